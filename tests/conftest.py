@@ -1,0 +1,53 @@
+"""For all tests: fixed seeds, and a skip that `skips.txt` does not list fails the run."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.load_profile("fixed")
+
+SKIPS = Path(__file__).with_name("skips.txt")
+skipped: list[tuple[str, str]] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note each skipped test; an expected failure is not a skip."""
+    if report.skipped and not hasattr(report, "wasxfail"):
+        skipped.append((report.nodeid, skip_reason(report)))
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Note each module that is skipped as a whole."""
+    if report.skipped:
+        skipped.append((report.nodeid, skip_reason(report)))
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Fail a run that was green but for an unlisted skip."""
+    if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and unlisted():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the unlisted skips."""
+    if unlisted():
+        terminalreporter.section("skipped, and not listed in tests/skips.txt: the run fails", red=True)
+        for nodeid, reason in unlisted():
+            terminalreporter.line(f"{nodeid}: {reason}")
+
+
+def unlisted() -> list[tuple[str, str]]:
+    """Return the skipped tests that no line of `skips.txt` matches."""
+    lines = [line.partition(" # ")[0].strip() for line in SKIPS.read_text(encoding="utf-8").splitlines()]
+    patterns = [line for line in lines if line and not line.startswith("#")]
+    return [(nodeid, reason) for nodeid, reason in skipped if not any(fnmatchcase(nodeid, p) for p in patterns)]
+
+
+def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Return the text that the test gave for its skip."""
+    return str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
