@@ -1,0 +1,65 @@
+"""Is this network optimal? Verdicts in exact arithmetic, each with a certificate that a small checker has accepted.
+
+Names are imported when they are first used, so that the checker runs where only the standard library is installed.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from verify.auditing import Audit, audit
+    from verify.checker import check
+    from verify.errors import InputError, IsoptimalError
+    from verify.finding import Finding, Verdict
+    from verify.network import Architecture, Layer, Network
+    from verify.problem import Bias, Dataset, Goal, Problem, Trained
+    from verify.readers import read
+
+__all__ = [
+    "Architecture",
+    "Audit",
+    "Bias",
+    "Dataset",
+    "Finding",
+    "Goal",
+    "InputError",
+    "IsoptimalError",
+    "Layer",
+    "Network",
+    "Problem",
+    "Trained",
+    "Verdict",
+    "audit",
+    "check",
+    "read",
+]
+
+_HOMES = {
+    "Architecture": "network",
+    "Audit": "auditing",
+    "Bias": "problem",
+    "Dataset": "problem",
+    "Finding": "finding",
+    "Goal": "problem",
+    "InputError": "errors",
+    "IsoptimalError": "errors",
+    "Layer": "network",
+    "Network": "network",
+    "Problem": "problem",
+    "Trained": "problem",
+    "Verdict": "finding",
+    "audit": "auditing",
+    "check": "checker",
+    "read": "readers",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
