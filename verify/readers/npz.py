@@ -1,0 +1,161 @@
+"""`.npz` archives of `numpy.savez`, and mappings from the same names to arrays in memory.
+
+A network holds W (k, d), v (k,) and, if it has them, b (k,), b2 and slope (one number each); data hold X (n, d)
+and y (n,). Integers and floats of any width are taken as the exact numbers that they store; nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verify.errors import InputError, ShapeError
+from verify.problem import Dataset
+from verify.readers.labels import signed_targets, text_labels
+from verify.readers.reading import DataReading, naming
+from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Shorthand, check_names
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def read_network(content: bytes, place: str) -> Shorthand:
+    """The network in the bytes of an archive."""
+    return network_of(_arrays(content, place), place)
+
+
+def read_data(content: bytes, place: str, *, as_stored: bool = False) -> DataReading:
+    """The data set in the bytes of an archive."""
+    return data_of(_arrays(content, place), place, as_stored=as_stored)
+
+
+def network_of(arrays: Mapping[str, object], place: str) -> Shorthand:
+    """The network that named arrays describe."""
+    check_names(arrays, NETWORK_NAMES, ("W", "v"), place)
+    found = {name: _array(arrays[name], f"{place}: {name}") for name in NETWORK_NAMES if name in arrays}
+    W, v = found["W"], found["v"]
+    if v.ndim == 2 and 1 not in v.shape:
+        raise ShapeError(
+            f"{place}: v has shape {v.shape}, which is a network of several outputs: give one output; "
+            "for two logits that is the difference of the two rows, trained as such"
+        )
+    return Shorthand(
+        W=_matrix(W, f"{place}: W", "neurons, inputs").tolist(),
+        v=_vector(v, f"{place}: v", "neurons").tolist(),
+        b=_vector(found["b"], f"{place}: b", "neurons").tolist() if "b" in found else None,
+        b2=_scalar(found["b2"], f"{place}: b2") if "b2" in found else 0,
+        slope=_scalar(found["slope"], f"{place}: slope") if "slope" in found else None,
+    )
+
+
+def data_of(arrays: Mapping[str, object], place: str, *, as_stored: bool = False) -> DataReading:
+    """The data set that named arrays describe; labels 0 and 1 become -1 and 1 unless `as_stored`."""
+    check_names(arrays, DATA_NAMES, DATA_NAMES, place)
+    y = _raw(arrays["y"], f"{place}: y")
+    if y.dtype.kind in "US":
+        raise text_labels(y.astype(str).ravel().tolist(), f"{place}: y")
+    X = _matrix(_array(arrays["X"], f"{place}: X"), f"{place}: X", "points, inputs")
+    y = _array(y, f"{place}: y")
+    if y.ndim == 2 and 1 not in y.shape:
+        raise ShapeError(
+            f"{place}: y has shape {y.shape}: give one target for each point, not one column for each class"
+        )
+    y = _vector(y, f"{place}: y", "points")
+    if len(X) != len(y):
+        raise ShapeError(f"{place}: X has {len(X)} points but y has {len(y)} targets: give one target for each point")
+    targets, notes = (y.tolist(), ()) if as_stored else signed_targets(y.tolist(), f"{place}: y")
+    with naming(place):
+        return DataReading(Dataset(X.tolist(), targets), notes)
+
+
+def _arrays(content: bytes, place: str) -> dict[str, object]:
+    if content.startswith(b"\x93NUMPY"):
+        raise InputError(f"{place} is a single array: write the named arrays with numpy.savez")
+    if not content.startswith(b"PK"):
+        raise InputError(f"{place} is not an .npz archive: write it with numpy.savez")
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            names: list[str] = archive.files
+            if len(set(names)) < len(names):
+                raise InputError(f"{place} holds two arrays of one name: write it again with numpy.savez")
+            return {name: _member(archive, name, place) for name in names}
+    except InputError:
+        raise
+    except Exception as error:  # a damaged archive can fail anywhere in zipfile, zlib and numpy
+        raise InputError(f"{place} is damaged or cut short: write it again with numpy.savez") from error
+
+
+def _member(archive: Any, name: str, place: str) -> object:
+    try:
+        return archive[name]
+    except ValueError as error:
+        if "allow_pickle" in str(error):
+            raise _objects(f"{place}: {name}") from error
+        raise
+
+
+def _objects(place: str) -> InputError:
+    return InputError(f"{place} is an array of Python objects: convert it to numbers first, with astype(float)")
+
+
+def _raw(value: object, place: str) -> Array:
+    if isinstance(value, bytes):
+        raise InputError(f"{place} is not an array: write it with numpy.savez")
+    try:
+        return np.asarray(value)
+    except Exception as error:  # the conversion runs the code of whatever object was given
+        raise InputError(
+            f"{place} cannot be made an array ({error!s:.80}): give rows of equal length, and detach() a torch tensor"
+        ) from error
+
+
+def _array(value: object, place: str) -> Array:
+    array = _raw(value, place)
+    match array.dtype.kind:
+        case "f" | "i" | "u":
+            pass
+        case "c":
+            raise InputError(f"{place} is complex: store real numbers")
+        case "b":
+            raise InputError(f"{place} is an array of booleans: store the numbers 0 and 1, with astype(int)")
+        case "O":
+            raise _objects(place)
+        case "U" | "S":
+            raise InputError(f"{place} is text: store numbers, with astype(float)")
+        case _:
+            raise InputError(f"{place} has the type {array.dtype}: store numbers, with astype(float)")
+    if array.size == 0:
+        raise InputError(f"{place} is empty (shape {array.shape}): there must be at least one number")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        where = f"{place}[{', '.join(map(str, at))}]" if at else place
+        raise InputError(f"{where} is {array[at]}: every number must be finite, so remove or repair that entry")
+    return array
+
+
+def _matrix(array: Array, place: str, axes: str) -> Array:
+    if array.ndim != 2:
+        remedy = "reshape(-1, 1) makes a column, reshape(1, -1) a row" if array.ndim == 1 else "store a matrix"
+        raise ShapeError(f"{place} has shape {_shape(array.shape)} and must be ({axes}): {remedy}")
+    return array
+
+
+def _vector(array: Array, place: str, axis: str) -> Array:
+    if array.ndim != 1:
+        raise ShapeError(f"{place} has shape {_shape(array.shape)} and must be ({axis},): store it with reshape(-1)")
+    return array
+
+
+def _scalar(array: Array, place: str) -> int | float:
+    if array.size != 1:
+        raise ShapeError(f"{place} has shape {_shape(array.shape)} and must be one number: store one number")
+    return array.item()
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"

@@ -1,0 +1,155 @@
+"""The shorthand W, v, b, b2, slope for a two-layer network x -> v . s(W x + b) + b2, whatever file it came in."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from verify.errors import InputError, ShapeError
+from verify.exact import rational
+from verify.network import Network
+from verify.readers.reading import Reading, naming
+
+Number = int | float | Fraction
+"""A finite number; exact types are exact, a float is the dyadic number that its bits say."""
+
+NETWORK_NAMES = ("W", "v", "b", "b2", "slope")
+DATA_NAMES = ("X", "y")
+
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shorthand:
+    """A two-layer network as it is stored: W (k, d), v (k,), b (k,) or None, b2 a number, slope a number or None.
+
+    masks: for each neuron the columns of the lifted input that it sees, or None when each sees all.
+    """
+
+    W: Sequence[Sequence[Number]]
+    v: Sequence[Number]
+    b: Sequence[Number] | None = None
+    b2: Number = 0
+    slope: Number | None = None
+    masks: Sequence[Sequence[int]] | None = None
+
+
+def two_layer(stored: Shorthand, place: str, *, slope: object = None, output_bias: str = "refuse") -> Reading:
+    """The network that `stored` describes; `place` is what messages call the file.
+
+    slope: what the user says it is; must agree with the stored one if there is one; without either it is 0 (ReLU).
+    output_bias: "refuse" accepts b2 only when it is exactly 0; "neuron" turns any other b2 into one hidden neuron with
+        weight 0, bias |b2| and outgoing weight +1 or -1: the same function, one more neuron, another norm.
+
+    Raises InputError when the shapes do not fit, the slopes disagree, or the output bias is refused.
+    """
+    _check_shapes(stored, place)
+    used, notes = _settled_slope(stored.slope, slope, place)
+    stored, more = _without_output_bias(stored, place, output_bias)
+    with naming(place):
+        network = Network.two_layer(stored.W, stored.v, b=stored.b, slope=used, masks=stored.masks)
+    return Reading(network, (*notes, *more))
+
+
+def check_names(found: Mapping[str, object], known: Sequence[str], required: Sequence[str], place: str) -> None:
+    """Refuse missing and unknown names, and say so when a network was given for data or the other way round."""
+    other, order = (NETWORK_NAMES, "a network") if required == DATA_NAMES else (DATA_NAMES, "a data set")
+    if not set(required) <= set(found) and set(other[:2]) <= set(found):
+        raise InputError(f"{place} holds {order} ({', '.join(found)}): give the network first, then the data")
+    if missing := [name for name in required if name not in found]:
+        raise InputError(
+            f"{place} lacks {missing[0]}: it must hold {' and '.join(required)}, and it holds {_listed(found)}"
+        )
+    if unknown := [name for name in found if name not in known]:
+        raise InputError(f"{place} holds {_listed(unknown)}, which has no meaning here: leave only {', '.join(known)}")
+
+
+def check_slope(slope: object, network: Network, place: str) -> None:
+    """Refuse a slope given by the user that is not the one of a network that knows its own."""
+    if slope is not None:
+        _settled_slope(network.architecture.slope, slope, place)
+
+
+def _listed(names: Mapping[str, object] | Sequence[str]) -> str:
+    shown = [f"{name:.40}" for name in names]
+    return ", ".join(shown[:8]) + (", ..." if len(shown) > 8 else "") if shown else "nothing"
+
+
+def _check_shapes(stored: Shorthand, place: str) -> None:
+    neurons, inputs = len(stored.W), len(stored.W[0])
+    if len(stored.v) != neurons:
+        hint = "; scikit-learn and Flax hold the transpose, so store W.T" if len(stored.v) == inputs else ""
+        raise ShapeError(
+            f"{place}: W has shape ({neurons}, {inputs}) but v has {len(stored.v)} entries: "
+            f"W must be (neurons, inputs) and v (neurons,){hint}"
+        )
+    if stored.b is not None and len(stored.b) != neurons:
+        raise ShapeError(
+            f"{place}: W has {neurons} rows but b has {len(stored.b)} entries: b must hold one bias for each neuron"
+        )
+
+
+def _without_output_bias(stored: Shorthand, place: str, output_bias: str) -> tuple[Shorthand, tuple[str, ...]]:
+    if output_bias not in ("refuse", "neuron"):
+        raise InputError(f'output_bias is {output_bias!r}: it must be "refuse" or "neuron"')
+    if stored.b2 == 0:
+        return stored, ()
+    if output_bias == "refuse":
+        raise InputError(
+            f"{place}: the output bias b2 is {stored.b2}, and a network with one is not homogeneous: train without it "
+            "(in PyTorch Linear(k, 1, bias=False)), or pass --output-bias neuron, which turns it into a hidden neuron"
+        )
+    if stored.masks is not None:
+        raise InputError(f"{place}: the output bias of a masked network cannot become a neuron: train without it")
+    sign, width = (1 if stored.b2 > 0 else -1), len(stored.v)
+    without = Shorthand(
+        W=[*stored.W, [0] * len(stored.W[0])],
+        v=[*stored.v, sign],
+        b=[*([0] * width if stored.b is None else stored.b), abs(stored.b2)],
+        slope=stored.slope,
+    )
+    others = ", and the others, which had no bias, got the bias 0" if stored.b is None else ""
+    note = (
+        f"the output bias {stored.b2} became hidden neuron {width} (weight 0, bias {abs(stored.b2)}, outgoing weight "
+        f"{sign}){others}: the function is the same, the norm is not the one that was trained"
+    )
+    return without, (note,)
+
+
+def _settled_slope(stored: Number | None, given: object, place: str) -> tuple[Fraction, tuple[str, ...]]:
+    # Both agree when they are equal or one is the other rounded to a double or a single: who types 0.1 for a network
+    # that stores float32(0.1) means the same number. What is stored is used.
+    if stored is None and given is None:
+        return Fraction(0), (f"{place} holds no slope: it is read as ReLU (slope 0)",)
+    own = None if stored is None else _in_range(rational(stored, f"{place}: slope"), f"{place}: slope")
+    said = None if given is None else _in_range(_slope_number(given), "the slope given")
+    if own is None or said is None:
+        return (said if own is None else own) or Fraction(0), ()
+    if own != said and own not in _roundings(said) and said not in _roundings(own):
+        raise InputError(
+            f"{place} says slope {stored} but slope {given} is given: leave it out, or correct one of them"
+        )
+    return own, ()
+
+
+def _slope_number(given: object) -> Fraction:
+    # Text is exact as "p/q" or an integer; a decimal means the nearest double, as it would in Python source.
+    if isinstance(given, str) and "/" not in given and _DECIMAL.fullmatch(given):
+        return rational(float(given), "the slope given")
+    return rational(given, "the slope given")
+
+
+def _in_range(slope: Fraction, place: str) -> Fraction:
+    if not 0 <= slope <= 1:
+        raise InputError(f"{place} is {float(slope):.6g}: it must lie between 0 (ReLU) and 1 (linear)")
+    return slope
+
+
+def _roundings(number: Fraction) -> tuple[Fraction, Fraction]:
+    double = float(number)
+    return Fraction(double), Fraction(struct.unpack("f", struct.pack("f", double))[0])
