@@ -17,15 +17,15 @@ from typing import Protocol, SupportsIndex, cast, runtime_checkable
 from verify.errors import InputError, ShapeError
 
 __all__ = [
-    "MAX_DIGITS", "array", "canonical_text", "common_integers", "dot", "enclosure_text", "is_exact_input", "members",
-    "parse_rational", "primitive", "rational", "rational_text", "sha256", "sqrt_lower", "sqrt_upper", "squared_norm",
-    "texts", "vector", "vector_from_json",
+    "LIMIT", "MAX_DIGITS", "array", "canonical_text", "common_integers", "dot", "enclosure_text", "is_exact_input",
+    "members", "parse_rational", "primitive", "rational", "rational_text", "sha256", "sqrt_lower", "sqrt_upper",
+    "squared_norm", "texts", "vector", "vector_from_json",
 ]  # fmt: skip
 
 MAX_DIGITS = 4000
 """The longest integer that is read or kept, in decimal digits (Python refuses text of more than 4300)."""
 
-_LIMIT = 10**MAX_DIGITS
+LIMIT = 10**MAX_DIGITS
 _RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?", re.ASCII)
 
 
@@ -47,7 +47,7 @@ def rational(value: object, place: str = "value") -> Fraction:
             f"{place} is {value!r:.60}, not a finite real number; "
             "give an int, a finite float, a Fraction, or text such as '-1/3'"
         )
-    if not (-_LIMIT < number.numerator < _LIMIT and number.denominator < _LIMIT):
+    if not (-LIMIT < number.numerator < LIMIT and number.denominator < LIMIT):
         raise InputError(f"{place} has more than {MAX_DIGITS} digits; round it to a shorter number")
     return number
 
