@@ -23,7 +23,7 @@ from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained
 from verify.readers.json_files import matrix, network_of, number, parse, vector
 from verify.readers.reading import naming
-from verify.readers.shorthand import check_slope, two_layer
+from verify.readers.shorthand import in_range, two_layer
 
 QUESTIONS = ("fits", "stationary", "local_optimum", "global_optimum", "global_any_width")
 VERDICTS = ("proved", "refuted", "undecided")
@@ -84,7 +84,7 @@ def _problem(given: object, given_network: object, place: str) -> tuple[Problem,
     value = _members(given, here, required=("goal", "bias", "slope", "inputs", "targets"), optional=("trained",))
     goal, bias = _choice(Goal, value["goal"], f"{here}.goal"), _choice(Bias, value["bias"], f"{here}.bias")
     trained = _choice(Trained, value.get("trained", "both"), f"{here}.trained")
-    slope = number(value["slope"], f"{here}.slope")
+    slope = in_range(Fraction(number(value["slope"], f"{here}.slope")), f"{here}.slope")
     with naming(place):
         data = Dataset(matrix(value["inputs"], "problem.inputs"), vector(value["targets"], "problem.targets"))
     network = _network(given_network, f"{place}: network", slope)
@@ -92,15 +92,18 @@ def _problem(given: object, given_network: object, place: str) -> tuple[Problem,
         return Problem(data, network.architecture, goal=goal, bias=bias, trained=trained), network
 
 
-def _network(given: object, place: str, slope: object) -> Network:
+def _network(given: object, place: str, slope: Fraction) -> Network:
     if not isinstance(given, dict):
         raise InputError(f"{place} must be a JSON object with W and v")
     value = cast("dict[str, object]", given)
     if "schema" not in value:
-        return two_layer(network_of(value, place), place, slope=slope).network
-    with naming(place):
-        network = Network.from_json(value)
-    check_slope(slope, network, place)
+        network = two_layer(network_of(value, place), place, slope=slope).network
+    else:
+        with naming(place):
+            network = Network.from_json(value)
+    if network.architecture.slope != slope:
+        own = network.architecture.slope
+        raise InputError(f"{place} has slope {own!s:.40} but problem.slope is {slope!s:.40}: make them equal")
     return network
 
 

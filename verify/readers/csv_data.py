@@ -13,7 +13,7 @@ from math import isfinite
 
 from verify.errors import InputError
 from verify.problem import Dataset
-from verify.readers.labels import signed_targets, text_labels
+from verify.readers.labels import are_names, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
 from verify.readers.shorthand import Number
 
@@ -36,7 +36,7 @@ def read_data(content: bytes, place: str, *, target: str | None = None, as_store
     if target is None:
         name += " (the last one; --target NAME takes another)"
     labels = [cells[column].strip() for _, cells in rows]
-    if not any(_is_number(label) or label.lower() in _MISSING | _INFINITE for label in labels):
+    if are_names(labels) and not any(_is_number(label) or label.lower() in _MISSING | _INFINITE for label in labels):
         raise text_labels(labels, name)
     numbers = [
         [_number(cell, f"{place}: line {line}, column {header[j]!r}") for j, cell in enumerate(cells)]
@@ -56,6 +56,8 @@ def _table(content: bytes, place: str) -> tuple[list[str], list[tuple[int, list[
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{place} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
+    if "\0" in text:
+        raise InputError(f"{place} is not text (it holds a zero byte): save it as comma-separated UTF-8 text")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         lines = [(reader.line_num, cells) for cells in reader if cells]

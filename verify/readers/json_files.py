@@ -16,7 +16,7 @@ from verify.errors import InputError, ShapeError
 from verify.exact import MAX_DIGITS, rational
 from verify.network import Network
 from verify.problem import Dataset, Problem
-from verify.readers.labels import signed_targets, text_labels
+from verify.readers.labels import are_names, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
 from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Number, Shorthand, check_names
 
@@ -84,7 +84,7 @@ def data_of(value: Mapping[str, object], place: str, *, as_stored: bool = False)
     X = matrix(value["X"], f"{place}: X")
     stored = _list(value["y"], f"{place}: y", "numbers")
     names = [entry for entry in stored if isinstance(entry, str) and not isinstance(entry, _FloatText)]
-    if len(names) == len(stored) and all(any(map(str.isalpha, name)) for name in names):
+    if len(names) == len(stored) and are_names(names):
         raise text_labels(names, f"{place}: y")
     y = vector(stored, f"{place}: y")
     if len(X) != len(y):

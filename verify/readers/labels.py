@@ -19,6 +19,11 @@ def signed_targets(targets: Sequence[Number], place: str) -> tuple[Sequence[Numb
     return [1 if target == 1 else -1 for target in targets], (note,)
 
 
+def are_names(values: Iterable[str]) -> bool:
+    """Whether each text holds a letter, as the names of classes do."""
+    return all(any(map(str.isalpha, value)) for value in values)
+
+
 def text_labels(values: Iterable[str], place: str) -> InputError:
     """The error for a target that holds text where a number is needed."""
     classes = sorted(set(values))

@@ -140,7 +140,7 @@ def _array(value: object, place: str) -> Array:
 
 def _matrix(array: Array, place: str, axes: str) -> Array:
     if array.ndim != 2:
-        remedy = "reshape(-1, 1) makes a column, reshape(1, -1) a row" if array.ndim == 1 else "store a matrix"
+        remedy = "use reshape(-1, 1), or reshape(1, -1) for one row" if array.ndim == 1 else "store a matrix"
         raise ShapeError(f"{place} has shape {_shape(array.shape)} and must be ({axes}): {remedy}")
     return array
 

@@ -75,6 +75,13 @@ def check_slope(slope: object, network: Network, place: str) -> None:
         _settled_slope(network.architecture.slope, slope, place)
 
 
+def in_range(slope: Fraction, place: str) -> Fraction:
+    """The slope, when it is one."""
+    if not 0 <= slope <= 1:
+        raise InputError(f"{place} is {float(slope):.6g}: it must lie between 0 (ReLU) and 1 (linear)")
+    return slope
+
+
 def _listed(names: Mapping[str, object] | Sequence[str]) -> str:
     shown = [f"{name:.40}" for name in names]
     return ", ".join(shown[:8]) + (", ..." if len(shown) > 8 else "") if shown else "nothing"
@@ -126,8 +133,8 @@ def _settled_slope(stored: Number | None, given: object, place: str) -> tuple[Fr
     # that stores float32(0.1) means the same number. What is stored is used.
     if stored is None and given is None:
         return Fraction(0), (f"{place} holds no slope: it is read as ReLU (slope 0)",)
-    own = None if stored is None else _in_range(rational(stored, f"{place}: slope"), f"{place}: slope")
-    said = None if given is None else _in_range(_slope_number(given), "the slope given")
+    own = None if stored is None else in_range(rational(stored, f"{place}: slope"), f"{place}: slope")
+    said = None if given is None else in_range(_slope_number(given), "the slope given")
     if own is None or said is None:
         return (said if own is None else own) or Fraction(0), ()
     if own != said and own not in _roundings(said) and said not in _roundings(own):
@@ -142,12 +149,6 @@ def _slope_number(given: object) -> Fraction:
     if isinstance(given, str) and "/" not in given and _DECIMAL.fullmatch(given):
         return rational(float(given), "the slope given")
     return rational(given, "the slope given")
-
-
-def _in_range(slope: Fraction, place: str) -> Fraction:
-    if not 0 <= slope <= 1:
-        raise InputError(f"{place} is {float(slope):.6g}: it must lie between 0 (ReLU) and 1 (linear)")
-    return slope
 
 
 def _roundings(number: Fraction) -> tuple[Fraction, Fraction]:

@@ -311,17 +311,18 @@ def test_network_and_data_exchanged(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"W": W.T}, "W has shape (2, 3) but v has 3 entries: W must be (neurons, inputs) and v (neurons,); "
-                     "scikit-learn and Flax hold the transpose, so store W.T"),
+        ({"W": W.T}, ("W has shape (2, 3) but v has 3 entries: W must be (neurons, inputs) and v (neurons,); "
+                     "scikit-learn and Flax hold the transpose, so store W.T")),
         ({"v": V[:1]}, "W has shape (3, 2) but v has 1 entries: W must be (neurons, inputs) and v (neurons,)"),
         ({"b": B[:2]}, "W has 3 rows but b has 2 entries: b must hold one bias for each neuron"),
-        ({"W": W[0]}, "W has shape (2,) and must be (neurons, inputs): reshape(-1, 1) makes a column, reshape(1, -1) a row"),
+        ({"W": W[0]},
+         "W has shape (2,) and must be (neurons, inputs): use reshape(-1, 1), or reshape(1, -1) for one row"),
         ({"W": W[None]}, "W has shape (1, 3, 2) and must be (neurons, inputs): store a matrix"),
         ({"v": V[None]}, "v has shape (1, 3) and must be (neurons,): store it with reshape(-1)"),
         ({"v": V[:, None]}, "v has shape (3, 1) and must be (neurons,): store it with reshape(-1)"),
         ({"v": np.array(1.0)}, "v has shape () and must be (neurons,): store it with reshape(-1)"),
-        ({"v": np.stack([V, -V])}, "v has shape (2, 3), which is a network of several outputs: give one output; "
-                                   "for two logits that is the difference of the two rows, trained as such"),
+        ({"v": np.stack([V, -V])}, ("v has shape (2, 3), which is a network of several outputs: give one output; "
+                                   "for two logits that is the difference of the two rows, trained as such")),
         ({"b": B[None]}, "b has shape (1, 3) and must be (neurons,): store it with reshape(-1)"),
         ({"b2": B}, "b2 has shape (3,) and must be one number: store one number"),
         ({"slope": B}, "slope has shape (3,) and must be one number: store one number"),
@@ -342,7 +343,7 @@ def test_network_shapes(tmp_path, arrays, message):
     [
         (
             {"X": X[0]},
-            "X has shape (2,) and must be (points, inputs): reshape(-1, 1) makes a column, reshape(1, -1) a row",
+            "X has shape (2,) and must be (points, inputs): use reshape(-1, 1), or reshape(1, -1) for one row",
         ),
         ({"X": X[:0], "y": Y[:0]}, "X is empty (shape (0, 2)): there must be at least one number"),
         ({"X": X[:, :0]}, "X is empty (shape (3, 0)): there must be at least one number"),
