@@ -1,0 +1,64 @@
+"""The trusted core imports the standard library and itself, nothing else; the lists of its modules agree."""
+
+import ast
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+FILES = SETTINGS["coverage"]["run"]["include"]
+CORE = {name.removesuffix(".py").replace("/", ".") for name in FILES}
+
+
+def foreign_imports(source: str) -> set[str]:
+    """What a module of the core imports and must not: anywhere in it, inside functions too, and by name at run time."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import(names=names):
+                found |= {alias.name for alias in names}
+            case ast.ImportFrom(level=0, module=str(module), names=names):
+                found |= {f"{module}.{alias.name}" for alias in names} if module == "verify" else {module}
+            case ast.ImportFrom():
+                found.add("a relative import")
+            case ast.Name(id="__import__" | "exec" | "eval" as name) | ast.Attribute(attr="import_module" as name):
+                found.add(name)
+    return {name for name in found if name not in CORE and name.partition(".")[0] not in sys.stdlib_module_names}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_core_imports_the_standard_library_only(file):
+    assert foreign_imports((ROOT / file).read_text(encoding="utf-8")) == set()
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ("import numpy", "numpy"),
+        ("import numpy.linalg as la", "numpy.linalg"),
+        ("def f():\n    from sympy import Poly", "sympy"),
+        ("from verify.exactify import dyadic", "verify.exactify"),
+        ("from verify import read", "verify.read"),
+        ("import verify.finding", "verify.finding"),
+        ("from . import finding", "a relative import"),
+        ("import importlib\nimportlib.import_module('numpy')", "import_module"),
+        ("__import__('numpy')", "__import__"),
+        ("import solvers", "solvers"),
+    ],
+)
+def test_a_planted_import_is_found(planted, found):
+    assert foreign_imports(planted) == {found}
+
+
+def test_what_the_core_may_import():
+    assert foreign_imports("import json\nfrom fractions import Fraction\nfrom verify.exact import dot") == set()
+    assert foreign_imports("import verify.certificate as kinds\nfrom verify import errors") == set()
+
+
+def test_the_lists_of_the_core_agree():
+    contract = next(c for c in SETTINGS["importlinter"]["contracts"] if c["name"].startswith("trusted core"))
+    assert sorted(CORE) == sorted(contract["source_modules"])
+    assert sorted(FILES) == sorted(SETTINGS["pyright"]["strict"])
