@@ -1,0 +1,205 @@
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from solvers import conic
+from solvers.conic import Column, all_columns, restricted_program, solve_all_cells
+from solvers.faces import settle_on_faces
+from solvers.instance import Instance, Status
+
+
+def stationarity_error(instance, columns, solution):
+    """The largest violation of u/|u| = s sum c a x + sum nu tau x over live columns, and of its norm being <= 1."""
+    norms = np.linalg.norm(solution.primal, axis=1)
+    worst = 0.0
+    for column, u, nu in zip(columns, solution.primal, solution.cone_dual, strict=True):
+        mask = instance.masks[column.mask]
+        counted = instance.counted(column.mask)
+        tau = np.where(column.pattern == 0, 1, column.pattern)
+        slopes = np.where(column.pattern > 0, 1.0, instance.slope)
+        pull = (column.output * solution.dual * instance.signs * slopes + nu * tau) @ instance.masked_rows(column.mask)
+        norm = np.linalg.norm(u[mask][counted])
+        if norm > 1e-3 * norms.max():
+            pull = pull - np.where(counted, u[mask] / norm, 0.0)
+            worst = max(worst, np.abs(pull).max())
+        else:
+            worst = max(worst, np.linalg.norm(pull[counted]) - 1, np.abs(pull[~counted]).max(initial=0.0))
+    return worst
+
+
+def random_instance(seed, free):
+    """A feasible instance: the targets are the outputs of a random network, or their signs."""
+    rng = np.random.default_rng(seed)
+    points, dimension, slope = int(rng.integers(2, 7)), int(rng.integers(1, 4)), float(rng.choice([0.0, 0.25, 1.0]))
+    margin = bool(rng.integers(2))
+    rows = rng.standard_normal((points, dimension))
+    if free:
+        rows = np.column_stack([rows, np.ones(points)])
+    values = rows @ rng.standard_normal((rows.shape[1], 5))
+    targets = np.maximum(values, slope * values) @ rng.standard_normal(5)
+    return Instance(rows, np.where(targets > 0, 1, -1) if margin else targets, slope=slope, margin=margin, free=free)
+
+
+def test_two_points_of_theorem_3_2():
+    solution = solve_all_cells(Instance([[1, 0.25], [-1, 0.25]], [1, 1], margin=True))  # [004]
+    assert solution.status is Status.OPTIMAL
+    assert solution.value == pytest.approx(8 / np.sqrt(17), rel=1e-8)
+    assert solution.dual == pytest.approx([4 / np.sqrt(17)] * 2, rel=1e-6)
+
+
+def test_tie_needs_clarke():
+    solution = solve_all_cells(Instance([[1, 1], [0, -1]], [1, 1], margin=True))
+    assert solution.value == pytest.approx(1 + 1 / np.sqrt(2), rel=1e-8)
+
+
+@pytest.mark.parametrize(("target", "output"), [(4.0, 1), (-4.0, -1)])
+@pytest.mark.parametrize("margin", [True, False])
+def test_dual_sign(target, output, margin):
+    """The multiplier of u = 2 or -2 at x = 2 is +-1/2 (max-margin: 1/2), from u/|u| = s lambda x."""
+    target = np.sign(target) if margin else target
+    instance = Instance([[2.0]], [target], slope=1.0, margin=margin)
+    solution = restricted_program(instance, [Column(0, output, np.array([1]))])
+    assert solution.value == pytest.approx(abs(target) / 2)
+    assert solution.primal == pytest.approx(np.array([[abs(target) / 2]]))
+    assert solution.dual == pytest.approx([0.5 if margin else output / 2])
+
+
+def test_dual_sign_of_a_kink():
+    """max-margin, x = (1, 1), (0, 1) with the second on a kink: u = (1, 0) = lambda (1, 1) + nu (0, 1), so nu = -1."""
+    instance = Instance([[1, 1], [0, 1]], [1, 1], margin=True)
+    columns = [Column(0, 1, np.array([1, 0])), Column(0, 1, np.array([-1, 1]))]
+    solution = restricted_program(instance, columns)
+    assert solution.primal[0] == pytest.approx([1, 0], abs=1e-6)
+    assert solution.dual[0] == pytest.approx(1, abs=1e-6)
+    assert solution.cone_dual[0, 1] == pytest.approx(-1, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("free", [False, True])
+def test_multipliers_satisfy_the_stationarity_condition(seed, free):
+    instance = random_instance(seed, free)
+    columns = list(all_columns(instance))
+    solution = restricted_program(instance, columns)
+    gains = np.ones(instance.points) if instance.margin else instance.targets
+    assert solution.is_usable
+    assert solution.dual @ gains == pytest.approx(solution.value, rel=1e-6, abs=1e-8)
+    assert solution.value < 1e-8 or stationarity_error(instance, columns, solution) < 1e-3
+    assert (solution.cone_dual >= 0).all()
+    assert not instance.margin or (solution.dual >= 0).all()
+
+
+def test_weakly_active_face():
+    """Each column's optimum touches the other point's hyperplane with multiplier 0: the solver stays 2e-5 away."""
+    instance = Instance([[1, 0], [0, 1]], [1, 1], margin=True)
+    columns = [Column(0, 1, np.array([1, -1])), Column(0, 1, np.array([-1, 1]))]
+    used, solution = settle_on_faces(instance, columns, restricted_program(instance, columns))
+    assert [column.pattern.tolist() for column in used] == [[1, 0], [0, 1]]
+    assert solution.primal == pytest.approx(np.eye(2), abs=1e-7)
+    assert (solution.primal[[0, 1], [1, 0]] == 0).all() or np.abs(solution.primal[[0, 1], [1, 0]]).max() < 1e-12
+
+
+def test_settling_leaves_interior_directions_and_drops_idle_columns():
+    instance = Instance([[1, 0.25], [-1, 0.25]], [1, 1], margin=True)
+    columns = list(all_columns(instance))
+    used, solution = settle_on_faces(instance, columns, restricted_program(instance, columns))
+    assert sorted(column.pattern.tolist() for column in used) == [[-1, 1], [1, -1]]
+    assert solution.value == pytest.approx(8 / np.sqrt(17))
+
+
+@pytest.mark.parametrize("power", range(-8, 9, 2))
+def test_data_scale(power):
+    scale = 10.0**power
+    instance = Instance(scale * np.array([(1, 0.2), (-0.3, 1)]), [1, -2], margin=False)
+    solution = solve_all_cells(instance)
+    assert solution.status is Status.OPTIMAL
+    assert solution.value * scale == pytest.approx(2.89623325, rel=1e-7)
+    assert solution.dual * scale == pytest.approx([0.98058067, -0.95782629], rel=1e-5)
+
+
+@pytest.mark.parametrize("power", range(-8, 9, 4))
+@pytest.mark.parametrize("free", [False, True])
+def test_scale_of_targets_and_of_points_with_a_bias(power, free):
+    rows = np.array([(0.3, 1.0), (1.0, 1.0), (-0.7, 1.0)])
+    targets = np.array([1.0, -2.0, 0.5])
+    one = solve_all_cells(Instance(rows, targets, margin=False, free=free))
+    scaled = solve_all_cells(Instance(rows, 10.0**power * targets, margin=False, free=free))
+    assert scaled.status is Status.OPTIMAL
+    assert scaled.value == pytest.approx(10.0**power * one.value, rel=1e-6)
+    if free:
+        stretched = solve_all_cells(Instance(rows * [10.0**power, 1.0], targets, margin=False, free=True))
+        assert stretched.value * 10.0**power == pytest.approx(one.value, rel=1e-6)
+
+
+def test_degenerate_arrangement():
+    rows = np.array([(1, 0), (2, 0), (-1, 0), (0, 1)])
+    instance = Instance(rows, [1, 1, -1, 1], margin=True, slope=0.25)
+    assert len(list(all_columns(instance))) == 2 * 4
+    reduced = Instance(rows[[0, 2, 3]], [1, -1, 1], margin=True, slope=0.25)
+    assert solve_all_cells(instance).value == pytest.approx(solve_all_cells(reduced).value, rel=1e-6)
+
+
+@pytest.mark.parametrize("word", ["unbounded", "unbounded_inaccurate", "infeasible_inaccurate", "user_limit"])
+def test_solver_unbounded(word, monkeypatch):
+    """A sum of norms is never unbounded below: the solver's word gives FAILED, whatever it says."""
+    monkeypatch.setattr(cp.Problem, "solve", lambda self, **_: None)
+    monkeypatch.setattr(cp.Problem, "status", property(lambda self: word))
+    solution = solve_all_cells(Instance([[1.0]], [1.0], margin=True))
+    assert solution.status is Status.FAILED
+    assert np.isnan(solution.value)
+
+
+def test_a_solver_that_gives_up_is_a_status(monkeypatch):
+    def give_up(self, **_):
+        raise cp.SolverError("gave up")
+
+    monkeypatch.setattr(cp.Problem, "solve", give_up)
+    solution = solve_all_cells(Instance([[1.0]], [1.0], margin=True))
+    assert (solution.status, solution.message) == (Status.FAILED, "gave up")
+
+
+def test_a_wrong_optimal_is_called_inaccurate(monkeypatch):
+    monkeypatch.setattr(conic, "ACCEPTED", 1e-17)
+    assert solve_all_cells(Instance([[1, 0.25], [-1, 0.25]], [1, 1], margin=True)).status is Status.INACCURATE
+
+
+ODD = np.array([(1, 0), (0, 1), (-1, -1), (-1, 0), (0, -1), (1, 1)])
+
+
+@pytest.mark.parametrize("margin", [True, False])
+@pytest.mark.parametrize("slope", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize(
+    ("rows", "targets"),
+    [
+        (ODD, [1, 1, 1, -1, -1, -1]),
+        ([(1, 1), (1, 1)], [1, -1]),
+        ([(0, 0), (1, 1)], [1, 1]),
+        ([(1, 2), (2, 4)], [1, -1]),
+    ],
+)
+def test_infeasible(rows, targets, slope, margin):
+    assert solve_all_cells(Instance(rows, targets, slope=slope, margin=margin)).status is Status.INFEASIBLE
+
+
+def test_odd_data_with_a_linear_labelling_is_feasible():
+    instance = Instance(ODD, [1, 1, -1, -1, -1, 1], margin=True)
+    assert solve_all_cells(instance).value == pytest.approx(2 * np.sqrt(2))
+
+
+def test_masks_confine_a_neuron_to_its_columns():
+    rows = np.array([(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)])
+    classes = Instance(rows, [1, 1, -1], margin=True, slope=1, masks=([0], [1]))
+    assert solve_all_cells(classes).value == pytest.approx(1)  # u = (0, 1)
+    first = Instance(rows, [1, 1, -1], margin=True, slope=1, masks=([0],))
+    assert solve_all_cells(first).status is Status.INFEASIBLE
+    assert solve_all_cells(Instance([[1, 1]], [1], margin=True)).value == pytest.approx(1 / np.sqrt(2))
+    assert solve_all_cells(Instance([[1, 1]], [1], margin=True, masks=([0], [1]))).value == pytest.approx(1)
+
+
+def test_a_free_bias_hidden_by_a_mask():
+    rows = np.array([(1.0, 1.0), (-1.0, 1.0)])
+    assert solve_all_cells(Instance(rows, [1, -1], margin=True, slope=1, free=True, masks=([0],))).value == (
+        pytest.approx(1)
+    )
+    constant = solve_all_cells(Instance(rows, [1, 1], margin=True, free=True, masks=([0], [0, 1])))
+    assert constant.value == pytest.approx(0, abs=1e-8)
+    assert constant.dual == pytest.approx([0, 0], abs=1e-8)
