@@ -14,13 +14,14 @@ Source: the certificate format of VIPR (Cheung, Gleixner, Steffy 2017) for the b
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast, final
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, assert_never, cast, final
 
 from verify.errors import CertificateError, InputError
-from verify.exact import LIMIT, MAX_DIGITS, rational
+from verify.exact import LIMIT, MAX_DIGITS, enclosure_text, rational
 from verify.network import Network
+from verify.problem import Bias, Goal, Problem
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BetterNetwork", "Bound", "Certificate", "DoesNotFit", "Empty", "Fits", "Infeasible", "LowerBound", "Node",
     "NotStationary", "OptimalWithin", "Range", "Separator", "Sparse", "Split", "Stationary", "Tree", "UpperBound",
-    "from_json", "kind_of", "load_json", "read_certificate", "sparse", "to_json",
+    "claim_text", "from_json", "kind_of", "load_json", "read_certificate", "sealed", "sparse", "to_json", "value_text",
 ]  # fmt: skip
 
 SCHEMA = "certificate-1"
@@ -264,6 +265,9 @@ Certificate: TypeAlias = (
     | Infeasible
 )
 
+AboutNetwork: TypeAlias = Fits | DoesNotFit | Stationary | NotStationary | BetterNetwork | OptimalWithin
+WithSubject: TypeAlias = Fits | Stationary | NotStationary | BetterNetwork | OptimalWithin
+
 KINDS: dict[str, type[Certificate]] = {
     "fits": Fits,
     "does-not-fit": DoesNotFit,
@@ -387,6 +391,87 @@ def _built(cls: Callable[..., _T], given: dict[str, object], place: str) -> _T:
         return cls(**given)
     except CertificateError as error:
         raise CertificateError(f"{place}{error.place}", error.reason) from None
+
+
+# ------------------------------------------------------------------------------------------------- claims
+
+
+def claim_text(problem: Problem, certificate: Certificate) -> str:
+    """The one sentence that an accepted certificate proves."""
+    return f"{_statement(problem, certificate)}, over the real numbers, about the exact values of the stored numbers"
+
+
+def _statement(problem: Problem, proof: Certificate) -> str:
+    is_margin = problem.goal is Goal.MAX_MARGIN
+    about, where = _subject_text(proof), _problem_text(problem)
+    match proof:
+        case Fits():
+            text = f"{about} fits {where} " + (
+                f"with least margin {value_text(proof.margin)}" if is_margin else "exactly"
+            )
+        case DoesNotFit():
+            scale = "at every scale" if is_margin else "as it stands"
+            text = f"{about} does not fit {where}: it breaks the constraint of point {proof.point} {scale}"
+        case Stationary():
+            text = f"{about} satisfies the Clarke KKT conditions of {where} {_precision(proof)}"
+        case NotStationary():
+            text = f"{about} fits {where}, but no multipliers satisfy its Clarke KKT conditions {_precision(proof)}"
+        case LowerBound():
+            lower = value_text(proof.bracket[0] or Fraction(0))
+            text = f"every network of any width that fits {where} has an objective of at least {lower}"
+        case UpperBound():
+            upper = value_text(proof.bracket[1] or Fraction(0))
+            text = f"a network of width {proof.witness.width} fits {where} with objective {upper}"
+        case BetterNetwork():
+            size = "at most its own width" if proof.scope == "own-width" else f"width {proof.witness.width}"
+            factor = value_text(1 + proof.tolerance)
+            text = (
+                f"{about} is beaten on {where}: a network of {size} fits with an objective that times {factor} is less"
+            )
+        case OptimalWithin():
+            factor = value_text(1 + proof.tolerance)
+            text = f"{about} fits {where}, and its objective is at most {factor} times that of any network of any width"
+        case Infeasible():
+            text = f"no network of any width fits {where}"
+        case _:
+            assert_never(proof)
+    return text
+
+
+def _subject_text(proof: Certificate) -> str:
+    if not isinstance(proof, WithSubject) or proof.subject is None:
+        return "the network"
+    return f"the subject (within {value_text(proof.moved)} of the network, relative to its norm)"
+
+
+def _problem_text(problem: Problem) -> str:
+    shape, data = problem.architecture, problem.data
+    bias = {Bias.NONE: "no bias", Bias.PENALISED: "penalised bias", Bias.FREE: "free bias"}[problem.bias]
+    masks = ", masked" if any(len(mask) < shape.layers[0].columns for mask in problem.mask_classes) else ""
+    sizes = f"{len(data)} points in dimension {data.dimension}, slope {value_text(shape.slope)}, {bias}{masks}"
+    scale = " at margin 1" if problem.goal is Goal.MAX_MARGIN else ""
+    return f"the {problem.goal.value} problem ({sizes}, {problem.trained.value} trained, half squared norm{scale})"
+
+
+def _precision(proof: Stationary | NotStationary) -> str:
+    if not proof.epsilon and not proof.delta:
+        return "exactly"
+    bounds = f"epsilon {value_text(proof.epsilon)} and delta {value_text(proof.delta)}"
+    return f"up to {bounds}, relative to the norm at margin 1"
+
+
+def value_text(number: Fraction) -> str:
+    """A number within a sentence: its canonical text when short, else an enclosure."""
+    text = enclosure_text(number)
+    return f"a number {text}" if text.startswith("between") else text
+
+
+def sealed(problem: Problem, network: Network | None, certificate: Certificate) -> Certificate:
+    """`certificate` with the hashes of the problem and the network and the claim filled in."""
+    if isinstance(certificate, AboutNetwork) and network is not None:
+        certificate = replace(certificate, network=network.sha256())
+    certificate = replace(certificate, problem=problem.sha256())
+    return replace(certificate, claim=claim_text(problem, certificate))
 
 
 # ------------------------------------------------------------- one reader per field: a Python or JSON value, its place
