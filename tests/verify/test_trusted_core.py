@@ -3,6 +3,7 @@
 import ast
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,11 @@ def test_a_planted_import_is_found(planted, found):
 def test_what_the_core_may_import():
     assert foreign_imports("import json\nfrom fractions import Fraction\nfrom verify.exact import dot") == set()
     assert foreign_imports("import verify.certificate as kinds\nfrom verify import errors") == set()
+
+
+@pytest.mark.parametrize("name", sorted(CORE))
+def test_each_module_is_loaded_so_that_its_coverage_counts(name):
+    assert import_module(name).__doc__
 
 
 def test_the_lists_of_the_core_agree():
