@@ -28,6 +28,7 @@ from scipy import sparse
 
 from solvers.arrangements import Signs, cell_blocks
 from solvers.instance import Floats, Indices, Instance, Solution, Status
+from solvers.linear import solve_lp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,6 +40,9 @@ ACCURACY: Final = 1e-9
 
 ACCEPTED: Final = 1e-6
 """A point is called optimal when its scaled residuals and its relative duality gap are below this."""
+
+LARGEST: Final = 5_000_000
+"""Entries of the cone constraints up to which doubtful infeasibility is asked again as a dense linear program."""
 
 DEAD: Final = 1e-6
 """A column whose norm is below this times the largest is zero."""
@@ -188,6 +192,8 @@ def _solve(scaled: _Scaled) -> Solution:
     problem = cp.Problem(cp.Minimize(cp.sum(cp.norm(counted, 2, axis=1))), constraints)
 
     status, message = _run(problem)
+    if message == "infeasible_inaccurate":
+        status = _asked_again(scaled, fit_matrix.reshape(points, -1), cones)
     if status not in (Status.OPTIMAL, Status.INACCURATE):
         return Solution.without_point(status, message)
     nu = np.zeros((2, count, points))
@@ -198,6 +204,22 @@ def _solve(scaled: _Scaled) -> Solution:
     return _judged(
         scaled, status, message, np.asarray(directions.value) * scaled.shown, np.ravel(np.asarray(fit.dual_value)), nu
     )
+
+
+def _asked_again(scaled: _Scaled, fit: Floats, cones: tuple[Indices, ...]) -> Status:
+    """INFEASIBLE if the linear constraints without kinks are, by another solver; else FAILED."""
+    if len(cones[0]) * fit.shape[1] > LARGEST:
+        return Status.FAILED
+    above = -scaled.matrix(cones, scaled.patterns[cones] / scaled.sizes[cones]).toarray()
+    least = np.zeros(len(above))
+    free = np.tile([-np.inf, np.inf], (fit.shape[1], 1))
+    cost = np.zeros(fit.shape[1])
+    if scaled.margin:
+        above, least = np.vstack([above, -fit * scaled.targets[:, None]]), np.append(least, -np.ones(len(fit)))
+        found = solve_lp(cost, above, least, bounds=free)
+    else:
+        found = solve_lp(cost, above, least, fit, scaled.targets, free)
+    return Status.INFEASIBLE if found.status is Status.INFEASIBLE else Status.FAILED
 
 
 def _run(problem: cvxpy.Problem) -> tuple[Status, str]:

@@ -180,6 +180,19 @@ def test_infeasible(rows, targets, slope, margin):
     assert solve_all_cells(Instance(rows, targets, slope=slope, margin=margin)).status is Status.INFEASIBLE
 
 
+def test_doubtful_infeasibility_is_asked_again(monkeypatch):
+    def doubt(problem):
+        return Status.FAILED, "infeasible_inaccurate"
+
+    monkeypatch.setattr(conic, "_run", doubt)
+    for margin in (True, False):
+        assert solve_all_cells(Instance(ODD, [1, 1, 1, -1, -1, -1], margin=margin)).status is Status.INFEASIBLE
+        linear = [1, 1, -1, -1, -1, 1] if margin else [1, 1, -2, -1, -1, 2]
+        assert solve_all_cells(Instance(ODD, linear, margin=margin)).status is Status.FAILED
+    monkeypatch.setattr(conic, "LARGEST", 1)
+    assert solve_all_cells(Instance(ODD, [1, 1, 1, -1, -1, -1], margin=True)).status is Status.FAILED
+
+
 def test_odd_data_with_a_linear_labelling_is_feasible():
     instance = Instance(ODD, [1, 1, -1, -1, -1, 1], margin=True)
     assert solve_all_cells(instance).value == pytest.approx(2 * np.sqrt(2))
