@@ -23,7 +23,7 @@ from typing import Literal, TypeAlias, assert_never, final, get_args
 
 import verify.certificate as kinds
 from verify.certificate import AboutNetwork, Certificate, WithSubject, value_text
-from verify.errors import CertificateError, InputError
+from verify.errors import InputError
 from verify.exact import common_integers, dot, primitive, sqrt_upper, squared_norm
 from verify.network import Network
 from verify.patterns import Sign, pattern
@@ -66,6 +66,11 @@ class _Refusal(Exception):  # noqa: N818 (never leaves this module)
     pass
 
 
+def _require(condition: bool, place: str, reason: str) -> None:
+    if not condition:
+        raise _Refusal(place, reason)
+
+
 def check(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted | Refused:
     """Whether `certificate` proves its claim about `problem` and `network` (None for kinds that speak of none).
 
@@ -94,8 +99,7 @@ def _check(problem: Problem, network: Network | None, certificate: Certificate) 
         case kinds.NotStationary():
             _check_not_stationary(problem, _subject(problem, network, certificate), certificate)
         case kinds.LowerBound():
-            _check_lower_bound(problem, certificate)
-            bracket = certificate.bracket
+            bracket = (_check_lower_bound(problem, certificate), None)
         case kinds.UpperBound():
             bracket = (None, _check_upper_bound(problem, certificate))
         case kinds.BetterNetwork():
@@ -115,18 +119,14 @@ def _check(problem: Problem, network: Network | None, certificate: Certificate) 
 
 
 def _check_scope(problem: Problem, certificate: Certificate) -> None:
-    if not isinstance(certificate, get_args(Certificate)):
-        raise _Refusal("certificate", "is none of the certificate kinds")
-    if certificate.problem != problem.sha256():
-        raise _Refusal("problem", "the certificate is about another problem")
-    if certificate.claim != kinds.claim_text(problem, certificate):
-        raise _Refusal("claim", "differs from what the certificate proves")
-    if isinstance(certificate, kinds.Fits | kinds.DoesNotFit):
-        return
-    if limits := problem.architecture.limits():
-        raise _Refusal("problem", limits)
-    if problem.trained is Trained.HIDDEN:
-        raise _Refusal("problem", "problems in which only hidden layers are trained are not decided yet")
+    _require(isinstance(certificate, get_args(Certificate)), "certificate", "is none of the certificate kinds")
+    _require(certificate.problem == problem.sha256(), "problem", "the certificate is about another problem")
+    expected = kinds.claim_text(problem, certificate)
+    _require(certificate.claim == expected, "claim", "differs from what the certificate proves")
+    if not isinstance(certificate, kinds.Fits | kinds.DoesNotFit):
+        limits = problem.architecture.limits()
+        _require(limits is None, "problem", limits or "")
+        _require(problem.trained is Trained.BOTH, "problem", "is not decided yet when only hidden layers are trained")
 
 
 # ------------------------------------------------------------------------------------------------- which network
@@ -135,26 +135,23 @@ def _check_scope(problem: Problem, certificate: Certificate) -> None:
 def _given(problem: Problem, network: Network | None, certificate: AboutNetwork) -> Network:
     if network is None:
         raise _Refusal("network", "the certificate speaks of a network, and none is given")
-    if network.architecture != problem.architecture:
-        raise _Refusal("network", "the network does not have the architecture of the problem")
-    if certificate.network != network.sha256():
-        raise _Refusal("network", "the certificate is about another network")
+    _require(network.architecture == problem.architecture, "network", "has another architecture than the problem")
+    _require(certificate.network == network.sha256(), "network", "the certificate is about another network")
     return network
 
 
 def _subject(problem: Problem, network: Network | None, certificate: WithSubject) -> Network:
     """The network that the statement is about: ||subject - given||^2 <= moved^2 ||given||^2 over all parameters."""
-    given = _given(problem, network, certificate)
-    if certificate.moved < 0 or (certificate.subject is None and certificate.moved != 0):
-        raise _Refusal("moved", "must be 0 for the given network and not negative for another one")
+    given, moved = _given(problem, network, certificate), certificate.moved
     if certificate.subject is None:
+        _require(moved == 0, "moved", "must be 0 for the given network")
         return given
     subject = _with_parameters(given, certificate.subject, "subject")
     new, old = chain(*subject.parameters), list(chain(*given.parameters))
-    if squared_norm(map(sub, new, old)) > certificate.moved**2 * squared_norm(old):
-        raise _Refusal("moved", "the subject is farther from the given network than that")
-    if problem.trained is Trained.HIDDEN and subject.parameters[-1] != given.parameters[-1]:
-        raise _Refusal("subject", "the output weights are not trained and must be the given ones")
+    is_near = moved >= 0 and squared_norm(map(sub, new, old)) <= moved**2 * squared_norm(old)
+    _require(is_near, "moved", "the subject is farther from the given network than that")
+    is_allowed = problem.trained is Trained.BOTH or subject.parameters[-1] == given.parameters[-1]
+    _require(is_allowed, "subject", "the output weights are not trained and must be the given ones")
     return subject
 
 
@@ -168,32 +165,36 @@ def _with_parameters(network: Network, parameters: Sequence[Sequence[Fraction]],
 # ------------------------------------------------------------------------------------------------- does it fit?
 
 
+def _factors(problem: Problem) -> Sequence[Fraction]:
+    """What turns f(x_i) into q_i and lambda_i into c_i: y_i for max-margin, 1 for min-norm."""
+    return problem.data.targets if problem.goal is Goal.MAX_MARGIN else [Fraction(1)] * len(problem.data)
+
+
 def _quantities(problem: Problem, network: Network) -> list[Fraction]:  # q_i
-    values = outputs(problem, network)
-    return list(map(mul, problem.data.targets, values)) if problem.goal is Goal.MAX_MARGIN else values
+    return list(map(mul, _factors(problem), outputs(problem, network)))
 
 
-def _margin(problem: Problem, quantities: Sequence[Fraction], place: str) -> Fraction:
-    """The least q_i, positive (max-margin), or 0 (min-norm) when the network fits; refuses when it does not."""
-    if problem.goal is Goal.MAX_MARGIN and min(quantities) > 0:
-        return min(quantities)
-    if problem.goal is Goal.MIN_NORM and tuple(quantities) == problem.data.targets:
-        return Fraction(0)
-    raise _Refusal(place, "this network does not fit the data")
+def _slacks(problem: Problem, network: Network, place: str) -> tuple[Fraction, list[Fraction]]:
+    """(m, q_i - m), m the least q_i, for max-margin; (0, zeros) for min-norm; refuses a network that does not fit."""
+    quantities = _quantities(problem, network)
+    if problem.goal is Goal.MAX_MARGIN:
+        margin = min(quantities)
+        _require(margin > 0, place, "this network does not fit the data")
+        return margin, [value - margin for value in quantities]
+    _require(tuple(quantities) == problem.data.targets, place, "this network does not fit the data")
+    return Fraction(0), [Fraction(0)] * len(quantities)
 
 
 def _check_fits(problem: Problem, subject: Network, proof: kinds.Fits) -> None:
-    margin = _margin(problem, _quantities(problem, subject), "subject")
-    if proof.margin != margin:
-        raise _Refusal("margin", f"is {value_text(margin)}")
+    margin, _ = _slacks(problem, subject, "subject")
+    _require(proof.margin == margin, "margin", f"is {value_text(margin)}")
 
 
 def _check_does_not_fit(problem: Problem, network: Network, proof: kinds.DoesNotFit) -> None:
-    if proof.point >= len(problem.data):
-        raise _Refusal("point", f"there are only {len(problem.data)} points")
-    quantity = _quantities(problem, network)[proof.point]
-    if quantity > 0 if problem.goal is Goal.MAX_MARGIN else quantity == problem.data.targets[proof.point]:
-        raise _Refusal("point", "the constraint of this point holds")
+    _require(proof.point < len(problem.data), "point", f"there are only {len(problem.data)} points")
+    quantity, target = _quantities(problem, network)[proof.point], problem.data.targets[proof.point]
+    is_broken = quantity <= 0 if problem.goal is Goal.MAX_MARGIN else quantity != target
+    _require(is_broken, "point", "the constraint of this point holds")
 
 
 # ------------------------------------------------------------------------------------------------- stationarity
@@ -213,79 +214,68 @@ def _check_stationary(problem: Problem, subject: Network, proof: kinds.Stationar
 
     Source: arXiv:1906.05890v4, section 2 (KKT conditions); arXiv:2110.02732, Theorem 2.1.
     """
-    for name, bound in (("epsilon", proof.epsilon), ("delta", proof.delta)):
-        if bound < 0:
-            raise _Refusal(name, "must not be negative")
-    quantities = _quantities(problem, subject)
-    margin = _margin(problem, quantities, "subject")
-    coefficients = dict(_coefficients(problem, proof.multipliers))
-    norm = 2 * half_squared_norm(problem, subject)
-    if problem.goal is Goal.MIN_NORM and proof.delta:
-        raise _Refusal("delta", "must be 0 for min-norm")
-    if problem.goal is Goal.MAX_MARGIN:
-        slack = sum((value * (quantities[i] - margin) for i, value in proof.multipliers), Fraction(0))
-        if slack > proof.delta * norm:
-            raise _Refusal("delta", "the multipliers of constraints that are not active are too large")
+    _require(proof.epsilon >= 0, "epsilon", "must not be negative")
+    _require(proof.delta >= 0, "delta", "must not be negative")
+    _require(proof.delta == 0 or problem.goal is Goal.MAX_MARGIN, "delta", "must be 0 for min-norm")
+    _, slacks = _slacks(problem, subject, "subject")
+    coefficients = _coefficients(problem, proof.multipliers)
+    norm, counted = 2 * half_squared_norm(problem, subject), set(problem.norm_columns)
+    slackness = sum((value * slacks[i] for i, value in proof.multipliers), Fraction(0))
+    _require(slackness <= proof.delta * norm, "delta", "multipliers of constraints that are not active are too large")
     residual: list[Fraction] = []
-    gradients = _clarke_sums(problem, subject, coefficients, proof)
-    rows = zip(subject.hidden_weights, subject.output_weights, problem.architecture.masks, gradients, strict=True)
-    for weights, outgoing, mask, gradient in rows:
-        for column in mask:
-            own = weights[column] if column in problem.norm_columns else 0
-            residual.append(own - outgoing * gradient[column])
-        residual.append(outgoing - dot(weights, gradient))
-    if squared_norm(residual) > proof.epsilon**2 * norm:
-        raise _Refusal("epsilon", "the residual of the stationarity equations is larger")
+    sums = _clarke_sums(problem, subject, coefficients, proof)
+    rows = zip(subject.hidden_weights, subject.output_weights, problem.architecture.masks, sums, strict=True)
+    for weights, outgoing, mask, total in rows:
+        own = (weights[column] if column in counted else 0 for column in mask)
+        residual += [w - outgoing * total[column] for w, column in zip(own, mask, strict=True)]
+        residual.append(outgoing - dot(weights, total))
+    is_small = squared_norm(residual) <= proof.epsilon**2 * norm
+    _require(is_small, "epsilon", "the residual of the stationarity equations is larger")
 
 
-def _coefficients(problem: Problem, multipliers: kinds.Sparse) -> list[tuple[int, Fraction]]:
-    """(i, c_i) for the listed points; refuses indices out of range and, for max-margin, negative multipliers."""
-    coefficients: list[tuple[int, Fraction]] = []
+def _coefficients(problem: Problem, multipliers: kinds.Sparse) -> dict[int, Fraction]:
+    """c_i for the listed points; refuses indices out of range and, for max-margin, negative multipliers."""
     for place, (i, value) in enumerate(multipliers):
-        if i >= len(problem.data):
-            raise _Refusal(f"multipliers[{place}]", f"there are only {len(problem.data)} points")
-        if problem.goal is Goal.MAX_MARGIN and value < 0:
-            raise _Refusal(f"multipliers[{place}]", "must not be negative")
-        coefficients.append((i, value * problem.data.targets[i] if problem.goal is Goal.MAX_MARGIN else value))
-    return coefficients
+        _require(i < len(problem.data), f"multipliers[{place}]", f"there are only {len(problem.data)} points")
+        is_sign = value >= 0 or problem.goal is Goal.MIN_NORM
+        _require(is_sign, f"multipliers[{place}]", "must not be negative")
+    factors = _factors(problem)
+    return {i: value * factors[i] for i, value in multipliers}
 
 
 def _clarke_sums(
     problem: Problem, subject: Network, coefficients: dict[int, Fraction], proof: kinds.Stationary
 ) -> list[list[Fraction]]:
     """G_j for each neuron; refuses a kink product that is out of its interval or not at a kink."""
-    slope = problem.architecture.slope
+    slope, factors = problem.architecture.slope, _factors(problem)
     products: dict[tuple[int, int], Fraction] = {}
     for place, (i, j, value) in enumerate(proof.kink_products):
-        if i >= len(problem.data) or j >= problem.architecture.width:
-            raise _Refusal(f"kink_products[{place}]", "there is no such point or neuron")
-        product = value * problem.data.targets[i] if problem.goal is Goal.MAX_MARGIN else value
+        here = f"kink_products[{place}]"
+        _require(i < len(problem.data) and j < problem.architecture.width, here, "there is no such point or neuron")
+        products[i, j] = product = value * factors[i]
         on = coefficients.setdefault(i, Fraction(0))
-        if not min(slope * on, on) <= product <= max(slope * on, on):
-            raise _Refusal(f"kink_products[{place}]", "is not between a lambda_i and lambda_i")
-        products[i, j] = product
+        is_between = min(slope * on, on) <= product <= max(slope * on, on)
+        _require(is_between, here, "is not between a lambda_i and lambda_i")
     points = sorted(coefficients)
     rows, row_unit = common_integers(problem.rows[i] for i in points)
-    columns = list(zip(*rows, strict=True)) or [()] * len(problem.rows[0])
-    (on, off, at_kinks), unit = common_integers(
-        [[coefficients[i] for i in points], [slope * coefficients[i] for i in points], products.values()]
-    )
-    chosen = dict(zip(products, at_kinks, strict=True))
+    ons = [coefficients[i] for i in points]
+    (on_values, off_values, kink_values), unit = common_integers([ons, [slope * c for c in ons], products.values()])
+    chosen = dict(zip(products, kink_values, strict=True))
     sums: list[list[Fraction]] = []
     for j, weights in enumerate(subject.hidden_weights):
-        ((direction,), _) = common_integers([weights])
-        factors: list[int] = []
-        for place, (i, row) in enumerate(zip(points, rows, strict=True)):
+        (direction,), _ = common_integers([weights])
+        values: list[int] = []
+        for i, row, on_value, off_value in zip(points, rows, on_values, off_values, strict=True):
             z = sum(map(mul, direction, row))
-            if z:
-                factors.append(on[place] if z > 0 else off[place])
-            else:
-                factors.append(chosen.pop((i, j), off[place]))
-        sums.append([Fraction(sum(map(mul, factors, column)), unit * row_unit) for column in columns])
-    if chosen:
-        i, j = min(chosen)
-        raise _Refusal("kink_products", f"neuron {j} has no kink at point {i}")
+            values.append(on_value if z > 0 else off_value if z < 0 else chosen.pop((i, j), off_value))
+        sums.append([Fraction(total, unit * row_unit) for total in _combine(values, rows, len(weights))])
+    _require(not chosen, "kink_products", "has a product where there is no kink")
     return sums
+
+
+def _combine(factors: Sequence[int], rows: Sequence[Sequence[int]], size: int) -> list[int]:
+    """The linear combination of rows of this size."""
+    return [sum(map(mul, factors, column)) for column in zip(*rows, strict=True)] if rows else [0] * size
 
 
 def _check_not_stationary(problem: Problem, subject: Network, proof: kinds.NotStationary) -> None:
@@ -298,41 +288,41 @@ def _check_not_stationary(problem: Problem, subject: Network, proof: kinds.NotSt
     Min-norm (kappa = delta = 0): one vector for every sign of the multipliers on K, the points that have a kink at a
     neuron with v_j != 0; z.h_i = 0 outside K, and on K lambda_i z.h_i <= 0 for all slopes.
 
-    Sound; complete for depth 2 without sharing as far as the rational epsilon, delta allow.
+    Sound; complete for depth 2 without sharing, up to rounding of epsilon, for at most MAX_BRANCHES points in K.
 
     Source: Farkas' lemma; MATHEMATICS.md, section 2.
     """
-    quantities = _quantities(problem, subject)
-    margin = _margin(problem, quantities, "subject")
+    _, slacks = _slacks(problem, subject, "subject")
     for name, bound in (("epsilon", proof.epsilon), ("delta", proof.delta), ("kappa", proof.kappa)):
-        if bound < 0 or (bound and name != "epsilon" and problem.goal is Goal.MIN_NORM):
-            raise _Refusal(name, "must not be negative, nor positive for min-norm")
+        is_allowed = bound >= 0 and (bound == 0 or name == "epsilon" or problem.goal is Goal.MAX_MARGIN)
+        _require(is_allowed, name, "must not be negative, and delta and kappa must be 0 for min-norm")
     signs = pattern(problem, subject)
-    branching = _branching_points(problem, subject, signs) if problem.goal is Goal.MIN_NORM else []
-    if len(branching) > MAX_BRANCHES:
-        raise _Refusal("vectors", f"{len(branching)} points have kinks; at most {MAX_BRANCHES} are decided")
-    if len(proof.vectors) != 2 ** len(branching) or len({v.signs for v in proof.vectors}) != len(proof.vectors):
-        raise _Refusal("vectors", f"there must be {2 ** len(branching)} vectors with distinct signs")
+    branching = _branching_points(problem, subject, signs)
+    _require(len(branching) <= MAX_BRANCHES, "vectors", f"more than {MAX_BRANCHES} points have kinks")
+    is_whole = len({v.signs for v in proof.vectors}) == len(proof.vectors) == 2 ** len(branching)
+    _require(is_whole, "vectors", f"must be {2 ** len(branching)}, one for each sign vector")
+    norm, counted = 2 * half_squared_norm(problem, subject), problem.norm_columns
     for k, vector in enumerate(proof.vectors):
-        place = f"vectors[{k}]"
-        if [i for i, _ in vector.signs] != branching or any(abs(sign) != 1 for _, sign in vector.signs):
-            raise _Refusal(f"{place}.signs", "must be 1 or -1 for each point with a kink")
-        direction = _with_parameters(subject, vector.direction, f"{place}.direction")
-        chosen = dict(vector.signs)
-        for i, (low, high) in enumerate(_clarke_ranges(problem, subject, direction, signs)):
+        are_signs = [i for i, _ in vector.signs] == branching and all(abs(sign) == 1 for _, sign in vector.signs)
+        _require(are_signs, f"vectors[{k}].signs", "must be 1 or -1 for each point with a kink")
+        here, chosen = f"vectors[{k}].direction", dict(vector.signs)
+        z = _with_parameters(subject, vector.direction, here)
+        for i, (low, high) in enumerate(_clarke_ranges(problem, subject, z, signs)):
             if problem.goal is Goal.MAX_MARGIN:
-                holds = high <= proof.kappa * (quantities[i] - margin)
-            elif i in chosen:
-                holds = high <= 0 if chosen[i] > 0 else low >= 0
+                is_separated = high <= proof.kappa * slacks[i]
             else:
-                holds = low == high == 0
-            if not holds:
-                raise _Refusal(f"{place}.direction", f"does not separate the subgradients of constraint {i}")
-        _check_separation(problem, subject, direction, proof, place)
+                is_separated = (high <= 0 or chosen.get(i) == -1) and (low >= 0 or chosen.get(i) == 1)
+            _require(is_separated, here, f"does not separate the subgradients of constraint {i}")
+        gap = dot(subject.output_weights, z.output_weights) - proof.kappa * proof.delta * norm
+        for row, z_row in zip(subject.hidden_weights, z.hidden_weights, strict=True):
+            gap += sum(row[c] * z_row[c] for c in counted)
+        excludes = gap > 0 and gap**2 > proof.epsilon**2 * norm * squared_norm(chain(*z.parameters))
+        _require(excludes, here, "does not exclude epsilon and delta")
 
 
 def _branching_points(problem: Problem, subject: Network, signs: Sequence[Sequence[Sign]]) -> list[int]:
-    if problem.architecture.slope == 1:
+    """K for min-norm; empty for max-margin, where every multiplier has one sign."""
+    if problem.goal is Goal.MAX_MARGIN or problem.architecture.slope == 1:
         return []
     live = [row for row, outgoing in zip(signs, subject.output_weights, strict=True) if outgoing]
     return [i for i in range(len(problem.data)) if any(row[i] is Sign.KINK for row in live)]
@@ -346,48 +336,24 @@ def _clarke_ranges(
     With z = (z_wj, z_vj) and b_j = v_j z_wj + z_vj w_j it is the sum over j of g_ij b_j.x_i (times y_i for max-margin):
     also at a kink, where w_j.x_i = 0.
     """
-    slope = problem.architecture.slope
-    parts = zip(
-        subject.hidden_weights, subject.output_weights, direction.hidden_weights, direction.output_weights, strict=True
-    )
+    on, off = problem.architecture.slope.denominator, problem.architecture.slope.numerator
+    ours, theirs = (zip(net.hidden_weights, net.output_weights, strict=True) for net in (subject, direction))
     vectors, unit = common_integers(
-        [v * z + z_v * w for w, z in zip(row, z_w, strict=True)] for row, v, z_w, z_v in parts
+        [v * z + z_v * w for w, z in zip(row, z_row, strict=True)]
+        for (row, v), (z_row, z_v) in zip(ours, theirs, strict=True)
     )
     ranges: list[tuple[Fraction, Fraction]] = []
-    for i, row in enumerate(problem.rows):
-        ((point,), row_unit) = common_integers([row])
+    for row, factor, column in zip(problem.rows, _factors(problem), zip(*signs, strict=True), strict=True):
+        (point,), row_unit = common_integers([row])
         low = high = 0
-        for vector, neuron in zip(vectors, signs, strict=True):
-            full = slope.denominator * sum(map(mul, vector, point))
-            part = slope.numerator * (full // slope.denominator)
-            sign = neuron[i]
-            if sign is Sign.ON:
-                low, high = low + full, high + full
-            elif sign is Sign.OFF:
-                low, high = low + part, high + part
-            else:
-                low, high = low + min(full, part), high + max(full, part)
-        scale = unit * row_unit * slope.denominator
-        target = problem.data.targets[i] if problem.goal is Goal.MAX_MARGIN else 1
-        ends = (Fraction(target * low, scale), Fraction(target * high, scale))
-        ranges.append((min(ends), max(ends)))
+        for vector, sign in zip(vectors, column, strict=True):
+            z = sum(map(mul, vector, point))
+            ends = (z * on, z * off)
+            low += ends[0] if sign is Sign.ON else ends[1] if sign is Sign.OFF else min(ends)
+            high += ends[0] if sign is Sign.ON else ends[1] if sign is Sign.OFF else max(ends)
+        scale = factor / (unit * row_unit * on)
+        ranges.append((min(scale * low, scale * high), max(scale * low, scale * high)))
     return ranges
-
-
-def _check_separation(
-    problem: Problem, subject: Network, direction: Network, proof: kinds.NotStationary, place: str
-) -> None:
-    counted = problem.norm_columns
-    products = [
-        dot((row[c] for c in counted), (z[c] for c in counted))
-        for row, z in zip(subject.hidden_weights, direction.hidden_weights, strict=True)
-    ]
-    product = sum(products, dot(subject.output_weights, direction.output_weights))
-    norm = 2 * half_squared_norm(problem, subject)
-    size = squared_norm(value for layer in direction.parameters for value in layer)
-    gap = product - proof.kappa * proof.delta * norm
-    if gap <= 0 or gap * gap <= proof.epsilon**2 * norm * size:
-        raise _Refusal(f"{place}.direction", "does not exclude epsilon and delta")
 
 
 # ------------------------------------------------------------------------------------------------- lower bounds
@@ -396,13 +362,14 @@ def _check_separation(
 @final
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """s h(u) = sum_i c_i s(x_i.u) on the columns of one mask class, s = +1 or -1, in integers over four units.
+    """s h(u) = sum_i c_i s(x_i.u) on the columns of one mask class, s = +1 or -1, in integers over a few units.
 
-    x_i = rows[i] / row_unit;   c_i a = base[i] / unit;   c_i (1 - a) = excess[i] / unit;   a slope t / denominator is
-    t step / unit;   ||x_i|| <= sizes[i] / size_unit, None where only a listed range may bound x_i.u (free bias).
+    x_i = rows[k] / row_unit, i = points[k];   c_i a = base[k] / unit;   c_i (1 - a) = excess[k] / unit;
+    ||x_i|| <= sizes[k] / size_unit;   t / denominator = t step / unit for the slopes of a leaf.
+    counted: the places in a row that count in the norm.   constant: the place of a free bias.
     """
 
-    position: dict[int, int]
+    points: dict[int, int]
     rows: list[list[int]]
     row_unit: int
     base: list[int]
@@ -410,100 +377,95 @@ class _Side:
     unit: int
     step: int
     denominator: int
-    sizes: list[int] | None
+    sizes: list[int]
     size_unit: int
-    counted: tuple[int, ...]  # places in a row of the columns that count in the norm
-    constant: int | None  # place of a free bias
+    counted: list[int]
+    constant: int | None
     beta: Fraction
+
+    @classmethod
+    def of(cls, problem: Problem, proof: kinds.LowerBound, coefficients: dict[int, Fraction], k: int) -> "_Side":
+        """The side that tree k is about."""
+        mask, sign = problem.mask_classes[proof.trees[k].mask], 1 if proof.trees[k].sign == "+" else -1
+        counted = [place for place, column in enumerate(mask) if column in problem.norm_columns]
+        rows, row_unit = common_integers([problem.rows[i][column] for column in mask] for i in coefficients)
+        (signed,), c_unit = common_integers([[sign * c for c in coefficients.values()]])
+        squares = [Fraction(sum(row[p] ** 2 for p in counted), row_unit**2) for row in rows]
+        (sizes,), size_unit = common_integers([map(sqrt_upper, squares)])
+        slope, denominator = problem.architecture.slope, proof.denominator
+        return cls(
+            points={i: place for place, i in enumerate(coefficients)},
+            rows=rows,
+            row_unit=row_unit,
+            base=[slope.numerator * denominator * c for c in signed],
+            excess=[(slope.denominator - slope.numerator) * denominator * c for c in signed],
+            unit=slope.denominator * denominator * c_unit,
+            step=slope.denominator * c_unit,
+            denominator=denominator,
+            sizes=sizes,
+            size_unit=size_unit,
+            counted=counted,
+            constant=len(mask) - 1 if len(counted) < len(mask) else None,
+            beta=proof.beta,
+        )
 
 
 def _check_lower_bound(problem: Problem, proof: kinds.LowerBound) -> Fraction:
-    """Whether every network of any width with these masks has 1/2 ||theta||^2 >= L; returns L.
+    """Whether every network of any width with these masks has an objective of at least L; returns L.
 
     If |h(u)| <= beta ||u|| for all u on each mask class, a network with y_i f(x_i) >= 1 (or f(x_i) = y_i) has
     D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) <= beta sum |v_j| ||w_j|| <= beta 1/2 ||theta||^2, with the dual value
-    D = sum lambda_i (or sum lambda_i y_i). So L = D / beta. One tree per mask class and sign s proves
-    s h(u) <= beta ||u||.
+    D = sum c_i y_i. So L = D / beta. One tree per mask class and sign s proves s h(u) <= beta ||u||.
 
     Source: MATHEMATICS.md, section 5; the balance inequality is standard.
     """
     coefficients = _coefficients(problem, proof.multipliers)
-    if proof.beta <= 0:
-        raise _Refusal("beta", "must be positive")
-    if proof.denominator < 1:
-        raise _Refusal("denominator", "must be positive")
-    is_margin = problem.goal is Goal.MAX_MARGIN
-    value = sum((x if is_margin else x * problem.data.targets[i] for i, x in proof.multipliers), Fraction(0))
-    lower = value / proof.beta
-    if lower < 0 or proof.bracket != (lower, None):
-        raise _Refusal("bracket", "must be the dual value over beta, not negative, and null")
+    _require(proof.beta > 0, "beta", "must be positive")
+    _require(proof.denominator > 0, "denominator", "must be positive")
+    lower = _dual_value(problem, coefficients) / proof.beta
+    is_bracket = lower >= 0 and proof.bracket == (lower, None)
+    _require(is_bracket, "bracket", "must be the dual value over beta, not negative, and null")
     expected = [(mask, sign) for mask in range(len(problem.mask_classes)) for sign in "+-"]
-    if [(tree.mask, tree.sign) for tree in proof.trees] != expected:
-        raise _Refusal("trees", "must be one for each mask class and sign, in order")
+    is_whole = [(tree.mask, tree.sign) for tree in proof.trees] == expected
+    _require(is_whole, "trees", "must be one for each mask class and sign, in order")
     for k, tree in enumerate(proof.trees):
-        side = _side(problem, coefficients, proof, tree)
-        if side.constant is not None and sum(c for _, c in coefficients) != 0:
-            raise _Refusal("multipliers", "must balance (sum c_i = 0) when the bias is free")
+        side = _Side.of(problem, proof, coefficients, k)
+        is_balanced = side.constant is None or sum(coefficients.values()) == 0
+        _require(is_balanced, "multipliers", "must balance (sum c_i = 0) when the bias is free")
         _check_tree(side, tree, f"trees[{k}]")
     return lower
 
 
-def _side(
-    problem: Problem, coefficients: Sequence[tuple[int, Fraction]], proof: kinds.LowerBound, tree: kinds.Tree
-) -> _Side:
-    mask = problem.mask_classes[tree.mask]
-    counted = tuple(place for place, column in enumerate(mask) if column in problem.norm_columns)
-    slope, denominator = problem.architecture.slope, proof.denominator
-    rows, row_unit = common_integers([problem.rows[i][column] for column in mask] for i, _ in coefficients)
-    sign = 1 if tree.sign == "+" else -1
-    ((whole,), c_unit) = common_integers([[sign * c for _, c in coefficients]])
-    squares = [Fraction(sum(row[p] ** 2 for p in counted), row_unit**2) for row in rows]
-    ((sizes,), size_unit) = common_integers([map(sqrt_upper, squares)])
-    is_free = len(counted) < len(mask)
-    return _Side(
-        position={i: place for place, (i, _) in enumerate(coefficients)},
-        rows=rows,
-        row_unit=row_unit,
-        base=[slope.numerator * denominator * c for c in whole],
-        excess=[(slope.denominator - slope.numerator) * denominator * c for c in whole],
-        unit=slope.denominator * denominator * c_unit,
-        step=slope.denominator * c_unit,
-        denominator=denominator,
-        sizes=None if is_free else sizes,
-        size_unit=size_unit,
-        counted=counted,
-        constant=len(mask) - 1 if is_free else None,
-        beta=proof.beta,
-    )
+def _dual_value(problem: Problem, coefficients: dict[int, Fraction]) -> Fraction:
+    """Sum lambda_i for max-margin, sum lambda_i y_i for min-norm."""
+    return sum((c * problem.data.targets[i] for i, c in coefficients.items()), Fraction(0))
 
 
 def _check_tree(side: _Side, tree: kinds.Tree, place: str) -> None:
     """Whether the nodes are one whole binary tree whose leaves all prove the bound: their closed cells cover space."""
-    signs: dict[int, int] = {}  # the path to the next node: +1 in a left child (x_i.u >= 0), -1 in a right one
+    path: dict[int, int] = {}  # to the next node: +1 when it is in a left child (x_i.u >= 0), -1 in a right one
     is_whole = False
     for k, node in enumerate(tree.nodes):
         here = f"{place}.nodes[{k}]"
-        if is_whole:
-            raise _Refusal(here, "the tree is already complete")
+        _require(not is_whole, here, "the tree is already complete")
         if isinstance(node, kinds.Split):
-            if node.point not in side.position or node.point in signs:
-                raise _Refusal(here, "splits on a point without multiplier, or twice on one point")
-            signs[node.point] = 1
+            is_new = node.point in side.points and node.point not in path
+            _require(is_new, here, "splits on a point without multiplier, or twice on one point")
+            path[node.point] = 1
             continue
         if isinstance(node, kinds.Bound):
-            _check_bound(side, node, signs, here)
+            _check_bound(side, node, path, here)
         else:
-            _check_empty(side, node, signs, here)
-        while signs and next(reversed(signs.values())) < 0:
-            signs.popitem()
-        if signs:
-            signs[next(reversed(signs))] = -1
-        is_whole = not signs
-    if not is_whole:
-        raise _Refusal(f"{place}.nodes", "a subtree is missing")
+            _check_empty(side, node, path, here)
+        while path and next(reversed(path.values())) < 0:
+            path.popitem()
+        if path:
+            path[next(reversed(path))] = -1
+        is_whole = not path
+    _require(is_whole, f"{place}.nodes", "a subtree is missing")
 
 
-def _check_bound(side: _Side, leaf: kinds.Bound, signs: dict[int, int], place: str) -> None:
+def _check_bound(side: _Side, leaf: kinds.Bound, path: dict[int, int], place: str) -> None:
     """Whether s h(u) <= p.u + R ||u|| on the cell, R <= beta and ||p|| <= beta - R.
 
     Point i has the slope q_i = a c_i + t_i with c_i s(z) <= q_i z + R_i ||u||, z = x_i.u; write e_i = (1 - a) c_i. As
@@ -512,166 +474,149 @@ def _check_bound(side: _Side, leaf: kinds.Bound, signs: dict[int, int], place: s
     R_i = max(t_i l_i, (e_i - t_i) r_i), -l_i ||u|| <= z <= r_i ||u||. Then p = sum q_i x_i and R = sum R_i. The norm
     leaves a free bias out, so p must have none.
     """
-    if len(leaf.slopes) != len(side.rows):
-        raise _Refusal(f"{place}.slopes", f"must be {len(side.rows)}, one for each multiplier")
-    ranges = {entry.point: entry for entry in leaf.ranges}
-    factors: list[int] = []
+    size = len(side.rows)
+    _require(len(leaf.slopes) == size, f"{place}.slopes", f"must be {size}, one for each multiplier")
+    ranges = {listed.point: listed for listed in leaf.ranges}
+    slopes: list[int] = []
     offset = 0  # R over unit * denominator * size_unit
-    for k, (point, slope, excess) in enumerate(zip(side.position, leaf.slopes, side.excess, strict=True)):
+    for k, (point, slope, excess) in enumerate(zip(side.points, leaf.slopes, side.excess, strict=True)):
         t = excess if slope == "e" else slope * side.step
-        sign = signs.get(point)
-        if sign is None:
-            is_valid = 0 <= t <= excess or excess <= t <= 0
-            if is_valid and excess > 0:
-                left, right = _range(side, k, t, ranges.pop(point, None), signs, place)
-                offset += max(t * left, (excess - t) * right)
-        else:
+        sign = path.get(point)
+        if sign is not None:
             is_valid = t >= excess if sign > 0 else t <= 0
+        elif excess > 0:
+            is_valid = 0 <= t <= excess
+            left, right = _range(side, k, t, ranges.pop(point, None), path, f"{place}.ranges")
+            offset += max(t * left, (excess - t) * right)
+        else:
+            is_valid = excess <= t <= 0
         if not is_valid:
             raise _Refusal(f"{place}.slopes[{k}]", "is not a slope that this cell allows")
-        factors.append(side.base[k] + t)
-    if ranges:
-        raise _Refusal(f"{place}.ranges", "must be about undecided points with c_i > 0")
-    p = [sum(map(mul, factors, column)) for column in zip(*side.rows, strict=True)]
-    if side.constant is not None and p and p[side.constant] != 0:
-        raise _Refusal(f"{place}.slopes", "p must have no part along the free bias")
+        slopes.append(side.base[k] + t)
+    _require(not ranges, f"{place}.ranges", "must be about undecided points with c_i > 0")
+    p = _combine(slopes, side.rows, len(side.counted) + 1)
+    _require(side.constant is None or p[side.constant] == 0, f"{place}.slopes", "p has a part along the free bias")
     scale = side.unit * side.denominator * side.size_unit
     gap = side.beta.numerator * scale - side.beta.denominator * offset  # beta - R, over beta.denominator * scale
-    square = sum(p[c] ** 2 for c in side.counted) if p else 0  # p.p, over (unit * row_unit)^2
-    other = side.beta.denominator * side.denominator * side.size_unit
-    if gap < 0 or square * other**2 > (gap * side.row_unit) ** 2:
-        raise _Refusal(place, "does not close: R > beta or ||p|| > beta - R")
+    square = sum(p[c] ** 2 for c in side.counted)  # p.p, over (unit * row_unit)^2
+    factor = side.beta.denominator * side.denominator * side.size_unit
+    is_closed = gap >= 0 and square * factor**2 <= (gap * side.row_unit) ** 2
+    _require(is_closed, place, "does not close: R > beta or ||p|| > beta - R")
 
 
 def _range(
-    side: _Side, k: int, t: int, listed: kinds.Range | None, signs: dict[int, int], place: str
+    side: _Side, k: int, t: int, listed: kinds.Range | None, path: dict[int, int], place: str
 ) -> tuple[int, int]:
-    """(l, r) with -l ||u|| <= x.u <= r ||u|| on the cell, over denominator * size_unit; only those that t needs."""
+    """(l, r) with -l ||u|| <= x.u <= r ||u|| on the cell, over denominator * size_unit; only those that t needs.
+
+    Checks l >= ||-x + sum m_k s_k x_k|| and r >= ||x + sum m_k s_k x_k||, m_k >= 0: as s_k x_k.u >= 0 on the cell, x.u
+    is at most the product of u with the second vector. The norm leaves a free bias out, so the vectors must have none.
+    """
     if listed is None:
-        if side.sizes is None:
-            raise _Refusal(f"{place}.ranges", f"must bound point {list(side.position)[k]}, as the bias is free")
-        size = side.sizes[k] * side.denominator
-        return size, size
-    if t > 0:
-        _check_range(side, k, -1, (listed.left, listed.left_terms), signs, place)
-    if t < side.excess[k]:
-        _check_range(side, k, 1, (listed.right, listed.right_terms), signs, place)
+        _require(side.constant is None, place, "must bound every undecided point with c_i > 0 when the bias is free")
+        return side.sizes[k] * side.denominator, side.sizes[k] * side.denominator
+    here = f"{place}: point {listed.point}"
+    left = (listed.left, listed.left_terms, -1, t > 0)
+    right = (listed.right, listed.right_terms, 1, t < side.excess[k])
+    for bound, terms, sense, is_needed in (left, right):
+        are_decided = all(point in path and weight >= 0 for point, weight in terms)
+        _require(bound >= 0 and are_decided, here, "must have numbers >= 0, and weights only on points decided here")
+        if is_needed:
+            factors = [sense * side.denominator, *(weight * path[point] for point, weight in terms)]
+            vector = _combine(factors, [side.rows[k], *(side.rows[side.points[point]] for point, _ in terms)], 0)
+            _require(side.constant is None or vector[side.constant] == 0, here, "has a part along the free bias")
+            is_range = sum(vector[c] ** 2 for c in side.counted) <= (bound * side.row_unit) ** 2
+            _require(is_range, here, "is larger")
     return listed.left * side.size_unit, listed.right * side.size_unit
 
 
-def _check_range(
-    side: _Side, k: int, sense: int, claimed: tuple[int, kinds.Terms], signs: dict[int, int], place: str
-) -> None:
-    """Whether sense x.u <= r ||u|| on the cell: r >= ||sense x + sum m_k s_k x_k||, m_k >= 0, all s_k x_k.u >= 0."""
-    bound, terms = claimed
-    here = f"{place}.ranges: point {list(side.position)[k]}"
-    if bound < 0 or any(point not in signs or weight < 0 for point, weight in terms):
-        raise _Refusal(here, "must have bounds >= 0 and weights >= 0 on points decided here")
-    total = [sense * side.denominator * z for z in side.rows[k]]
-    for point, weight in terms:
-        factor = weight * signs[point]
-        total = [z + factor * x for z, x in zip(total, side.rows[side.position[point]], strict=True)]
-    if side.constant is not None and total[side.constant] != 0:
-        raise _Refusal(here, "the combination must have no part along the free bias")
-    if sum(total[c] ** 2 for c in side.counted) > (bound * side.row_unit) ** 2:
-        raise _Refusal(here, "the range is larger")
-
-
-def _check_empty(side: _Side, leaf: kinds.Empty, signs: dict[int, int], place: str) -> None:
+def _check_empty(side: _Side, leaf: kinds.Empty, path: dict[int, int], place: str) -> None:
     """Whether the cell has no interior: all s_i x_i.u >= 0 and sum m_i s_i x_i = 0 with m_i > 0 make each x_i.u = 0.
 
     Then the other leaves cover a dense set, and s h(u) <= beta ||u|| holds everywhere by continuity.
     """
-    if len(leaf.weights) < 2 or any(point not in signs or weight <= 0 for point, weight in leaf.weights):
-        raise _Refusal(place, "must have positive weights on at least two points decided here")
-    rows = [side.rows[side.position[point]] for point, _ in leaf.weights]
-    factors = [weight * signs[point] for point, weight in leaf.weights]
-    if not all(map(any, rows)) or any(sum(map(mul, factors, column)) for column in zip(*rows, strict=True)):
-        raise _Refusal(place, "must combine points that the mask does not hide to 0")
+    are_decided = all(point in path and weight > 0 for point, weight in leaf.weights)
+    _require(are_decided and len(leaf.weights) > 1, place, "must have at least two weights > 0, on points decided here")
+    rows = [side.rows[side.points[point]] for point, _ in leaf.weights]
+    factors = [weight * path[point] for point, weight in leaf.weights]
+    is_empty = all(map(any, rows)) and not any(_combine(factors, rows, 0))
+    _require(is_empty, place, "must combine points that the mask does not hide to 0")
 
 
 # ------------------------------------------------------------------------------------------------- other networks
 
 
+def _objective(problem: Problem, network: Network, place: str) -> Fraction:
+    value = objective(problem, network)
+    if value is None:
+        raise _Refusal(place, "this network does not fit the data")
+    return value
+
+
 def _check_upper_bound(problem: Problem, proof: kinds.UpperBound) -> Fraction:
     upper = _witness_objective(problem, proof.witness)
-    if proof.bracket != (None, upper):
-        raise _Refusal("bracket", f"must be null and the objective of the witness, {value_text(upper)}")
+    is_bracket = proof.bracket == (None, upper)
+    _require(is_bracket, "bracket", f"must be null and the objective of the witness, {value_text(upper)}")
     return upper
 
 
 def _witness_objective(problem: Problem, witness: Network) -> Fraction:
     """The objective of another network of the problem: same inputs, slope and bias, masks among the problem's."""
     ours, theirs = problem.architecture, witness.architecture
-    if theirs.limits() or (theirs.inputs, theirs.slope, theirs.bias) != (ours.inputs, ours.slope, ours.bias):
-        raise _Refusal("witness", "must be a two-layer network with the inputs, slope and bias of the problem")
-    if not set(theirs.masks) <= set(ours.masks):
-        raise _Refusal("witness", "has a neuron whose mask is none of the problem's")
-    value = objective(problem, witness)
-    if value is None:
-        raise _Refusal("witness", "does not fit the data")
-    return value
+    is_alike = (theirs.inputs, theirs.slope, theirs.bias) == (ours.inputs, ours.slope, ours.bias)
+    is_alike = is_alike and theirs.limits() is None
+    _require(is_alike, "witness", "must be a two-layer network with the inputs, slope and bias of the problem")
+    _require(set(theirs.masks) <= set(ours.masks), "witness", "has a neuron whose mask is none of the problem's")
+    return _objective(problem, witness, "witness")
 
 
 def _check_better(problem: Problem, subject: Network, proof: kinds.BetterNetwork) -> Fraction:
     """Whether the witness has a smaller objective by more than the tolerance; returns it. Own width: per mask class."""
-    if proof.tolerance < 0:
-        raise _Refusal("tolerance", "must not be negative")
+    _require(proof.tolerance >= 0, "tolerance", "must not be negative")
     found = _witness_objective(problem, proof.witness)
-    if proof.scope == "own-width" and not Counter(proof.witness.architecture.masks) <= Counter(
-        problem.architecture.masks
-    ):
-        raise _Refusal("scope", "the witness has more neurons of a mask class than the network")
-    if found * (1 + proof.tolerance) >= _own_objective(problem, subject):
-        raise _Refusal("witness", "is not better by more than the tolerance")
+    own, theirs = Counter(problem.architecture.masks), Counter(proof.witness.architecture.masks)
+    is_narrow = proof.scope == "any-width" or theirs <= own
+    _require(is_narrow, "scope", "the witness has more neurons of a mask class than the network")
+    is_better = found * (1 + proof.tolerance) < _objective(problem, subject, "subject")
+    _require(is_better, "witness", "is not better by more than the tolerance")
     return found
-
-
-def _own_objective(problem: Problem, subject: Network) -> Fraction:
-    value = objective(problem, subject)
-    if value is None:
-        raise _Refusal("subject", "this network does not fit the data")
-    return value
 
 
 def _check_optimal(problem: Problem, subject: Network, proof: kinds.OptimalWithin) -> tuple[Fraction, Fraction]:
     """Whether objective(subject) <= (1 + tolerance) L, L proved by the lower bound; returns (L, objective)."""
-    if proof.tolerance < 0:
-        raise _Refusal("tolerance", "must not be negative")
+    _require(proof.tolerance >= 0, "tolerance", "must not be negative")
     try:
-        lower = _check(problem, None, proof.lower).bracket[0]
+        _check_scope(problem, proof.lower)
+        lower = _check_lower_bound(problem, proof.lower)
     except _Refusal as refusal:
         place, reason = refusal.args
         raise _Refusal(f"lower.{place}", reason) from None
-    own = _own_objective(problem, subject)
-    if lower is None or own > (1 + proof.tolerance) * lower:
-        raise _Refusal("tolerance", "the objective of the network is farther above the lower bound")
+    own = _objective(problem, subject, "subject")
+    is_close = own <= (1 + proof.tolerance) * lower
+    _require(is_close, "tolerance", "the objective of the network is farther above the lower bound")
     return lower, own
 
 
 def _check_infeasible(problem: Problem, proof: kinds.Infeasible) -> None:
-    """Whether h vanishes and the dual value does not, so that no network of any width fits.
+    """Whether h vanishes and the dual value D does not, so that no network of any width fits.
 
-    If f fits, D = sum lambda_i <= sum_j v_j h(w_j) = 0 (max-margin), D = sum lambda_i y_i = 0 (min-norm).
-    As s(z) = (1+a)/2 z + (1-a)/2 |z|, h = 0 on a mask class if sum c_i x_i = 0 and, for a < 1, on each line {t r} of
-    the masked x_i = t_i r: sum c_i |t_i| = 0.
+    If f fits, D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) = 0, with D = sum lambda_i > 0 for max-margin; for min-norm D is
+    equal to it. As s(z) = (1+a)/2 z + (1-a)/2 |z|, h = 0 on a mask class if sum c_i x_i = 0 and, for a < 1, on each
+    line {t r} of the masked x_i = t_i r: sum c_i |t_i| = 0.
 
     Source: MATHEMATICS.md, section 5.
     """
     coefficients = _coefficients(problem, proof.multipliers)
-    is_margin = problem.goal is Goal.MAX_MARGIN
-    if not sum(x if is_margin else x * problem.data.targets[i] for i, x in proof.multipliers):
-        raise _Refusal("multipliers", "have the dual value 0")
-    ((factors,), _) = common_integers([[c for _, c in coefficients]])
+    _require(_dual_value(problem, coefficients) != 0, "multipliers", "have the dual value 0")
+    (factors,), _ = common_integers([coefficients.values()])
     for mask in problem.mask_classes:
-        rows, _ = common_integers([problem.rows[i][column] for column in mask] for i, _ in coefficients)
-        if any(sum(map(mul, factors, column)) for column in zip(*rows, strict=True)):
-            raise _Refusal("multipliers", "sum c_i x_i is not 0")
+        rows, _ = common_integers([problem.rows[i][column] for column in mask] for i in coefficients)
+        _require(not any(_combine(factors, rows, 0)), "multipliers", "sum c_i x_i is not 0")
         lines: Counter[tuple[int, ...]] = Counter()
         for factor, (line, size) in zip(factors, map(primitive, rows), strict=True):
             lines[line] += factor * size
-        if problem.architecture.slope != 1 and any(lines.values()):
-            raise _Refusal("multipliers", "sum c_i |x_i| is not 0 on a line of points")
+        is_even = problem.architecture.slope == 1 or not any(lines.values())
+        _require(is_even, "multipliers", "sum c_i |x_i| is not 0 on a line of points")
 
 
 # ------------------------------------------------------------------------------------------------- alone
@@ -683,12 +628,11 @@ def main(arguments: Sequence[str]) -> int:
         print("usage: python -m verify.checker PROBLEM NETWORK CERTIFICATE  (NETWORK - for none)", file=sys.stderr)
         return 2
     try:
-        problem_path, network_path, certificate_path = arguments
-        problem = Problem.from_json(kinds.load_json(_read(problem_path)))
-        network = None if network_path == "-" else Network.from_json(kinds.load_json(_read(network_path)))
-        if Path(certificate_path).stat().st_size > kinds.MAX_SIZE:
-            raise CertificateError("certificate", f"is longer than {kinds.MAX_SIZE} bytes")
-        certificate = kinds.read_certificate(_read(certificate_path))
+        problem = Problem.from_json(kinds.load_json(Path(arguments[0]).read_text("utf-8")))
+        given = None if arguments[1] == "-" else kinds.load_json(Path(arguments[1]).read_text("utf-8"))
+        network = None if given is None else Network.from_json(given)
+        with Path(arguments[2]).open(encoding="utf-8") as file:
+            certificate = kinds.read_certificate(file.read(kinds.MAX_SIZE + 1))
     except (OSError, ValueError) as error:  # the errors of isoptimal are ValueErrors
         print(f"unreadable: {error}", file=sys.stderr)
         return 2
@@ -698,10 +642,6 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     print(f"refused: {result.place}: {result.reason}")
     return 1
-
-
-def _read(path: str) -> str:
-    return Path(path).read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":
