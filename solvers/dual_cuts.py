@@ -1,0 +1,516 @@
+"""The outer loop: the best value that networks of any width can reach, bracketed by a network and a dual point.
+
+    master over a few columns and points  ->  primal network (upper bound), multipliers lambda
+    pricing at lambda                     ->  columns that the master lacks; none: a proof tree (lower bound)
+
+The dual point lambda / beta is feasible as soon as |h(u)| <= beta ||u|| for all u, whatever the master was; so the loop may stop
+at any time with the best bracket so far. Values are floats: `verify.exactify` and the checker make them exact.
+Source: arXiv:2110.02732 section 2 states the max-margin problem; the dual is derived in verify.checker.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.instance import Instance
+from solvers.master import Column, MasterSolution, solve_master
+from solvers.pricing import Tree, ascend, bound_tree, sweep_angles
+
+Array = NDArray[np.float64]
+
+ALL_POINTS = 150  # a working set of all points up to this many
+POINTS_PER_ROUND = 50
+COLUMNS_PER_ROUND = 12  # per mask class and sign
+KEEP_COLUMNS = 120  # beyond this, columns unused for `IDLE_ROUNDS` rounds are dropped
+IDLE_ROUNDS = 6
+QUANTUM_BITS = 38  # multipliers are multiples of 2^-38 of the largest one: short, and exact as floats
+SUPPORT_TOLERANCE = 1e-9  # multipliers below this part of the largest are set to zero
+MAX_PENALTY = 1e12
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """A network in the directions u_j = |v_j| w_j: directions (J, D), signs (J,), mask class of each (J,), value sum ||u_j||."""
+
+    directions: Array
+    signs: NDArray[np.int8]
+    masks: NDArray[np.intp]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One round: brackets of the optimal value (the lower one not yet proved), sizes, seconds since the start."""
+
+    round: int
+    lower: float
+    upper: float
+    columns: int
+    points: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DualProof:
+    """multipliers (n,), beta, and one closed tree per (mask class, sign +, -) over the support; lower = sum lambda y / beta."""
+
+    multipliers: Array
+    beta: float
+    support: NDArray[np.intp]
+    trees: tuple[Tree, ...]
+    lower: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """status: "optimal", "time", "interrupted" or "stalled". candidates: networks, best value first; own: the best network
+    with the columns it was started from only; all in the instance's own scale. history: one `Progress` a round.
+    """
+
+    status: str
+    proof: DualProof | None
+    candidates: tuple[Atoms, ...]
+    own: Atoms | None
+    multipliers: Array
+    history: tuple[Progress, ...]
+
+
+def solve(
+    instance: Instance,
+    start: Iterable[Column] = (),
+    *,
+    tol: float = 1e-6,
+    deadline: float | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    seed: int = 0,
+) -> Outcome:
+    """Bracket the optimum of the any-width problem to a relative gap `tol`; see the module.
+
+    deadline: time.monotonic() at which to stop; about a fifth of the remaining time is kept for the proof.
+    Ctrl-C ends the loop the same way (a second one is passed on).
+    """
+    return _Loop(instance, tol, deadline, on_progress, seed).run(list(start))
+
+
+class _Loop:
+    def __init__(
+        self,
+        instance: Instance,
+        tol: float,
+        deadline: float | None,
+        on_progress: Callable[[Progress], None] | None,
+        seed: int,
+    ) -> None:
+        body = instance.rows[:, :-1] if instance.free else instance.rows
+        largest = float(np.linalg.norm(body, axis=1).max(initial=0.0)) or 1.0
+        self.row_scale = 2.0 ** -np.round(np.log2(largest))
+        targets = float(np.abs(instance.targets).max(initial=0.0)) or 1.0
+        self.target_scale = 1.0 if instance.margin else 2.0 ** -np.round(np.log2(targets))
+        rows = instance.rows * self.row_scale
+        self.bias_scale = 1.0
+        if instance.free:
+            self.bias_scale = 1.0 / self.row_scale  # the bias column is 1 again in the scaled rows
+            rows[:, -1] *= self.bias_scale
+        self.instance = replace(instance, rows=rows, targets=instance.targets * self.target_scale)
+        self.tol, self.deadline, self.on_progress = tol, deadline, on_progress
+        self.random = np.random.default_rng(seed)
+        self.began = time.monotonic()
+        self.columns: dict[tuple[int, int, bytes], Column] = {}
+        self.last_used: dict[tuple[int, int, bytes], int] = {}
+        self.history: list[Progress] = []
+        self.round = 0
+        self.best_dual: tuple[float, Array, float] = (0.0, np.zeros(len(rows)), 1.0)  # lower, lambda, beta
+        self.proof: DualProof | None = None
+        self.candidates: list[Atoms] = []
+        self.own: Atoms | None = None
+        n = len(rows)
+        if n <= ALL_POINTS or not instance.margin:
+            self.points = np.arange(n)
+        else:
+            self.points = np.sort(self.random.choice(n, ALL_POINTS, replace=False))
+
+    def run(self, start: list[Column]) -> Outcome:
+        status = "stalled"
+        try:
+            status = self._rounds(start)
+        except KeyboardInterrupt:
+            status = "interrupted"
+        if status != "optimal":
+            self._prove_best()
+        self.candidates.sort(key=lambda atoms: atoms.value)
+        return Outcome(
+            status,
+            self.proof and self._unscaled_proof(self.proof),
+            tuple(self._unscaled(atoms) for atoms in self.candidates[:3]),
+            self.own and self._unscaled(self.own),
+            self.best_dual[1] * self.row_scale,
+            tuple(self.history),
+        )
+
+    # -- the loop -------------------------------------------------------------------------------------------------
+
+    def _rounds(self, start: list[Column]) -> str:
+        penalty = 1e4
+        self._add(start)
+        if self.columns:
+            own = solve_master(self.instance, list(self.columns.values()), self.points, penalty)
+            if own.status != "failed" and own.slack < 1e-7 * len(self.points):
+                self._record(own, list(self.columns.values()))
+                self.own = self.candidates[-1] if self.candidates else None
+        self._add(self._first_columns())
+        stalls = 0
+        while True:
+            self.round += 1
+            if self._late():
+                return "time"
+            keys, columns = list(self.columns), list(self.columns.values())
+            solution = solve_master(self.instance, columns, self.points, penalty, self._time_left())
+            if solution.status == "failed":
+                return "time" if self._late() else "stalled"
+            self._mark_used(keys, solution)
+            self._record(solution, columns)
+            grown = self._add_points(solution, columns)
+            multipliers = self._rounded(solution.multipliers)
+            new, beta = self._price(multipliers, solution, columns)
+            self._remember(multipliers, beta)
+            self._report()
+            added = self._add(new)
+            if solution.slack > 1e-8 * len(self.points) and not added and not grown:
+                if penalty >= MAX_PENALTY:
+                    return "stalled"
+                penalty *= 10
+                continue
+            if not added or self._gap(self.best_dual[0]) <= self.tol / 2:
+                added += self._add(self._settle(multipliers))
+                if self.proof is not None and self._gap(self.proof.lower) <= self.tol:
+                    self._report()
+                    return "optimal"
+            if added or grown:
+                stalls = 0
+                continue
+            stalls += 1
+            if stalls > 2 or self._late():
+                return "time" if self._late() else "stalled"
+            added = self._add(self._random_columns(multipliers))
+            if not added:
+                return "stalled"
+
+    def _late(self, share: float = 0.8) -> bool:
+        if self.deadline is None:
+            return False
+        return time.monotonic() > self.began + share * (self.deadline - self.began)
+
+    def _time_left(self) -> float:
+        return np.inf if self.deadline is None else max(0.8 * (self.deadline - time.monotonic()), 0.1)
+
+    def _gap(self, lower: float) -> float:
+        upper = min((atoms.value for atoms in self.candidates), default=np.inf)
+        return upper / lower - 1.0 if lower > 0 else np.inf
+
+    def _report(self) -> None:
+        upper = min((atoms.value for atoms in self.candidates), default=np.inf)
+        unit = self.row_scale / self.target_scale
+        progress = Progress(
+            self.round,
+            self.best_dual[0] * unit,
+            upper * unit,
+            len(self.columns),
+            len(self.points),
+            time.monotonic() - self.began,
+        )
+        self.history.append(progress)
+        if self.on_progress is not None:
+            self.on_progress(progress)
+
+    # -- columns and points ---------------------------------------------------------------------------------------
+
+    def _add(self, columns: Iterable[Column]) -> int:
+        before = len(self.columns)
+        for column in columns:
+            key = column.key(self.instance, self.points)
+            if key not in self.columns:
+                self.columns[key] = column
+                self.last_used[key] = self.round
+        return len(self.columns) - before
+
+    def _column(self, mask: int, sign: int, direction: Array) -> Column:
+        """The column whose pattern the direction (over the mask's columns) has; on the boundary: on."""
+        z = self.instance.rows[:, self.instance.masks[mask]] @ direction
+        return Column(mask, sign, z > -1e-11 * float(np.abs(z).max(initial=0.0)))
+
+    def _mark_used(self, keys: list[tuple[int, int, bytes]], solution: MasterSolution) -> None:
+        sizes = np.linalg.norm(solution.directions, axis=1)
+        for key, size in zip(keys, sizes, strict=True):
+            if size > 1e-7 * sizes.sum():
+                self.last_used[key] = self.round
+        if len(self.columns) > KEEP_COLUMNS:
+            for key in keys:
+                if self.last_used[key] < self.round - IDLE_ROUNDS:
+                    del self.columns[key], self.last_used[key]
+
+    def _record(self, solution: MasterSolution, columns: list[Column]) -> None:
+        """The master's network as a candidate, its value measured on all points (max-margin)."""
+        instance = self.instance
+        body = solution.directions[:, :-1] if instance.free else solution.directions
+        norms = np.linalg.norm(body, axis=1)
+        whole = np.linalg.norm(solution.directions, axis=1)
+        keep = whole > 1e-10 * max(float(whole.sum()), 1e-300)
+        if not keep.any():
+            return
+        directions, signs = solution.directions[keep], np.array([c.sign for c in columns], np.int8)[keep]
+        masks = np.array([c.mask for c in columns], np.intp)[keep]
+        value = float(norms[keep].sum())
+        outputs = self._outputs(directions, signs)
+        if instance.margin:
+            margin = float((instance.targets * outputs).min())
+            if margin <= 0:
+                return
+            directions, value = directions / margin, value / margin
+        elif float(np.abs(outputs - instance.targets).max()) > 1e-6:
+            return
+        self.candidates.append(Atoms(directions, signs, masks, value))
+        self.candidates.sort(key=lambda atoms: atoms.value)
+        del self.candidates[4:]
+
+    def _outputs(self, directions: Array, signs: NDArray[np.int8]) -> Array:
+        z = self.instance.rows @ directions.T
+        return np.maximum(z, self.instance.slope * z) @ signs
+
+    def _add_points(self, solution: MasterSolution, columns: list[Column]) -> int:
+        if len(self.points) == len(self.instance.rows):
+            return 0
+        outputs = self._outputs(solution.directions, np.array([c.sign for c in columns], np.int8))
+        margins = self.instance.targets * outputs
+        margins[self.points] = np.inf
+        worst = np.argsort(margins)[:POINTS_PER_ROUND]
+        worst = worst[margins[worst] < 1.0 - self.tol / 20]
+        if len(worst):
+            old = list(self.columns.items())
+            self.points = np.sort(np.concatenate([self.points, worst]))
+            used = {key: self.last_used[key] for key, _ in old}
+            self.columns, self.last_used = {}, {}
+            for key, column in old:
+                new_key = column.key(self.instance, self.points)
+                self.columns[new_key] = column
+                self.last_used[new_key] = used[key]
+        return len(worst)
+
+    def _first_columns(self) -> list[Column]:
+        instance = self.instance
+        columns = []
+        for mask, seen in enumerate(instance.masks):
+            starts = self.random.standard_normal((8, len(seen)))
+            rows = instance.rows[:, seen]
+            chosen = self.random.choice(len(rows), min(8, len(rows)), replace=False)
+            for sign in (1, -1):
+                everything = Column(mask, sign, np.ones(len(rows), bool))
+                columns.append(everything)
+                if instance.free:
+                    columns.append(Column(mask, sign, np.zeros(len(rows), bool)))
+                columns += [self._column(mask, sign, u) for u in np.concatenate([starts, rows[chosen], -rows[chosen]])]
+        weights = instance.targets / max(float(np.abs(instance.targets).sum()), 1e-300)
+        return columns + self._ascents(self._rounded(np.abs(weights) if instance.margin else weights), 0.0)[0]
+
+    def _random_columns(self, multipliers: Array) -> list[Column]:
+        found, _ = self._ascents(multipliers, 1.0 - 1e-3, starts=200)
+        return found
+
+    # -- the dual side --------------------------------------------------------------------------------------------
+
+    def _rounded(self, multipliers: Array) -> Array:
+        """Multipliers on a dyadic grid, tiny ones zero; with a free bias their signed sum is exactly zero."""
+        largest = float(np.abs(multipliers).max(initial=0.0))
+        if largest <= 0:
+            return np.zeros_like(multipliers)
+        quantum = 2.0 ** (np.floor(np.log2(largest)) - QUANTUM_BITS)
+        rounded = np.round(multipliers / quantum) * quantum
+        rounded[np.abs(multipliers) < SUPPORT_TOLERANCE * largest] = 0.0
+        if self.instance.free:
+            y = self.instance.targets if self.instance.margin else np.ones(len(rounded))
+            surplus = float(rounded @ y)
+            order = np.argsort(-np.abs(rounded))
+            for i in order:
+                if (
+                    rounded[i] != 0
+                    and np.sign(rounded[i] * y[i]) == np.sign(surplus)
+                    and abs(rounded[i]) > abs(surplus)
+                ):
+                    rounded[i] -= surplus * y[i]
+                    break
+            else:
+                if surplus != 0:
+                    return np.zeros_like(multipliers)
+        return rounded
+
+    def _coefficients(self, multipliers: Array) -> Array:
+        return multipliers * self.instance.targets if self.instance.margin else multipliers
+
+    def _dual_value(self, multipliers: Array) -> float:
+        return float(multipliers.sum() if self.instance.margin else multipliers @ self.instance.targets)
+
+    def _price(self, multipliers: Array, solution: MasterSolution, columns: list[Column]) -> tuple[list[Column], float]:
+        """Columns that violate |h| <= 1 at lambda, and the largest |h| seen."""
+        seeds: dict[int, list[Array]] = {}
+        for column, direction in zip(columns, solution.directions, strict=True):
+            if np.any(direction):
+                seeds.setdefault(column.mask, []).append(direction)
+        return self._ascents(multipliers, 1.0 + self.tol / 10, seeds=seeds)
+
+    def _ascents(
+        self, multipliers: Array, threshold: float, *, starts: int = 48, seeds: dict[int, list[Array]] | None = None
+    ) -> tuple[list[Column], float]:
+        instance = self.instance
+        support = np.flatnonzero(multipliers)
+        largest = 0.0
+        columns: list[Column] = []
+        if not len(support):
+            return columns, largest
+        weights = self._coefficients(multipliers)[support]
+        for mask, seen in enumerate(instance.masks):
+            rows = instance.rows[np.ix_(support, seen)]
+            for sign in (1, -1):
+                if len(seen) <= 2 and not instance.free:
+                    directions, values = sweep_angles(rows, sign * weights, instance.slope)
+                else:
+                    first = [
+                        self.random.standard_normal((starts, len(seen))),
+                        rows[: starts // 2],
+                        -rows[: starts // 2],
+                    ]
+                    if seeds and mask in seeds:
+                        first.append(np.array(seeds[mask])[:, seen])
+                    directions, values = ascend(
+                        rows, sign * weights, instance.slope, np.concatenate(first), free=instance.free
+                    )
+                largest = max(largest, float(values[0]))
+                taken: set[tuple[int, int, bytes]] = set()
+                for direction in directions[values > threshold]:
+                    column = self._column(mask, sign, direction)
+                    key = column.key(instance, self.points)
+                    if key not in taken:
+                        taken.add(key)
+                        columns.append(column)
+                    if len(taken) >= COLUMNS_PER_ROUND:
+                        break
+        return columns, largest
+
+    def _remember(self, multipliers: Array, beta: float) -> None:
+        value = self._dual_value(multipliers)
+        if beta > 0 and value / max(beta, 1e-300) > self.best_dual[0]:
+            self.best_dual = (value / beta, multipliers, beta)
+
+    def _settle(self, multipliers: Array) -> list[Column]:
+        """Try to prove the best dual point, then the latest; the columns that violate a point are returned.
+
+        The first estimate of beta comes from local ascents, which may miss the maximum: a point that the proof does not
+        bear out is dropped.
+        """
+        found: list[Column] = []
+        points = [self.best_dual[1]] if self._gap(self.best_dual[0]) <= self.tol / 2 else []
+        if not points or not np.array_equal(points[0], multipliers):
+            points.append(multipliers)
+        for point in points:
+            proof, violators = self._prove(point)
+            found += violators
+            if proof is not None:
+                self._keep(proof)
+            if np.array_equal(point, self.best_dual[1]) and (
+                proof is None or proof.lower < self.best_dual[0] * (1.0 - self.tol)
+            ):
+                kept = self.proof
+                self.best_dual = (0.0, point, 1.0) if kept is None else (kept.lower, kept.multipliers, kept.beta)
+            if self.proof is not None and self._gap(self.proof.lower) <= self.tol:
+                return []
+        return found
+
+    def _keep(self, proof: DualProof) -> None:
+        if self.proof is None or proof.lower > self.proof.lower:
+            self.proof = proof
+
+    def _prove(
+        self, multipliers: Array, slack: float | None = None, *, deadline: float | None = None, stop: bool = True
+    ) -> tuple[DualProof | None, list[Column]]:
+        """Trees for |h| <= beta at lambda with beta a little above the largest |h| seen; or columns that violate it."""
+        instance = self.instance
+        support = np.flatnonzero(multipliers)
+        value = self._dual_value(multipliers)
+        if not len(support) or value <= 0:
+            return None, []
+        columns, seen_beta = self._ascents(multipliers, 1.0 + self.tol / 10)
+        if stop and any(column.key(instance, self.points) not in self.columns for column in columns):
+            return None, columns
+        beta = max(seen_beta, 1e-300) * (1.0 + (self.tol / 4 if slack is None else slack))
+        weights = self._coefficients(multipliers)[support]
+        trees: list[Tree] = []
+        violators: list[Column] = []
+        for mask, seen in enumerate(instance.masks):
+            rows = instance.rows[np.ix_(support, seen)]
+            for sign in (1, -1):
+                tree = bound_tree(
+                    rows,
+                    sign * weights,
+                    instance.slope,
+                    beta,
+                    free=instance.free,
+                    deadline=deadline if deadline is not None else self.deadline,
+                    max_violators=40 if stop else 1,
+                )
+                violators += [self._column(mask, sign, u) for u in tree.violators]
+                trees.append(tree)
+        if violators or any(tree.nodes is None for tree in trees):
+            return None, violators
+        bound = max(tree.bound for tree in trees)
+        return DualProof(multipliers, bound, support, tuple(trees), value / bound), []
+
+    def _prove_best(self) -> None:
+        """After an early end: prove the best dual point, with a coarse beta first, then finer ones while time is left."""
+        lower, multipliers, _ = self.best_dual
+        if lower <= 0:
+            return
+        limit = self.deadline if self.deadline is not None else time.monotonic() + 10.0
+        for slack in (0.5, 0.1, 0.02, 0.004, 8e-4, self.tol / 4):
+            if slack < self.tol / 4 or (self.proof is not None and time.monotonic() > limit):
+                return
+            until = max(limit, time.monotonic() + 1.0) if self.proof is None else limit
+            for _ in range(8):
+                proof, violators = self._prove(multipliers, slack, deadline=until, stop=False)
+                if proof is not None or not violators or time.monotonic() > until:
+                    break
+                slack *= 2
+            if proof is not None:
+                self._keep(proof)
+
+    # -- back to the given scale ----------------------------------------------------------------------------------
+
+    def _unscaled(self, atoms: Atoms) -> Atoms:
+        factor = self.row_scale / self.target_scale
+        directions = atoms.directions * factor
+        if self.instance.free:
+            directions[:, -1] *= self.bias_scale
+        return replace(atoms, directions=directions, value=atoms.value * factor)
+
+    def _unscaled_proof(self, proof: DualProof) -> DualProof:
+        """Slopes scale with the multipliers, ranges with the rows: all by powers of two, so nothing is rounded."""
+        trees = []
+        for tree in proof.trees:
+            nodes = []
+            for node in tree.nodes or []:
+                if not isinstance(node, int):
+                    ranges = {
+                        i: (l / self.row_scale, r / self.row_scale, ml, mr) for i, (l, r, ml, mr) in node.ranges.items()
+                    }
+                    nodes.append(replace(node, slopes=node.slopes * self.row_scale, ranges=ranges))
+                else:
+                    nodes.append(node)
+            trees.append(replace(tree, nodes=nodes))
+        return replace(
+            proof,
+            multipliers=proof.multipliers * self.row_scale,
+            trees=tuple(trees),
+            lower=proof.lower * self.row_scale / self.target_scale,
+        )

@@ -1,0 +1,180 @@
+"""The restricted master: the convex program over a few activation patterns (columns) and a working set of points.
+
+max-margin. A column is (mask class, sign s, the set of points on which it counts as on). For a point that the neuron helps
+(s y_i > 0) any choice of slope in {a, 1} bounds s_a from below, so no cone constraint is needed; for one that it hurts,
+s_a is convex and enters as it is, by t_ij >= x_i . u_j. So every feasible point of the master is a feasible network:
+
+    min sum_j ||u_j|| + penalty sum_i xi_i
+    s.t. sum_{j: s_j = y_i} g_ij x_i . u_j - sum_{j: s_j = -y_i} (a x_i . u_j + (1 - a) t_ij) + xi_i >= 1,
+         t_ij >= x_i . u_j,  t_ij >= 0,  xi_i >= 0.
+
+min-norm. A column is (mask class, sign, signs of x_i . u_j at all points), with its cone constraints:
+
+    min sum_j ||u_j|| + penalty sum_i |xi_i|
+    s.t. sum_j s_j g_ij x_i . u_j + xi_i = y_i,  tau_ij x_i . u_j >= 0.
+
+The multipliers of the first constraints are the dual point lambda that pricing looks at (|lambda_i| <= penalty).
+Built for Clarabel directly: the loop calls it dozens of times. `solvers.conic` states the same program in cvxpy; tests compare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from solvers.instance import Instance
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """An activation pattern: mask class, output sign, and which points count as on ((n,) bool)."""
+
+    mask: int
+    sign: int
+    on: NDArray[np.bool_]
+
+    def key(self, instance: Instance, points: NDArray[np.intp]) -> tuple[int, int, bytes]:
+        """Columns with equal keys are the same column of the master on these points."""
+        on = self.on[points]
+        if instance.margin:
+            on = on & (self.sign * instance.targets[points] > 0)
+        return self.mask, self.sign, on.tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class MasterSolution:
+    """status: "optimal", "inexact" (usable, less accurate) or "failed". value: objective. multipliers (n,): zero off the
+    working set. directions (J, D): u_j over all D columns. slack: sum of |xi|.
+    """
+
+    status: str
+    value: float
+    multipliers: Array
+    directions: Array
+    slack: float
+
+
+def solve_master(
+    instance: Instance, columns: list[Column], points: NDArray[np.intp], penalty: float, time_limit: float = 60.0
+) -> MasterSolution:
+    """Solve the restricted master. instance rows (n, D); points: indices of the working set."""
+    import clarabel
+    from scipy import sparse
+
+    rows, targets, a = instance.rows[points], instance.targets[points], instance.slope
+    count, width = len(points), len(columns)
+    masks = [instance.masks[column.mask] for column in columns]
+    sizes = np.array([len(mask) for mask in masks], int)
+    starts = np.concatenate([[0], np.cumsum(sizes)])[:-1] if width else np.zeros(0, int)
+    n_u = int(sizes.sum())
+    at_r = n_u
+    at_xi = at_r + width
+    n_xi = count if instance.margin else 2 * count
+    at_t = at_xi + n_xi
+    hurt = [
+        np.flatnonzero(column.sign * targets < 0) if instance.margin and a < 1 else np.zeros(0, int)
+        for column in columns
+    ]
+    t_starts = at_t + np.concatenate([[0], np.cumsum([len(h) for h in hurt])])[:-1] if width else np.zeros(0, int)
+    total = at_t + int(sum(len(h) for h in hurt))
+
+    data: list[Array] = []
+    row_index: list[NDArray[np.intp]] = []
+    column_index: list[NDArray[np.intp]] = []
+
+    def put(block: Array, at_row: NDArray[np.intp], at_column: NDArray[np.intp]) -> None:
+        r, c = np.meshgrid(at_row, at_column, indexing="ij")
+        data.append(np.asarray(block, float).ravel())
+        row_index.append(r.ravel())
+        column_index.append(c.ravel())
+
+    def put_each(values: Array, at_row: NDArray[np.intp], at_column: NDArray[np.intp]) -> None:
+        data.append(np.asarray(values, float).ravel())
+        row_index.append(at_row)
+        column_index.append(at_column)
+
+    every = np.arange(count)
+    fit_rows = every  # the first `count` rows are the fit constraints
+    next_row = count
+    for j, column in enumerate(columns):
+        x = rows[:, masks[j]]
+        u = starts[j] + np.arange(sizes[j])
+        slopes = np.where(column.on[points], 1.0, a)
+        if instance.margin:
+            helps = np.flatnonzero(column.sign * targets > 0)
+            put(-slopes[helps, None] * x[helps], helps, u)
+            against = np.flatnonzero(column.sign * targets < 0)
+            put(a * x[against] if a < 1 else x[against], against, u)
+            if len(hurt[j]):
+                t = t_starts[j] + np.arange(len(hurt[j]))
+                put_each(np.full(len(t), 1 - a), hurt[j], t)
+                at = next_row + np.arange(len(t))
+                put(x[hurt[j]], at, u)
+                put_each(-np.ones(len(t)), at, t)
+                put_each(-np.ones(len(t)), at + len(t), t)
+                next_row += 2 * len(t)
+        else:
+            put(column.sign * slopes[:, None] * x, every, u)
+            if a < 1:
+                tau = np.where(column.on[points], 1.0, -1.0)
+                put(-tau[:, None] * x, next_row + every, u)
+                next_row += count
+    put_each(-np.ones(count) if instance.margin else np.ones(count), fit_rows, at_xi + every)
+    if not instance.margin:
+        put_each(-np.ones(count), fit_rows, at_xi + count + every)
+    xi_rows = next_row + np.arange(n_xi)
+    put_each(-np.ones(n_xi), xi_rows, at_xi + np.arange(n_xi))
+    next_row += n_xi
+    linear_rows = next_row
+    cones: list[object] = []
+    if instance.margin:
+        cones.append(clarabel.NonnegativeConeT(linear_rows))
+    else:
+        cones += [clarabel.ZeroConeT(count), clarabel.NonnegativeConeT(linear_rows - count)]
+    last = instance.rows.shape[1] - 1
+    for j in range(width):
+        counted = np.flatnonzero(masks[j] != last) if instance.free else np.arange(sizes[j])
+        put_each(np.array([-1.0]), np.array([next_row]), np.array([at_r + j]))
+        put_each(-np.ones(len(counted)), next_row + 1 + np.arange(len(counted)), starts[j] + counted)
+        next_row += 1 + len(counted)
+        cones.append(clarabel.SecondOrderConeT(1 + len(counted)))
+    matrix = sparse.csc_matrix(
+        (np.concatenate(data), (np.concatenate(row_index), np.concatenate(column_index))), shape=(next_row, total)
+    )
+    right = np.zeros(next_row)
+    right[:count] = -1.0 if instance.margin else targets
+    cost = np.zeros(total)
+    cost[at_r : at_r + width] = 1.0
+    cost[at_xi : at_xi + n_xi] = penalty
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.time_limit = max(time_limit, 0.1)
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    settings.max_iter = 200
+    solution = clarabel.DefaultSolver(sparse.csc_matrix((total, total)), cost, matrix, right, cones, settings).solve()
+    status = str(solution.status)
+    x, z = np.array(solution.x), np.array(solution.z)
+    usable = np.isfinite(x).all() and np.isfinite(z).all()
+    verdict = (
+        "optimal"
+        if status == "Solved"
+        else "inexact"
+        if usable and ("Almost" in status or "Max" in status or "Insufficient" in status)
+        else "failed"
+    )
+    multipliers = np.zeros(len(instance.rows))
+    directions = np.zeros((width, instance.rows.shape[1]))
+    if not usable:
+        return MasterSolution("failed", np.inf, multipliers, directions, np.inf)
+    multipliers[points] = np.maximum(z[:count], 0.0) if instance.margin else -z[:count]
+    for j in range(width):
+        directions[j, masks[j]] = x[starts[j] : starts[j] + sizes[j]]
+    slack = float(np.abs(x[at_xi:at_t]).sum())
+    return MasterSolution(verdict, float(cost @ x), multipliers, directions, slack)

@@ -1,0 +1,457 @@
+"""Pricing: the largest value of |h(u)| on the unit ball, h(u) = sum_i c_i s_a(x_i . u), with a proof tree.
+
+A node of the tree is a cone: the signs of x_i . u are decided for some points. On it h is bounded by a linear function
+plus a constant, one *slope* per point (verify.checker states the rule and the certificates carry it):
+
+    c_i s_a(x_i . u) <= (a c_i + t_i) x_i . u + R_i ||u||,      e_i = (1 - a) c_i,
+    decided on: t_i >= e_i;   decided off: t_i <= 0;   undecided, c_i < 0: e_i <= t_i <= 0   (R_i = 0 in the three)
+    undecided, c_i > 0: 0 <= t_i <= e_i,  R_i = max(t_i l_i, (e_i - t_i) r_i),  -l_i ||u|| <= x_i . u <= r_i ||u||.
+
+So h(u) <= ||p|| + R on the cone, p = sum_i (a c_i + t_i) x_i. Every point has one variable in an interval and the bound is
+minimised by coordinate descent, for hundreds of nodes at once (the loop is over points, the arrays over nodes).
+Only points with c_i > 0 are ever split: with those decided h is linear minus convex and the bound is the maximum.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+UNBOUNDED = 1e30  # stands for "no range known" (free bias): a chord with such a range never closes a node
+PENALTY_ROUNDS = 6  # rounds of the method of multipliers that bring the bias coordinate of p to zero (free bias)
+
+
+@dataclass(slots=True)
+class Leaf:
+    """A closed cone: the variables t (S,) of its bound and, where they were tightened, ranges with their multipliers.
+
+    ranges: point -> (l, r, {decided point: multiplier for l}, {decided point: multiplier for r}).
+    """
+
+    slopes: Array
+    ranges: dict[int, tuple[float, float, dict[int, float], dict[int, float]]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Tree:
+    """The result of `bound_tree`.
+
+    nodes: pre-order, an int for a split on that support point (left child: x_i . u >= 0) or a `Leaf`; None unless closed.
+    bound: max over leaves of ||p|| + R: an upper bound of h on the unit ball (up to rounding); inf unless closed.
+    violators: unit vectors (V, D) found on the way with h(u) > beta.
+    """
+
+    nodes: list[int | Leaf] | None
+    bound: float
+    violators: Array
+    count: int
+
+
+def evaluate(rows: Array, weights: Array, slope: float, directions: Array) -> Array:
+    """h at each direction: rows (S, D), weights (S,), directions (V, D) -> (V,)."""
+    z = directions @ rows.T
+    return np.maximum(z, slope * z) @ weights
+
+
+def normalise(rows: Array, weights: Array, slope: float, vectors: Array, *, free: bool) -> Array:
+    """Vectors (V, D) scaled to norm one; with a free bias its coordinate is replaced by the best one for that direction.
+
+    For a fixed direction h is piecewise linear in the bias and, when the weights sum to zero, largest at a breakpoint.
+    """
+    if not free:
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
+    heads = vectors[:, :-1] / np.maximum(np.linalg.norm(vectors[:, :-1], axis=1, keepdims=True), 1e-300)
+    z = heads @ rows[:, :-1].T
+    last = np.where(rows[:, -1] == 0, 1.0, rows[:, -1])
+    candidates = -z / last
+    inner = z[:, None, :] + candidates[:, :, None] * rows[:, -1]
+    values = np.maximum(inner, slope * inner) @ weights
+    best = candidates[np.arange(len(heads)), np.argmax(values, axis=1)]
+    return np.concatenate([heads, best[:, None]], axis=1)
+
+
+class _Kernel:
+    """Coordinate descent on ||p||^2 / (2 beta) + R over the slope variables, for a batch of nodes.
+
+    With a free bias the last coordinate of p must vanish: it enters with a penalty and a shift (method of multipliers).
+    """
+
+    def __init__(self, rows: Array, weights: Array, slope: float, *, free: bool, beta: float) -> None:
+        self.rows, self.weights, self.slope, self.free, self.beta = rows, weights, slope, free, beta
+        self.excess = (1.0 - slope) * weights
+        self.base = slope * (weights @ rows)
+        norms = np.linalg.norm(rows[:, :-1] if free else rows, axis=1)
+        self.norms = norms
+        scale = float(norms.max(initial=0.0)) or 1.0
+        metric = np.ones(rows.shape[1])
+        if free:
+            metric[-1] = 10.0 * scale
+        self.metric = metric
+        self.scaled = rows * metric
+        self.curvature = np.maximum((self.scaled**2).sum(axis=1), 1e-300)
+        self.positive = self.excess > 0
+
+    def boxes(self, signs: NDArray[np.int8]) -> tuple[Array, Array]:
+        """Interval of each slope variable, (B, S) each."""
+        e = self.excess
+        low = np.where(signs > 0, e, np.where(signs < 0, -np.inf, np.minimum(e, 0.0)))
+        high = np.where(signs > 0, np.inf, np.where(signs < 0, 0.0, np.maximum(e, 0.0)))
+        return low, high
+
+    def descend(
+        self, t: Array, low: Array, high: Array, chord: NDArray[np.bool_], left: Array, right: Array, sweeps: int
+    ) -> Array:
+        """Improve t (B, S) in place; return p (B, D) in true coordinates. chord (B, S): undecided with c_i > 0."""
+        e, beta = self.excess, self.beta
+        shift = np.zeros(len(t))
+        rounds = PENALTY_ROUNDS if self.free else 1
+        vectors = np.empty(0)
+        for _ in range(rounds):
+            vectors = self.base * self.metric + t @ self.scaled
+            if self.free:
+                vectors[:, -1] += shift
+            for _ in range(sweeps):
+                largest = 0.0
+                for i in range(len(e)):
+                    row, curvature, ti = self.scaled[i], self.curvature[i], t[:, i]
+                    gradient = vectors @ row
+                    new = ti - gradient / curvature
+                    ci = chord[:, i]
+                    if self.positive[i] and ci.any():
+                        l, r = left[:, i], right[:, i]
+                        kink = e[i] * r / (l + r)
+                        above = new - beta * l / curvature
+                        below = new + beta * r / curvature
+                        new = np.where(ci, np.where(above > kink, above, np.minimum(below, kink)), new)
+                    new = np.minimum(np.maximum(new, low[:, i]), high[:, i])
+                    step = new - ti
+                    t[:, i] = new
+                    vectors += step[:, None] * row
+                    largest = max(largest, float(np.abs(step).max(initial=0.0)) * curvature**0.5)
+                if largest <= 1e-10 * beta:
+                    break
+            if self.free:
+                shift = vectors[:, -1].copy()
+        p = self.base + t @ self.rows
+        return p
+
+    def offsets(self, t: Array, chord: NDArray[np.bool_], left: Array, right: Array) -> Array:
+        """R (B,): the sum of the chords' offsets."""
+        each = np.maximum(t * left, (self.excess - t) * right)
+        return np.where(chord, each, 0.0).sum(axis=1)
+
+    def size(self, p: Array) -> Array:
+        """||p|| over the columns that count; with a free bias plus what it may cost to make p's bias coordinate zero."""
+        if not self.free:
+            return np.linalg.norm(p, axis=1)
+        return np.linalg.norm(p[:, :-1], axis=1) + np.abs(p[:, -1]) * float(self.norms.max(initial=0.0))
+
+
+def ascend(
+    rows: Array, weights: Array, slope: float, starts: Array, *, free: bool = False, rounds: int = 12, sweeps: int = 8
+) -> tuple[Array, Array]:
+    """Local maxima of h on the unit ball from many starts: (directions (B, D), values (B,)), best value first.
+
+    With the pattern on the points with c_i > 0 fixed, h is bounded below by a concave function that touches it: its
+    maximiser is p / ||p||; the pattern is read off again there until nothing changes. Values never decrease.
+    With a free bias the directions have ||w|| = 1 and the best bias for that w.
+    """
+    kernel = _Kernel(rows, weights, slope, free=free, beta=1.0)
+    directions = normalise(rows, weights, slope, starts, free=free)
+    values = evaluate(rows, weights, slope, directions)
+    e = kernel.excess
+    t = np.zeros((len(starts), len(rows)))
+    for _ in range(rounds):
+        on = directions @ rows.T > 0
+        fixed = np.where(on, e, 0.0)
+        low = np.where(kernel.positive, fixed, np.minimum(e, 0.0))
+        high = np.where(kernel.positive, fixed, 0.0)
+        t = np.clip(np.where(kernel.positive, fixed, t if t.any() else fixed), low, high)
+        p = kernel.descend(t, low, high, np.zeros(t.shape, bool), t, t, sweeps)
+        new = normalise(rows, weights, slope, p, free=free)
+        new_values = evaluate(rows, weights, slope, new)
+        better = new_values > values + 1e-12 * np.abs(values)
+        if not better.any():
+            break
+        directions[better], values[better] = new[better], new_values[better]
+    order = np.argsort(-values, kind="stable")
+    return directions[order], values[order]
+
+
+def sweep_angles(rows: Array, weights: Array, slope: float) -> tuple[Array, Array]:
+    """Every local maximum of h on the circle (D <= 2): (directions (V, D), values (V,)), best first. Exact up to rounding.
+
+    Between two neighbouring breakpoints (the normals of the rows) h is linear.
+    """
+    if rows.shape[1] == 1:
+        directions = np.array([[1.0], [-1.0]])
+    else:
+        angle = np.arctan2(rows[:, 0], -rows[:, 1])
+        breaks = np.sort(np.unique(np.concatenate([angle, angle + np.pi, angle - np.pi]) % (2 * np.pi)))
+        if not len(breaks):
+            breaks = np.zeros(1)
+        middle = breaks + np.diff(np.append(breaks, breaks[0] + 2 * np.pi)) / 2
+        on = np.stack([np.cos(middle), np.sin(middle)], axis=1) @ rows.T > 0
+        gradients = np.where(on, weights, slope * weights) @ rows
+        inner = np.arctan2(gradients[:, 1], gradients[:, 0])
+        width = np.diff(np.append(breaks, breaks[0] + 2 * np.pi))
+        inside = ((inner - breaks) % (2 * np.pi)) < width
+        angles = np.concatenate([breaks, inner[inside]])
+        directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    values = evaluate(rows, weights, slope, directions)
+    order = np.argsort(-values, kind="stable")
+    return directions[order], values[order]
+
+
+@dataclass(slots=True)
+class _Open:
+    """An unresolved node: signs (S,), slopes (S,), and per positive point range vectors (2, P, D), multipliers (2, P, P)."""
+
+    identity: int
+    signs: NDArray[np.int8]
+    slopes: Array
+    vectors: Array
+    multipliers: Array
+
+
+def bound_tree(
+    rows: Array,
+    weights: Array,
+    slope: float,
+    beta: float,
+    *,
+    free: bool = False,
+    batch: int = 256,
+    max_nodes: int = 2_000_000,
+    deadline: float | None = None,
+    max_violators: int | None = None,
+) -> Tree:
+    """Prove h(u) <= beta on the unit ball by a tree of cones, or find violators.
+
+    rows (S, D), weights (S,) all nonzero. free: the last column is a bias that does not count in ||u||.
+    Stops early (nodes None) at `deadline` (time.monotonic), at `max_nodes`, or with `max_violators` violators.
+    Sound up to rounding (the checker decides exactly); complete for beta above the maximum.
+    """
+    dimension = rows.shape[1]
+    if not len(rows):
+        return Tree([Leaf(np.zeros(0))], 0.0, np.empty((0, dimension)), 1)
+    kernel = _Kernel(rows, weights, slope, free=free, beta=beta)
+    positive = np.flatnonzero(kernel.positive)
+    place_of = {int(i): q for q, i in enumerate(positive)}
+    start_vectors = np.stack([-rows[positive], rows[positive]])
+    root = _Open(
+        0,
+        np.zeros(len(rows), np.int8),
+        np.clip(kernel.excess / 2, None, None),
+        start_vectors,
+        np.zeros((2, len(positive), len(positive))),
+    )
+    results: list[int | Leaf | None] = [None]
+    children: dict[int, tuple[int, int]] = {}
+    stack = [root]
+    violators: list[Array] = []
+    bound = 0.0
+    count = 0
+
+    def finish(*, closed: bool) -> Tree:
+        found = np.array(violators) if violators else np.empty((0, dimension))
+        nodes = _preorder(results, children) if closed and not violators else None
+        return Tree(nodes, bound if nodes is not None else np.inf, found, count)
+
+    while stack:
+        if deadline is not None and time.monotonic() > deadline:
+            return finish(closed=False)
+        if count > max_nodes or (max_violators is not None and len(violators) >= max_violators):
+            return finish(closed=False)
+        chosen, stack = stack[-batch:], stack[:-batch]
+        count += len(chosen)
+        signs = np.stack([node.signs for node in chosen])
+        t = np.stack([node.slopes for node in chosen])
+        vectors = np.stack([node.vectors for node in chosen])
+        multipliers = np.stack([node.multipliers for node in chosen])
+        low, high = kernel.boxes(signs)
+        t = np.clip(t, low, high)
+        chord = (signs == 0) & kernel.positive
+        left, right = _ranges(kernel, vectors, positive, len(rows))
+        p = kernel.descend(t, low, high, chord, left, right, 4)
+        total = kernel.size(p) + kernel.offsets(t, chord, left, right)
+        open_nodes = np.flatnonzero(total > beta)
+        if len(open_nodes):
+            directions, gains = _probe(kernel, p[open_nodes])
+            for place in np.flatnonzero(gains > beta):
+                violators.append(directions[place])
+            sub = open_nodes
+            v, m, s = vectors[sub], multipliers[sub], signs[sub]
+            _tighten(kernel, s, v, m, positive)
+            vectors[sub], multipliers[sub] = v, m
+            l, r = _ranges(kernel, v, positive, len(rows))
+            ts = t[sub]
+            decided_out = ~chord[sub].any(axis=1)
+            ps = kernel.descend(ts, low[sub], high[sub], chord[sub], l, r, 10)
+            if decided_out.any():
+                rest = np.flatnonzero(decided_out)
+                tr = ts[rest]
+                pr = kernel.descend(tr, low[sub][rest], high[sub][rest], chord[sub][rest], l[rest], r[rest], 30)
+                for b in np.flatnonzero(kernel.size(pr) > beta):
+                    tr[b] = _solve_decided(kernel, low[sub][rest][b], high[sub][rest][b], tr[b])
+                ts[rest], ps[rest] = tr, kernel.base + tr @ kernel.rows
+                directions, gains = _probe(kernel, ps[rest])
+                for place in np.flatnonzero(gains > beta):
+                    violators.append(directions[place])
+            t[sub], p[sub], left[sub], right[sub] = ts, ps, l, r
+            total[sub] = kernel.size(ps) + kernel.offsets(ts, chord[sub], l, r)
+        for b, node in enumerate(chosen):
+            if total[b] <= beta or not chord[b].any():
+                bound = max(bound, float(total[b]))
+                results[node.identity] = _leaf(
+                    kernel, t[b], chord[b], left[b], right[b], multipliers[b], positive, place_of
+                )
+                continue
+            point = _widest_gap(kernel, t[b], chord[b], left[b], right[b], p[b])
+            results[node.identity] = point
+            pair = (len(results), len(results) + 1)
+            results.extend([None, None])
+            children[node.identity] = pair
+            for identity, sign in zip(pair, (1, -1), strict=True):
+                child_signs = signs[b].copy()
+                child_signs[point] = sign
+                stack.append(_Open(identity, child_signs, t[b].copy(), vectors[b].copy(), multipliers[b].copy()))
+    return finish(closed=True)
+
+
+def _solve_decided(kernel: _Kernel, low: Array, high: Array, t: Array) -> Array:
+    """The minimiser of ||p|| over the intervals (p's bias coordinate 0 when free), by an interior-point method.
+
+    For cones without undecided points that coordinate descent does not close: few, and they need the accuracy.
+    """
+    import clarabel
+    from scipy import sparse
+
+    size, dimension = len(t), kernel.rows.shape[1]
+    head = dimension - 1 if kernel.free else dimension
+    up, down = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
+    identity = np.eye(size)
+    blocks = [-identity[up], identity[down]]
+    right = [-low[up], high[down]]
+    cones: list[object] = [clarabel.NonnegativeConeT(len(up) + len(down))]
+    if kernel.free:
+        blocks.append(kernel.rows[:, -1:].T)
+        right.append(-kernel.base[-1:])
+        cones.append(clarabel.ZeroConeT(1))
+    blocks += [np.zeros((1, size)), -kernel.rows[:, :head].T]
+    right += [np.zeros(1), kernel.base[:head]]
+    cones.append(clarabel.SecondOrderConeT(1 + head))
+    matrix = np.concatenate(blocks)
+    radius = np.zeros((len(matrix), 1))
+    radius[-1 - head] = -1.0
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+    solution = clarabel.DefaultSolver(
+        sparse.csc_matrix((size + 1, size + 1)),
+        np.append(np.zeros(size), 1.0),
+        sparse.csc_matrix(np.hstack([matrix, radius])),
+        np.concatenate(right),
+        cones,
+        settings,
+    ).solve()
+    found = np.array(solution.x)[:size]
+    return np.clip(found, low, high) if np.isfinite(found).all() else t
+
+
+def _probe(kernel: _Kernel, p: Array) -> tuple[Array, Array]:
+    directions = normalise(kernel.rows, kernel.weights, kernel.slope, p, free=kernel.free)
+    return directions, evaluate(kernel.rows, kernel.weights, kernel.slope, directions)
+
+
+def _ranges(kernel: _Kernel, vectors: Array, positive: NDArray[np.intp], size: int) -> tuple[Array, Array]:
+    """l and r (B, S) from the range vectors (B, 2, P, D): their norms; never above the plain ||x_i||."""
+    body = vectors[..., :-1] if kernel.free else vectors
+    norms = np.linalg.norm(body, axis=-1)
+    if kernel.free:
+        tolerance = 1e-9 * float(kernel.norms.max(initial=1.0))
+        norms = np.where(np.abs(vectors[..., -1]) * kernel.metric[-1] <= max(tolerance, 1e-9), norms, UNBOUNDED)
+    left = np.full((len(vectors), size), 1.0)
+    right = left.copy()
+    left[:, positive], right[:, positive] = norms[:, 0], norms[:, 1]
+    return left + 1e-300, right + 1e-300
+
+
+def _tighten(
+    kernel: _Kernel, signs: NDArray[np.int8], vectors: Array, multipliers: Array, positive: NDArray[np.intp]
+) -> None:
+    """Shorten the range vectors (B, 2, P, D) by nonnegative multiples of decided rows, in place."""
+    shift = np.zeros(vectors.shape[:-1])
+    for _ in range(PENALTY_ROUNDS if kernel.free else 1):
+        work = vectors * kernel.metric
+        work[..., -1] += shift
+        for _ in range(3):
+            for q, k in enumerate(positive):
+                nodes = np.flatnonzero(signs[:, k])
+                if not len(nodes):
+                    continue
+                step_rows = kernel.scaled[k] * signs[nodes, k, None]
+                w = work[nodes]
+                old = multipliers[nodes, :, :, q]
+                new = np.maximum(old - np.einsum("bzpd,bd->bzp", w, step_rows) / kernel.curvature[k], 0.0)
+                work[nodes] = w + (new - old)[..., None] * step_rows[:, None, None, :]
+                multipliers[nodes, :, :, q] = new
+        if kernel.free:
+            shift = work[..., -1].copy()
+            work[..., -1] -= shift
+            # recompute the vectors without the shift
+    signed = multipliers * signs[:, None, None, positive]
+    start = np.stack([-kernel.rows[positive], kernel.rows[positive]])
+    vectors[:] = start + np.einsum("bzpq,qd->bzpd", signed, kernel.rows[positive])
+
+
+def _widest_gap(kernel: _Kernel, t: Array, chord: NDArray[np.bool_], left: Array, right: Array, p: Array) -> int:
+    """The undecided point whose chord lies farthest above the activation at p / ||p||."""
+    direction = normalise(kernel.rows, kernel.weights, kernel.slope, p[None, :], free=kernel.free)[0]
+    z = kernel.rows @ direction
+    e = kernel.excess
+    offset = np.minimum(np.maximum(t * left, (e - t) * right), 1e20)
+    gap = np.where(chord, t * z + offset - e * np.maximum(z, 0.0), -np.inf)
+    return int(np.argmax(gap))
+
+
+def _leaf(
+    kernel: _Kernel,
+    t: Array,
+    chord: NDArray[np.bool_],
+    left: Array,
+    right: Array,
+    multipliers: Array,
+    positive: NDArray[np.intp],
+    place_of: dict[int, int],
+) -> Leaf:
+    ranges: dict[int, tuple[float, float, dict[int, float], dict[int, float]]] = {}
+    for i in np.flatnonzero(chord):
+        q = place_of[int(i)]
+        sides = [
+            {int(positive[k]): float(multipliers[z, q, k]) for k in np.flatnonzero(multipliers[z, q])} for z in (0, 1)
+        ]
+        if sides[0] or sides[1]:
+            ranges[int(i)] = (float(left[i]), float(right[i]), sides[0], sides[1])
+    return Leaf(t.copy(), ranges)
+
+
+def _preorder(results: list[int | Leaf | None], children: dict[int, tuple[int, int]]) -> list[int | Leaf]:
+    order: list[int | Leaf] = []
+    stack = [0]
+    while stack:
+        identity = stack.pop()
+        node = results[identity]
+        if node is None:  # pragma: no cover - unreachable: every node of a closed tree is resolved
+            raise RuntimeError("an open node in a closed tree")
+        order.append(node)
+        if identity in children:
+            on, off = children[identity]
+            stack += [off, on]
+    return order

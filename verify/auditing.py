@@ -1,0 +1,465 @@
+"""The audit: does the network fit, is it stationary, locally, globally optimal; asked in this order, answered with proofs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, final
+
+from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible, LowerBound, UpperBound, to_json
+from verify.errors import InputError
+from verify.exact import canonical_text
+from verify.exact_networks import distance, repair
+from verify.finding import Finding, Question, Verdict, decide, undecided
+from verify.global_optimality import (
+    Bracket,
+    better_network,
+    bracket_optimum,
+    infeasibility,
+    optimal_within,
+)
+from verify.network import Network
+from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
+from verify.proposal import Proposal
+from verify.stationarity import stationarity
+
+if TYPE_CHECKING:
+    from solvers.dual_cuts import Progress
+
+__all__ = ["Audit", "audit", "certified_bracket"]
+
+STATIONARY_TOLERANCE = Fraction(1, 1000)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """The answers about one network; every verdict rests on certificates that the checker accepted.
+
+    objective: 1/2 ||theta||^2 at margin 1 (max-margin) or after the repair (min-norm); None when the network does not fit.
+    bracket: bounds of the best objective over all widths.   excess: how far above that best the network is, as a bracket.
+    better: the best network found, of any width; better_own_width: the best with at most this network's neurons.
+    infeasible: proved that no network fits.   notes: what was assumed on the way.   history: the bracket over time.
+    """
+
+    problem: Problem
+    network: Network
+    objective: Fraction | None
+    fits: Finding
+    stationary: Finding
+    local_optimum: Finding
+    global_optimum: Finding
+    global_any_width: Finding
+    bracket: tuple[Fraction, Fraction] | None
+    excess: tuple[Fraction, Fraction] | None
+    better: Network | None
+    better_own_width: Network | None
+    infeasible: bool
+    tolerance: Fraction
+    status: str
+    seconds: float
+    bounds: tuple[Certificate, ...] = ()
+    notes: tuple[str, ...] = ()
+    history: tuple[Progress, ...] = ()
+
+    @property
+    def findings(self) -> dict[str, Finding]:
+        """The five findings by the name of their question."""
+        found = (self.fits, self.stationary, self.local_optimum, self.global_optimum, self.global_any_width)
+        return {finding.question.value: finding for finding in found}
+
+    @property
+    def certificates(self) -> dict[str, Certificate]:
+        """Every certificate of the audit by a file name."""
+        named: dict[str, Certificate] = {}
+        for name, finding in self.findings.items():
+            for place, certificate in enumerate(finding.certificates):
+                suffix = f"-{place + 1}" if place else ""
+                named[f"{name.replace('_', '-')}{suffix}.json"] = certificate
+        for certificate in self.bounds:
+            named[_BOUND_FILES[type(certificate)]] = certificate
+        return named
+
+    def to_json(self, paths: dict[str, str] | None = None) -> dict[str, object]:
+        """The audit as a JSON object of schema "audit-1"; `paths` maps certificate file names to where they were saved."""
+        paths = paths or {}
+        return {
+            "schema": "audit-1",
+            "problem": {
+                "goal": self.problem.goal.value,
+                "bias": self.problem.bias.value,
+                "slope": str(self.problem.architecture.slope),
+                "points": len(self.problem.data),
+                "dimension": self.problem.data.dimension,
+                "sha256": self.problem.sha256(),
+            },
+            "network": {
+                "width": self.network.width,
+                "depth": self.network.depth,
+                "parameters": self.network.architecture.parameter_count,
+                "sha256": self.network.sha256(),
+            },
+            "objective": _text(self.objective),
+            "findings": {name: self._finding(name, finding, paths) for name, finding in self.findings.items()},
+            "bracket": _texts(self.bracket),
+            "excess": _texts(self.excess),
+            "infeasible": self.infeasible,
+            "tolerance": str(self.tolerance),
+            "status": self.status,
+            "notes": list(self.notes),
+            "seconds": round(self.seconds, 3),
+        }
+
+    def _finding(self, name: str, finding: Finding, paths: dict[str, str]) -> dict[str, object]:
+        stem = name.replace("_", "-")
+        mine = [path for file, path in paths.items() if file == f"{stem}.json" or file.startswith(f"{stem}-")]
+        return {
+            "verdict": finding.verdict.value,
+            "reason": finding.reason,
+            "claim": finding.claim,
+            "level": finding.level,
+            "moved": None if finding.moved is None else float(finding.moved),
+            "subject": paths.get(f"{stem}.subject") if finding.subject is not None else None,
+            "certificates": mine,
+            "numbers": {key: float(value) for key, value in finding.numbers.items()},
+        }
+
+    def save(self, folder: str | Path) -> dict[str, str]:
+        """Write problem.json, network.json, each certificate and audit.json into `folder`; returns file name -> path."""
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        paths: dict[str, str] = {}
+
+        def write(name: str, value: object) -> None:
+            place = target / name
+            place.write_text(canonical_text(value) + "\n", encoding="utf-8")
+            paths[name] = str(place)
+
+        write("problem.json", self.problem.to_json())
+        write("network.json", self.network.to_json())
+        for name, finding in self.findings.items():
+            if finding.subject is not None:
+                stem = name.replace("_", "-")
+                write(f"{stem}.subject.json", finding.subject.to_json())
+                paths[f"{stem}.subject"] = paths[f"{stem}.subject.json"]
+        for name, certificate in self.certificates.items():
+            write(name, to_json(certificate))
+        for name, witness in (("better", self.better), ("better-own-width", self.better_own_width)):
+            if witness is not None:
+                write(f"{name}.network.json", witness.to_json())
+        (target / "audit.json").write_text(
+            json.dumps(self.to_json(paths), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+        return paths
+
+    def __str__(self) -> str:
+        from verify.report import as_text
+
+        return as_text(self)
+
+
+_BOUND_FILES: dict[type[Certificate], str] = {
+    LowerBound: "lower-bound.json",
+    UpperBound: "upper-bound.json",
+    Infeasible: "infeasible.json",
+}
+
+
+def audit(
+    network: Network,
+    data: Dataset | tuple[Iterable[Iterable[object]], Iterable[object]],
+    *,
+    goal: Goal | str | None = None,
+    bias: Bias | str | None = None,
+    tol: float | Fraction = Fraction(1, 10**6),
+    stationary_tol: float | Fraction | None = None,
+    time_limit: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    notes: Iterable[str] = (),
+) -> Audit:
+    """Is `network` a KKT point, a local, a global optimum of the max-margin or min-norm problem on `data`?
+
+    goal: max-margin for targets in {-1, 1} or {0, 1} (0 becomes -1), else min-norm, unless given.
+    bias: "penalised" when the network has hidden biases, else "none"; "free" leaves them out of the norm.
+    tol: relative gap that "globally optimal" allows.   stationary_tol: epsilon and delta that "stationary" allows;
+    by default 0 for exactly given input, else 1e-3 (an exact proof is tried first in any case).
+    time_limit: seconds after which the best certified bracket so far is returned; Ctrl-C does the same.
+    progress: called once a round of the search with a `solvers.dual_cuts.Progress`.
+
+    Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
+    fit together. Networks of other depths or with sharing are UNDECIDED beyond `fits`.
+    """
+    began = time.monotonic()
+    deadline = None if time_limit is None else began + float(time_limit)
+    tolerance, said = _tolerance(tol, "tol"), list(notes)
+    problem = pose(network, data, goal=goal, bias=bias, notes=said)
+    exact = network.is_exact and problem.data.is_exact
+    allowed = (
+        (Fraction(0) if exact else STATIONARY_TOLERANCE)
+        if stationary_tol is None
+        else _tolerance(stationary_tol, "stationary_tol")
+    )
+    impossible = None if problem.architecture.limits() else infeasibility(problem)
+    fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE))
+    mine = objective(problem, subject) if subject is not None else None
+    limits = problem.architecture.limits()
+    if problem.trained is Trained.HIDDEN and limits is None:
+        limits = "problems with only the hidden layer trained are not decided yet"
+    if impossible is not None:
+        return _infeasible(problem, network, impossible, fits, tolerance, tuple(said), began)
+    if limits is not None:
+        rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
+        return _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
+    bracket = bracket_optimum(
+        problem, network, subject=subject, tol=float(tolerance), deadline=deadline, on_progress=progress
+    )
+    if subject is None:
+        rest = _not_fitting(problem, network, fits)
+    else:
+        stationary = decide(Question.STATIONARY, problem, network, stationarity(problem, subject, network, allowed))
+        rest = {
+            Question.STATIONARY: stationary,
+            Question.LOCAL_OPTIMUM: _local(problem, network, stationary),
+            **_global(problem, network, subject, bracket, tolerance),
+        }
+    return _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began)
+
+
+def pose(
+    network: Network,
+    data: Dataset | tuple[Iterable[Iterable[object]], Iterable[object]],
+    *,
+    goal: Goal | str | None = None,
+    bias: Bias | str | None = None,
+    notes: list[str] | None = None,
+) -> Problem:
+    """The problem that a network and data stand for; what was chosen for the user is appended to `notes`."""
+    said = notes if notes is not None else []
+    dataset = data if isinstance(data, Dataset) else Dataset(*data)
+    labels = set(dataset.targets)
+    chosen = _named(Goal, goal, "goal") if goal is not None else None
+    binary = labels <= {Fraction(0), Fraction(1)} and labels != {Fraction(0)}
+    if chosen is None:
+        chosen = Goal.MAX_MARGIN if binary or labels <= {Fraction(-1), Fraction(1)} else Goal.MIN_NORM
+        kind = "labels" if chosen is Goal.MAX_MARGIN else "targets"
+        said.append(f"the goal is {chosen.value}, chosen from the {kind}")
+    if chosen is Goal.MAX_MARGIN and Fraction(0) in labels and binary:
+        dataset = Dataset(dataset.inputs, [1 if y else -1 for y in dataset.targets])
+        said.append("labels 0 and 1 were read as -1 and 1")
+    if bias is None:
+        mode = Bias.PENALISED if network.architecture.bias else Bias.NONE
+    else:
+        mode = _named(Bias, bias, "bias")
+    if network.architecture.bias and bias is None:
+        said.append("hidden biases count in the norm (bias: penalised)")
+    return Problem(dataset, network.architecture, goal=chosen, bias=mode)
+
+
+def certified_bracket(
+    problem: Problem, tol: float = 1e-6, time_limit: float | None = None, network: Network | None = None
+) -> Bracket:
+    """The bracket of the best objective over all widths, without an audit of a network."""
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    return bracket_optimum(problem, network, tol=tol, deadline=deadline)
+
+
+def _tolerance(value: float | Fraction, name: str) -> Fraction:
+    try:
+        tolerance = Fraction(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} is {value!r}; give a number of at least 0, such as 1e-6") from None
+    if tolerance < 0:
+        raise InputError(f"{name} is {value}; it must be at least 0")
+    return tolerance
+
+
+_E = TypeVar("_E", Goal, Bias)
+
+
+def _named(kind: type[_E], value: _E | str, name: str) -> _E:
+    if isinstance(value, kind):
+        return value
+    for member in kind:
+        if member.value == value:
+            return member
+    raise InputError(f"{name} is {value!r}; it must be one of {', '.join(member.value for member in kind)}")
+
+
+def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Finding, Network | None]:
+    """The finding, and the network that the further questions are about: the given one, its repair, or None."""
+    values = outputs(problem, network)
+    targets = problem.data.targets
+    if problem.goal is Goal.MAX_MARGIN:
+        margins = [value * y for value, y in zip(values, targets, strict=True)]
+        least = min(margins)
+        if least > 0:
+            certificate = Fits(margin=least)
+            return _fit(problem, network, certificate, "every point is classified correctly"), network
+        wrong = [i for i, margin in enumerate(margins) if margin <= 0]
+        worst = min(wrong, key=lambda i: margins[i])
+        reason = f"{len(wrong)} of {len(margins)} points are not classified correctly, worst is {_points([worst])}"
+    else:
+        if values == list(targets):
+            certificate = Fits(margin=Fraction(0))
+            return _fit(problem, network, certificate, "every target is met exactly"), network
+        repaired = repair(problem, network)
+        if repaired is not None and (moved := distance(repaired, network)) <= tolerance:
+            certificate = Fits(subject=repaired.parameters, moved=moved, margin=Fraction(0))
+            reason = f"every target is met exactly after moving the weights by {float(moved):.1e} (relative)"
+            return _fit(problem, network, certificate, reason, repaired), repaired
+        residuals = [abs(value - y) for value, y in zip(values, targets, strict=True)]
+        worst = max(range(len(residuals)), key=lambda i: residuals[i])
+        why = "no exact repair was found" if repaired is None else "the exact repair moves the weights too far"
+        reason = f"the largest residual is {float(residuals[worst]):.3g}, at {_points([worst])}; {why}"
+    certificate = DoesNotFit(point=worst)
+    return _fit(problem, network, certificate, reason), None
+
+
+def _fit(
+    problem: Problem, network: Network, certificate: Certificate, reason: str, subject: Network | None = None
+) -> Finding:
+    proposal = Proposal(certificate=certificate, reason=reason, subject=subject)
+    return decide(Question.FITS, problem, network, proposal)
+
+
+def _points(indices: list[int]) -> str:
+    return "point " + ", ".join(str(i) for i in indices) + " (counting from 0)"
+
+
+def _not_fitting(problem: Problem, network: Network, fits: Finding) -> dict[Question, Finding]:
+    rest = [q for q in Question if q is not Question.FITS]
+    if not fits.certificates:
+        return {q: undecided(q, "it is not known whether the network fits") for q in rest}
+    proposal = Proposal(certificate=fits.certificates[0], reason="it does not fit the data")
+    return {q: decide(q, problem, network, proposal) for q in rest}
+
+
+def _infeasible(
+    problem: Problem,
+    network: Network,
+    certificate: Infeasible,
+    fits: Finding,
+    tolerance: Fraction,
+    notes: tuple[str, ...],
+    began: float,
+) -> Audit:
+    rest = _not_fitting(problem, network, fits)
+    audit_ = _assemble(problem, network, fits, rest, None, None, tolerance, notes, began)
+    from dataclasses import replace
+
+    return replace(audit_, infeasible=True, bounds=(certificate,), status="infeasible")
+
+
+def _local(problem: Problem, network: Network, stationary: Finding) -> Finding:
+    if stationary.verdict is Verdict.REFUTED:
+        proposal = Proposal(
+            certificate=stationary.certificates[0], reason="it is not even stationary", subject=stationary.subject
+        )
+        return decide(Question.LOCAL_OPTIMUM, problem, network, proposal)
+    return undecided(Question.LOCAL_OPTIMUM, "deciding local optimality beyond stationarity is not available yet")
+
+
+def _global(
+    problem: Problem, network: Network, subject: Network, bracket: Bracket, tolerance: Fraction
+) -> dict[Question, Finding]:
+    own, wide = Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH
+    within = f"{float(tolerance):.0e}"
+    shown = None if subject is network else subject
+    numbers = {"tolerance": tolerance}
+    if bracket.lower is not None:
+        proof = optimal_within(problem, network, subject, bracket.lower, tolerance)
+        if proof is not None:
+            reason = f"no network of any width is better by more than a factor 1 + {within}"
+            proposal = Proposal(certificate=proof, reason=reason, subject=shown, numbers=numbers)
+            return {q: decide(q, problem, network, proposal) for q in (own, wide)}
+    found: dict[Question, Finding] = {}
+    for question, own_width in ((own, True), (wide, False)):
+        better = better_network(problem, network, subject, bracket.witnesses, tolerance, own_width=own_width)
+        if better is None:
+            continue
+        value, mine = objective(problem, better.witness), objective(problem, subject)
+        saved = f"{float(1 - value / mine):.2%}" if value is not None and mine else "much"
+        neurons = better.witness.width
+        reason = f"a network of {neurons} neuron{'s' if neurons != 1 else ''} has an objective {saved} lower"
+        proposal = Proposal(certificate=better, reason=reason, subject=shown, numbers=numbers)
+        found[question] = decide(question, problem, network, proposal)
+    for question in (own, wide):
+        if question not in found:
+            found[question] = undecided(question, _why_open(question, found, bracket), numbers)
+    return found
+
+
+def _why_open(question: Question, found: dict[Question, Finding], bracket: Bracket) -> str:
+    wider = found.get(Question.GLOBAL_ANY_WIDTH)
+    if question is Question.GLOBAL_OPTIMUM and wider is not None and wider.verdict is Verdict.REFUTED:
+        return "a wider network is better; a search at this network's own width is not available yet"
+    why = {"time": "the time limit was reached", "interrupted": "the search was interrupted"}
+    ended = why.get(bracket.status, "the bracket could not be closed further")
+    return f"{ended} before the bracket was narrow enough"
+
+
+def _assemble(
+    problem: Problem,
+    network: Network,
+    fits: Finding,
+    rest: dict[Question, Finding],
+    mine: Fraction | None,
+    bracket: Bracket | None,
+    tolerance: Fraction,
+    notes: tuple[str, ...],
+    began: float,
+) -> Audit:
+    lower, upper = (None, None) if bracket is None else bracket.ends
+    if mine is not None and upper is not None:
+        upper = min(upper, mine)
+    both = (lower, upper) if lower is not None and upper is not None else None
+    excess = None
+    if both is not None and mine is not None and both[0] > 0:
+        excess = (mine / both[1] - 1, mine / both[0] - 1)
+    better = own = None
+    for witness in bracket.witnesses if bracket is not None else ():
+        value = objective(problem, witness)
+        if value is None or (mine is not None and value >= mine):
+            continue
+        better = better or witness
+        fits_width = all(
+            witness.architecture.masks.count(mask) <= problem.architecture.masks.count(mask)
+            for mask in set(witness.architecture.masks)
+        )
+        own = own or (witness if fits_width else None)
+    bounds: list[Certificate] = []
+    if bracket is not None:
+        bounds = [c for c in (bracket.lower, bracket.upper) if c is not None]
+    return Audit(
+        problem=problem,
+        network=network,
+        objective=mine,
+        fits=fits,
+        stationary=rest[Question.STATIONARY],
+        local_optimum=rest[Question.LOCAL_OPTIMUM],
+        global_optimum=rest[Question.GLOBAL_OPTIMUM],
+        global_any_width=rest[Question.GLOBAL_ANY_WIDTH],
+        bracket=both,
+        excess=excess,
+        better=better,
+        better_own_width=own,
+        infeasible=False,
+        tolerance=tolerance,
+        status="done" if bracket is None else bracket.status,
+        seconds=time.monotonic() - began,
+        bounds=tuple(bounds),
+        notes=notes,
+        history=() if bracket is None else bracket.history,
+    )
+
+
+def _text(value: Fraction | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _texts(values: tuple[Fraction, Fraction] | None) -> list[str] | None:
+    return None if values is None else [str(value) for value in values]

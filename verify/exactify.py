@@ -1,0 +1,111 @@
+"""Floats to exact numbers: short dyadic rationals, exact solutions of linear systems.
+
+Nothing here is trusted: what these functions return is a candidate that the checker decides on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from verify.exact import common_integers
+
+__all__ = ["ceil_dyadic", "dyadic", "floor_dyadic", "solve_by_few", "solve_exactly"]
+
+
+def dyadic(value: float, bits: int = 40) -> Fraction:
+    """The multiple of 2^-k nearest to `value`, k so that `bits` significant bits are kept; 0 for 0."""
+    if value == 0 or not math.isfinite(value):
+        return Fraction(0)
+    return _on_grid(value, bits, round)
+
+
+def floor_dyadic(value: Fraction, bits: int = 40) -> Fraction:
+    """A dyadic rational at most `value` > 0, with `bits` significant bits."""
+    return _on_grid(value, bits, math.floor)
+
+
+def ceil_dyadic(value: Fraction, bits: int = 40) -> Fraction:
+    """A dyadic rational at least `value` > 0, with `bits` significant bits."""
+    return _on_grid(value, bits, math.ceil)
+
+
+def _on_grid(value: float | Fraction, bits: int, rounding: Callable[[Fraction], int]) -> Fraction:
+    exact = Fraction(value)
+    if exact == 0:
+        return exact
+    exponent = exact.numerator.bit_length() - exact.denominator.bit_length() - bits
+    unit = Fraction(2) ** exponent
+    return rounding(exact / unit) * unit
+
+
+def solve_exactly(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction] | None:
+    """A solution x of `matrix` x = `right`, free variables set to 0; None when there is none.
+
+    Fraction-free elimination (Bareiss) on integer rows: the numbers stay minors of the matrix.
+    matrix: m rows of n numbers; right: m numbers. Exact, complete; O(m n min(m, n)) integer operations.
+    """
+    width = len(matrix[0]) if matrix else 0
+    rows = []
+    for row, value in zip(matrix, right, strict=True):
+        (integers,), _ = common_integers([[*row, value]])
+        divisor = math.gcd(*integers) or 1
+        rows.append([entry // divisor for entry in integers])
+    pivots: list[int] = []
+    previous = 1
+    rank = 0
+    for column in range(width):
+        chosen = next((r for r in range(rank, len(rows)) if rows[r][column]), None)
+        if chosen is None:
+            continue
+        rows[rank], rows[chosen] = rows[chosen], rows[rank]
+        pivot_row, pivot = rows[rank], rows[rank][column]
+        for r in range(rank + 1, len(rows)):
+            row, factor = rows[r], rows[r][column]
+            rows[r] = [
+                (pivot * entry - factor * other) // previous for entry, other in zip(row, pivot_row, strict=True)
+            ]
+        previous = pivot
+        pivots.append(column)
+        rank += 1
+        if rank == len(rows):
+            break
+    if any(row[width] for row in rows[rank:]):
+        return None
+    solution = [Fraction(0)] * width
+    for r in range(rank - 1, -1, -1):
+        row, column = rows[r], pivots[r]
+        rest = sum((row[c] * solution[c] for c in pivots[r + 1 :]), Fraction(0))
+        solution[column] = (row[width] - rest) / row[column]
+    return solution
+
+
+def solve_by_few(
+    matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction], tolerance: float = 1e-11
+) -> list[Fraction] | None:
+    """A solution of `matrix` x = `right` with as few nonzero entries as the rank, well-conditioned columns first.
+
+    The columns are chosen in floats (QR with pivoting), the system on them is solved exactly. None when it has no solution.
+    """
+    from scipy.linalg import qr
+
+    if not matrix or not matrix[0]:
+        return None if any(right) else []
+    numbers = np.array([[float(entry) for entry in line] for line in matrix])
+    largest = float(np.abs(numbers).max())
+    if not math.isfinite(largest):
+        return None
+    _, triangle, order = qr(numbers / (largest or 1.0), mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(triangle))
+    rank = int((diagonal > tolerance * max(float(diagonal.max(initial=0.0)), 1e-300)).sum())
+    chosen = [int(q) for q in order[:rank]]
+    few = solve_exactly([[line[q] for q in chosen] for line in matrix], right) if chosen else None
+    if few is None:
+        return [Fraction(0)] * len(matrix[0]) if not any(right) else None
+    solution = [Fraction(0)] * len(matrix[0])
+    for q, value in zip(chosen, few, strict=True):
+        solution[q] = value
+    return solution

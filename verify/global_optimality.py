@@ -1,0 +1,281 @@
+"""The best that any network can do: a certified bracket, better networks, or a proof that no network fits.
+
+The dual bound (any width) comes from multipliers lambda with |sum_i lambda_i y_i s_a(x_i . u)| <= beta ||u|| for all u; the
+upper bound is the exact objective of an explicit network. `solvers.dual_cuts` guesses both in floats.
+
+Source: MATHEMATICS.md, section 5; the problems are those of arXiv:2110.02732, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, OptimalWithin, Tree, UpperBound
+from verify.exact import common_integers, primitive
+from verify.exact_bounds import lower_bound
+from verify.exact_networks import distance, float_rows, interpolate, merge_directions, network_of_directions
+from verify.exactify import solve_exactly
+from verify.network import Network
+from verify.patterns import pattern
+from verify.problem import Bias, Goal, Problem, objective
+from verify.proposal import certified
+
+if TYPE_CHECKING:
+    from solvers.dual_cuts import Atoms, Progress
+    from solvers.instance import Instance
+    from solvers.master import Column
+
+__all__ = ["Bracket", "bracket_optimum", "infeasibility"]
+
+
+_SIGNS: tuple[Literal["+"], Literal["-"]] = ("+", "-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bracket:
+    """What is known of the best objective over all widths; every certificate in it was accepted by the checker.
+
+    lower, upper: certificates or None.   witnesses: networks that fit, the best first.
+    status: how the search ended ("optimal", "time", "interrupted", "stalled").   history: one float `Progress` a round.
+    """
+
+    lower: LowerBound | None
+    upper: UpperBound | None
+    witnesses: tuple[Network, ...]
+    status: str
+    history: tuple[Progress, ...]
+
+    @property
+    def ends(self) -> tuple[Fraction | None, Fraction | None]:
+        """The bracket's two ends."""
+        return (
+            None if self.lower is None else self.lower.bracket[0],
+            None if self.upper is None else self.upper.bracket[1],
+        )
+
+
+def infeasibility(problem: Problem) -> Infeasible | None:
+    """A certificate that no network of any width fits the data, or None.
+
+    h vanishes iff, per mask class, sum c_i x_i = 0 and, for slope < 1, sum c_i |t_i| = 0 on every line {t r} of the data.
+    That is a linear program in lambda; lines are grouped exactly, the vertex found in floats is solved for exactly.
+    Complete up to the accuracy of the linear program.
+    """
+    from solvers.linear import infeasibility_multipliers
+
+    instance = as_instance(problem)
+    groups = [_lines(problem, mask) for mask in problem.mask_classes]
+    equations = _equations(problem, groups)
+    guess = infeasibility_multipliers(instance, [(indices, sizes) for group in groups for indices, sizes in group])
+    if guess is None:
+        return None
+    support = [int(i) for i in np.flatnonzero(np.abs(guess) > 1e-9 * np.abs(guess).max())]
+    margin = problem.goal is Goal.MAX_MARGIN
+    value_row = [Fraction(1) if margin else problem.data.targets[i] for i in range(len(problem.rows))]
+    exact = solve_exactly(
+        [[row[i] for i in support] for row in [*equations, value_row]], [Fraction(0)] * len(equations) + [Fraction(1)]
+    )
+    if exact is None:
+        return None
+    multipliers = tuple((i, value) for i, value in zip(support, exact, strict=True) if value)
+    return certified(problem, None, Infeasible(multipliers=multipliers))
+
+
+def as_instance(problem: Problem) -> Instance:
+    """The problem as float arrays for the solvers."""
+    from solvers.instance import Instance
+
+    return Instance(
+        rows=float_rows(problem),
+        targets=np.array([float(y) for y in problem.data.targets]),
+        slope=float(problem.architecture.slope),
+        masks=tuple(np.array(mask, int) for mask in problem.mask_classes),
+        margin=problem.goal is Goal.MAX_MARGIN,
+        free=problem.bias is Bias.FREE,
+    )
+
+
+def bracket_optimum(
+    problem: Problem,
+    network: Network | None,
+    *,
+    subject: Network | None = None,
+    tol: float = 1e-6,
+    deadline: float | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Bracket:
+    """Bracket the best objective over all widths to a relative gap `tol`, starting from the patterns of `network`.
+
+    subject: a network that fits; it is a witness like those found (its own repair, for min-norm).
+    deadline: a value of time.monotonic(); the best certified bracket so far is returned then, or at Ctrl-C.
+    """
+    from solvers.dual_cuts import solve
+
+    instance = as_instance(problem)
+    start = () if network is None else _columns(problem, network)
+    outcome = solve(instance, start, tol=tol / 2, deadline=deadline, on_progress=on_progress)
+    lower = None if outcome.proof is None else lower_bound(problem, outcome.proof)
+    proved = certified(problem, None, lower or nothing_below_zero(problem))
+    witnesses: dict[str, tuple[Fraction, Network]] = {}
+    if problem.goal is Goal.MIN_NORM and not any(problem.data.targets):
+        zero = zero_network(problem)
+        witnesses[zero.sha256()] = (Fraction(0), zero)
+    if subject is not None and (value := objective(problem, subject)) is not None:
+        witnesses[subject.sha256()] = (value, subject)
+    sources = [*outcome.candidates, *([] if outcome.own is None else [outcome.own])]
+    for atoms in sources:
+        for candidate in _networks(problem, instance, atoms):
+            value = objective(problem, candidate)
+            if value is not None:
+                witnesses[candidate.sha256()] = (value, candidate)
+    ordered = _narrow_first(witnesses.values(), 1 + Fraction(tol) / 20)
+    upper = None
+    if ordered:
+        value, witness = min(ordered, key=lambda pair: pair[0])
+        upper = certified(problem, None, UpperBound(witness=witness, bracket=(None, value)))
+    return Bracket(
+        lower=proved,
+        upper=upper,
+        witnesses=tuple(witness for _, witness in ordered),
+        status=outcome.status,
+        history=outcome.history,
+    )
+
+
+def nothing_below_zero(problem: Problem) -> LowerBound:
+    """The bound 0, by no multipliers at all: what is left where every network's objective may come close to 0."""
+    trees = tuple(
+        Tree(mask=mask, sign=sign, nodes=(Bound(()),)) for mask in range(len(problem.mask_classes)) for sign in _SIGNS
+    )
+    return LowerBound(multipliers=(), beta=Fraction(1), bracket=(Fraction(0), None), denominator=1, trees=trees)
+
+
+def zero_network(problem: Problem) -> Network:
+    """One neuron without weights."""
+    mask = problem.mask_classes[0]
+    return Network(problem.architecture.with_width_of([mask]), ([0] * len(mask), [0]))
+
+
+def better_network(
+    problem: Problem,
+    given: Network,
+    subject: Network,
+    witnesses: Iterable[Network],
+    tolerance: Fraction,
+    *,
+    own_width: bool,
+) -> BetterNetwork | None:
+    """The best witness that beats `subject` by more than the tolerance (with at most its neurons, for `own_width`)."""
+    mine = objective(problem, subject)
+    for witness in witnesses:
+        value = objective(problem, witness)
+        if value is None or (mine is not None and value * (1 + tolerance) >= mine):
+            continue
+        if own_width and not _no_wider(problem, witness):
+            continue
+        moved = subject is not given
+        return BetterNetwork(
+            subject=subject.parameters if moved else None,
+            moved=distance(subject, given),
+            witness=witness,
+            tolerance=tolerance,
+            scope="own-width" if own_width else "any-width",
+        )
+    return None
+
+
+def optimal_within(
+    problem: Problem, given: Network, subject: Network, lower: LowerBound, tolerance: Fraction
+) -> OptimalWithin | None:
+    """The certificate that the subject's objective is at most (1 + tolerance) times the lower bound, when it is."""
+    mine, bound = objective(problem, subject), lower.bracket[0]
+    if mine is None or bound is None or mine > (1 + tolerance) * bound:
+        return None
+    return OptimalWithin(
+        subject=subject.parameters if subject is not given else None,
+        moved=distance(subject, given),
+        tolerance=tolerance,
+        lower=lower,
+    )
+
+
+def _narrow_first(found: Iterable[tuple[Fraction, Network]], near: Fraction) -> list[tuple[Fraction, Network]]:
+    """By objective, but the narrowest first among those that are nearly the best."""
+    ordered = sorted(found, key=lambda pair: (pair[0], pair[1].width))
+    best = [pair for pair in ordered if pair[0] <= ordered[0][0] * near]
+    return sorted(best, key=lambda pair: (pair[1].width, pair[0])) + ordered[len(best) :]
+
+
+def _no_wider(problem: Problem, witness: Network) -> bool:
+    have, may = list(witness.architecture.masks), list(problem.architecture.masks)
+    return all(have.count(mask) <= may.count(mask) for mask in set(have))
+
+
+def _columns(problem: Problem, network: Network) -> list[Column]:
+    from solvers.master import Column
+
+    classes = problem.mask_classes
+    columns = []
+    for signs, v, mask in zip(
+        pattern(problem, network), network.output_weights, network.architecture.masks, strict=True
+    ):
+        if v != 0 and any(s > 0 for s in signs):
+            columns.append(Column(classes.index(mask), 1 if v > 0 else -1, np.array([s >= 0 for s in signs])))
+    return columns
+
+
+def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Network]:
+    """Exact networks near the float directions: merged as far as possible, and as they are."""
+    slope = float(problem.architecture.slope)
+    sizes = np.linalg.norm(atoms.directions, axis=1)
+    keep = sizes > 1e-8 * sizes.sum()
+    directions, signs, masks = atoms.directions[keep], list(atoms.signs[keep]), [int(m) for m in atoms.masks[keep]]
+    merged = merge_directions(instance.rows, directions, [int(s) for s in signs], masks, slope)
+    if problem.goal is Goal.MIN_NORM:
+        yield from interpolate(problem, *merged)
+        return
+    yield network_of_directions(problem, *merged)
+    if len(merged[0]) < len(directions):
+        yield network_of_directions(problem, directions, signs, masks)
+
+
+def _lines(problem: Problem, mask: tuple[int, ...]) -> list[tuple[list[int], list[float]]]:
+    """The data on lines through the origin, within the mask's columns: (indices, |t_i|) for each line."""
+    return [(indices, [float(t) for t in sizes]) for indices, sizes in exact_lines(problem, mask)]
+
+
+def exact_lines(problem: Problem, mask: tuple[int, ...]) -> list[tuple[list[int], list[Fraction]]]:
+    """Group the points by line: x_i = t_i r with r the primitive integer vector of the line; points at 0 drop out."""
+    groups: dict[tuple[int, ...], tuple[list[int], list[Fraction]]] = {}
+    for i, row in enumerate(problem.rows):
+        part = [row[column] for column in mask]
+        if not any(part):
+            continue
+        (whole,), denominator = common_integers([part])
+        direction, size = primitive(whole)
+        indices, sizes = groups.setdefault(direction, ([], []))
+        indices.append(i)
+        sizes.append(Fraction(size, denominator))
+    return list(groups.values())
+
+
+def _equations(problem: Problem, groups: list[list[tuple[list[int], list[float]]]]) -> list[list[Fraction]]:
+    """The rows of h = 0 as a linear system in lambda."""
+    n = len(problem.rows)
+    margin = problem.goal is Goal.MAX_MARGIN
+    signs = [problem.data.targets[i] if margin else Fraction(1) for i in range(n)]
+    equations = []
+    for mask in problem.mask_classes:
+        equations += [[signs[i] * problem.rows[i][column] for i in range(n)] for column in mask]
+        if problem.architecture.slope < 1:
+            for indices, sizes in exact_lines(problem, mask):
+                row = [Fraction(0)] * n
+                for i, size in zip(indices, sizes, strict=True):
+                    row[i] = signs[i] * size
+                equations.append(row)
+    return equations

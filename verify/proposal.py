@@ -1,0 +1,37 @@
+"""What a decider hands over: a certificate with a sentence for people, or only the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeVar, final
+
+from verify.certificate import Certificate, sealed
+from verify.checker import Accepted, check
+from verify.network import Network
+from verify.problem import Problem
+
+__all__ = ["Proposal", "certified"]
+
+_C = TypeVar("_C", bound=Certificate)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """certificate: None when the question stays open.   reason: one sentence, of what is proved or of why it is open.
+
+    subject: the network that the statement is about when it is not the given one.   numbers: further exact values.
+    """
+
+    certificate: Certificate | None = None
+    reason: str
+    subject: Network | None = None
+    numbers: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
+
+
+def certified(problem: Problem, network: Network | None, certificate: _C) -> _C | None:
+    """The certificate, sealed with hashes and claim, when the checker accepts it; else None."""
+    proof = sealed(problem, network, certificate)
+    return proof if isinstance(check(problem, network, proof), Accepted) else None

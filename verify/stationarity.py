@@ -1,0 +1,521 @@
+"""Is the network a Clarke KKT point, exactly or to within a tolerance? Multipliers prove it, a separating vector refutes it.
+
+At theta with least margin m > 0 (max-margin) or interpolating (min-norm), N = ||theta||^2, gradients h_i of the outputs:
+
+    epsilon = ||theta - sum lambda_i h_i|| / sqrt N,      delta = sum lambda_i (q_i - m) / N,      lambda_i >= 0
+
+with slopes in [a, 1] at kinks; both are 0 exactly at KKT points and do not change when theta is rescaled (depth 2).
+The floats of `solvers.kkt_residual` are guesses; the checker decides on their rational forms.
+
+Source: arXiv:1906.05890v4, section 2; arXiv:2110.02732, Theorem 2.1; MATHEMATICS.md, section 2.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.certificate import NotStationary, Parameters, Separator, Stationary
+from verify.errors import InputError
+from verify.exact import dot, sqrt_upper
+from verify.exact_networks import distance, float_rows, network_with
+from verify.exactify import dyadic, solve_by_few, solve_exactly
+from verify.network import Network
+from verify.patterns import Sign, pattern
+from verify.problem import Goal, Problem, half_squared_norm, outputs
+from verify.proposal import Proposal, certified
+
+if TYPE_CHECKING:
+    from solvers.kkt_residual import KktFit, LocalModel
+
+__all__ = ["stationarity"]
+
+KINK_TOLERANCES = (1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+"""Preactivations below these parts of ||w_j|| ||x_i|| are tried as exact kinks, the smallest first."""
+
+WEIGHTS = tuple(10.0**e for e in (4, 3, 2, 1.5, 1, 0.5, 0, -0.5, -1))
+"""Weights rho on complementarity that are tried: small ones allow a larger delta for a smaller epsilon."""
+
+MAX_BRANCHES = 10
+"""Min-norm: points with kinks beyond which the sign branches are not enumerated."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A network with its exact pattern and margins, and its float model."""
+
+    network: Network
+    given: Network
+    moved: Fraction
+    values: tuple[Fraction, ...]
+    kinks: tuple[tuple[int, int], ...]
+    model: LocalModel
+
+    @property
+    def parameters(self) -> Parameters | None:
+        return None if self.network is self.given else self.network.parameters
+
+
+def stationarity(problem: Problem, network: Network, given: Network, tolerance: Fraction) -> Proposal:
+    """Whether `network` (the given one or its repair) is a KKT point to within epsilon, delta <= `tolerance`; 0: exactly.
+
+    An exact proof is tried first. For tolerance > 0 near-kinks are then tried as kinks, which moves the network a little.
+    Sound. Complete up to rounding for a given pattern of kinks; min-norm with more than `MAX_BRANCHES` points at kinks may
+    stay UNDECIDED.
+    """
+    subject = _subject(problem, network, given)
+    if subject is None:
+        return Proposal(reason="the network is zero or its numbers are out of the range of floats")
+    exact = _prove_exactly(problem, subject)
+    if exact is not None:
+        return exact
+    best: tuple[float, float] | None = None
+    if tolerance > 0:
+        for candidate in itertools.chain([subject], _with_kinks(problem, subject, tolerance)):
+            fits = list(_fits(problem, candidate, tolerance))
+            for fit in fits:
+                score = max(fit.epsilon, fit.delta)
+                if best is None or score < max(best):
+                    best = fit.epsilon, fit.delta
+            if fits and max(fits[-1].epsilon, fits[-1].delta) <= float(tolerance):
+                nearly = _prove_nearly(problem, candidate, fits[-1], tolerance)
+                if nearly is not None:
+                    return nearly
+    return _refute(problem, subject, tolerance, best)
+
+
+def _subject(problem: Problem, network: Network, given: Network) -> _Subject | None:
+    from solvers.kkt_residual import LocalModel
+
+    signs = pattern(problem, network)
+    values = outputs(problem, network)
+    margin = problem.goal is Goal.MAX_MARGIN
+    if margin:
+        values = [value * y for value, y in zip(values, problem.data.targets, strict=True)]
+    norm = 2 * half_squared_norm(problem, network)
+    if norm <= 0:
+        return None
+    least = min(values)
+    weights = np.array([[float(value) for value in row] for row in network.hidden_weights])
+    counted = np.zeros(weights.shape[1], bool)
+    counted[list(problem.norm_columns)] = True
+    allowed = np.zeros(weights.shape, bool)
+    for j, mask in enumerate(network.architecture.masks):
+        allowed[j, list(mask)] = True
+    slope = problem.architecture.slope
+    grid = np.array(signs, dtype=np.int8)
+    try:
+        model = LocalModel(
+            rows=float_rows(problem),
+            signs=np.array([float(y) for y in problem.data.targets]) if margin else np.ones(len(values)),
+            slope=float(slope),
+            weights=weights,
+            outgoing=np.array([float(value) for value in network.output_weights]),
+            on=grid > 0,
+            kink=(grid == 0) & (slope < 1),
+            counted=counted,
+            allowed=allowed,
+            slacks=np.array([float(value - least) for value in values]) if margin else np.zeros(len(values)),
+            norm=float(norm),
+        )
+    except OverflowError:
+        return None
+    if not (np.isfinite(model.rows).all() and np.isfinite(model.weights).all() and 1e-290 < model.norm < 1e290):
+        return None
+    kinks = tuple((int(i), int(j)) for j, i in np.argwhere(model.kink)) if slope < 1 else ()
+    return _Subject(network, given, distance(network, given), tuple(values), kinks, model)
+
+
+# -- proofs ---------------------------------------------------------------------------------------------------------------
+
+
+def _prove_exactly(problem: Problem, subject: _Subject) -> Proposal | None:
+    """Exact multipliers from the support of the float ones: the columns are independent, so the system has one solution."""
+    active = _active(problem, subject)
+    if not len(active) or len(subject.kinks) > 400:
+        return None
+    for fit in _branches(problem, subject, 1.0, active):
+        if fit.epsilon > 1e-6:
+            continue
+        columns = [_exact_gradient(problem, subject, i, ends) for i, ends, _ in fit.basis]
+        target = _exact_parameters(problem, subject)
+        matrix = [list(entries) for entries in zip(*columns, strict=True)] if columns else []
+        weights = solve_exactly(matrix, target) if columns else None
+        if weights is None:
+            continue
+        multipliers: dict[int, Fraction] = {}
+        products: dict[tuple[int, int], Fraction] = {}
+        slope = problem.architecture.slope
+        kinks = set(subject.kinks)
+        for (i, ends, _), weight in zip(fit.basis, weights, strict=True):
+            multipliers[i] = multipliers.get(i, Fraction(0)) + weight
+            for j in range(len(subject.network.output_weights)):
+                if (i, j) in kinks:
+                    part = weight if ends[j] else slope * weight
+                    products[i, j] = products.get((i, j), Fraction(0)) + part
+        certificate = _stationary(problem, subject, multipliers, products, Fraction(0), Fraction(0))
+        text = ", ".join(f"λ{i + 1} = {multipliers[i]}" for i in sorted(multipliers) if multipliers[i])
+        shown = f" with {text}" if len(text) <= 80 else f" with {len(multipliers)} multipliers"
+        if certified(problem, subject.given, certificate) is not None:
+            return Proposal(
+                certificate=certificate,
+                reason=f"an exact KKT point{shown}",
+                subject=_shown(subject),
+                numbers={"epsilon": Fraction(0), "delta": Fraction(0)},
+            )
+    return None
+
+
+def _prove_nearly(problem: Problem, subject: _Subject, fit: KktFit, tolerance: Fraction) -> Proposal | None:
+    slope = problem.architecture.slope
+    multipliers = {int(i): dyadic(float(fit.multipliers[i]), 45) for i in np.flatnonzero(fit.multipliers)}
+    products: dict[tuple[int, int], Fraction] = {}
+    for (i, j), product in fit.kink_products.items():
+        if i in multipliers:
+            low, high = sorted((slope * multipliers[i], multipliers[i]))
+            products[i, j] = min(max(dyadic(product, 45), low), high)
+    epsilon, delta = _exact_residual(problem, subject, multipliers, products)
+    if max(epsilon, delta) > tolerance:
+        return None
+    certificate = _stationary(problem, subject, multipliers, products, epsilon, delta)
+    moved = (
+        f" after moving it by {float(subject.moved):.1e} onto its kinks" if subject.parameters and subject.moved else ""
+    )
+    reason = f"a KKT point to within ε = {float(epsilon):.1e}, δ = {float(delta):.1e}{moved}"
+    if certified(problem, subject.given, certificate) is None:
+        return None
+    return Proposal(
+        certificate=certificate,
+        reason=reason,
+        subject=_shown(subject),
+        numbers={"epsilon": epsilon, "delta": delta},
+    )
+
+
+def _stationary(
+    problem: Problem,
+    subject: _Subject,
+    multipliers: dict[int, Fraction],
+    products: dict[tuple[int, int], Fraction],
+    epsilon: Fraction,
+    delta: Fraction,
+) -> Stationary:
+    slope = problem.architecture.slope
+    return Stationary(
+        subject=subject.parameters,
+        moved=subject.moved,
+        multipliers=tuple((i, multipliers[i]) for i in sorted(multipliers) if multipliers[i]),
+        kink_products=tuple(
+            (i, j, products[i, j]) for i, j in sorted(products) if products[i, j] != slope * multipliers[i]
+        ),
+        epsilon=epsilon,
+        delta=delta,
+    )
+
+
+def _shown(subject: _Subject) -> Network | None:
+    return None if subject.network is subject.given else subject.network
+
+
+def _exact_parameters(problem: Problem, subject: _Subject) -> list[Fraction]:
+    counted = set(problem.norm_columns)
+    return [
+        value if c in counted else Fraction(0)
+        for row, mask in zip(subject.network.hidden_weights, subject.network.architecture.masks, strict=True)
+        for c, value in enumerate(row)
+        if c in mask
+    ] + list(subject.network.output_weights)
+
+
+def _exact_gradient(problem: Problem, subject: _Subject, point: int, ends: object) -> list[Fraction]:
+    """h_i with slope 1 where `ends`[j] at kinks, in the order of `_exact_parameters`."""
+    sign = problem.data.targets[point] if problem.goal is Goal.MAX_MARGIN else Fraction(1)
+    row, slope = problem.rows[point], problem.architecture.slope
+    kinks = set(subject.kinks)
+    hidden: list[Fraction] = []
+    outgoing: list[Fraction] = []
+    network = subject.network
+    for j, (w, v, mask) in enumerate(
+        zip(network.hidden_weights, network.output_weights, network.architecture.masks, strict=True)
+    ):
+        z = dot(w, row)
+        on = bool(ends[j]) if (point, j) in kinks else z > 0  # type: ignore[index]
+        factor = sign * v * (1 if on else slope)
+        hidden += [factor * row[c] for c in mask]
+        outgoing.append(sign * (z if z > 0 else slope * z))
+    return hidden + outgoing
+
+
+def _exact_residual(
+    problem: Problem,
+    subject: _Subject,
+    multipliers: dict[int, Fraction],
+    products: dict[tuple[int, int], Fraction],
+) -> tuple[Fraction, Fraction]:
+    """Rational upper bounds of epsilon and delta (short ones)."""
+    network, slope = subject.network, problem.architecture.slope
+    margin = problem.goal is Goal.MAX_MARGIN
+    counted = set(problem.norm_columns)
+    kinks = set(subject.kinks)
+    total = Fraction(0)
+    signed = {i: m * (problem.data.targets[i] if margin else 1) for i, m in multipliers.items()}
+    for j, (w, v, mask) in enumerate(
+        zip(network.hidden_weights, network.output_weights, network.architecture.masks, strict=True)
+    ):
+        pull = [Fraction(0)] * len(w)
+        push = Fraction(0)
+        for i, weight in signed.items():
+            row = problem.rows[i]
+            z = dot(w, row)
+            if (i, j) in kinks:
+                share = products.get((i, j), slope * multipliers[i]) * (
+                    weight / multipliers[i] if multipliers[i] else 0
+                )
+            else:
+                share = weight if z > 0 else slope * weight
+            for c in mask:
+                pull[c] += share * row[c]
+            push += weight * (z if z > 0 else slope * z)
+        total += sum(((w[c] if c in counted else 0) - v * pull[c]) ** 2 for c in mask) + (v - push) ** 2
+    norm = 2 * half_squared_norm(problem, network)
+    least = min(subject.values)
+    loose = (
+        sum((m * (subject.values[i] - least) for i, m in multipliers.items()), Fraction(0)) if margin else Fraction(0)
+    )
+    delta = loose / norm
+    return sqrt_upper(total / norm, 20), sqrt_upper(delta * delta, 20) if delta > 0 else Fraction(0)
+
+
+# -- fits ---------------------------------------------------------------------------------------------------------------
+
+
+def _active(problem: Problem, subject: _Subject) -> np.ndarray:
+    if problem.goal is Goal.MIN_NORM:
+        return np.arange(len(subject.values))
+    least = min(subject.values)
+    return np.array([i for i, value in enumerate(subject.values) if value == least], int)
+
+
+def _branches(problem: Problem, subject: _Subject, rho: float, active: np.ndarray | None) -> Iterator[KktFit]:
+    """The fits of every sign branch (min-norm with kinks), or the one fit; best first."""
+    from solvers.kkt_residual import fit_multipliers
+
+    if problem.goal is Goal.MAX_MARGIN:
+        yield fit_multipliers(subject.model, rho, candidates=active)
+        return
+    points = _kink_points(problem, subject)
+    fits = []
+    for negative in _sign_vectors(points):
+        fits.append(fit_multipliers(subject.model, rho, candidates=active, free_signs=True, negative=negative))
+        if fits[-1].epsilon < 1e-9:
+            break
+    yield from sorted(fits, key=lambda fit: fit.epsilon)
+
+
+def _kink_points(problem: Problem, subject: _Subject) -> list[int]:
+    if problem.architecture.slope == 1:
+        return []
+    outgoing = subject.network.output_weights
+    return sorted({i for i, j in subject.kinks if outgoing[j] != 0})
+
+
+def _sign_vectors(points: list[int]) -> Iterator[frozenset[int]]:
+    if len(points) > MAX_BRANCHES:
+        return
+    for choice in itertools.product((False, True), repeat=len(points)):
+        yield frozenset(i for i, negative in zip(points, choice, strict=True) if negative)
+
+
+def _fits(problem: Problem, subject: _Subject, tolerance: Fraction) -> Iterator[KktFit]:
+    """Fits with smaller and smaller weight on complementarity, until one is within the tolerance or delta is too large."""
+    weights = WEIGHTS if problem.goal is Goal.MAX_MARGIN else (1.0,)
+    for rho in weights:
+        for fit in itertools.islice(_branches(problem, subject, rho, None), 1):
+            yield fit
+            if max(fit.epsilon, fit.delta) <= float(tolerance) * 0.999999 or fit.delta > 2 * float(tolerance):
+                return
+
+
+def _with_kinks(problem: Problem, subject: _Subject, tolerance: Fraction) -> Iterator[_Subject]:
+    """The network moved onto its near-kinks, for growing tolerances; at most `tolerance` away."""
+    if problem.architecture.slope == 1 or problem.goal is Goal.MIN_NORM:
+        return
+    rows, weights = subject.model.rows, subject.model.weights
+    sizes = np.linalg.norm(weights, axis=1)[:, None] * np.linalg.norm(rows, axis=1)[None, :]
+    near = np.abs(weights @ rows.T) / np.maximum(sizes, 1e-300)
+    near[sizes == 0] = np.inf
+    tried: bytes = (near <= 0).tobytes()
+    for share in KINK_TOLERANCES:
+        close = near <= share
+        if close.tobytes() == tried:
+            continue
+        tried = close.tobytes()
+        moved = _snap(problem, subject.network, close)
+        if moved is None:
+            continue
+        candidate = _subject(problem, moved, subject.given)
+        if candidate is None or candidate.moved > tolerance:
+            return
+        if problem.goal is Goal.MAX_MARGIN and min(candidate.values) <= 0:
+            return
+        yield candidate
+
+
+def _snap(problem: Problem, network: Network, close: np.ndarray) -> Network | None:
+    """The network with x_i.w_j = 0 exactly where `close` (k, n), each neuron moved as little as floats can tell."""
+    hidden = [list(row) for row in network.hidden_weights]
+    for j, mask in enumerate(network.architecture.masks):
+        points = [int(i) for i in np.flatnonzero(close[j])]
+        if not points:
+            continue
+        lines = [[problem.rows[i][c] for c in mask] for i in points]
+        numbers = np.array([[float(value) for value in line] for line in lines])
+        w = np.array([float(hidden[j][c]) for c in mask])
+        step = np.linalg.lstsq(numbers, -numbers @ w, rcond=1e-10)[0]
+        if np.linalg.norm(step) > 0.1 * np.linalg.norm(w):
+            return None  # only the zero vector has all these kinks
+        start = [dyadic(float(value), 53) for value in w + step]
+        correction = solve_by_few(lines, [-dot(line, start) for line in lines])
+        if correction is None:
+            return None
+        for c, value, change in zip(mask, start, correction, strict=True):
+            hidden[j][c] = value + change
+    try:
+        return network_with(network, hidden)
+    except InputError:
+        return None
+
+
+# -- refutations ------------------------------------------------------------------------------------------------------------
+
+
+def _refute(problem: Problem, subject: _Subject, tolerance: Fraction, best: tuple[float, float] | None) -> Proposal:
+    found = f"; the best multipliers found leave ε = {best[0]:.1e}, δ = {best[1]:.1e}" if best else ""
+    if problem.goal is Goal.MIN_NORM:
+        certificate = _min_norm_separators(problem, subject, tolerance)
+    else:
+        certificate = _max_margin_separator(problem, subject, tolerance)
+    within = f" to within {float(tolerance):.0e}" if tolerance else ""
+    if certificate is None:
+        return Proposal(reason=f"neither multipliers nor a separating vector were found{within}{found}")
+    numbers = {"tolerance": tolerance}
+    if best:
+        numbers |= {"epsilon": Fraction(best[0]), "delta": Fraction(best[1])}
+    return Proposal(
+        certificate=certificate, reason=f"not a KKT point{within}{found}", subject=_shown(subject), numbers=numbers
+    )
+
+
+def _max_margin_separator(problem: Problem, subject: _Subject, tolerance: Fraction) -> NotStationary | None:
+    from solvers.kkt_residual import fit_multipliers
+
+    exact = tolerance == 0
+    for rho in (1.0,) if exact else WEIGHTS:
+        fit = fit_multipliers(subject.model, rho, candidates=_active(problem, subject) if exact else None)
+        tol = float(tolerance)
+        gain = fit.epsilon**2 + fit.kappa * (fit.delta - tol)
+        if gain <= tol * fit.epsilon * (1 + 1e-9) + 1e-13:
+            continue
+        for nudge in (1e-12, 1e-10, 1e-8, 1e-6, 1e-5):
+            direction = fit.residual - nudge * subject.model.scaling()
+            kappa = fit.kappa / np.sqrt(subject.model.norm)
+            if exact:
+                ahead, _ = subject.model.best_ends(direction)
+                slack = subject.model.slacks
+                loose = slack > 0
+                ratios = ahead[loose] / slack[loose] * np.sqrt(subject.model.norm)
+                kappa = 2 * max(float(ratios.max(initial=0.0)), 0.0)
+            certificate = NotStationary(
+                subject=subject.parameters,
+                moved=subject.moved,
+                epsilon=tolerance,
+                delta=tolerance,
+                kappa=dyadic(kappa * (1 + 1e-9), 50),
+                vectors=(Separator((), _parameters(subject, [dyadic(float(z), 45) for z in direction])),),
+            )
+            proof = certified(problem, subject.given, certificate)
+            if proof is not None:
+                return proof
+    return None
+
+
+def _parameters(subject: _Subject, direction: list[Fraction]) -> Parameters:
+    """A direction (k c + k,) as parameters of the architecture."""
+    k, c = subject.model.weights.shape
+    masks = subject.network.architecture.masks
+    hidden = tuple(direction[j * c + column] for j, mask in enumerate(masks) for column in mask)
+    return hidden, tuple(direction[k * c :])
+
+
+def _min_norm_separators(problem: Problem, subject: _Subject, tolerance: Fraction) -> NotStationary | None:
+    """One separating vector per sign branch, made exactly orthogonal to every gradient.
+
+    Two families are: (w_j, -v_j) for each neuron (it is unbalanced), and vectors without output part that are orthogonal
+    to the gradients with respect to the hidden weights.
+    """
+    from solvers.kkt_residual import fit_multipliers
+
+    points = _kink_points(problem, subject)
+    vectors = []
+    model = subject.model
+    k, c = model.weights.shape
+    for negative in _sign_vectors(points):
+        fit = fit_multipliers(model, 1.0, free_signs=True, negative=negative)
+        direction = _orthogonal(problem, subject, fit, negative)
+        if direction is None:
+            return None
+        signs = tuple((i, -1 if i in negative else 1) for i in points)
+        vectors.append(Separator(signs, direction))
+    if not vectors:
+        return None
+    certificate = NotStationary(
+        subject=subject.parameters,
+        moved=subject.moved,
+        epsilon=tolerance,
+        delta=Fraction(0),
+        kappa=Fraction(0),
+        vectors=tuple(vectors),
+    )
+    return certified(problem, subject.given, certificate)
+
+
+def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: frozenset[int]) -> Parameters | None:
+    network, model = subject.network, subject.model
+    k, c = model.weights.shape
+    z = fit.residual
+    outgoing = network.output_weights
+    shares: list[Fraction] = []
+    flat = z[: k * c].reshape(k, c).copy()
+    for j in range(k):  # z_w + (z_v / v) w has no output part left
+        share = dyadic(float(-z[k * c + j] / model.outgoing[j]), 30) if model.outgoing[j] else Fraction(0)
+        shares.append(share)
+        flat[j] -= float(share) * model.weights[j]
+    place = [(j, column) for j, mask in enumerate(network.architecture.masks) for column in mask]
+    kinks = set(subject.kinks)
+    lines: list[list[Fraction]] = []
+    for i in range(len(problem.rows)):
+        here = [j for j in range(k) if (i, j) in kinks and outgoing[j] != 0]
+        slopes = [Fraction(1) if (model.on[j, i] or (j in here)) else problem.architecture.slope for j in range(k)]
+        if here:
+            sign = -1 if i in negative else 1
+            gain, best = model.best_ends(sign * z)
+            if gain[i] < -1e-9:
+                continue
+            slopes = [
+                (Fraction(1) if best[j, i] else problem.architecture.slope) if j in here else slopes[j]
+                for j in range(k)
+            ]
+        lines.append([outgoing[j] * slopes[j] * problem.rows[i][column] for j, column in place])
+    start = [dyadic(float(flat[j, column]), 30) for j, column in place]
+    correction = solve_by_few(lines, [-dot(line, start) for line in lines])
+    if correction is None:
+        return None
+    hidden = [value + change for value, change in zip(start, correction, strict=True)]
+    weights = network.hidden_weights
+    hidden = [value + shares[j] * weights[j][column] for value, (j, column) in zip(hidden, place, strict=True)]
+    return tuple(hidden), tuple(-share * v for share, v in zip(shares, outgoing, strict=True))
