@@ -41,6 +41,9 @@ ACCURACY: Final = 1e-9
 ACCEPTED: Final = 1e-6
 """A point is called optimal when its scaled residuals and its relative duality gap are below this."""
 
+NOTHING: Final = 1e-7
+"""A scaled value below this is 0: only zero targets, and targets that a free bias fits alone, cost so little."""
+
 LARGEST: Final = 5_000_000
 """Entries of the cone constraints up to which doubtful infeasibility is asked again as a dense linear program."""
 
@@ -250,6 +253,8 @@ def _judged(scaled: _Scaled, status: Status, message: str, primal: Floats, dual:
         dual = np.maximum(dual, 0.0)
     norms = np.linalg.norm(primal * scaled.counted, axis=1)
     value = float(norms.sum())
+    if value < NOTHING:
+        value, dual = 0.0, np.zeros_like(dual)
 
     live = norms > DEAD * norms.max(initial=0.0)
     pull = (scaled.slopes * dual * scaled.signs + nu[0] * scaled.patterns) @ scaled.rows

@@ -27,7 +27,8 @@ def random_problems(seed, count):
         if slope is None:
             slope = Fraction(random.randint(1, 9), 10)
         inputs = kind(random, random.randint(1, 8), random.randint(1, 3))
-        network = _network(random, len(inputs[0]), slope, bias, masked=number % 8 == 7)
+        size = max(abs(value) for row in inputs for value in row) if kind is _scaled and bias is Bias.FREE else 1
+        network = _network(random, len(inputs[0]), slope, bias, masked=number % 8 == 7, bias_scale=size)
         targets = _targets(random, inputs, network, goal, bias, kind)
         yield Problem(Dataset(inputs, targets), network.architecture, goal=goal, bias=bias), network
 
@@ -83,13 +84,15 @@ def _scaled(random, points, dimension):
 KINDS = (_generic, _grid, _duplicated, _collinear, _antipodal, _generic, _one_ray_each, _scaled)
 
 
-def _network(random, dimension, slope, bias, *, masked):
+def _network(random, dimension, slope, bias, *, masked, bias_scale):
     width = random.randint(1, 3)
     columns = dimension + (bias is not Bias.NONE)
     masks = None
     if masked:
         masks = [sorted(random.sample(range(columns), random.randint(1, columns))) for _ in range(width)]
     rows = [[Fraction(random.randint(-12, 12), 4) for _ in range(columns)] for _ in range(width)]
+    if bias is Bias.FREE:
+        rows = [[*row[:-1], row[-1] * bias_scale] for row in rows]
     if random.random() < 0.25:
         rows[-1] = [Fraction(0)] * columns
     if masks is not None:
