@@ -1,0 +1,188 @@
+"""Exact numbers: what enters, what is refused, and that the bounds bound."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verify.errors import CertificateError, InputError, IsoptimalError, ShapeError
+from verify.exact import (
+    MAX_DIGITS,
+    array,
+    canonical_text,
+    common_integers,
+    dot,
+    enclosure_text,
+    is_exact_input,
+    members,
+    parse_rational,
+    primitive,
+    rational,
+    rational_text,
+    sha256,
+    sqrt_lower,
+    sqrt_upper,
+    squared_norm,
+    texts,
+    vector,
+    vector_from_json,
+)
+
+fractions = st.fractions()
+positive = st.fractions(min_value=0).flatmap(lambda q: st.integers(-300, 300).map(lambda k: q * Fraction(2) ** k))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (3, Fraction(3)),
+        (0.1, Fraction(3602879701896397, 36028797018963968)),
+        (Fraction(-1, 3), Fraction(-1, 3)),
+        ("-1/3", Fraction(-1, 3)),
+        (np.float64(0.5), Fraction(1, 2)),
+        (np.float32(0.1), Fraction(13421773, 134217728)),
+        (np.int8(-7), Fraction(-7)),
+        (np.array(5), Fraction(5)),
+        (Decimal("0.1"), Fraction(1, 10)),
+    ],
+)
+def test_numbers_enter_with_their_exact_value(value: object, expected: Fraction) -> None:
+    assert rational(value) == expected
+    assert type(rational(value).numerator) is int
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        True,
+        np.True_,
+        1j,
+        float("nan"),
+        float("inf"),
+        np.float32("-inf"),
+        None,
+        object(),
+        [1],
+        b"1",
+        np.array(0.5),
+        10**4000,
+    ],
+)
+def test_anything_else_is_refused_with_its_place(value: object) -> None:
+    with pytest.raises(InputError, match=r"^W\[0\]"):
+        rational(value, "W[0]")
+
+
+@pytest.mark.parametrize("text", ["0", "7", "-7", "1/3", "-22/7", "9" * MAX_DIGITS])
+def test_canonical_text_is_read_and_written(text: str) -> None:
+    assert rational_text(parse_rational(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "-", "+1", "-0", "01", "1_0", " 1", "1 ", "1\n", "1/0", "2/4", "2/1", "0/3", "1/-3", "1/03", "0.5", "1e0",
+        "nan", "٣", "１", "1/", "/2", "--1", "1/2/3", "9" * (MAX_DIGITS + 1), "1/" + "9" * (MAX_DIGITS + 1),
+    ],
+)  # fmt: skip
+def test_other_text_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"^here is"):
+        parse_rational(text, "here")
+
+
+def test_a_float_is_not_given_exactly() -> None:
+    assert all(map(is_exact_input, [1, Fraction(1, 2), "1/2", np.int64(3)]))
+    assert not any(map(is_exact_input, [1.0, np.float32(1)]))
+
+
+def test_vectors_and_arrays_name_their_entries() -> None:
+    assert vector(np.array([1.0, 0.25])) == (1, Fraction(1, 4))
+    assert texts(vector_from_json(["1", "-1/3"])) == ["1", "-1/3"]
+    with pytest.raises(InputError, match=r"^v\[1\] is nan"):
+        vector([0, float("nan")], "v")
+    for value in ("12", 3, None, {"a": 1}, np.array(1.0)):
+        with pytest.raises(ShapeError, match=r"^v is"):
+            array(value, "v")
+    with pytest.raises(InputError, match="list of rationals"):
+        vector_from_json(("1",))
+    with pytest.raises(InputError, match=r"^v\[0\] is 1; rationals are written as text"):
+        vector_from_json([1], "v")
+
+
+def test_vector_arithmetic() -> None:
+    assert dot([Fraction(1, 2), Fraction(3)], [Fraction(4), Fraction(1, 3)]) == 3
+    assert dot([], []) == 0
+    assert common_integers([[Fraction(1, 2), Fraction(1, 3)], [Fraction(-5)]]) == ([[3, 2], [-30]], 6)
+    assert common_integers([]) == ([], 1)
+    assert squared_norm(iter([Fraction(1, 2), Fraction(-1, 3)])) == Fraction(13, 36)
+
+
+@given(st.lists(st.integers(), min_size=1), st.integers(min_value=1))
+def test_primitive_vectors_name_lines(integers: list[int], factor: int) -> None:
+    line, size = primitive(integers)
+    assert primitive([factor * z for z in integers]) == (line, factor * size)
+    assert primitive([-z for z in integers]) == (line, size)
+    assert tuple(integers) in (tuple(size * z for z in line), tuple(-size * z for z in line))
+
+
+def test_the_zero_vector_is_on_no_line() -> None:
+    assert primitive([0, 0]) == ((0, 0), 0)
+    assert primitive([]) == ((), 0)
+
+
+@given(positive, st.sampled_from([1, 10, 40, 100]))
+def test_roots_are_bracketed(number: Fraction, bits: int) -> None:
+    low, high = sqrt_lower(number, bits), sqrt_upper(number, bits)
+    assert 0 <= low * low <= number <= high * high
+    assert high - low <= high * Fraction(2) ** -bits
+
+
+def test_roots_of_squares_are_exact() -> None:
+    assert sqrt_lower(Fraction(9, 16)) == sqrt_upper(Fraction(9, 16)) == Fraction(3, 4)
+    assert sqrt_lower(Fraction(0)) == sqrt_upper(Fraction(0)) == 0
+    with pytest.raises(InputError, match="negative"):
+        sqrt_upper(Fraction(-1))
+
+
+@given(st.builds(lambda q, k: q * Fraction(10) ** k, fractions, st.integers(-100, 100)), st.integers(1, 12))
+def test_enclosures_enclose(number: Fraction, digits: int) -> None:
+    text = enclosure_text(number, digits)
+    if len(str(number)) <= 40:
+        assert text == str(number)
+        return
+    between, low, conjunction, high = text.split()
+    assert (between, conjunction) == ("between", "and")
+    assert Fraction(low) <= number <= Fraction(high)
+    assert Fraction(high) - Fraction(low) <= abs(number) * Fraction(10) ** (2 - digits)
+
+
+def test_enclosures_are_short_and_plain() -> None:
+    root = sqrt_upper(Fraction(2), 200)
+    assert enclosure_text(root) == "between 1.41421 and 1.41422"
+    assert enclosure_text(-root) == "between -1.41422 and -1.41421"
+    assert enclosure_text(root / 10**30) == "between 1.41421e-30 and 1.41422e-30"
+    assert enclosure_text(root * 10**10) == "between 14142100000 and 14142200000"
+    assert enclosure_text(root / 10**4) == "between 0.000141421 and 0.000141422"
+    assert enclosure_text(Fraction(1) - Fraction(1, 10**50)) == "between 0.999999 and 1.000000"
+
+
+def test_canonical_json() -> None:
+    assert canonical_text({"b": [1, None], "a": "2"}) == '{"a":"2","b":[1,null]}'
+    assert sha256("") == "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert members({"a": 1}, "x", ["a"]) == {"a": 1}
+    for value, reason in (([], "must be"), ({}, "lacks the key 'a'"), ({"a": 1, "b": 2}, "unknown key 'b'")):
+        with pytest.raises(InputError, match=f"^x .*{reason}"):
+            members(value, "x", ["a"])
+
+
+def test_errors_are_one_family() -> None:
+    error = CertificateError("trees[0]", "is missing")
+    assert str(error) == "trees[0]: is missing"
+    assert isinstance(error, IsoptimalError)
+    assert issubclass(ShapeError, InputError)
+    assert issubclass(InputError, ValueError)

@@ -1,0 +1,213 @@
+"""Architectures and networks: shapes, masks, sharing, exact values, canonical JSON."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import verify
+from verify.errors import InputError, ShapeError
+from verify.network import Architecture, Layer, Network
+
+RELU = {"inputs": 2, "outputs": 2, "slope": Fraction(0)}
+OUT = Layer(inputs=2, outputs=1, slope=None)
+
+
+def test_the_exact_forward_pass() -> None:
+    network = Network.two_layer([["1", "1/2"], ["-2", "0"]], ["3", "-1"], b=["0", "1/3"], slope="1/10")
+    assert network(["1", "1"]) == 3 * Fraction(3, 2) - Fraction(1, 10) * Fraction(-5, 3)
+    assert network.preactivations([Fraction(1), Fraction(1), Fraction(1)]) == (Fraction(3, 2), Fraction(-5, 3))
+    assert network.hidden_weights == ((1, Fraction(1, 2), 0), (-2, 0, Fraction(1, 3)))
+    assert network.output_weights == (3, -1)
+    assert (network.width, network.depth, network.is_exact) == (2, 2, True)
+    with pytest.raises(ShapeError, match="3 columns"):
+        network(["1"])
+
+
+def test_float_weights_are_dyadic_and_said_to_be() -> None:
+    network = Network.two_layer(np.array([[0.1]], np.float32), [1])
+    assert network.hidden_weights == ((Fraction(13421773, 134217728),),)
+    assert not network.is_exact
+    assert network == Network.two_layer([[Fraction(13421773, 134217728)]], ["1"])
+    assert not Network(network.architecture, [[0.5], [1]]).is_exact
+
+
+def test_depth_one_and_three() -> None:
+    linear = Network(Architecture((Layer(inputs=2, outputs=1, slope=None),)), [[2, 3]])
+    assert linear([1, 1]) == 5
+    assert (linear.depth, linear.width, linear.architecture.slope) == (1, 0, 1)
+    deep = Architecture((Layer(**RELU), Layer(**RELU), OUT))
+    network = Network(deep, [[1, 0, 0, -1], [1, 1, -1, 1], [1, 2]])
+    assert network([2, -3]) == 7
+    assert (deep.depth, deep.width, deep.parameter_count) == (3, 2, 10)
+    assert deep.limits() == "only depth 2 is decided yet, and this network has depth 3"
+
+
+def test_masks_leave_weights_out() -> None:
+    network = Network.two_layer([[1, 0], [0, 2], [3, 4]], [1, 1, 1], b=[5, 0, 6], masks=[[0, 2], [1], (2, 0, 1)])
+    architecture = network.architecture
+    assert architecture.masks == ((0, 2), (1,), (0, 1, 2))
+    assert architecture.mask_classes == ((0, 1, 2), (0, 2), (1,))
+    assert architecture.parameter_count == 9
+    assert network.parameters[0] == (1, 5, 2, 3, 4, 6)
+    assert network.hidden_weights == ((1, 0, 5), (0, 2, 0), (3, 4, 6))
+    assert architecture.limits() is None
+    narrow = architecture.with_width_of([(1,)])
+    assert (narrow.width, narrow.masks, narrow.bias, narrow.inputs) == (1, ((1,),), True, 2)
+
+
+def test_full_masks_are_dense() -> None:
+    assert Architecture.two_layer(2, 2, masks=[[0, 1], [1, 0]]) == Architecture.two_layer(2, 2)
+    assert Architecture.two_layer(2, 2).layers[0].entries is None
+    assert Architecture.two_layer(2, 2).masks == ((0, 1), (0, 1))
+
+
+def test_sharing_is_seen() -> None:
+    shared = Layer(inputs=2, outputs=2, slope=Fraction(0), entries=((0, 1), (1, None)))
+    assert shared.matrix([Fraction(7), Fraction(8)]) == ((7, 8), (8, 0))
+    architecture = Architecture((shared, OUT))
+    assert architecture.has_sharing
+    assert architecture.limits() == "networks that share weights are not decided yet"
+    sparse = Architecture((Layer(**RELU), Layer(inputs=2, outputs=1, slope=None, entries=((0, None),))))
+    assert not sparse.has_sharing
+    assert sparse.limits() == "an output layer that is not dense is not decided yet"
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"inputs": 0}, "at least 1"),
+        ({"outputs": True}, "at least 1"),
+        ({"bias": 1}, "True or False"),
+        ({"slope": Fraction(-1, 2)}, "between 0"),
+        ({"slope": 2}, "between 0"),
+        ({"slope": float("nan")}, "slope is nan"),
+        ({"entries": ((0, 1),)}, "2 rows of 2"),
+        ({"entries": ((0, 1), (2,))}, "2 rows of 2"),
+        ({"entries": ((0, 2), (3, 4))}, "without gaps"),
+        ({"entries": ((1, True), (0, None))}, "without gaps"),
+        ({"entries": ((-1, 0), (None, None))}, "without gaps"),
+        ({"entries": (([], 0), (None, None))}, "without gaps"),
+    ],
+)
+def test_bad_layers_are_refused(fields: dict[str, object], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        Layer(**{**RELU, **fields})
+
+
+@pytest.mark.parametrize(
+    ("layers", "reason"),
+    [
+        ((), "at least one"),
+        ((1,), "at least one"),
+        ((Layer(inputs=2, outputs=3, slope=Fraction(0)), OUT), "3 outputs, but the next 2 inputs"),
+        ((Layer(inputs=2, outputs=2, slope=None), OUT), "layer 0 needs the slope"),
+        ((Layer(**RELU), Layer(inputs=2, outputs=1, slope=None, bias=True)), "layer 1 has a bias"),
+        ((Layer(**RELU),), "one output and no activation"),
+        ((Layer(inputs=2, outputs=1, slope=Fraction(0)),), "one output and no activation"),
+    ],
+)
+def test_bad_architectures_are_refused(layers: tuple[Layer, ...], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        Architecture(layers)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"W": []}, "must be a matrix"),
+        ({"W": [[]]}, "must be a matrix"),
+        ({"W": [[1], [1, 2]]}, "must be a matrix"),
+        ({"W": [1, 2]}, r"W\[0\] is 1"),
+        ({"W": "12"}, "W is '12'"),
+        ({"W": [[float("inf")]]}, r"W\[0\]\[0\] is inf"),
+        ({"v": [1, 2]}, "v has 2 entries, but W has 1 rows"),
+        ({"v": 1}, "v is 1"),
+        ({"v": [1j]}, r"v\[0\] is 1j"),
+        ({"b": [1, 2]}, "b has 2 entries"),
+        ({"masks": [[0], [0]]}, "masks has 2 entries"),
+        ({"masks": [[1]]}, r"masks\[0\] names a column outside"),
+        ({"masks": [[]]}, r"W\[0\] has a weight at a column that masks\[0\] hides"),
+        ({"slope": "2"}, "between 0"),
+    ],
+)
+def test_bad_weights_are_refused(arguments: dict[str, object], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        Network.two_layer(**{"W": [[1]], "v": [1], **arguments})
+
+
+def test_the_numbers_must_be_as_many_as_the_layers_need() -> None:
+    with pytest.raises(ShapeError, match="has 1 numbers; the layers need 1, 1"):
+        Network(Architecture.two_layer(1, 1), [[1]])
+    with pytest.raises(ShapeError, match="has no numbers"):
+        Network(Architecture.two_layer(1, 1), [])
+
+
+MASKED = Network.two_layer([["1/3", "0"], ["2", "-5"]], ["1", "-1"], slope="1/2", masks=[[0], [0, 1]])
+
+
+@pytest.mark.parametrize("network", [MASKED, Network.two_layer([[1]], [2], b=[3])])
+def test_json_round_trip(network: Network) -> None:
+    text = network.canonical_text()
+    again = Network.from_json(json.loads(text))
+    assert again == network
+    assert (again.canonical_text(), again.sha256()) == (text, network.sha256())
+    assert copy.deepcopy(network) == pickle.loads(pickle.dumps(network)) == network
+
+
+def test_the_canonical_text_is_fixed() -> None:
+    assert Network.two_layer([["1/2"]], ["-3"]).canonical_text() == (
+        '{"architecture":{"layers":[{"bias":false,"entries":null,"inputs":1,"outputs":1,"slope":"0"},'
+        '{"bias":false,"entries":null,"inputs":1,"outputs":1,"slope":null}]},'
+        '"parameters":[["1/2"],["-3"]],"schema":"network-1"}'
+    )
+
+
+def change(path: list[str | int], value: object) -> object:
+    """The JSON of MASKED with one place changed."""
+    document = json.loads(MASKED.canonical_text())
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return document
+
+
+HIDDEN = ["architecture", "layers", 0]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (["schema"], "network-2", "^network.schema"),
+        (["extra"], 1, "^network has the unknown key 'extra'"),
+        (["parameters"], [], "has no numbers"),
+        (["parameters"], None, "^network.parameters is None"),
+        (["parameters", 0, 1], 2, r"^network.parameters\[0\]\[1\] is 2; rationals"),
+        (["parameters", 0, 1], "2.0", r"^network.parameters\[0\]\[1\] is '2.0'"),
+        ([*HIDDEN, "slope"], 0, r"^network.architecture.layers\[0\].slope must be text or null"),
+        ([*HIDDEN, "slope"], "3", r"^network.architecture.layers\[0\]: slope is 3"),
+        ([*HIDDEN, "slope"], None, "layer 0 needs the slope"),
+        ([*HIDDEN, "inputs"], True, r"layers\[0\]: a layer needs whole numbers"),
+        ([*HIDDEN, "bias"], 0, r"layers\[0\]: a layer needs"),
+        ([*HIDDEN, "entries"], 3, r"layers\[0\].entries is 3"),
+        ([*HIDDEN, "entries"], [1], r"layers\[0\].entries\[0\] is 1"),
+        ([*HIDDEN, "entries"], [[0, None], [1, 1.5]], "without gaps"),
+    ],
+)
+def test_bad_json_is_refused(path: list[str | int], value: object, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        Network.from_json(change(path, value))
+
+
+def test_the_package_exports_lazily() -> None:
+    assert verify.Network is Network
+    assert set(verify.__all__) <= set(dir(verify))
+    assert "Network" in vars(verify)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        verify.nothing  # noqa: B018

@@ -1,0 +1,195 @@
+"""Problems: validation, lifted rows, exact outputs and objectives, canonical JSON."""
+
+from __future__ import annotations
+
+import json
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from verify.errors import InputError, ShapeError
+from verify.network import Architecture, Layer, Network
+from verify.problem import Bias, Dataset, Goal, Problem, Trained, half_squared_norm, objective, outputs
+
+TWO = Architecture.two_layer(2, 1)
+
+
+def problem(
+    X: object, y: object, network: Network, goal: Goal = Goal.MAX_MARGIN, bias: Bias = Bias.NONE,
+    trained: Trained = Trained.BOTH,
+) -> Problem:  # fmt: skip
+    return Problem(Dataset(X, y), network.architecture, goal=goal, bias=bias, trained=trained)
+
+
+def test_data_of_any_kind() -> None:
+    data = Dataset(np.array([[1.0, 0.5], [2, 3]]), iter([1, "-1"]))
+    assert data == Dataset([["1", "1/2"], ["2", "3"]], [1, -1])
+    assert (len(data), data.dimension, data.is_exact) == (2, 2, False)
+    assert Dataset([[1]], [Fraction(1)]).is_exact
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "reason"),
+    [
+        ([], [], "inputs is empty"),
+        ([[]], [1], "inputs is empty"),
+        (3, [1], "inputs is 3"),
+        ([1, 2], [1, 2], "inputs row 0 is 1"),
+        (["12"], [1], "inputs row 0 is '12'"),
+        ([[1, 2], [3]], [1, 1], "inputs row 1 has 1 entries, but row 0 has 2"),
+        ([[1], [2]], [1], "targets has 1 entries, but inputs has 2 rows"),
+        ([[1], [float("nan")]], [1, 1], "inputs row 1, column 0 is nan"),
+        ([[1, "x"]], [1], "inputs row 0, column 1 is 'x'"),
+        ([[1j]], [1], "inputs row 0, column 0 is 1j"),
+        (np.array([[None]], object), [1], "inputs row 0, column 0 is None"),
+        ([[1]], [float("inf")], r"targets\[0\] is inf"),
+        ([[1]], [[1]], r"targets\[0\] is \[1\]"),
+        ([[1]], None, "targets is None"),
+    ],
+)
+def test_bad_data_are_refused(X: object, y: object, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        Dataset(X, y)
+
+
+def test_rows_are_lifted_when_there_is_a_bias() -> None:
+    data = Dataset([[2, 3]], [1])
+    plain = Problem(data, TWO, goal=Goal.MIN_NORM, bias=Bias.NONE)
+    assert plain.rows == ((2, 3),)
+    assert plain.norm_columns == (0, 1)
+    biased = Architecture.two_layer(2, 1, bias=True)
+    free = Problem(data, biased, goal=Goal.MIN_NORM, bias=Bias.FREE)
+    assert free.rows == ((2, 3, 1),)
+    assert free.norm_columns == (0, 1)
+    assert Problem(data, biased, goal=Goal.MIN_NORM, bias=Bias.PENALISED).norm_columns == (0, 1, 2)
+    assert free.mask_classes == ((0, 1, 2),)
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "reason"),
+    [
+        ({"goal": "max-margin"}, InputError, "goal must be one of Goal.MAX_MARGIN"),
+        ({"bias": None}, InputError, "bias must be one of"),
+        ({"trained": "both"}, InputError, "trained must be one of"),
+        ({"data": Dataset([[1]], [1])}, ShapeError, "the data have 1 columns, but the network takes 2"),
+        ({"bias": Bias.FREE}, InputError, "no bias, which does not go with bias mode 'free'"),
+        ({"architecture": Architecture.two_layer(2, 1, bias=True)}, InputError, "a bias, which does not go with"),
+        ({"data": Dataset([[1, 1]], ["1/2"])}, InputError, r"targets\[0\] is 1/2; max-margin needs targets 1 and -1"),
+        (
+            {"architecture": Architecture((Layer(inputs=2, outputs=1, slope=None),)), "trained": Trained.HIDDEN},
+            InputError,
+            "the network has none",
+        ),
+    ],
+)
+def test_bad_problems_are_refused(fields: dict[str, object], error: type[Exception], reason: str) -> None:
+    good = {"data": Dataset([[1, 1]], [1]), "architecture": TWO, "goal": Goal.MAX_MARGIN, "bias": Bias.NONE}
+    with pytest.raises(error, match=reason):
+        Problem(**{**good, **fields})
+
+
+def test_outputs_agree_with_the_forward_pass() -> None:
+    rng = np.random.default_rng(1)
+    scales = 10.0 ** rng.integers(-12, 12, 5)
+    for slope, bias in (("0", None), ("1/3", rng.normal(size=5)), ("1", None)):
+        network = Network.two_layer(rng.normal(size=(5, 3)) * scales[:, None], rng.normal(size=5), b=bias, slope=slope)
+        X = rng.normal(size=(20, 3)) * 10.0 ** rng.integers(-9, 9, (20, 1))
+        given = problem(X, np.ones(20), network, bias=Bias.NONE if bias is None else Bias.FREE)
+        assert outputs(given, network) == [network(x) for x in X]
+    layers = (
+        Layer(inputs=3, outputs=2, slope=Fraction(1, 7), bias=True),
+        Layer(inputs=2, outputs=4, slope=Fraction(0)),
+        Layer(inputs=4, outputs=1, slope=None),
+    )
+    deep = Network(Architecture(layers), [rng.normal(size=layer.parameter_count) for layer in layers])
+    assert outputs(problem(X, np.ones(20), deep, bias=Bias.PENALISED), deep) == [deep(x) for x in X]
+
+
+def test_outputs_of_a_network_of_another_problem() -> None:
+    with pytest.raises(ShapeError, match="2 columns"):
+        outputs(Problem(Dataset([[1, 1]], [1]), TWO, goal=Goal.MIN_NORM, bias=Bias.NONE), Network.two_layer([[1]], [1]))
+
+
+@pytest.mark.slow
+def test_outputs_of_many_points_are_fast() -> None:
+    rng = np.random.default_rng(2)
+    network = Network.two_layer(rng.normal(size=(10, 10)), rng.normal(size=10))
+    given = problem(rng.normal(size=(100_000, 10)), np.ones(100_000), network)
+    start = time.perf_counter()
+    outputs(given, network)
+    assert time.perf_counter() - start < 15
+
+
+def test_the_tie_case_has_objective_two() -> None:  # CASES.md, tie-needs-clarke
+    network = Network.two_layer([[1, 0], [0, -1]], [1, 1])
+    assert objective(problem([[1, 1], [0, -1]], [1, 1], network), network) == 2
+    assert objective(problem([[1, 1], [0, 0]], [1, 1], network), network) is None
+
+
+def test_the_objective_is_taken_at_margin_one() -> None:
+    network = Network.two_layer([[3]], [1])
+    assert objective(problem([[2]], [1], network), network) == Fraction(10, 2) / 6
+    hidden = problem([[2]], [1], network, trained=Trained.HIDDEN)
+    assert half_squared_norm(hidden, network) == Fraction(9, 2)
+    assert objective(hidden, network) == Fraction(9, 2) / 36
+    deep = Network(
+        Architecture((Layer(inputs=1, outputs=1, slope=Fraction(0)),) * 2 + (network.architecture.layers[1],)),
+        [[1]] * 3,
+    )
+    assert objective(problem([[2]], [1], deep), deep) is None
+    assert objective(problem([[2]], [1], deep, trained=Trained.HIDDEN), deep) == Fraction(1, 2)
+
+
+def test_min_norm_asks_for_the_targets_themselves() -> None:
+    network = Network.two_layer([[1]], [2])
+    assert objective(problem([[2]], [4], network, Goal.MIN_NORM), network) == Fraction(5, 2)
+    assert objective(problem([[2]], [5], network, Goal.MIN_NORM), network) is None
+
+
+def test_a_free_bias_costs_nothing() -> None:  # CASES.md, bias-counted
+    network = Network.two_layer([[-2, -2]], [1], b=[9], slope=1)
+    X, y = [["3/2", "5/2"], ["5/2", "3/2"], ["5/2", "5/2"]], [1, 1, -1]
+    free, penalised = (problem(X, y, network, bias=mode) for mode in (Bias.FREE, Bias.PENALISED))
+    assert half_squared_norm(free, network) == Fraction(9, 2)
+    assert half_squared_norm(penalised, network) == 45
+    masked = Network.two_layer([[1], [2]], [1, 1], b=[0, 7], masks=[[0], [0, 1]])
+    assert half_squared_norm(problem([[1]], [1], masked, bias=Bias.FREE), masked) == Fraction(7, 2)
+
+
+def test_a_shared_parameter_counts_once() -> None:
+    shared = Layer(inputs=2, outputs=2, slope=Fraction(0), entries=((0, 1), (1, 0)))
+    network = Network(Architecture((shared, Layer(inputs=2, outputs=1, slope=None))), [[3, 4], [0, 0]])
+    assert half_squared_norm(problem([[1, 1]], [1], network), network) == Fraction(25, 2)
+
+
+def test_json_round_trip_and_hash() -> None:
+    network = Network.two_layer([["1/3", 2]], [1], b=[1], slope="1/2")
+    given = problem([["1/7", -2]], [-1], network, bias=Bias.PENALISED, trained=Trained.HIDDEN)
+    text = given.canonical_text()
+    again = Problem.from_json(json.loads(text))
+    assert again == given
+    assert again.sha256() == given.sha256() == given.sha256()
+    assert problem([["1/7", -2]], [1], network, bias=Bias.PENALISED, trained=Trained.HIDDEN).sha256() != given.sha256()
+    assert sorted(json.loads(text)) == ["architecture", "bias", "goal", "inputs", "schema", "targets", "trained"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("schema", "problem-2", "^problem.schema"),
+        ("goal", "best", "^problem.goal is 'best'; it must be one of max-margin, min-norm"),
+        ("bias", None, "^problem.bias is None"),
+        ("trained", ["both"], "^problem.trained"),
+        ("inputs", [[1, 2]], r"^problem.inputs\[0\]\[0\] is 1; rationals"),
+        ("inputs", 1, "^problem.inputs is 1"),
+        ("targets", ["1e0"], r"^problem.targets\[0\]"),
+        ("architecture", {}, "^problem.architecture lacks the key 'layers'"),
+        ("extra", 1, "^problem has the unknown key"),
+    ],
+)
+def test_bad_json_is_refused(key: str, value: object, reason: str) -> None:
+    given = Problem(Dataset([[1, 1]], [1]), TWO, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    with pytest.raises(InputError, match=reason):
+        Problem.from_json({**given.to_json(), key: value})
