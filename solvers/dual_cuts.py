@@ -3,8 +3,8 @@
     master over a few columns and points  ->  primal network (upper bound), multipliers lambda
     pricing at lambda                     ->  columns that the master lacks; none: a proof tree (lower bound)
 
-The dual point lambda / beta is feasible as soon as |h(u)| <= beta ||u|| for all u, whatever the master was; so the loop may stop
-at any time with the best bracket so far. Values are floats: `verify.exactify` and the checker make them exact.
+The dual point lambda / beta is feasible as soon as |h(u)| <= beta ||u|| for all u, whatever the master was; so the loop
+may stop at any time with the best bracket so far. Values are floats: `verify.exactify` and the checker make them exact.
 Source: arXiv:2110.02732 section 2 states the max-margin problem; the dual is derived in verify.checker.
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.instance import Instance
+from solvers.instance import Instance, Status
 from solvers.master import Column, MasterSolution, solve_master
 from solvers.pricing import Tree, ascend, bound_tree, sweep_angles
 
@@ -35,7 +35,9 @@ MAX_PENALTY = 1e12
 
 @dataclass(frozen=True, slots=True)
 class Atoms:
-    """A network in the directions u_j = |v_j| w_j: directions (J, D), signs (J,), mask class of each (J,), value sum ||u_j||."""
+    """A network in the directions u_j = |v_j| w_j: directions (J, D), signs (J,), mask class of each (J,), value sum
+    ||u_j||.
+    """
 
     directions: Array
     signs: NDArray[np.int8]
@@ -57,7 +59,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class DualProof:
-    """multipliers (n,), beta, and one closed tree per (mask class, sign +, -) over the support; lower = sum lambda y / beta."""
+    """multipliers (n,), beta, and one closed tree per (mask class, sign +, -) over the support; lower = sum lambda y /
+    beta.
+    """
 
     multipliers: Array
     beta: float
@@ -68,8 +72,8 @@ class DualProof:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """status: "optimal", "time", "interrupted" or "stalled". candidates: networks, best value first; own: the best network
-    with the columns it was started from only; all in the instance's own scale. history: one `Progress` a round.
+    """status: "optimal", "time", "interrupted" or "stalled". candidates: networks, best value first; own: the best
+    network with the columns it was started from only; all in the instance's own scale. history: one `Progress` a round.
     """
 
     status: str
@@ -159,7 +163,7 @@ class _Loop:
         self._add(start)
         if self.columns:
             own = solve_master(self.instance, list(self.columns.values()), self.points, penalty)
-            if own.status != "failed" and own.slack < 1e-7 * len(self.points):
+            if own.status is not Status.FAILED and own.slack < 1e-7 * len(self.points):
                 self._record(own, list(self.columns.values()))
                 self.own = self.candidates[-1] if self.candidates else None
         self._add(self._first_columns())
@@ -170,7 +174,7 @@ class _Loop:
                 return "time"
             keys, columns = list(self.columns), list(self.columns.values())
             solution = solve_master(self.instance, columns, self.points, penalty, self._time_left())
-            if solution.status == "failed":
+            if solution.status is Status.FAILED:
                 return "time" if self._late() else "stalled"
             self._mark_used(keys, solution)
             self._record(solution, columns)
@@ -279,7 +283,7 @@ class _Loop:
 
     def _outputs(self, directions: Array, signs: NDArray[np.int8]) -> Array:
         z = self.instance.rows @ directions.T
-        return np.maximum(z, self.instance.slope * z) @ signs
+        return np.maximum(z, self.instance.slope * z) @ signs.astype(float)
 
     def _add_points(self, solution: MasterSolution, columns: list[Column]) -> int:
         if len(self.points) == len(self.instance.rows):
@@ -468,7 +472,9 @@ class _Loop:
         return DualProof(multipliers, bound, support, tuple(trees), value / bound), []
 
     def _prove_best(self) -> None:
-        """After an early end: prove the best dual point, with a coarse beta first, then finer ones while time is left."""
+        """After an early end: prove the best dual point, with a coarse beta first, then finer ones while time is
+        left.
+        """
         lower, multipliers, _ = self.best_dual
         if lower <= 0:
             return
@@ -477,11 +483,12 @@ class _Loop:
             if slack < self.tol / 4 or (self.proof is not None and time.monotonic() > limit):
                 return
             until = max(limit, time.monotonic() + 1.0) if self.proof is None else limit
+            allowed = slack
             for _ in range(8):
-                proof, violators = self._prove(multipliers, slack, deadline=until, stop=False)
+                proof, violators = self._prove(multipliers, allowed, deadline=until, stop=False)
                 if proof is not None or not violators or time.monotonic() > until:
                     break
-                slack *= 2
+                allowed *= 2
             if proof is not None:
                 self._keep(proof)
 

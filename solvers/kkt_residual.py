@@ -2,11 +2,12 @@
 
 With N = ||theta||^2, gradients h_i(g) of the (signed) outputs and slacks s_i = q_i - m:
 
-    minimise  ||theta - sum_i lambda_i h_i(g_i)||^2 / N + rho^2 (sum_i lambda_i s_i / N)^2,   lambda >= 0, g_ij in [a, 1] at kinks.
+    minimise  ||theta - sum_i lambda_i h_i(g_i)||^2 / N + rho^2 (sum_i lambda_i s_i / N)^2,   lambda >= 0, g_ij in [a,
+    1] at kinks.
 
 For a point with kinks the products lambda_i h_i(g) form the cone of the h_i at the ends of the intervals, so this is a
-nonnegative least-squares problem; its columns (point, ends) are generated as they are needed. Its residual z is also the
-best separating direction: z . h_i(g) <= kappa s_i for all i and g, kappa = rho^2 sum lambda_i s_i / N.
+nonnegative least-squares problem; its columns (point, ends) are generated as they are needed. Its residual z is also
+the best separating direction: z . h_i(g) <= kappa s_i for all i and g, kappa = rho^2 sum lambda_i s_i / N.
 
 Source: arXiv:1906.05890v4, Definition 2 (approximate KKT points); arXiv:2110.02732, Theorem 2.1.
 """
@@ -24,6 +25,7 @@ Array = NDArray[np.float64]
 FIRST_COLUMNS = 200
 COLUMNS_PER_ROUND = 100
 VIOLATION = 1e-9
+MAX_ROUNDS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,9 @@ class LocalModel:
         return np.concatenate([w.ravel(), self.outgoing]) / np.sqrt(self.norm)
 
     def scaling(self) -> Array:
-        """theta / sqrt N with the bias also when it is free: its product with h_i is 2 q_i / sqrt N for every point and slope (Euler)."""
+        """theta / sqrt N with the bias also when it is free: its product with h_i is 2 q_i / sqrt N for every point and
+        slope (Euler).
+        """
         return np.concatenate([self.weights.ravel(), self.outgoing]) / np.sqrt(self.norm)
 
     def gradient(self, point: int, ends: NDArray[np.bool_]) -> Array:
@@ -105,71 +109,89 @@ def fit_multipliers(
     """The best multipliers for the weight `rho` on complementarity (see the module).
 
     candidates: the points that may have a multiplier (all by default).
-    free_signs (min-norm): points without kinks may have multipliers of either sign; points with kinks have a negative one
-    exactly when they are in `negative` (one call per sign branch).
+    free_signs (min-norm): points without kinks may have multipliers of either sign; points with kinks have a negative
+    one exactly when they are in `negative` (one call per sign branch).
     """
     from scipy.optimize import nnls
 
-    n = len(model.rows)
-    allowed_points = np.arange(n) if candidates is None else candidates
-    has_kink = (model.kink & (model.outgoing != 0)[:, None]).any(axis=0)
-    target = model.parameters()
-    slack = model.slacks / model.norm
-    first = allowed_points[np.argsort(slack[allowed_points], kind="stable")[:FIRST_COLUMNS]]
-    columns: dict[tuple[int, int, bytes], tuple[int, NDArray[np.bool_], int]] = {}
-
-    def add(point: int, ends: NDArray[np.bool_], sign: int) -> bool:
-        relevant = ends & model.kink[:, point]
-        key = (point, sign, relevant.tobytes())
-        if key in columns:
-            return False
-        columns[key] = (point, relevant, sign)
-        return True
-
-    def signs_of(point: int) -> tuple[int, ...]:
-        if not free_signs:
-            return (1,)
-        if has_kink[point]:
-            return (-1,) if point in negative else (1,)
-        return (1, -1)
-
-    nothing = np.zeros(len(model.outgoing), bool)
-    for i in first:
-        for sign in signs_of(int(i)):
-            add(int(i), nothing, sign)
-    weights, matrix, residual, delta = np.zeros(0), np.zeros((len(target), 0)), target, 0.0
-    for _ in range(200):
-        chosen = list(columns.values())
-        matrix = np.array([sign * model.gradient(i, ends) for i, ends, sign in chosen]).T
-        extra = rho * np.array([slack[i] for i, _, _ in chosen])
+    points = np.arange(len(model.rows)) if candidates is None else candidates
+    pool = _Pool(model, free_signs, negative)
+    target, slack = model.parameters(), model.slacks / model.norm
+    for i in points[np.argsort(slack[points], kind="stable")[:FIRST_COLUMNS]]:
+        for sign in (1, -1):
+            pool.add(int(i), np.zeros(len(model.outgoing), bool), sign)
+    weights, residual, delta = np.zeros(0), target, 0.0
+    for _ in range(MAX_ROUNDS):
+        matrix, loose = pool.matrix(), pool.slacks(slack)
         try:
-            weights, _ = nnls(np.vstack([matrix, extra]), np.append(target, 0.0), maxiter=20 * len(chosen) + 1000)
+            stacked = np.vstack([matrix, rho * loose])
+            weights, _ = nnls(stacked, np.append(target, 0.0), maxiter=20 * matrix.shape[1] + 1000)
         except RuntimeError:
             break
-        residual = target - matrix @ weights
-        delta = float(extra @ weights) / rho if rho > 0 else float(np.array([slack[i] for i, _, _ in chosen]) @ weights)
-        kappa = rho * rho * delta
-        added = 0
-        for sign in (1, -1) if free_signs else (1,):
-            gain, ends = model.best_ends(sign * residual)
-            excess = gain - kappa * slack
-            order = allowed_points[np.argsort(-excess[allowed_points], kind="stable")[:COLUMNS_PER_ROUND]]
-            for i in order:
-                if excess[i] > VIOLATION * max(1.0, float(np.linalg.norm(residual))) and sign in signs_of(int(i)):
-                    added += add(int(i), ends[:, i], sign)
-        if not added:
+        residual, delta = target - matrix @ weights, float(loose @ weights)
+        threshold = VIOLATION * max(1.0, float(np.linalg.norm(residual)))
+        if not sum(pool.extend(residual, rho * rho * delta * slack, points, sign, threshold) for sign in (1, -1)):
             break
-    multipliers = np.zeros(n)
-    products: dict[tuple[int, int], float] = {}
-    basis = []
-    for (i, ends, sign), weight in zip(list(columns.values())[: len(weights)], weights, strict=True):
-        if weight <= 0:
-            continue
-        multipliers[i] += sign * weight
-        basis.append((i, ends, sign * float(weight)))
-        for j in np.flatnonzero(model.kink[:, i]):
-            key = (i, int(j))
-            products[key] = products.get(key, 0.0) + sign * float(weight) * (1.0 if ends[j] else model.slope)
-    return KktFit(
-        multipliers, products, residual, float(np.linalg.norm(residual)), delta, rho * rho * delta, tuple(basis)
-    )
+    multipliers, products, basis = pool.read(weights)
+    return KktFit(multipliers, products, residual, float(np.linalg.norm(residual)), delta, rho * rho * delta, basis)
+
+
+class _Pool:
+    """The columns of the least-squares problem: (point, ends at its kinks, sign of its multiplier)."""
+
+    def __init__(self, model: LocalModel, free_signs: bool, negative: frozenset[int]) -> None:
+        self.model, self.free_signs, self.negative = model, free_signs, negative
+        self.has_kink = (model.kink & (model.outgoing != 0)[:, None]).any(axis=0)
+        self.columns: dict[tuple[int, int, bytes], tuple[int, NDArray[np.bool_], int]] = {}
+        self.gradients: list[Array] = []
+
+    def allows(self, point: int, sign: int) -> bool:
+        """Whether the multiplier of the point may have this sign."""
+        if not self.free_signs:
+            return sign == 1
+        return not self.has_kink[point] or sign == (-1 if point in self.negative else 1)
+
+    def add(self, point: int, ends: NDArray[np.bool_], sign: int) -> bool:
+        """Add a column; False when it is there already or not allowed."""
+        relevant = ends & self.model.kink[:, point]
+        key = (point, sign, relevant.tobytes())
+        if key in self.columns or not self.allows(point, sign):
+            return False
+        self.columns[key] = (point, relevant, sign)
+        self.gradients.append(sign * self.model.gradient(point, relevant))
+        return True
+
+    def extend(self, residual: Array, bound: Array, points: NDArray[np.intp], sign: int, threshold: float) -> int:
+        """Add the columns with sign * residual . h_i(g) above `bound`, the worst first; returns how many are new."""
+        if sign < 0 and not self.free_signs:
+            return 0
+        gain, ends = self.model.best_ends(sign * residual)
+        excess = gain - bound
+        order = points[np.argsort(-excess[points], kind="stable")[:COLUMNS_PER_ROUND]]
+        return sum(self.add(int(i), ends[:, i], sign) for i in order if excess[i] > threshold)
+
+    def matrix(self) -> Array:
+        """The columns, shape (k c + k, columns)."""
+        return np.array(self.gradients).reshape(len(self.gradients), -1).T
+
+    def slacks(self, slack: Array) -> Array:
+        """The slack of each column's point."""
+        return slack[[point for point, _, _ in self.columns.values()]]
+
+    def read(
+        self, weights: Array
+    ) -> tuple[Array, dict[tuple[int, int], float], tuple[tuple[int, NDArray[np.bool_], float], ...]]:
+        """Multipliers, kink products and the columns in use."""
+        multipliers = np.zeros(len(self.model.rows))
+        products: dict[tuple[int, int], float] = {}
+        basis: list[tuple[int, NDArray[np.bool_], float]] = []
+        for (point, ends, sign), weight in zip(self.columns.values(), weights, strict=False):
+            if weight <= 0:
+                continue
+            amount = sign * float(weight)
+            multipliers[point] += amount
+            basis.append((point, ends, amount))
+            for j in np.flatnonzero(self.model.kink[:, point]):
+                key = (point, int(j))
+                products[key] = products.get(key, 0.0) + amount * (1.0 if ends[j] else self.model.slope)
+        return multipliers, products, tuple(basis)

@@ -1,8 +1,9 @@
 """The restricted master: the convex program over a few activation patterns (columns) and a working set of points.
 
-max-margin. A column is (mask class, sign s, the set of points on which it counts as on). For a point that the neuron helps
-(s y_i > 0) any choice of slope in {a, 1} bounds s_a from below, so no cone constraint is needed; for one that it hurts,
-s_a is convex and enters as it is, by t_ij >= x_i . u_j. So every feasible point of the master is a feasible network:
+max-margin. A column is (mask class, sign s, the set of points on which it counts as on). For a point that the neuron
+helps (s y_i > 0) any choice of slope in {a, 1} bounds s_a from below, so no cone constraint is needed; for one that it
+hurts, s_a is convex and enters as it is, by t_ij >= x_i . u_j. So every feasible point of the master is a feasible
+network:
 
     min sum_j ||u_j|| + penalty sum_i xi_i
     s.t. sum_{j: s_j = y_i} g_ij x_i . u_j - sum_{j: s_j = -y_i} (a x_i . u_j + (1 - a) t_ij) + xi_i >= 1,
@@ -14,19 +15,20 @@ min-norm. A column is (mask class, sign, signs of x_i . u_j at all points), with
     s.t. sum_j s_j g_ij x_i . u_j + xi_i = y_i,  tau_ij x_i . u_j >= 0.
 
 The multipliers of the first constraints are the dual point lambda that pricing looks at (|lambda_i| <= penalty).
-Built for Clarabel directly: the loop calls it dozens of times. `solvers.conic` states the same program in cvxpy; tests compare.
+Built for Clarabel directly: the loop calls it dozens of times. `solvers.conic` states the same program in cvxpy; tests
+compare.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-if TYPE_CHECKING:
-    from solvers.instance import Instance
+from solvers.instance import Instance, Status
+from solvers.interior_point import Cone, solve_cone_program
 
 Array = NDArray[np.float64]
 
@@ -49,11 +51,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class MasterSolution:
-    """status: "optimal", "inexact" (usable, less accurate) or "failed". value: objective. multipliers (n,): zero off the
-    working set. directions (J, D): u_j over all D columns. slack: sum of |xi|.
+    """value: objective. multipliers (n,): zero off
+    the working set. directions (J, D): u_j over all D columns. slack: sum of |xi|.
     """
 
-    status: str
+    status: Status
     value: float
     multipliers: Array
     directions: Array
@@ -64,9 +66,6 @@ def solve_master(
     instance: Instance, columns: list[Column], points: NDArray[np.intp], penalty: float, time_limit: float = 60.0
 ) -> MasterSolution:
     """Solve the restricted master. instance rows (n, D); points: indices of the working set."""
-    import clarabel
-    from scipy import sparse
-
     rows, targets, a = instance.rows[points], instance.targets[points], instance.slope
     count, width = len(points), len(columns)
     masks = [instance.masks[column.mask] for column in columns]
@@ -132,18 +131,16 @@ def solve_master(
     put_each(-np.ones(n_xi), xi_rows, at_xi + np.arange(n_xi))
     next_row += n_xi
     linear_rows = next_row
-    cones: list[object] = []
-    if instance.margin:
-        cones.append(clarabel.NonnegativeConeT(linear_rows))
-    else:
-        cones += [clarabel.ZeroConeT(count), clarabel.NonnegativeConeT(linear_rows - count)]
+    cones: list[tuple[Cone, int]] = (
+        [("nonnegative", linear_rows)] if instance.margin else [("zero", count), ("nonnegative", linear_rows - count)]
+    )
     last = instance.rows.shape[1] - 1
     for j in range(width):
         counted = np.flatnonzero(masks[j] != last) if instance.free else np.arange(sizes[j])
         put_each(np.array([-1.0]), np.array([next_row]), np.array([at_r + j]))
         put_each(-np.ones(len(counted)), next_row + 1 + np.arange(len(counted)), starts[j] + counted)
         next_row += 1 + len(counted)
-        cones.append(clarabel.SecondOrderConeT(1 + len(counted)))
+        cones.append(("second-order", 1 + len(counted)))
     matrix = sparse.csc_matrix(
         (np.concatenate(data), (np.concatenate(row_index), np.concatenate(column_index))), shape=(next_row, total)
     )
@@ -152,29 +149,14 @@ def solve_master(
     cost = np.zeros(total)
     cost[at_r : at_r + width] = 1.0
     cost[at_xi : at_xi + n_xi] = penalty
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.time_limit = max(time_limit, 0.1)
-    settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
-    settings.max_iter = 200
-    solution = clarabel.DefaultSolver(sparse.csc_matrix((total, total)), cost, matrix, right, cones, settings).solve()
-    status = str(solution.status)
-    x, z = np.array(solution.x), np.array(solution.z)
-    usable = np.isfinite(x).all() and np.isfinite(z).all()
-    verdict = (
-        "optimal"
-        if status == "Solved"
-        else "inexact"
-        if usable and ("Almost" in status or "Max" in status or "Insufficient" in status)
-        else "failed"
-    )
+    solution = solve_cone_program(cost, matrix, right, cones, time_limit=time_limit)
     multipliers = np.zeros(len(instance.rows))
     directions = np.zeros((width, instance.rows.shape[1]))
-    if not usable:
-        return MasterSolution("failed", np.inf, multipliers, directions, np.inf)
+    if solution.status is Status.FAILED:
+        return MasterSolution(Status.FAILED, np.inf, multipliers, directions, np.inf)
+    x, z = solution.primal, solution.dual
     multipliers[points] = np.maximum(z[:count], 0.0) if instance.margin else -z[:count]
     for j in range(width):
         directions[j, masks[j]] = x[starts[j] : starts[j] + sizes[j]]
     slack = float(np.abs(x[at_xi:at_t]).sum())
-    return MasterSolution(verdict, float(cost @ x), multipliers, directions, slack)
+    return MasterSolution(solution.status, solution.value, multipliers, directions, slack)

@@ -7,8 +7,8 @@ plus a constant, one *slope* per point (verify.checker states the rule and the c
     decided on: t_i >= e_i;   decided off: t_i <= 0;   undecided, c_i < 0: e_i <= t_i <= 0   (R_i = 0 in the three)
     undecided, c_i > 0: 0 <= t_i <= e_i,  R_i = max(t_i l_i, (e_i - t_i) r_i),  -l_i ||u|| <= x_i . u <= r_i ||u||.
 
-So h(u) <= ||p|| + R on the cone, p = sum_i (a c_i + t_i) x_i. Every point has one variable in an interval and the bound is
-minimised by coordinate descent, for hundreds of nodes at once (the loop is over points, the arrays over nodes).
+So h(u) <= ||p|| + R on the cone, p = sum_i (a c_i + t_i) x_i. Every point has one variable in an interval and the bound
+is minimised by coordinate descent, for hundreds of nodes at once (the loop is over points, the arrays over nodes).
 Only points with c_i > 0 are ever split: with those decided h is linear minus convex and the bound is the maximum.
 """
 
@@ -19,6 +19,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from solvers.instance import Status
+from solvers.interior_point import Cone, solve_cone_program
 
 Array = NDArray[np.float64]
 
@@ -41,7 +44,8 @@ class Leaf:
 class Tree:
     """The result of `bound_tree`.
 
-    nodes: pre-order, an int for a split on that support point (left child: x_i . u >= 0) or a `Leaf`; None unless closed.
+    nodes: pre-order, an int for a split on that support point (left child: x_i . u >= 0) or a `Leaf`; None unless
+    closed.
     bound: max over leaves of ||p|| + R: an upper bound of h on the unit ball (up to rounding); inf unless closed.
     violators: unit vectors (V, D) found on the way with h(u) > beta.
     """
@@ -59,7 +63,8 @@ def evaluate(rows: Array, weights: Array, slope: float, directions: Array) -> Ar
 
 
 def normalise(rows: Array, weights: Array, slope: float, vectors: Array, *, free: bool) -> Array:
-    """Vectors (V, D) scaled to norm one; with a free bias its coordinate is replaced by the best one for that direction.
+    """Vectors (V, D) scaled to norm one; with a free bias its coordinate is replaced by the best one for that
+    direction.
 
     For a fixed direction h is piecewise linear in the bias and, when the weights sum to zero, largest at a breakpoint.
     """
@@ -146,7 +151,9 @@ class _Kernel:
         return np.where(chord, each, 0.0).sum(axis=1)
 
     def size(self, p: Array) -> Array:
-        """||p|| over the columns that count; with a free bias plus what it may cost to make p's bias coordinate zero."""
+        """||p|| over the columns that count; with a free bias plus what it may cost to make p's bias coordinate
+        zero.
+        """
         if not self.free:
             return np.linalg.norm(p, axis=1)
         return np.linalg.norm(p[:, :-1], axis=1) + np.abs(p[:, -1]) * float(self.norms.max(initial=0.0))
@@ -184,7 +191,8 @@ def ascend(
 
 
 def sweep_angles(rows: Array, weights: Array, slope: float) -> tuple[Array, Array]:
-    """Every local maximum of h on the circle (D <= 2): (directions (V, D), values (V,)), best first. Exact up to rounding.
+    """Every local maximum of h on the circle (D <= 2): (directions (V, D), values (V,)), best first. Exact up to
+    rounding.
 
     Between two neighbouring breakpoints (the normals of the rows) h is linear.
     """
@@ -210,7 +218,9 @@ def sweep_angles(rows: Array, weights: Array, slope: float) -> tuple[Array, Arra
 
 @dataclass(slots=True)
 class _Open:
-    """An unresolved node: signs (S,), slopes (S,), and per positive point range vectors (2, P, D), multipliers (2, P, P)."""
+    """An unresolved node: signs (S,), slopes (S,), and per positive point range vectors (2, P, D), multipliers (2, P,
+    P).
+    """
 
     identity: int
     signs: NDArray[np.int8]
@@ -283,8 +293,7 @@ def bound_tree(
         open_nodes = np.flatnonzero(total > beta)
         if len(open_nodes):
             directions, gains = _probe(kernel, p[open_nodes])
-            for place in np.flatnonzero(gains > beta):
-                violators.append(directions[place])
+            violators.extend(directions[gains > beta])
             sub = open_nodes
             v, m, s = vectors[sub], multipliers[sub], signs[sub]
             _tighten(kernel, s, v, m, positive)
@@ -301,16 +310,13 @@ def bound_tree(
                     tr[b] = _solve_decided(kernel, low[sub][rest][b], high[sub][rest][b], tr[b])
                 ts[rest], ps[rest] = tr, kernel.base + tr @ kernel.rows
                 directions, gains = _probe(kernel, ps[rest])
-                for place in np.flatnonzero(gains > beta):
-                    violators.append(directions[place])
+                violators.extend(directions[gains > beta])
             t[sub], p[sub], left[sub], right[sub] = ts, ps, l, r
             total[sub] = kernel.size(ps) + kernel.offsets(ts, chord[sub], l, r)
         for b, node in enumerate(chosen):
             if total[b] <= beta or not chord[b].any():
                 bound = max(bound, float(total[b]))
-                results[node.identity] = _leaf(
-                    kernel, t[b], chord[b], left[b], right[b], multipliers[b], positive, place_of
-                )
+                results[node.identity] = _leaf(t[b], chord[b], left[b], right[b], multipliers[b], positive, place_of)
                 continue
             point = _widest_gap(kernel, t[b], chord[b], left[b], right[b], p[b])
             results[node.identity] = point
@@ -329,40 +335,27 @@ def _solve_decided(kernel: _Kernel, low: Array, high: Array, t: Array) -> Array:
 
     For cones without undecided points that coordinate descent does not close: few, and they need the accuracy.
     """
-    import clarabel
-    from scipy import sparse
-
     size, dimension = len(t), kernel.rows.shape[1]
     head = dimension - 1 if kernel.free else dimension
     up, down = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
     identity = np.eye(size)
     blocks = [-identity[up], identity[down]]
     right = [-low[up], high[down]]
-    cones: list[object] = [clarabel.NonnegativeConeT(len(up) + len(down))]
+    cones: list[tuple[Cone, int]] = [("nonnegative", len(up) + len(down))]
     if kernel.free:
         blocks.append(kernel.rows[:, -1:].T)
         right.append(-kernel.base[-1:])
-        cones.append(clarabel.ZeroConeT(1))
+        cones.append(("zero", 1))
     blocks += [np.zeros((1, size)), -kernel.rows[:, :head].T]
     right += [np.zeros(1), kernel.base[:head]]
-    cones.append(clarabel.SecondOrderConeT(1 + head))
+    cones.append(("second-order", 1 + head))
     matrix = np.concatenate(blocks)
     radius = np.zeros((len(matrix), 1))
     radius[-1 - head] = -1.0
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.max_threads = 1
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
-    solution = clarabel.DefaultSolver(
-        sparse.csc_matrix((size + 1, size + 1)),
-        np.append(np.zeros(size), 1.0),
-        sparse.csc_matrix(np.hstack([matrix, radius])),
-        np.concatenate(right),
-        cones,
-        settings,
-    ).solve()
-    found = np.array(solution.x)[:size]
-    return np.clip(found, low, high) if np.isfinite(found).all() else t
+    solution = solve_cone_program(
+        np.append(np.zeros(size), 1.0), np.hstack([matrix, radius]), np.concatenate(right), cones, accuracy=1e-11
+    )
+    return t if solution.status is Status.FAILED else np.clip(solution.primal[:size], low, high)
 
 
 def _probe(kernel: _Kernel, p: Array) -> tuple[Array, Array]:
@@ -422,7 +415,6 @@ def _widest_gap(kernel: _Kernel, t: Array, chord: NDArray[np.bool_], left: Array
 
 
 def _leaf(
-    kernel: _Kernel,
     t: Array,
     chord: NDArray[np.bool_],
     left: Array,

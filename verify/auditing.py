@@ -1,4 +1,6 @@
-"""The audit: does the network fit, is it stationary, locally, globally optimal; asked in this order, answered with proofs."""
+"""The audit: does the network fit, is it stationary, locally, globally optimal; asked in this order, answered with
+proofs.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,10 @@ STATIONARY_TOLERANCE = Fraction(1, 1000)
 class Audit:
     """The answers about one network; every verdict rests on certificates that the checker accepted.
 
-    objective: 1/2 ||theta||^2 at margin 1 (max-margin) or after the repair (min-norm); None when the network does not fit.
-    bracket: bounds of the best objective over all widths.   excess: how far above that best the network is, as a bracket.
+    objective: 1/2 ||theta||^2 at margin 1 (max-margin) or after the repair (min-norm); None when the network does not
+    fit.
+    bracket: bounds of the best objective over all widths.   excess: how far above that best the network is, as a
+    bracket.
     better: the best network found, of any width; better_own_width: the best with at most this network's neurons.
     infeasible: proved that no network fits.   notes: what was assumed on the way.   history: the bracket over time.
     """
@@ -85,7 +89,9 @@ class Audit:
         return named
 
     def to_json(self, paths: dict[str, str] | None = None) -> dict[str, object]:
-        """The audit as a JSON object of schema "audit-1"; `paths` maps certificate file names to where they were saved."""
+        """The audit as a JSON object of schema "audit-1"; `paths` maps certificate file names to where they were
+        saved.
+        """
         paths = paths or {}
         return {
             "schema": "audit-1",
@@ -129,7 +135,9 @@ class Audit:
         }
 
     def save(self, folder: str | Path) -> dict[str, str]:
-        """Write problem.json, network.json, each certificate and audit.json into `folder`; returns file name -> path."""
+        """Write problem.json, network.json, each certificate and audit.json into `folder`; returns file name ->
+        path.
+        """
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         paths: dict[str, str] = {}

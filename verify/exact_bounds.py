@@ -1,4 +1,5 @@
-"""From the float trees of `solvers.pricing` to a `lower-bound` certificate: every number rounded so that the proof still holds.
+"""From the float trees of `solvers.pricing` to a `lower-bound` certificate: every number rounded so that the proof
+still holds.
 
 Slopes and ranges become whole numbers over one denominator, rounded towards the inside of their intervals; beta is then
 computed from the rounded leaves, upwards. Nothing here is trusted.
@@ -55,7 +56,9 @@ def lower_bound(problem: Problem, proof: DualProof) -> LowerBound | None:
 
 
 def _denominator(problem: Problem, coefficients: Sequence[Fraction]) -> int:
-    """A denominator that makes every (1 - a) c_i whole and leaves `SLOPE_BITS` bits for slopes, ranges and multipliers."""
+    """A denominator that makes every (1 - a) c_i whole and leaves `SLOPE_BITS` bits for slopes, ranges and
+    multipliers.
+    """
     base = math.lcm(*(((1 - problem.architecture.slope) * c).denominator for c in coefficients))
     largest = max(map(abs, coefficients))
     rows = max((abs(entry) for row in problem.rows for entry in row), default=Fraction(1)) or Fraction(1)

@@ -44,9 +44,11 @@ def float_rows(problem: Problem) -> Array:
 def network_of_directions(
     problem: Problem, directions: Array, signs: Sequence[int], masks: Sequence[int], bits: int = 53
 ) -> Network:
-    """The balanced network with u_j = `directions`[j] (J, c), output signs, mask class of each neuron: v_j = s_j ||u_j||^(1/2).
+    """The balanced network with u_j = `directions`[j] (J, c), output signs, mask class of each neuron: v_j = s_j
+    ||u_j||^(1/2).
 
-    With a free bias a direction without weights is a constant; it is made by one neuron with a large bias, nearly for free.
+    With a free bias a direction without weights is a constant; it is made by one neuron with a large bias, nearly for
+    free.
     """
     counted = list(problem.norm_columns)
     sizes = np.linalg.norm(directions[:, counted], axis=1)
@@ -71,7 +73,8 @@ def network_of_directions(
 def merge_directions(
     rows: Array, directions: Array, signs: Sequence[int], masks: Sequence[int], slope: float
 ) -> tuple[Array, list[int], list[int]]:
-    """Sum the directions that share an output sign, a mask and a closed cell: same function, smaller norm, fewer neurons.
+    """Sum the directions that share an output sign, a mask and a closed cell: same function, smaller norm, fewer
+    neurons.
 
     Linear networks (slope 1): s u and -s (-u) are one neuron, so all of a mask class merge.
     """
@@ -106,8 +109,8 @@ def merge_directions(
 def repair(problem: Problem, network: Network) -> Network | None:
     """A network near `network` with f(x_i) = y_i exactly: same v, same activation pattern; None where none was found.
 
-    Within a pattern f is linear in the w_j. A float least-norm step comes first (preactivations near zero are pushed away
-    from it on their own side), then one exact correction of as many weights as there are independent equations.
+    Within a pattern f is linear in the w_j. A float least-norm step comes first (preactivations near zero are pushed
+    away from it on their own side), then one exact correction of as many weights as there are independent equations.
     Incomplete: gives up for more than `EXACT_EQUATIONS` points, or when the pattern does not hold.
     """
     if len(problem.rows) > EXACT_EQUATIONS or problem.architecture.limits() is not None:

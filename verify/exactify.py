@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verify.exact import common_integers
 
@@ -88,7 +90,8 @@ def solve_by_few(
 ) -> list[Fraction] | None:
     """A solution of `matrix` x = `right` with as few nonzero entries as the rank, well-conditioned columns first.
 
-    The columns are chosen in floats (QR with pivoting), the system on them is solved exactly. None when it has no solution.
+    The columns are chosen in floats (QR with pivoting), the system on them is solved exactly. None when it has no
+    solution.
     """
     from scipy.linalg import qr
 
@@ -98,7 +101,10 @@ def solve_by_few(
     largest = float(np.abs(numbers).max())
     if not math.isfinite(largest):
         return None
-    _, triangle, order = qr(numbers / (largest or 1.0), mode="economic", pivoting=True)
+    _, triangle, order = cast(
+        "tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]",
+        qr(numbers / (largest or 1.0), mode="economic", pivoting=True),
+    )
     diagonal = np.abs(np.diag(triangle))
     rank = int((diagonal > tolerance * max(float(diagonal.max(initial=0.0)), 1e-300)).sum())
     chosen = [int(q) for q in order[:rank]]

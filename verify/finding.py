@@ -8,8 +8,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import final
 
-from verify.certificate import Certificate
-from verify.certificate import sealed
+from verify.certificate import Certificate, sealed
 from verify.checker import Accepted, check
 from verify.errors import IsoptimalError
 from verify.network import Network
@@ -59,7 +58,8 @@ class Finding:
 
     claim: the exact statement that the checker accepted, "" when undecided.   reason: one sentence for people.
     level: "exact", "near" or "approximate", None when undecided or not applicable.
-    subject: the network that the statement is about (None: the given one); moved: its relative distance from the given one.
+    subject: the network that the statement is about (None: the given one); moved: its relative distance from the given
+    one.
     numbers: further exact values (epsilon, delta, tolerance, ...).
     """
 

@@ -1,7 +1,7 @@
 """The best that any network can do: a certified bracket, better networks, or a proof that no network fits.
 
-The dual bound (any width) comes from multipliers lambda with |sum_i lambda_i y_i s_a(x_i . u)| <= beta ||u|| for all u; the
-upper bound is the exact objective of an explicit network. `solvers.dual_cuts` guesses both in floats.
+The dual bound (any width) comes from multipliers lambda with |sum_i lambda_i y_i s_a(x_i . u)| <= beta ||u|| for all u;
+the upper bound is the exact objective of an explicit network. `solvers.dual_cuts` guesses both in floats.
 
 Source: MATHEMATICS.md, section 5; the problems are those of arXiv:2110.02732, section 2.
 """
@@ -62,15 +62,15 @@ class Bracket:
 def infeasibility(problem: Problem) -> Infeasible | None:
     """A certificate that no network of any width fits the data, or None.
 
-    h vanishes iff, per mask class, sum c_i x_i = 0 and, for slope < 1, sum c_i |t_i| = 0 on every line {t r} of the data.
-    That is a linear program in lambda; lines are grouped exactly, the vertex found in floats is solved for exactly.
-    Complete up to the accuracy of the linear program.
+    h vanishes iff, per mask class, sum c_i x_i = 0 and, for slope < 1, sum c_i |t_i| = 0 on every line {t r} of the
+    data. That is a linear program in lambda; lines are grouped exactly, the vertex found in floats is solved for
+    exactly. Complete up to the accuracy of the linear program.
     """
     from solvers.linear import infeasibility_multipliers
 
     instance = as_instance(problem)
     groups = [_lines(problem, mask) for mask in problem.mask_classes]
-    equations = _equations(problem, groups)
+    equations = _equations(problem)
     guess = infeasibility_multipliers(instance, [(indices, sizes) for group in groups for indices, sizes in group])
     if guess is None:
         return None
@@ -264,7 +264,7 @@ def exact_lines(problem: Problem, mask: tuple[int, ...]) -> list[tuple[list[int]
     return list(groups.values())
 
 
-def _equations(problem: Problem, groups: list[list[tuple[list[int], list[float]]]]) -> list[list[Fraction]]:
+def _equations(problem: Problem) -> list[list[Fraction]]:
     """The rows of h = 0 as a linear system in lambda."""
     n = len(problem.rows)
     margin = problem.goal is Goal.MAX_MARGIN

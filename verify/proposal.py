@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeVar, final
+from typing import TypeVar, cast, final
 
 from verify.certificate import Certificate, sealed
 from verify.checker import Accepted, check
@@ -33,5 +33,5 @@ class Proposal:
 
 def certified(problem: Problem, network: Network | None, certificate: _C) -> _C | None:
     """The certificate, sealed with hashes and claim, when the checker accepts it; else None."""
-    proof = sealed(problem, network, certificate)
+    proof = cast("_C", sealed(problem, network, certificate))
     return proof if isinstance(check(problem, network, proof), Accepted) else None

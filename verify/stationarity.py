@@ -1,6 +1,8 @@
-"""Is the network a Clarke KKT point, exactly or to within a tolerance? Multipliers prove it, a separating vector refutes it.
+"""Is the network a Clarke KKT point, exactly or to within a tolerance? Multipliers prove it, a separating vector
+refutes it.
 
-At theta with least margin m > 0 (max-margin) or interpolating (min-norm), N = ||theta||^2, gradients h_i of the outputs:
+At theta with least margin m > 0 (max-margin) or interpolating (min-norm), N = ||theta||^2, gradients h_i of the
+outputs:
 
     epsilon = ||theta - sum lambda_i h_i|| / sqrt N,      delta = sum lambda_i (q_i - m) / N,      lambda_i >= 0
 
@@ -26,7 +28,7 @@ from verify.exact import dot, sqrt_upper
 from verify.exact_networks import distance, float_rows, network_with
 from verify.exactify import dyadic, solve_by_few, solve_exactly
 from verify.network import Network
-from verify.patterns import Sign, pattern
+from verify.patterns import pattern
 from verify.problem import Goal, Problem, half_squared_norm, outputs
 from verify.proposal import Proposal, certified
 
@@ -62,11 +64,12 @@ class _Subject:
 
 
 def stationarity(problem: Problem, network: Network, given: Network, tolerance: Fraction) -> Proposal:
-    """Whether `network` (the given one or its repair) is a KKT point to within epsilon, delta <= `tolerance`; 0: exactly.
+    """Whether `network` (the given one or its repair) is a KKT point to within epsilon, delta <= `tolerance`; 0:
+    exactly.
 
-    An exact proof is tried first. For tolerance > 0 near-kinks are then tried as kinks, which moves the network a little.
-    Sound. Complete up to rounding for a given pattern of kinks; min-norm with more than `MAX_BRANCHES` points at kinks may
-    stay UNDECIDED.
+    An exact proof is tried first. For tolerance > 0 near-kinks are then tried as kinks, which moves the network a
+    little. Sound. Complete up to rounding for a given pattern of kinks; min-norm with more than `MAX_BRANCHES` points
+    at kinks may stay UNDECIDED.
     """
     subject = _subject(problem, network, given)
     if subject is None:
@@ -131,11 +134,14 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
     return _Subject(network, given, distance(network, given), tuple(values), kinks, model)
 
 
-# -- proofs ---------------------------------------------------------------------------------------------------------------
+# -- proofs
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def _prove_exactly(problem: Problem, subject: _Subject) -> Proposal | None:
-    """Exact multipliers from the support of the float ones: the columns are independent, so the system has one solution."""
+    """Exact multipliers from the support of the float ones: the columns are independent, so the system has one
+    solution.
+    """
     active = _active(problem, subject)
     if not len(active) or len(subject.kinks) > 400:
         return None
@@ -291,7 +297,8 @@ def _exact_residual(
     return sqrt_upper(total / norm, 20), sqrt_upper(delta * delta, 20) if delta > 0 else Fraction(0)
 
 
-# -- fits ---------------------------------------------------------------------------------------------------------------
+# -- fits
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def _active(problem: Problem, subject: _Subject) -> np.ndarray:
@@ -332,7 +339,9 @@ def _sign_vectors(points: list[int]) -> Iterator[frozenset[int]]:
 
 
 def _fits(problem: Problem, subject: _Subject, tolerance: Fraction) -> Iterator[KktFit]:
-    """Fits with smaller and smaller weight on complementarity, until one is within the tolerance or delta is too large."""
+    """Fits with smaller and smaller weight on complementarity, until one is within the tolerance or delta is too
+    large.
+    """
     weights = WEIGHTS if problem.goal is Goal.MAX_MARGIN else (1.0,)
     for rho in weights:
         for fit in itertools.islice(_branches(problem, subject, rho, None), 1):
@@ -391,7 +400,8 @@ def _snap(problem: Problem, network: Network, close: np.ndarray) -> Network | No
         return None
 
 
-# -- refutations ------------------------------------------------------------------------------------------------------------
+# -- refutations
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _refute(problem: Problem, subject: _Subject, tolerance: Fraction, best: tuple[float, float] | None) -> Proposal:
@@ -455,17 +465,15 @@ def _parameters(subject: _Subject, direction: list[Fraction]) -> Parameters:
 def _min_norm_separators(problem: Problem, subject: _Subject, tolerance: Fraction) -> NotStationary | None:
     """One separating vector per sign branch, made exactly orthogonal to every gradient.
 
-    Two families are: (w_j, -v_j) for each neuron (it is unbalanced), and vectors without output part that are orthogonal
-    to the gradients with respect to the hidden weights.
+    Two families are: (w_j, -v_j) for each neuron (it is unbalanced), and vectors without output part that are
+    orthogonal to the gradients with respect to the hidden weights.
     """
     from solvers.kkt_residual import fit_multipliers
 
     points = _kink_points(problem, subject)
     vectors = []
-    model = subject.model
-    k, c = model.weights.shape
     for negative in _sign_vectors(points):
-        fit = fit_multipliers(model, 1.0, free_signs=True, negative=negative)
+        fit = fit_multipliers(subject.model, 1.0, free_signs=True, negative=negative)
         direction = _orthogonal(problem, subject, fit, negative)
         if direction is None:
             return None
