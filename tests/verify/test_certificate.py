@@ -1,0 +1,269 @@
+"""The strict JSON form of certificates: what is written is read back, and anything else is refused with its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from verify.certificate import (
+    MAX_DEPTH,
+    MAX_SIZE,
+    BetterNetwork,
+    Bound,
+    Certificate,
+    DoesNotFit,
+    Empty,
+    Fits,
+    Infeasible,
+    LowerBound,
+    NotStationary,
+    OptimalWithin,
+    Range,
+    Separator,
+    Split,
+    Stationary,
+    Tree,
+    UpperBound,
+    claim_text,
+    from_json,
+    kind_of,
+    load_json,
+    read_certificate,
+    sealed,
+    sparse,
+    to_json,
+    value_text,
+)
+from verify.errors import CertificateError, InputError
+from verify.exact import sqrt_upper
+from verify.network import Network
+from verify.problem import Bias, Dataset, Goal, Problem
+
+NETWORK = Network.two_layer([["1/2", 3]], [1])
+PROBLEM = Problem(Dataset([[1, 1], [1, 2]], [1, 1]), NETWORK.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+ONE, HALF = Fraction(1), Fraction(1, 2)
+RANGE = Range(point=1, left=2, right=3, left_terms=((0, 1),), right_terms=((0, 2),))
+TREES = (
+    Tree(mask=0, sign="+", nodes=(Split(0), Bound(("e", 3), (RANGE,)), Empty(((0, 1), (1, 2))))),
+    Tree(mask=0, sign="-", nodes=(Bound((-1, 0)),)),
+)
+LOWER = LowerBound(multipliers=((0, ONE), (1, HALF)), beta=ONE, bracket=(ONE, None), denominator=4, trees=TREES)
+SUBJECT = ((HALF, ONE), (ONE,))
+EXAMPLES: dict[str, Certificate] = {
+    "fits": Fits(margin=ONE, subject=SUBJECT, moved=HALF),
+    "does-not-fit": DoesNotFit(point=1),
+    "stationary": Stationary(multipliers=((0, HALF),), kink_products=((0, 0, HALF), (0, 1, ONE), (1, 0, -ONE))),
+    "not-stationary": NotStationary(vectors=(Separator(((0, 1), (1, -1)), SUBJECT),), epsilon=HALF),
+    "lower-bound": LOWER,
+    "upper-bound": UpperBound(witness=NETWORK, bracket=(None, ONE)),
+    "better-network": BetterNetwork(witness=NETWORK, tolerance=HALF, scope="any-width"),
+    "optimal-within": OptimalWithin(tolerance=HALF, lower=LOWER),
+    "infeasible": Infeasible(multipliers=sparse([ONE, Fraction(0), HALF])),
+}
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_round_trip(kind: str) -> None:
+    certificate = EXAMPLES[kind]
+    document = to_json(certificate)
+    assert (document["schema"], document["kind"], kind_of(certificate)) == ("certificate-1", kind, kind)
+    assert ("network" in document) == (kind not in ("lower-bound", "upper-bound", "infeasible"))
+    assert read_certificate(json.dumps(document)) == certificate
+    assert from_json(document) == certificate
+
+
+def test_the_json_form_is_the_documented_one() -> None:
+    document = to_json(LOWER)
+    assert document["multipliers"] == [[0, "1"], [1, "1/2"]]
+    assert document["bracket"] == ["1", None]
+    assert document["trees"] == [
+        {
+            "mask": 0,
+            "sign": "+",
+            "nodes": [
+                ["split", 0],
+                ["bound", ["e", 3], [[1, 2, 3, [[0, 1]], [[0, 2]]]]],
+                ["empty", [[0, 1], [1, 2]]],
+            ],
+        },
+        {"mask": 0, "sign": "-", "nodes": [["bound", [-1, 0], []]]},
+    ]
+    assert to_json(EXAMPLES["not-stationary"])["vectors"] == [
+        {"signs": [[0, 1], [1, -1]], "direction": [["1/2", "1"], ["1"]]}
+    ]
+    assert to_json(EXAMPLES["stationary"])["subject"] is None
+
+
+def test_lists_are_stored_as_tuples() -> None:
+    made = LowerBound(multipliers=[[0, "1"]], beta="1", bracket=["1", None], denominator=1, trees=[])
+    assert made == LowerBound(multipliers=((0, ONE),), beta=ONE, bracket=(ONE, None), denominator=1, trees=())
+    assert hash(made) == hash(made)
+
+
+def at(document: object, path: tuple[str | int, ...], change: Callable[[object], object] | object) -> object:
+    """A copy of a JSON document with one place changed; the empty path changes the whole."""
+    copy = json.loads(json.dumps({"": document}))
+    place = copy
+    for key in ("", *path)[:-1]:
+        place = place[key]
+    last = ("", *path)[-1]
+    place[last] = change(place[last]) if callable(change) else change
+    return copy[""]
+
+
+def without(key: str) -> Callable[[object], object]:
+    return lambda value: {name: entry for name, entry in value.items() if name != key}
+
+
+def with_key(key: str) -> Callable[[object], object]:
+    return lambda value: {**value, key: 1}
+
+
+TREE = ("trees", 0)
+NODE = (*TREE, "nodes", 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "change", "place", "reason"),
+    [
+        ("fits", (), [], "certificate", "must be an object"),
+        ("fits", ("schema",), "certificate-2", "schema", "must be 'certificate-1'"),
+        ("fits", ("kind",), "fit", "kind", "'fit' is not one of"),
+        ("fits", ("kind",), ["fits"], "kind", "is not one of"),
+        ("fits", (), without("kind"), "kind", "None is not one of"),
+        ("fits", (), without("margin"), "margin", "is missing"),
+        ("fits", (), without("network"), "network", "is missing"),
+        ("lower-bound", (), with_key("network"), "network", "is an unknown key"),
+        ("fits", (), with_key("extra"), "extra", "is an unknown key"),
+        ("fits", ("margin",), 1, "margin", "written as text"),
+        ("fits", ("margin",), "1.0", "margin", "'1.0' is no rational in canonical form"),
+        ("fits", ("margin",), "1" + "0" * 4000, "margin", "is too long"),
+        ("fits", ("claim",), None, "claim", "must be text"),
+        ("fits", ("subject",), "1", "subject", "must be a list"),
+        ("fits", ("subject", 0, 1), True, "subject[0][1]", "must be a rational"),
+        ("does-not-fit", ("point",), True, "point", "must be an integer, not True"),
+        ("does-not-fit", ("point",), "01", "point", "must be an integer"),
+        ("does-not-fit", ("point",), -1, "point", "must be an index >= 0"),
+        ("does-not-fit", ("point",), 10**4000, "point", "too large"),
+        ("stationary", ("multipliers",), {}, "multipliers", "must be a list"),
+        ("stationary", ("multipliers", 0), [0], "multipliers[0]", "must be a pair"),
+        ("stationary", ("multipliers", 0), 0, "multipliers[0]", "must be a list"),
+        ("stationary", ("multipliers", 0, 0), -1, "multipliers[0][0]", "must be an index"),
+        ("stationary", ("multipliers",), [[0, "1"], [0, "1"]], "multipliers[1]", "strictly increasing"),
+        ("stationary", ("kink_products", 0), [0, 0], "kink_products[0]", "must be [point, neuron, product]"),
+        ("stationary", ("kink_products", 1), [0, 0, "1"], "kink_products[1]", "strictly increasing"),
+        ("stationary", ("kink_products", 0, 1), False, "kink_products[0][1]", "must be an integer"),
+        ("not-stationary", ("vectors", 0), [], "vectors[0]", "must be an object"),
+        ("not-stationary", ("vectors", 0), without("signs"), "vectors[0].signs", "is missing"),
+        ("not-stationary", ("vectors", 0, "signs", 1, 1), "1", "vectors[0].signs[1][1]", "must be an integer"),
+        ("not-stationary", ("vectors", 0, "direction", 0, 0), 1, "vectors[0].direction[0][0]", "must be a rational"),
+        ("lower-bound", ("bracket",), ["1"], "bracket", "must be [lower, upper]"),
+        ("lower-bound", ("bracket", 0), 1, "bracket[0]", "must be a rational"),
+        ("lower-bound", ("denominator",), True, "denominator", "must be an integer"),
+        ("lower-bound", (*TREE, "mask"), "0", "trees[0].mask", "must be an integer"),
+        ("lower-bound", (*TREE, "sign"), "plus", "trees[0].sign", "must be one of +, -"),
+        ("lower-bound", (*TREE, "sign"), ["+"], "trees[0].sign", "must be one of +, -"),
+        ("lower-bound", TREE, with_key("extra"), "trees[0].extra", "is an unknown key"),
+        ("lower-bound", TREE, 1, "trees[0]", "must be an object"),
+        ("lower-bound", (*TREE, "nodes", 0), ["split"], "trees[0].nodes[0]", "must be ["),
+        ("lower-bound", (*TREE, "nodes", 0), ["leaf", 0], "trees[0].nodes[0]", "must be ["),
+        ("lower-bound", (*TREE, "nodes", 0), "split", "trees[0].nodes[0]", "must be a list"),
+        ("lower-bound", (*TREE, "nodes", 0, 1), True, "trees[0].nodes[0].point", "must be an integer"),
+        ("lower-bound", (*NODE, 1, 0), "E", "trees[0].nodes[1].slopes[0]", "must be an integer, not 'E'"),
+        ("lower-bound", (*NODE, 1, 0), None, "trees[0].nodes[1].slopes[0]", "must be an integer"),
+        ("lower-bound", (*NODE, 2, 0), [1, 2, 3, []], "trees[0].nodes[1].ranges[0]", "must be [point, left"),
+        ("lower-bound", (*NODE, 2, 0, 1), "2", "trees[0].nodes[1].ranges[0].left", "must be an integer"),
+        ("lower-bound", (*NODE, 2, 0, 3, 0, 1), "1", "trees[0].nodes[1].ranges[0].left_terms[0][1]", "an integer"),
+        ("lower-bound", (*NODE, 2), lambda r: r * 2, "trees[0].nodes[1].ranges[1]", "strictly increasing"),
+        ("lower-bound", (*TREE, "nodes", 2, 1), [[0, 1], [0, 1]], "trees[0].nodes[2].weights[1]", "increasing"),
+        ("upper-bound", ("witness",), {}, "witness", "lacks the key"),
+        ("better-network", ("scope",), "all", "scope", "must be one of own-width, any-width"),
+        ("optimal-within", ("lower",), None, "lower", "must be an object"),
+        ("optimal-within", ("lower", "kind"), "fits", "lower", "must have the schema"),
+        ("optimal-within", ("lower", "schema"), "x", "lower", "must have the schema"),
+        ("optimal-within", ("lower", "beta"), "1e0", "lower.beta", "no rational"),
+        ("optimal-within", ("lower", *NODE, 1, 1), 1.5, "lower.trees[0].nodes[1].slopes[1]", "must be an integer"),
+    ],
+)
+def test_faults_are_refused_with_their_place(
+    kind: str, path: tuple[str | int, ...], change: object, place: str, reason: str
+) -> None:
+    document = at(to_json(EXAMPLES[kind]), path, change)
+    with pytest.raises(CertificateError) as caught:
+        from_json(document)
+    assert caught.value.place == place
+    assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no JSON"),
+        ("{} {}", "no JSON: Extra data"),
+        ("[1,]", "no JSON"),
+        ("[1.5]", "the number 1.5: is not an integer"),
+        ("[1e0]", "the number 1e0"),
+        ("[NaN]", "the number NaN"),
+        ("[-Infinity]", "the number -Infinity"),
+        ("[-0]", "the number -0"),
+        ("[01]", "no JSON"),
+        ("[٣]", "no JSON"),
+        ("9" * 4001, "at most 4000 digits"),
+        ("-" + "9" * 4001, "at most 4000 digits"),
+        ('{"a": 1, "b": 2, "a": 3}', "the key 'a': occurs twice"),
+        ("[" * (MAX_DEPTH + 1), f"character {MAX_DEPTH}: is nested deeper"),
+        ('{"a":' * 100_000, "is nested deeper"),
+        ('["\\"[[", ' + "[" * 100_000, "is nested deeper"),
+    ],
+)
+def test_strict_json(text: str, reason: str) -> None:
+    with pytest.raises(CertificateError, match=reason.replace("[", r"\[")):
+        load_json(text)
+
+
+def test_brackets_in_text_do_not_nest() -> None:
+    assert load_json('["' + "[{" * 100 + '\\"", -12]') == ["[{" * 100 + '"', -12]
+
+
+def test_size_is_bounded() -> None:
+    with pytest.raises(CertificateError, match="is longer than"):
+        read_certificate(" " * (MAX_SIZE + 1))
+
+
+def test_sealing_fills_in_what_the_checker_asks_for() -> None:
+    whole = sealed(PROBLEM, NETWORK, EXAMPLES["fits"])
+    assert (whole.problem, whole.network) == (PROBLEM.sha256(), NETWORK.sha256())
+    assert whole.claim == claim_text(PROBLEM, whole)
+    assert sealed(PROBLEM, None, EXAMPLES["does-not-fit"]).network == ""
+    assert sealed(PROBLEM, NETWORK, LOWER).problem == PROBLEM.sha256()
+
+
+def test_every_claim_is_one_sentence_about_real_numbers() -> None:
+    min_norm = Problem(PROBLEM.data, NETWORK.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
+    claims = {claim_text(problem, certificate) for problem in (PROBLEM, min_norm) for certificate in EXAMPLES.values()}
+    assert len(claims) == 2 * len(EXAMPLES)
+    for claim in claims:
+        assert claim.endswith(", over the real numbers, about the exact values of the stored numbers")
+        assert "\n" not in claim
+        assert claim.isascii()
+    assert "2 points in dimension 2, slope 0, no bias" in claim_text(PROBLEM, LOWER)
+    assert "of at most its own width" in claim_text(
+        PROBLEM, BetterNetwork(witness=NETWORK, tolerance=HALF, scope="own-width")
+    )
+    masked = Network.two_layer([[1, 0]], [1], b=[1], masks=[[0, 2]])
+    free = Problem(PROBLEM.data, masked.architecture, goal=Goal.MAX_MARGIN, bias=Bias.FREE)
+    assert "slope 0, free bias, masked" in claim_text(free, LOWER)
+
+
+def test_numbers_in_claims() -> None:
+    assert value_text(HALF) == "1/2"
+    assert value_text(sqrt_upper(Fraction(2), 200)) == "a number between 1.41421 and 1.41422"
+
+
+def test_errors_belong_to_the_family() -> None:
+    with pytest.raises(CertificateError, match=r"^point: must be an integer") as caught:
+        Split("0")
+    assert not isinstance(caught.value, InputError)
