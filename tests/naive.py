@@ -1,0 +1,155 @@
+"""The definitions of MATHEMATICS.md, sections 1, 2 and 5, written down plainly: what the tests compare with.
+
+Exact where the numbers are Fractions; nothing is taken from `verify` but the data types.
+"""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from verify import Bias, Goal
+
+
+def activation(z, a):
+    return z if z >= 0 else a * z
+
+
+def times(a, b):
+    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
+
+
+def lifted(problem):
+    one = [] if problem.bias is Bias.NONE else [Fraction(1)]
+    return [[*x, *one] for x in problem.data.inputs]
+
+
+def neurons(network):
+    """Pairs (w_j, v_j), w_j with its bias in the last column and 0 where the mask hides a column."""
+    layer, flat = network.architecture.layers[0], list(network.parameters[0])
+    columns = layer.inputs + layer.bias
+    if layer.entries is None:
+        rows = [flat[j * columns : (j + 1) * columns] for j in range(layer.outputs)]
+    else:
+        rows = [[Fraction(0) if index is None else flat[index] for index in row] for row in layer.entries]
+    return list(zip(rows, network.parameters[1], strict=True))
+
+
+def output(problem, network, row):
+    a = problem.architecture.slope
+    return sum((v * activation(times(w, row), a) for w, v in neurons(network)), Fraction(0))
+
+
+def quantities(problem, network):
+    """q_i: y_i f(x_i) for max-margin, f(x_i) for min-norm."""
+    factors = signs(problem)
+    return [s * output(problem, network, row) for s, row in zip(factors, lifted(problem), strict=True)]
+
+
+def signs(problem):
+    """What turns lambda_i into the coefficient c_i of the dual function."""
+    return problem.data.targets if problem.goal is Goal.MAX_MARGIN else [Fraction(1)] * len(problem.data.targets)
+
+
+def counted(problem):
+    """The columns that count in the norm."""
+    columns = len(lifted(problem)[0])
+    return range(columns - (problem.bias is Bias.FREE))
+
+
+def square_norm(problem, network):
+    return sum((v * v + sum(w[c] ** 2 for c in counted(problem)) for w, v in neurons(network)), Fraction(0))
+
+
+def fits(problem, network):
+    values = quantities(problem, network)
+    if problem.goal is Goal.MAX_MARGIN:
+        return min(values) > 0
+    return values == list(problem.data.targets)
+
+
+def objective(problem, network):
+    """1/2 ||theta||^2 at margin 1, or as it is for min-norm; None when the network does not fit."""
+    if not fits(problem, network):
+        return None
+    scale = min(quantities(problem, network)) if problem.goal is Goal.MAX_MARGIN else 1
+    return square_norm(problem, network) / 2 / scale
+
+
+def kkt(problem, network, multipliers, products=None):
+    """(epsilon^2, delta) that multipliers {i: lambda_i} and kink products {(i, j): lambda_i g_ij} reach.
+
+    Not listed products are a lambda_i. Relative to ||theta|| at margin 1.
+    """
+    a, rows, factors, norm = problem.architecture.slope, lifted(problem), signs(problem), square_norm(problem, network)
+    values = quantities(problem, network)
+    least = min(values)
+    residual = Fraction(0)
+    for j, ((w, v), mask) in enumerate(zip(neurons(network), network.architecture.masks, strict=True)):
+        pull, push = [Fraction(0)] * len(w), Fraction(0)
+        for i, weight in multipliers.items():
+            z = times(w, rows[i])
+            share = weight if z > 0 else a * weight
+            if z == 0:
+                share = (products or {}).get((i, j), share)
+                if not min(weight, a * weight) <= share <= max(weight, a * weight):
+                    return None
+            for c in mask:
+                pull[c] += factors[i] * share * rows[i][c]
+            push += factors[i] * weight * activation(z, a)
+        inner = counted(problem)
+        residual += sum(((w[c] if c in inner else 0) - v * pull[c]) ** 2 for c in mask) + (v - push) ** 2
+    if problem.goal is Goal.MIN_NORM:
+        return residual / norm, Fraction(0)
+    if min(multipliers.values(), default=0) < 0:
+        return None
+    return residual / norm, sum((q * (values[i] - least) for i, q in multipliers.items()), Fraction(0)) / norm
+
+
+def dual_function(problem, multipliers, u):
+    """h(u) = sum c_i s(x_i.u)."""
+    rows, factors, a = lifted(problem), signs(problem), problem.architecture.slope
+    return sum((factors[i] * q * activation(times(rows[i], u), a) for i, q in multipliers.items()), Fraction(0))
+
+
+def dual_value(problem, multipliers):
+    is_margin = problem.goal is Goal.MAX_MARGIN
+    return sum((q * (1 if is_margin else problem.data.targets[i]) for i, q in multipliers.items()), Fraction(0))
+
+
+# ------------------------------------------------------------------------------------------------- in floats
+
+
+def gradients(problem, network):
+    """Generators of the Clarke subdifferentials: (point i, h), h over all weights that exist, every choice at kinks."""
+    a, found = float(problem.architecture.slope), []
+    for i, (row, sign) in enumerate(zip(lifted(problem), signs(problem), strict=True)):
+        z = [times(w, row) for w, _ in neurons(network)]
+        kinks = [j for j, ((_, v), value) in enumerate(zip(neurons(network), z, strict=True)) if value == 0 and v != 0]
+        for chosen in product((a, 1.0), repeat=len(kinks) if a < 1 else 0):
+            slope = [1.0 if value > 0 else a for value in z]
+            for j, g in zip(kinks, chosen, strict=False):
+                slope[j] = g
+            hidden, outgoing = [], []
+            for j, ((_, v), mask) in enumerate(zip(neurons(network), network.architecture.masks, strict=True)):
+                hidden += [float(sign * v * row[c]) * slope[j] for c in mask]
+                outgoing.append(float(sign * z[j]) * (1.0 if z[j] > 0 else a))
+            found.append((i, np.array(hidden + outgoing)))
+    return found
+
+
+def theta(problem, network):
+    """All weights that exist, free biases as 0, in the order of `gradients`."""
+    inner, pairs = counted(problem), list(zip(neurons(network), network.architecture.masks, strict=True))
+    hidden = [float(w[c]) if c in inner else 0.0 for (w, _), mask in pairs for c in mask]
+    return np.array(hidden + [float(v) for (_, v), _ in pairs])
+
+
+def largest_ratios(problem, coefficients, directions, mask):
+    """The greatest and least h(u)/||u|| over rows u of `directions` (m, len(mask)), free bias not in the norm."""
+    rows = np.array([[float(row[c]) for c in mask] for row in lifted(problem)])
+    inner = [place for place, c in enumerate(mask) if c in counted(problem)]
+    z = directions @ rows.T
+    h = np.maximum(z, float(problem.architecture.slope) * z) @ coefficients
+    ratio = h / np.linalg.norm(directions[:, inner], axis=1)
+    return float(ratio.max()), float(ratio.min())

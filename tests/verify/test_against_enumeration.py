@@ -1,0 +1,109 @@
+"""The audit of 300 random small problems against the enumeration of all cells by cvxpy, and against plain definitions.
+
+An optimum 0 (a free bias, and targets that a constant meets) is an infimum that no network attains: there the bracket
+must be [0, tiny].
+"""
+
+import json
+from fractions import Fraction as F
+from functools import cache
+
+import pytest
+
+from solvers.conic import solve_all_cells
+from solvers.instance import Status
+from tests import naive
+from tests.problems import instance_of, random_problems
+from verify import Bias, Goal, Verdict, audit
+from verify.certificate import Infeasible, LowerBound, UpperBound, read_certificate, to_json
+from verify.checker import Accepted, check
+
+SEED, COUNT = 20260727, 300
+TOLERANCE = F(1, 10**6)
+
+
+@cache
+def problems():
+    return list(random_problems(SEED, COUNT))
+
+
+def size(problem):
+    """The unit of the objective: what scaling the points and the targets multiplies it with."""
+    rows = [max(map(abs, x)) for x in problem.data.inputs]
+    height = 1 if problem.goal is Goal.MAX_MARGIN else max(map(abs, problem.data.targets))
+    return F(height) / (max(rows) or 1)
+
+
+def accepted_again(problem, network, certificate):
+    """The checker's answer after a round trip through text."""
+    text = json.dumps(to_json(certificate))
+    kept = read_certificate(text)
+    assert kept == certificate
+    result = check(problem, network, kept)
+    assert isinstance(result, Accepted), result
+    return result
+
+
+@pytest.mark.parametrize("number", range(COUNT))
+def test_the_audit_agrees_with_the_enumeration(number):
+    problem, network = problems()[number]
+    result = audit(network, problem.data, goal=problem.goal, bias=problem.bias)
+    oracle = solve_all_cells(instance_of(problem))
+
+    assert result.problem == problem
+    for certificate in result.certificates.values():
+        accepted_again(problem, network, certificate)
+    assert (result.fits.verdict is Verdict.PROVED) == (result.fits.moved != 0 or naive.fits(problem, network))
+    if result.fits.verdict is Verdict.REFUTED:
+        assert not naive.fits(problem, network)
+        assert all(finding.verdict is Verdict.REFUTED for finding in result.findings.values())
+
+    if result.infeasible:
+        assert oracle.status in (Status.INFEASIBLE, Status.FAILED)
+        assert any(isinstance(c, Infeasible) for c in result.certificates.values())
+        assert result.bracket is None
+        assert not naive.fits(problem, network)
+        return
+    assert oracle.status is not Status.INFEASIBLE
+    lower, upper = result.bracket
+    witness = next((c.witness for c in result.bounds if isinstance(c, UpperBound)), network)
+    assert naive.fits(problem, witness)  # so that the data can be fitted whatever the oracle says
+    if oracle.status is not Status.FAILED:
+        agree_on_the_optimum(result, F(oracle.value))
+    assert any(isinstance(c, LowerBound) and c.bracket[0] == lower for c in result.bounds)
+
+
+def agree_on_the_optimum(result, optimum):
+    problem, (lower, upper) = result.problem, result.bracket
+    room = F(1, 10**4) if problem.bias is Bias.FREE else TOLERANCE
+    unit = size(problem)
+    if optimum <= unit * F(1, 10**6):
+        assert 0 == lower <= upper <= unit * F(1, 10**6)
+        return
+    assert lower <= optimum * (1 + room)
+    assert optimum * (1 - room) <= upper
+    assert upper - lower <= 2 * room * lower
+    decide_by_value(result, optimum, room)
+
+
+def decide_by_value(result, optimum, room):
+    """What the optimum says of the verdicts, where the network's objective is clearly on one side."""
+    own = naive.objective(result.problem, result.network)
+    if own is None:
+        return
+    assert result.objective == own
+    assert own >= optimum * (1 - room)
+    if own > optimum * (1 + 4 * room):
+        assert result.global_any_width.verdict is Verdict.REFUTED
+        assert result.global_optimum.verdict is not Verdict.PROVED
+    elif own < optimum * (1 + TOLERANCE / 4):
+        assert result.global_any_width.verdict is result.global_optimum.verdict is Verdict.PROVED
+    else:
+        assert result.global_any_width.verdict is not Verdict.REFUTED or own > optimum * (1 + TOLERANCE / 4)
+
+
+def test_both_goals_biases_slopes_and_verdicts_occur():
+    kinds = {(p.goal, p.bias, p.architecture.slope in (0, 1)) for p, _ in problems()}
+    assert len(kinds) == 2 * 3 * 2
+    assert any(len(p.mask_classes) > 1 for p, _ in problems())
+    assert sum(naive.fits(p, n) for p, n in problems()) >= 60
