@@ -5,7 +5,7 @@ must be [0, tiny].
 """
 
 import json
-from fractions import Fraction as F
+from fractions import Fraction
 from functools import cache
 
 import pytest
@@ -19,7 +19,7 @@ from verify.certificate import Infeasible, LowerBound, UpperBound, read_certific
 from verify.checker import Accepted, check
 
 SEED, COUNT = 20260727, 300
-TOLERANCE = F(1, 10**6)
+TOLERANCE = Fraction(1, 10**6)
 
 
 @cache
@@ -31,7 +31,7 @@ def size(problem):
     """The unit of the objective: what scaling the points and the targets multiplies it with."""
     rows = [max(map(abs, x)) for x in problem.data.inputs]
     height = 1 if problem.goal is Goal.MAX_MARGIN else max(map(abs, problem.data.targets))
-    return F(height) / (max(rows) or 1)
+    return Fraction(height) / (max(rows) or 1)
 
 
 def accepted_again(problem, network, certificate):
@@ -65,20 +65,20 @@ def test_the_audit_agrees_with_the_enumeration(number):
         assert not naive.fits(problem, network)
         return
     assert oracle.status is not Status.INFEASIBLE
-    lower, upper = result.bracket
+    lower, _ = result.bracket
     witness = next((c.witness for c in result.bounds if isinstance(c, UpperBound)), network)
     assert naive.fits(problem, witness)  # so that the data can be fitted whatever the oracle says
     if oracle.status is not Status.FAILED:
-        agree_on_the_optimum(result, F(oracle.value))
+        agree_on_the_optimum(result, Fraction(oracle.value))
     assert any(isinstance(c, LowerBound) and c.bracket[0] == lower for c in result.bounds)
 
 
 def agree_on_the_optimum(result, optimum):
     problem, (lower, upper) = result.problem, result.bracket
-    room = F(1, 10**4) if problem.bias is Bias.FREE else TOLERANCE
+    room = Fraction(1, 10**4) if problem.bias is Bias.FREE else TOLERANCE
     unit = size(problem)
-    if optimum <= unit * F(1, 10**6):
-        assert 0 == lower <= upper <= unit * F(1, 10**6)
+    if optimum <= unit * Fraction(1, 10**6):
+        assert 0 == lower <= upper <= unit * Fraction(1, 10**6)
         return
     assert lower <= optimum * (1 + room)
     assert optimum * (1 - room) <= upper
