@@ -1,0 +1,66 @@
+"""Rational numbers as short decimals: to the nearest, or outward where they bound something."""
+
+from __future__ import annotations
+
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from math import ceil, floor
+
+
+def nearest(number: Fraction, digits: int = 7) -> str:
+    """The decimal of so many digits that is nearest, without trailing zeros."""
+    return _text(_rounded(number, digits, ROUND_HALF_EVEN).normalize())
+
+
+def at_most(number: Fraction, digits: int = 7) -> str:
+    """A decimal that is not below `number`."""
+    return _text(_rounded(number, digits, ROUND_CEILING).normalize())
+
+
+def at_least(number: Fraction, digits: int = 7) -> str:
+    """A decimal that is not above `number`."""
+    return _text(_rounded(number, digits, ROUND_FLOOR).normalize())
+
+
+def small(number: Fraction, digits: int = 2) -> str:
+    """A tolerance or a distance: not below `number`, and as a power of ten from 1e-2 on."""
+    return _text(_rounded(number, digits, ROUND_CEILING).normalize(), -2)
+
+
+def value(number: Fraction) -> str:
+    """The number itself where that is short, with a decimal for a fraction such as 32/17; else its nearest decimal."""
+    decimal, exact = nearest(number), str(number) if abs(number.numerator) < 10**9 > number.denominator else ""
+    if len(exact) > 9 or exact == decimal or Fraction(decimal) == number:
+        return decimal
+    return f"{exact} (about {decimal})" if exact else decimal
+
+
+def enclosure(lower: Fraction, upper: Fraction, digits: int = 10) -> tuple[str, str]:
+    """Decimals low <= `lower` and high >= `upper`, of at most so many digits, cut where the two are known to differ."""
+    top = _rounded(max(abs(lower), abs(upper)), 1, ROUND_CEILING).adjusted()
+    low = high = exponent = 0
+    for kept in range(digits, 2, -1):
+        exponent = top - kept + 1
+        unit = Fraction(10) ** exponent
+        low, high = floor(lower / unit), ceil(upper / unit)
+        if high - low <= 9:
+            break
+    return _text(_scaled(low, exponent)), _text(_scaled(high, exponent))
+
+
+def _rounded(number: Fraction, digits: int, rounding: str) -> Decimal:
+    context = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+    return context.divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+def _scaled(integer: int, exponent: int) -> Decimal:
+    return Decimal((int(integer < 0), tuple(map(int, str(abs(integer)))), exponent))
+
+
+def _text(decimal: Decimal, plain_above: int = -5) -> str:
+    if not decimal:
+        return "0"
+    if plain_above < decimal.adjusted() < 9:
+        return f"{decimal:f}"
+    mantissa, _, exponent = f"{decimal:e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"

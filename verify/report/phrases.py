@@ -1,0 +1,29 @@
+"""Phrases that occur in several places of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+PER_CENT = "\u00a0%"
+SMALL = Fraction(1, 10**4)
+"""Relative amounts below this are written as they are, larger ones in per cent."""
+
+
+def count(number: int, name: str) -> str:
+    """Such as "1 point", "2 points"."""
+    return f"{number} {name}{'' if number == 1 else 's'}"
+
+
+def points(indices: Sequence[int]) -> str:
+    """Such as "points 0, 2 and 4", counted from 0, and the first few of many."""
+    if len(indices) == 1:
+        return f"point {indices[0]} (counting from 0)"
+    if len(indices) > 8:
+        return f"points {', '.join(map(str, indices[:6]))}, … (counting from 0)"
+    return f"points {', '.join(map(str, indices[:-1]))} and {indices[-1]} (counting from 0)"
+
+
+def amount(relative: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
+    """A relative amount, rounded by `at_least` or `at_most`."""
+    return rounded(relative, 2) if relative < SMALL else f"{rounded(100 * relative, 3)}{PER_CENT}"

@@ -1,0 +1,152 @@
+"""The numbers that people read: the objective, the best possible, how far above it the network is, a better network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from operator import mul
+from shlex import quote
+
+from verify.certificate import Fits, Infeasible, LowerBound, UpperBound
+from verify.exact import common_integers, primitive
+from verify.finding import Finding, Verdict
+from verify.network import Network
+from verify.problem import Goal, objective
+from verify.report.audited import Audited
+from verify.report.decimals import at_least, at_most, enclosure, nearest, small, value
+from verify.report.phrases import PER_CENT, SMALL, amount, count, points
+
+
+def quantities(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
+    """(label, text) rows; `folder` is where the certificates were written."""
+    yield from _numbers(audit)
+    yield from _ending(audit, folder)
+
+
+def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
+    if audit.infeasible:
+        yield "best possible", f"none: no network of any width fits the data: {_why_infeasible(audit)}"
+        return
+    if audit.objective is None:
+        yield "this network", f"no objective: {_why_no_objective(audit.fits)}"
+    else:
+        at = "at margin 1" if audit.problem.goal is Goal.MAX_MARGIN else ""
+        after = "after the repair" if _is_repaired(audit.fits) else ""
+        yield "this network", " ".join(filter(None, (value(audit.objective), "= ½‖θ‖²", at, after)))
+    lower, upper = _bounds(audit)
+    if audit.bracket is not None and audit.bracket[0] == audit.bracket[1]:
+        yield "best possible", f"{value(audit.bracket[0])}, over networks of any width"
+    elif audit.bracket is not None:
+        yield "best possible", f"{' … '.join(enclosure(*audit.bracket))}, over networks of any width"
+    elif upper is not None:
+        yield "best possible", f"at most {at_most(upper)}; no lower bound is proved yet"
+    elif lower is not None:
+        yield "best possible", f"at least {at_least(lower)}; no network that fits is known yet"
+    if audit.excess is not None:
+        yield "excess", excess_text(audit.excess, audit.tolerance)
+    yield from _witnesses(audit)
+
+
+def _why_no_objective(fits: Finding) -> str:
+    match fits.verdict:
+        case Verdict.PROVED:
+            return "at margin 1 it need not be rational"
+        case Verdict.REFUTED:
+            return "it does not fit the data"
+        case Verdict.UNDECIDED:
+            return "it is not known whether it fits the data"
+
+
+def _is_repaired(fits: Finding) -> bool:
+    return bool(fits.certificates) and isinstance(proof := fits.certificates[0], Fits) and proof.subject is not None
+
+
+def _bounds(audit: Audited) -> tuple[Fraction | None, Fraction | None]:
+    lower = upper = None
+    for bound in audit.bounds:
+        match bound:
+            case LowerBound():
+                lower = bound.bracket[0]
+            case UpperBound():
+                upper = bound.bracket[1]
+            case _:
+                pass
+    return lower, upper
+
+
+def excess_text(excess: tuple[Fraction, Fraction], tolerance: Fraction) -> str:
+    """Such as "12.8 % above the best possible (between 12.79 % and 12.81 %), not within 1e-6"."""
+    low, high = excess
+    asked = small(tolerance)
+    if high <= tolerance:
+        verdict = f"within {asked}"
+    elif low > tolerance:
+        verdict = f"not within {asked}"
+    else:
+        verdict = f"whether within {asked} is open"
+    if high == 0:
+        return "none: this network is the best possible"
+    if low <= 0 or high <= tolerance:
+        return f"at most {amount(high, at_most)} above the best possible, {verdict}"
+    if high < SMALL:
+        return f"between {at_least(low, 2)} and {at_most(high, 2)} above the best possible, {verdict}"
+    if high < 10:
+        return f"{_between(100 * low, 100 * high, PER_CENT, 'above the best possible')}, {verdict}"
+    return f"{_between(1 + low, 1 + high, '', 'times the best possible')}, {verdict}"
+
+
+def _between(low: Fraction, high: Fraction, unit: str, what: str) -> str:
+    least, most = (f"{end}{unit}" for end in enclosure(low, high, 6))
+    if high - low > high / 20:
+        return f"between {least} and {most} {what}"
+    about = f"{nearest((low + high) / 2, 3)}{unit} {what}"
+    return about if least == most else f"{about} (between {least} and {most})"
+
+
+def _witnesses(audit: Audited) -> Iterator[tuple[str, str]]:
+    if audit.global_any_width.verdict is Verdict.PROVED:
+        return
+    label = "better network" if audit.objective is not None else "best network found"
+    found, own = audit.better, audit.better_own_width
+    if found is not None:
+        yield label, _witness(audit, found)
+    if own is not None and own != found:
+        yield f"{label} of its width", _witness(audit, own)
+
+
+def _witness(audit: Audited, witness: Network) -> str:
+    found = objective(audit.problem, witness)
+    return count(witness.width, "neuron") + ("" if found is None else f", objective {value(found)}")
+
+
+def _why_infeasible(audit: Audited) -> str:
+    """Which points conflict, and why, told by the support of the certificate."""
+    problem = audit.problem
+    support = [i for bound in audit.bounds if isinstance(bound, Infeasible) for i, _ in bound.multipliers]
+    if not support:
+        return "it is proved that they conflict"
+    named = points(support)
+    if len(support) == 1:
+        return f"{named} is 0, where every network without biases is 0"
+    rows = [problem.rows[i] for i in support]
+    lines = {primitive(row)[0] for row in common_integers(rows)[0]}
+    if len(support) == 2 and rows[0] == rows[1]:
+        return f"{named} are the same point with different targets"
+    if len(support) == 2 and len(lines) == 1 and sum(map(mul, *rows)) > 0:
+        return f"{named} lie on one ray from 0, along which every network without biases is proportional"
+    return f"the outputs at {named} satisfy one linear relation for every network, and the targets break it"
+
+
+def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
+    files = count(len(audit.certificates), "file")
+    if folder is None:
+        kept = f"{files}, not written; --certificates DIR writes them (in Python: .save(DIR))"
+    else:
+        kept = f"{files} in {folder}; to check them again: isoptimal check {quote(folder)}"
+    yield "certificates", kept
+    ended = {
+        "time": "; stopped at the time limit, with the best bracket so far",
+        "interrupted": "; interrupted, with the best bracket so far",
+        "stalled": "; the search ended before the bracket was as narrow as asked",
+    }.get(audit.status, "")
+    yield "time", f"{nearest(Fraction(audit.seconds), 2)} s{ended}"

@@ -1,0 +1,124 @@
+"""What is proved, one sentence for each finding.
+
+The words come from the certificate, which the checker accepted; only what is open, and which targets are missed, is
+told in the words of the finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from operator import mul
+
+from verify.certificate import BetterNetwork, DoesNotFit, Fits, Infeasible, NotStationary, OptimalWithin, Stationary
+from verify.finding import Finding, Verdict
+from verify.problem import Goal, Problem, objective, outputs
+from verify.report.audited import Audited
+from verify.report.decimals import at_least, small
+from verify.report.phrases import amount, count, points
+
+
+def statement(audit: Audited, finding: Finding) -> str:
+    """What is proved by the certificate of `finding`, one of the audit's; why it is open when there is none."""
+    if finding.verdict is Verdict.UNDECIDED or not finding.certificates:
+        return finding.reason
+    match finding.certificates[0]:
+        case Fits() as proof:
+            return _fits(audit.problem, proof)
+        case DoesNotFit() if finding is audit.fits:
+            return _misfit(audit, finding)
+        case DoesNotFit():
+            return "it does not fit the data"
+        case Infeasible():
+            return "no network of any width fits the data"
+        case Stationary() as proof:
+            return _stationary(audit.problem, proof)
+        case NotStationary() as proof if finding is audit.stationary:
+            return _not_stationary(proof, finding.numbers)
+        case NotStationary():
+            return "it is not stationary"
+        case BetterNetwork() as proof:
+            return _better(audit, finding, proof)
+        case OptimalWithin() as proof:
+            which = "no network of any width" + (", so none of its width," if finding is audit.global_optimum else "")
+            return f"{which} is better by more than {small(proof.tolerance)} (relative)"
+        case _:
+            return finding.reason
+
+
+def _fits(problem: Problem, proof: Fits) -> str:
+    if problem.goal is Goal.MAX_MARGIN:
+        return f"every point is on its side; the least margin is {at_least(proof.margin, 6)}"
+    return "every target is met exactly" + _moved(proof.subject is not None, proof.moved)
+
+
+def _misfit(audit: Audited, finding: Finding) -> str:
+    if audit.problem.goal is Goal.MIN_NORM:
+        return finding.reason
+    values = outputs(audit.problem, audit.network)
+    margins = list(map(mul, audit.problem.data.targets, values))
+    missed = [i for i, margin in enumerate(margins) if margin <= 0]
+    if not any(values):
+        return "the network is 0 at every point"
+    kind = "is not on its side" if len(missed) == 1 else "are not on their sides"
+    return f"{len(missed)} of {count(len(margins), 'point')} {kind}: {points(missed)}"
+
+
+def _stationary(problem: Problem, proof: Stationary) -> str:
+    after = _moved(proof.subject is not None, proof.moved)
+    if proof.epsilon or proof.delta:
+        bounds = f"ε\u00a0=\u00a0{small(proof.epsilon)} and δ\u00a0=\u00a0{small(proof.delta)}"
+        return f"the KKT conditions hold up to {bounds}{after}"
+    multipliers, n = dict(proof.multipliers), len(problem.data)
+    shown = ", ".join(str(multipliers.get(i, 0)) for i in range(n)) if n <= 12 else ""
+    if not 0 < len(shown) <= 40:
+        return f"the KKT conditions hold exactly, with multipliers at {len(multipliers)} of {n} points{after}"
+    return f"the KKT conditions hold exactly, with λ\u00a0=\u00a0({shown}){after}"
+
+
+def _not_stationary(proof: NotStationary, numbers: Mapping[str, Fraction]) -> str:
+    within = max(proof.epsilon, proof.delta)
+    text = "no multipliers satisfy the KKT conditions" + (f" to within {small(within)}" if within else "")
+    if "epsilon" in numbers and "delta" in numbers:
+        text += f"; the best that were found leave ε\u00a0=\u00a0{small(numbers['epsilon'])}"
+        text += f" and δ\u00a0=\u00a0{small(numbers['delta'])}"
+    return text
+
+
+def _better(audit: Audited, finding: Finding, proof: BetterNetwork) -> str:
+    if finding is audit.global_any_width:
+        others = audit.global_optimum.certificates
+        if others and isinstance(others[0], BetterNetwork) and others[0].witness == proof.witness:
+            return "the same network is better"
+    size = count(proof.witness.width, "neuron")
+    wider = ", wider than this one," if proof.witness.width > audit.network.width else ""
+    found, own = objective(audit.problem, proof.witness), audit.objective
+    much = ""
+    if found is not None and own:
+        much = f": its objective is {amount(1 - found / own, at_least)} lower"
+    return f"a network of {size}{wider} fits and is better{much}"
+
+
+def _moved(is_moved: bool, distance: Fraction) -> str:
+    return f", after the weights were moved by {small(distance)} of their norm" if is_moved and distance else ""
+
+
+def level(finding: Finding) -> str:
+    """The level in short, "" for exact proofs."""
+    return {"near": "near", "approximate": "approx."}.get(finding.level or "", "")
+
+
+def legend(findings: Iterable[Finding]) -> Iterator[str]:
+    """What the levels that occur mean."""
+    findings = list(findings)
+    distances = [found.moved for found in findings if found.level == "near" and found.moved]
+    if distances:
+        yield (
+            "near: proved exactly, of a network of the same shape whose weights differ by at most "
+            f"{small(max(distances))} of their norm"
+        )
+    if any(found.level == "approximate" for found in findings):
+        yield (
+            "approx.: proved up to ε, what is left of the gradient, and δ, the multipliers at points beyond the least "
+            "margin, both relative to the norm"
+        )

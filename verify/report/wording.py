@@ -1,0 +1,91 @@
+"""What a report says, as text in rows: which network, which problem, what is proved, the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from verify.finding import Verdict
+from verify.network import Architecture, Network
+from verify.problem import Bias, Goal, Problem, Trained
+from verify.report.audited import Audited
+from verify.report.decimals import nearest
+from verify.report.phrases import count
+from verify.report.quantities import quantities
+from verify.report.verdicts import legend, level, statement
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """A report as text: title lines, notes, one row (question, verdict, level, what is proved) per question,
+    a legend of the levels that occur, and (label, text) rows of numbers.
+    """
+
+    title: tuple[str, ...]
+    notes: tuple[str, ...]
+    rows: tuple[tuple[str, Verdict, str, str], ...]
+    legend: tuple[str, ...]
+    numbers: tuple[tuple[str, str], ...]
+
+
+def wording(audit: Audited, *, folder: str | None = None) -> Wording:
+    """The text of the report. folder: where the certificates were written, None when they are only in memory."""
+    questions = (
+        ("fits the data", audit.fits),
+        ("stationary (KKT point)", audit.stationary),
+        ("local optimum", audit.local_optimum),
+        ("global optimum of its width", audit.global_optimum),
+        ("global optimum of any width", audit.global_any_width),
+    )
+    texts = [statement(audit, found) for _, found in questions]
+    for place in range(len(texts) - 1, 0, -1):
+        if texts[place] == texts[place - 1] and len(texts[place]) > 30:
+            texts[place] = "the same"
+    return Wording(
+        title=tuple(_title(audit.problem, audit.network)),
+        notes=audit.notes,
+        rows=tuple(
+            (asked, found.verdict, level(found), text) for (asked, found), text in zip(questions, texts, strict=True)
+        ),
+        legend=tuple(legend(found for _, found in questions)),
+        numbers=tuple(quantities(audit, folder)),
+    )
+
+
+def _title(problem: Problem, network: Network) -> Iterator[str]:
+    points = count(len(problem.data), "point")
+    yield f"{_network(network.architecture)}, on {points} in dimension {problem.data.dimension}"
+    match problem.goal:
+        case Goal.MAX_MARGIN:
+            asked = "max-margin: the least norm with y·f(x) ≥ 1 at every point"
+        case Goal.MIN_NORM:
+            asked = "min-norm: the least norm with f(x) = y at every point"
+    bias = {
+        Bias.NONE: "no biases",
+        Bias.PENALISED: "biases count in the norm (penalised)",
+        Bias.FREE: "biases do not count in the norm (free)",
+    }[problem.bias]
+    yield f"{asked}; {bias}" + ("; only the hidden layer is trained" if problem.trained is Trained.HIDDEN else "")
+
+
+def _network(architecture: Architecture) -> str:
+    hidden, parameters = architecture.layers[:-1], count(architecture.parameter_count, "parameter")
+    if not hidden:
+        return f"Linear network without hidden neurons ({parameters})"
+    slopes = {layer.slope for layer in hidden if layer.slope is not None}
+    name = " and ".join(sorted(map(_activation, slopes)))
+    kind = "Masked network" if any(layer.entries is not None for layer in architecture.layers) else "Network"
+    biases = " with biases" if architecture.bias else ""
+    if len(hidden) == 1:
+        return f"{kind} of {count(architecture.width, f'{name} neuron')}{biases} ({parameters})"
+    widths = " and ".join(str(layer.outputs) for layer in hidden)
+    return f"{kind} of depth {architecture.depth}, {widths} {name} neurons{biases} ({parameters})"
+
+
+def _activation(slope: Fraction) -> str:
+    if slope in (0, 1):
+        return "linear" if slope else "ReLU"
+    return f"leaky ReLU (slope {nearest(slope, 4)})"
