@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction as F
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -30,11 +33,15 @@ from verify.certificate import (
     UpperBound,
     from_json,
     sealed,
+    sparse,
     to_json,
 )
 from verify.checker import Accepted, Refused, check, main
+from verify.exact import sqrt_upper
 from verify.network import Architecture, Layer, Network
-from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective
+from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
+
+ROOT = Path(__file__).parents[2]
 
 
 def max_margin(network: Network, X: object, y: object, bias: Bias = Bias.NONE) -> Problem:
@@ -45,6 +52,10 @@ def min_norm(network: Network, X: object, y: object, bias: Bias = Bias.NONE) -> 
     return Problem(Dataset(X, y), network.architecture, goal=Goal.MIN_NORM, bias=bias)
 
 
+def fractions(values: Sequence[object]) -> tuple[Fraction, ...]:
+    return tuple(map(Fraction, values))
+
+
 def accept(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted:
     """The certificate is accepted, also after a round trip through JSON, with its claim."""
     whole = sealed(problem, network, certificate)
@@ -52,7 +63,6 @@ def accept(problem: Problem, network: Network | None, certificate: Certificate) 
     result = check(problem, network, whole)
     assert isinstance(result, Accepted), result
     assert result.claim == whole.claim
-    assert result.claim.endswith(", over the real numbers, about the exact values of the stored numbers")
     return result
 
 
@@ -68,7 +78,7 @@ WASTE = Network.two_layer([["0", "2"], ["0", "0"]], ["2", "0"])
 WASTED = max_margin(WASTE, [["1", "1/4"], ["-1", "1/4"]], [1, 1])
 BETTER = Network.two_layer([["1", "0"], ["-1", "0"]], ["1", "1"])  # objective 2 < 4
 
-WASTE_KKT = Stationary(multipliers=((0, F(2)), (1, F(2))))
+WASTE_KKT = Stationary(multipliers=((0, Fraction(2)), (1, Fraction(2))))
 
 PLUS = Tree(
     mask=0,
@@ -85,9 +95,9 @@ PLUS = Tree(
 )
 MINUS = Tree(mask=0, sign="-", nodes=(Bound((0, 0)),))
 LOWER = LowerBound(
-    multipliers=((0, F(1)), (1, F(1))),
-    beta=F("103077641/100000000"),
-    bracket=(F("200000000/103077641"), None),
+    multipliers=((0, Fraction(1)), (1, Fraction(1))),
+    beta=Fraction("103077641/100000000"),
+    bracket=(Fraction("200000000/103077641"), None),
     denominator=1,
     trees=(PLUS, MINUS),
 )
@@ -97,34 +107,796 @@ def test_the_kkt_point_of_theorem_3_2() -> None:
     accepted = accept(WASTED, WASTE, WASTE_KKT)
     assert (accepted.kind, accepted.level, accepted.moved) == ("stationary", "exact", 0)
     assert "Clarke KKT conditions" in accepted.claim
-    refuse(WASTED, WASTE, replace(WASTE_KKT, multipliers=((0, F(2)), (1, F(1)))), "epsilon")
+    refuse(WASTED, WASTE, replace(WASTE_KKT, multipliers=((0, Fraction(2)), (1, Fraction(1)))), "epsilon")
 
 
 def test_fits_with_its_margin() -> None:
-    assert accept(WASTED, WASTE, Fits(margin=F(1))).kind == "fits"
-    refuse(WASTED, WASTE, Fits(margin=F(2)), "margin")
+    assert accept(WASTED, WASTE, Fits(margin=Fraction(1))).kind == "fits"
+    refuse(WASTED, WASTE, Fits(margin=Fraction(2)), "margin")
     other = Network.two_layer([["1", "0"], ["0", "0"]], ["2", "0"])
-    refuse(WASTED, other, Fits(margin=F(1)), "subject")
+    refuse(WASTED, other, Fits(margin=Fraction(1)), "subject")
     assert accept(WASTED, other, DoesNotFit(point=1)).kind == "does-not-fit"
     refuse(WASTED, other, DoesNotFit(point=0), "point")
     refuse(WASTED, other, DoesNotFit(point=2), "point")
 
 
 def test_the_lower_bound_of_the_design() -> None:
-    assert accept(WASTED, None, LOWER).bracket == (F("200000000/103077641"), None)
-    refuse(WASTED, None, replace(LOWER, beta=F(1), bracket=(F(2), None)), "trees[0].nodes[3]")
+    assert accept(WASTED, None, LOWER).bracket == (Fraction("200000000/103077641"), None)
+    refuse(WASTED, None, replace(LOWER, beta=Fraction(1), bracket=(Fraction(2), None)), "trees[0].nodes[3]")
 
 
 def test_upper_bound_better_network_and_optimal_within() -> None:
-    assert accept(WASTED, None, UpperBound(witness=BETTER, bracket=(None, F(2)))).bracket == (None, 2)
-    refuse(WASTED, None, UpperBound(witness=BETTER, bracket=(None, F(1))), "bracket")
-    better = BetterNetwork(witness=BETTER, tolerance=F(1, 2), scope="own-width")
+    assert accept(WASTED, None, UpperBound(witness=BETTER, bracket=(None, Fraction(2)))).bracket == (None, 2)
+    refuse(WASTED, None, UpperBound(witness=BETTER, bracket=(None, Fraction(1))), "bracket")
+    better = BetterNetwork(witness=BETTER, tolerance=Fraction(1, 2), scope="own-width")
     accepted = accept(WASTED, WASTE, better)
     assert (accepted.scope, accepted.bracket) == ("own-width", (None, 2))
-    refuse(WASTED, WASTE, replace(better, tolerance=F(1)), "witness")
-    refuse(WASTED, WASTE, replace(better, tolerance=F(-1)), "tolerance")
-    optimal = OptimalWithin(tolerance=F(2), lower=sealed(WASTED, None, LOWER))
+    refuse(WASTED, WASTE, replace(better, tolerance=Fraction(1)), "witness")
+    refuse(WASTED, WASTE, replace(better, tolerance=Fraction(-1)), "tolerance")
+    optimal = OptimalWithin(tolerance=Fraction(2), lower=sealed(WASTED, None, LOWER))
     assert accept(WASTED, WASTE, optimal).bracket == (LOWER.bracket[0], 4)
-    refuse(WASTED, WASTE, replace(optimal, tolerance=F(1)), "tolerance")
-    refuse(WASTED, WASTE, replace(optimal, tolerance=F(-1)), "tolerance")
+    refuse(WASTED, WASTE, replace(optimal, tolerance=Fraction(1)), "tolerance")
+    refuse(WASTED, WASTE, replace(optimal, tolerance=Fraction(-1)), "tolerance")
     refuse(WASTED, WASTE, replace(optimal, lower=LOWER), "lower.problem")
+
+
+def test_a_better_network_keeps_to_its_scope() -> None:
+    one = Network.two_layer([["0", "4"]], ["1"])
+    problem = max_margin(one, [["1", "1/4"], ["-1", "1/4"]], [1, 1])
+    wider = BetterNetwork(witness=BETTER, tolerance=Fraction(1), scope="any-width")
+    assert accept(problem, one, wider).scope == "any-width"
+    assert "a network of width 2 fits" in sealed(problem, one, wider).claim
+    refuse(problem, one, replace(wider, scope="own-width"), "scope")
+    for other in (
+        Network.two_layer([["1", "0"]], ["1"]),  # does not fit
+        Network.two_layer([["0", "8"]], ["1"], slope="1/2"),
+        Network.two_layer([["0", "8"]], ["1"], b=[0]),
+        Network.two_layer([["4"]], ["1"]),
+        Network.two_layer([["0", "8"]], ["1"], masks=[[1]]),
+        Network(Architecture((Layer(inputs=2, outputs=1, slope=None),)), [[0, 8]]),
+    ):
+        refuse(problem, one, replace(wider, witness=other), "witness")
+    bad = Network.two_layer([["1", "0"]], ["1"])
+    refuse(problem, bad, wider, "subject")
+    refuse(problem, bad, OptimalWithin(tolerance=Fraction(9), lower=sealed(problem, None, LOWER)), "subject")
+
+
+def test_masks_restrict_the_witness_and_the_scope() -> None:
+    masked = Network.two_layer([[4, 0], [0, 4]], [1, 1], masks=[[0], [1]])
+    problem = max_margin(masked, [[1, 0], [0, 1]], [1, 1])
+    better = BetterNetwork(
+        witness=Network.two_layer([[1, 0], [0, 1]], [1, 1], masks=[[0], [1]]), tolerance=Fraction(1), scope="own-width"
+    )
+    accept(problem, masked, better)
+    split = Network.two_layer([["1/2", 0], ["1/2", 0], [0, 1]], [1, 1, 1], masks=[[0], [0], [1]])
+    refuse(problem, masked, replace(better, witness=split), "scope")
+    refuse(problem, masked, replace(better, witness=Network.two_layer([[1, 1]], [1])), "witness")
+
+
+# ------------------------------------------------------------------------------------------------- which problem
+
+
+def test_a_certificate_of_another_problem_or_network_is_refused() -> None:
+    good = sealed(WASTED, WASTE, WASTE_KKT)
+    for other in (
+        max_margin(WASTE, [["1", "1/4"], ["-1", "1/4"]], [1, -1]),
+        max_margin(WASTE, [["-1", "1/4"], ["1", "1/4"]], [1, 1]),
+        max_margin(WASTE, [["1", "1/2"], ["-1", "1/4"]], [1, 1]),
+        min_norm(WASTE, [["1", "1/4"], ["-1", "1/4"]], [1, 1]),
+    ):
+        assert check(other, WASTE, good) == Refused("problem", "the certificate is about another problem")
+    assert check(WASTED, BETTER, good) == Refused("network", "the certificate is about another network")
+    assert isinstance(check(WASTED, None, good), Refused)
+    refuse(WASTED, Network.two_layer([["0", "4"]], ["1"]), WASTE_KKT, "network")
+    assert check(WASTED, WASTE, replace(good, claim=good.claim.replace("exactly", "nearly"))) == Refused(
+        "claim", "differs from what the certificate proves"
+    )
+    assert check(WASTED, WASTE, to_json(good)) == Refused("certificate", "is none of the certificate kinds")
+
+
+def test_a_moved_subject_is_measured() -> None:
+    near = Network.two_layer([["0", "2"], ["1/1000", "0"]], ["2", "0"])
+    problem = max_margin(near, [["1", "1/4"], ["-1", "1/4"]], [1, 1])
+    moved = replace(WASTE_KKT, subject=WASTE.parameters, moved=Fraction(1, 2800))
+    accepted = accept(problem, near, moved)
+    assert (accepted.level, accepted.moved) == ("near", Fraction(1, 2800))
+    assert "the subject (within 1/2800 of the network, relative to its norm)" in accepted.claim
+    refuse(problem, near, replace(moved, moved=Fraction(1, 2829)), "moved")
+    refuse(problem, near, replace(moved, moved=Fraction(-1, 2800)), "moved")
+    refuse(problem, near, replace(moved, subject=None), "moved")
+    refuse(problem, near, replace(moved, subject=((), ())), "subject")
+    refuse(problem, near, WASTE_KKT, "epsilon")
+    # the residual is (10^-3, 0) at w_2 and -2 * 10^-3 at v_2: ||r||^2 / N = 5 / 8000001
+    assert accept(problem, near, replace(WASTE_KKT, epsilon=Fraction(1, 1260))).level == "approximate"
+    refuse(problem, near, replace(WASTE_KKT, epsilon=Fraction(1, 1270)), "epsilon")
+    assert accept(problem, near, replace(moved, delta=Fraction(1))).level == "approximate"
+
+
+def test_what_is_not_decided_yet() -> None:
+    layers = (Layer(inputs=1, outputs=1, slope=Fraction(0)),) * 2 + (Layer(inputs=1, outputs=1, slope=None),)
+    deep = Network(Architecture(layers), [[1], [1], [1]])
+    problem = max_margin(deep, [[1]], [1])
+    accept(problem, deep, Fits(margin=Fraction(1)))
+    refuse(problem, deep, Stationary(multipliers=((0, Fraction(1)),)), "problem")
+    one = Network.two_layer([[2]], [1])
+    hidden = Problem(
+        Dataset([[1]], [1]), one.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE, trained=Trained.HIDDEN
+    )
+    accept(hidden, one, Fits(margin=Fraction(2)))
+    accept(hidden, one, Fits(margin=Fraction(1), subject=fractions_of([[1], [1]]), moved=Fraction(1, 2)))
+    refuse(hidden, one, Fits(margin=Fraction(4), subject=fractions_of([[2], [2]]), moved=Fraction(1, 2)), "subject")
+    refuse(
+        hidden,
+        one,
+        LowerBound(multipliers=(), beta=Fraction(1), bracket=(0 * BETA, None), denominator=1, trees=()),
+        "problem",
+    )
+
+
+def fractions_of(layers: Sequence[Sequence[object]]) -> tuple[tuple[Fraction, ...], ...]:
+    return tuple(map(fractions, layers))
+
+
+BETA = LOWER.beta
+
+
+# ------------------------------------------------------------------------------------------------- stationarity
+
+TIE = Network.two_layer([[1, 0], [0, -1]], [1, 1])  # CASES.md, tie-needs-clarke
+TIED = max_margin(TIE, [[1, 1], [0, -1]], [1, 1])
+TIE_KKT = Stationary(multipliers=((0, Fraction(1)), (1, Fraction(1))), kink_products=((1, 0, Fraction(1)),))
+
+
+def test_the_tie_needs_a_clarke_slope() -> None:
+    assert accept(TIED, TIE, TIE_KKT).level == "exact"
+    refuse(TIED, TIE, replace(TIE_KKT, kink_products=()), "epsilon")
+    for bad, place in (
+        (((1, 0, "9/8"),), "kink_products[0]"),
+        (((1, 0, "-1/8"),), "kink_products[0]"),
+        (((0, 0, "1"), (1, 0, "1")), "kink_products"),
+        (((1, 0, "1"), (1, 2, "0")), "kink_products[1]"),
+        (((1, 0, "1"), (2, 0, "0")), "kink_products[1]"),
+    ):
+        products = tuple((i, j, Fraction(value)) for i, j, value in bad)
+        refuse(TIED, TIE, replace(TIE_KKT, kink_products=products), place)
+
+
+def test_multipliers_are_signed_and_complementary() -> None:
+    refuse(TIED, TIE, replace(TIE_KKT, multipliers=((0, Fraction(1)), (2, Fraction(1)))), "multipliers[1]")
+    refuse(TIED, TIE, replace(TIE_KKT, multipliers=((0, Fraction(-1)), (1, Fraction(1)))), "multipliers[0]")
+    slack = max_margin(TIE, [[1, 1], [0, -1], [2, 2]], [1, 1, 1])
+    accept(slack, TIE, TIE_KKT)
+    accept(slack, TIE, replace(TIE_KKT, kink_products=((1, 0, Fraction(1)),)))
+    third = replace(TIE_KKT, multipliers=((0, Fraction(1, 3)), (1, Fraction(1)), (2, Fraction(1, 3))))
+    refuse(slack, TIE, third, "delta")
+    # sum lambda_i (q_i - m) = 1/3 and N = 4: the bound is 1/12
+    accept(slack, TIE, replace(third, delta=Fraction(1, 12)))
+    refuse(slack, TIE, replace(third, delta=Fraction(1, 13)), "delta")
+    refuse(TIED, TIE, replace(TIE_KKT, delta=Fraction(-1)), "delta")
+    refuse(TIED, TIE, replace(TIE_KKT, epsilon=Fraction(-1)), "epsilon")
+    refuse(TIED, Network.two_layer([[1, 0], [0, 1]], [1, 1]), TIE_KKT, "subject")
+
+
+def test_a_kink_product_may_stand_at_a_point_without_multiplier() -> None:
+    zero = max_margin(TIE, [[1, 1], [0, -1], [1, -1]], [1, 1, 1])
+    accept(zero, TIE, TIE_KKT)
+    other = max_margin(TIE, [[1, 1], [0, -1], [0, -2]], [1, 1, 1])
+    accept(other, TIE, replace(TIE_KKT, kink_products=((1, 0, Fraction(1)), (2, 0, Fraction(0)))))
+
+
+def test_min_norm_multipliers_have_any_sign() -> None:
+    dual = Network.two_layer([[1]], [2], slope=1)  # CASES.md, dual-sign, made stationary: |w| = |v|
+    balanced = Network.two_layer([[2]], [1], slope=1)
+    problem = min_norm(dual, [[2]], [4])
+    refuse(problem, dual, Stationary(multipliers=((0, Fraction(1)),)), "epsilon")
+    refuse(problem, balanced, Stationary(multipliers=((0, Fraction(1)),)), "epsilon")
+    square = min_norm(dual, [[2]], [2])
+    one = Network.two_layer([[1]], [1], slope=1)
+    accept(square, one, Stationary(multipliers=((0, Fraction(1, 2)),)))
+    refuse(square, one, Stationary(multipliers=((0, Fraction(1, 2)),), delta=Fraction(1)), "delta")
+    refuse(square, dual, Stationary(multipliers=((0, Fraction(1, 2)),)), "subject")
+    negative = Network.two_layer([[1]], [-1], slope=1)
+    accept(min_norm(one, [[2]], [-2]), negative, Stationary(multipliers=((0, Fraction(-1, 2)),)))
+
+
+def test_at_a_min_norm_kink_the_interval_turns_round() -> None:
+    # The neuron (1, 0) has a kink at (0, 1), where lambda_2 = -1; stationarity asks for the slope 1 there, mu = -1.
+    network = Network.two_layer([[1, 0]], [1], slope="1/2")
+    problem = min_norm(network, [[1, 1], [0, 1]], [1, 0])
+    for value in ("-1", "-3/4", "-1/2"):
+        proof = Stationary(multipliers=((0, Fraction(1)), (1, Fraction(-1))), kink_products=((1, 0, Fraction(value)),))
+        if value == "-1":
+            accept(problem, network, proof)
+        else:
+            refuse(problem, network, proof, "epsilon")
+    for value in ("-9/8", "-1/4", "1"):
+        proof = Stationary(multipliers=((0, Fraction(1)), (1, Fraction(-1))), kink_products=((1, 0, Fraction(value)),))
+        refuse(problem, network, proof, "kink_products[0]")
+
+
+def test_the_free_bias_has_its_own_equation() -> None:
+    # x = 1, 3 with labels -1, 1: w = 1, b = -2, margin 1; lambda = 1/2 each balances, and b is not counted
+    network = Network.two_layer([[1]], [1], b=[-2], slope=1)
+    free = max_margin(network, [[1], [3]], [-1, 1], Bias.FREE)
+    kkt = Stationary(multipliers=((0, Fraction(1, 2)), (1, Fraction(1, 2))))
+    accept(free, network, kkt)
+    refuse(free, network, Stationary(multipliers=((1, Fraction(1)),)), "epsilon")
+    refuse(max_margin(network, [[1], [3]], [-1, 1], Bias.PENALISED), network, kkt, "epsilon")
+
+
+def test_masked_columns_have_no_equation() -> None:
+    network = Network.two_layer([[1, 0]], [1], masks=[[0]])
+    problem = max_margin(network, [[1, 5]], [1])
+    accept(problem, network, Stationary(multipliers=((0, Fraction(1)),)))
+    whole = Network.two_layer([[1, 0]], [1])
+    refuse(max_margin(whole, [[1, 5]], [1]), whole, Stationary(multipliers=((0, Fraction(1)),)), "epsilon")
+
+
+def test_no_multipliers_at_all() -> None:
+    refuse(TIED, TIE, Stationary(multipliers=()), "epsilon")
+    accept(TIED, TIE, Stationary(multipliers=(), epsilon=Fraction(1)))
+    refuse(TIED, TIE, Stationary(multipliers=(), epsilon=Fraction(999, 1000)), "epsilon")
+
+
+UNBALANCED = Network.two_layer([["1/100"]], [100])  # CASES.md, unbalanced
+UNBALANCED_PROBLEM = max_margin(UNBALANCED, [[1]], [1])
+SHRINK = NotStationary(vectors=(Separator((), fractions_of([["-1/100"], [100]])),))
+
+
+def test_not_stationary_by_one_vector() -> None:
+    assert accept(UNBALANCED_PROBLEM, UNBALANCED, SHRINK).level == "exact"
+    # z.theta = 10^4 - 10^-4 and N = ||z||^2 = 10^4 + 10^-4: any epsilon below their quotient is excluded
+    accept(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, epsilon=Fraction(99, 100)))
+    refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, epsilon=Fraction(1)), "vectors[0].direction")
+    opposite = (Separator((), fractions_of([["1/100"], [-100]])),)
+    refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, vectors=opposite), "vectors[0].direction")
+    grow = (Separator((), UNBALANCED.parameters),)
+    refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, vectors=grow), "vectors[0].direction")
+    refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, vectors=()), "vectors")
+    refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, vectors=SHRINK.vectors * 2), "vectors")
+    signed = (Separator(((0, 1),), SHRINK.vectors[0].direction),)
+    refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, vectors=signed), "vectors[0].signs")
+    short = (Separator((), fractions_of([["-1/100"], []])),)
+    refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, vectors=short), "vectors[0].direction")
+    for name in ("epsilon", "delta", "kappa"):
+        refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, **{name: Fraction(-1)}), name)
+
+
+def test_kappa_pays_for_slack_constraints() -> None:
+    # x = 1 is active (q = 1) and x = 3 slack (q - m = 2); the direction gives z.h = (0, 2): kappa >= 1 pays for it.
+    network = Network.two_layer([["1/2", 0], [0, "1/2"]], [2, 2])
+    problem = max_margin(network, [[1, 0], [0, 3]], [1, 1])
+    z = (Separator((), fractions_of([["-1/2", 0, 0, "0"], [2, "4/3"]])),)
+    bare = NotStationary(vectors=z)
+    refuse(problem, network, bare, "vectors[0].direction")
+    paid = replace(bare, kappa=Fraction(1))
+    accept(problem, network, paid)
+    # z.theta = 77/12 and N = 17/2: D > 0 exactly for delta < 77/102
+    accept(problem, network, replace(paid, delta=Fraction(76, 102)))
+    refuse(problem, network, replace(paid, delta=Fraction(77, 102)), "vectors[0].direction")
+
+
+def test_all_clarke_slopes_must_be_separated() -> None:
+    # z.h_1 = 0, z.theta = 1, and z.h_2 = g at the tie: with the slope g = 0 of autograd this would refute a KKT point.
+    z = fractions_of([[1, -1, 0, 0], [0, 0]])
+    refuse(TIED, TIE, NotStationary(vectors=(Separator((), z),)), "vectors[0].direction")
+
+
+def test_min_norm_needs_one_vector_per_sign_branch() -> None:
+    # The neuron (1, 0) has a kink at (0, 1) and is unbalanced, v = 2: rebalancing, z = (-1, 0; 2), changes no output.
+    network = Network.two_layer([[1, 0]], [2])
+    problem = min_norm(network, [[1, 0], [0, 1]], [2, 0])
+    z = fractions_of([[-1, 0], [2]])
+    both = NotStationary(vectors=(Separator(((1, 1),), z), Separator(((1, -1),), z)), epsilon=Fraction(1, 2))
+    accept(problem, network, both)
+    refuse(problem, network, replace(both, vectors=both.vectors[:1]), "vectors")
+    refuse(problem, network, replace(both, vectors=both.vectors[:1] * 2), "vectors")
+    zero = (Separator(((1, 1),), z), Separator(((1, 0),), z))
+    refuse(problem, network, replace(both, vectors=zero), "vectors[1].signs")
+    other = (Separator(((0, 1),), z), Separator(((0, -1),), z))
+    refuse(problem, network, replace(both, vectors=other), "vectors[0].signs")
+    for name in ("delta", "kappa"):
+        refuse(problem, network, replace(both, **{name: Fraction(1)}), name)
+    refuse(
+        problem,
+        network,
+        replace(both, vectors=(Separator(((1, 1),), fractions_of([[-2, 0], [2]])), both.vectors[1])),
+        "vectors[0].direction",
+    )
+    # With a part along the kink z.h_2 = 2 g or -2 g, which separates only where lambda_2 has the other sign.
+    up, down = fractions_of([[-1, 1], [2]]), fractions_of([[-1, -1], [2]])
+    accept(problem, network, replace(both, vectors=(Separator(((1, 1),), down), Separator(((1, -1),), up))))
+    refuse(
+        problem,
+        network,
+        replace(both, vectors=(Separator(((1, 1),), up), Separator(((1, -1),), up))),
+        "vectors[0].direction",
+    )
+    refuse(
+        problem,
+        network,
+        replace(both, vectors=(Separator(((1, 1),), down), Separator(((1, -1),), down))),
+        "vectors[1].direction",
+    )
+    refuse(min_norm(network, [[1, 0], [0, 1]], [2, 1]), network, both, "subject")
+
+
+def test_points_with_kinks_that_do_not_matter_need_no_branch() -> None:
+    linear = Network.two_layer([[1, 0]], [2], slope=1)
+    z = fractions_of([[-1, 0], [2]])
+    accept(min_norm(linear, [[1, 0], [0, 1]], [2, 0]), linear, NotStationary(vectors=(Separator((), z),)))
+    dead = Network.two_layer([[1, 0], [0, 1]], [2, 0])
+    z = fractions_of([[-1, 0, 0, 0], [2, 0]])
+    accept(min_norm(dead, [[1, 0]], [2]), dead, NotStationary(vectors=(Separator((), z),)))
+
+
+def test_too_many_branches_are_refused() -> None:
+    network = Network.two_layer([[1, 0]], [1])
+    problem = min_norm(network, [[0, i] for i in range(1, 14)], [0] * 13)
+    refuse(problem, network, NotStationary(vectors=()), "vectors")
+
+
+def test_a_free_bias_is_no_part_of_theta() -> None:
+    # w = 1, b = -2, v = 1 at x = 2: z = (1, -2; -2) changes no output, and z.theta = 3 with the bias, -1 without.
+    network = Network.two_layer([[1]], [1], b=[-2], slope=1)
+    proof = NotStationary(vectors=(Separator((), fractions_of([[1, -2], [-2]])),))
+    accept(min_norm(network, [[2]], [0], Bias.PENALISED), network, proof)
+    refuse(min_norm(network, [[2]], [0], Bias.FREE), network, proof, "vectors[0].direction")
+
+
+# ------------------------------------------------------------------------------------------------- lower bounds
+
+
+def with_nodes(*nodes: object) -> LowerBound:
+    return replace(LOWER, trees=(replace(PLUS, nodes=nodes), MINUS))
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"beta": Fraction(0)}, "beta"),
+        ({"beta": Fraction(-1)}, "beta"),
+        ({"denominator": 0}, "denominator"),
+        ({"denominator": -1}, "denominator"),
+        ({"bracket": (Fraction(2), None)}, "bracket"),
+        ({"bracket": (LOWER.bracket[0], Fraction(4))}, "bracket"),
+        ({"bracket": (None, None)}, "bracket"),
+        ({"multipliers": ((0, Fraction(1)), (2, Fraction(1)))}, "multipliers[1]"),
+        ({"multipliers": ((0, Fraction(3)), (1, Fraction(-1)))}, "multipliers[1]"),
+        ({"trees": (PLUS,)}, "trees"),
+        ({"trees": (MINUS, PLUS)}, "trees"),
+        ({"trees": (PLUS, PLUS)}, "trees"),
+        ({"trees": (PLUS, MINUS, MINUS)}, "trees"),
+        ({"trees": (PLUS, replace(PLUS, sign="-"))}, "trees[1].nodes[2]"),
+        ({"trees": (replace(PLUS, mask=1), MINUS)}, "trees"),
+        ({"trees": (replace(PLUS, nodes=()), MINUS)}, "trees[0].nodes"),
+        ({"trees": (replace(PLUS, nodes=PLUS.nodes[:-1]), MINUS)}, "trees[0].nodes"),
+        ({"trees": (replace(PLUS, nodes=(*PLUS.nodes, Bound((0, 0)))), MINUS)}, "trees[0].nodes[7]"),
+        ({"trees": (replace(PLUS, nodes=(*PLUS.nodes, Split(0))), MINUS)}, "trees[0].nodes[7]"),
+    ],
+)
+def test_bounds_with_a_fault(changes: dict[str, object], place: str) -> None:
+    refuse(WASTED, None, replace(LOWER, **changes), place)
+
+
+@pytest.mark.parametrize(
+    ("node", "changed", "place"),
+    [
+        (0, Split(2), ""),
+        (1, Split(0), ""),
+        (2, Bound((1,)), ".slopes"),
+        (2, Bound((1, 1, 0)), ".slopes"),
+        (2, Bound((0, "e")), ".slopes[0]"),
+        (3, Bound(("e", "e")), ".slopes[1]"),
+        (3, Bound((1, 1)), ".slopes[1]"),
+        (3, Bound((2, -1)), ""),
+        (5, Bound((1, 1)), ".slopes[0]"),
+        (3, Bound((1, 0), (Range(point=0, left=9, right=9),)), ".ranges"),
+        (3, Empty(((0, 1), (1, 1))), ""),
+        (3, Empty(((0, 1),)), ""),
+        (3, Empty(()), ""),
+    ],
+)
+def test_nodes_with_a_fault(node: int, changed: object, place: str) -> None:
+    nodes = [*PLUS.nodes[:node], changed, *PLUS.nodes[node + 1 :]]
+    refuse(WASTED, None, with_nodes(*nodes), f"trees[0].nodes[{node}]{place}")
+
+
+def test_swapped_children_are_refused() -> None:
+    split, inner, on_on, on_off, *rest = PLUS.nodes
+    refuse(WASTED, None, with_nodes(split, inner, on_off, on_on, *rest), "trees[0].nodes[2].slopes[1]")
+
+
+def test_undecided_points_with_positive_coefficients_need_a_chord() -> None:
+    # One leaf without splits, both slopes t = 1/2: p = (0, 1/4), R = 2 (1/2) ||x_i||, ||x_i|| = sqrt(17)/4 rounded up.
+    size = sqrt_upper(Fraction(17, 16))
+    beta = Fraction(1, 4) + size
+    leaf = replace(PLUS, nodes=(Bound((1, 1)),))
+    chord = LowerBound(
+        multipliers=LOWER.multipliers, beta=beta, bracket=(2 / beta, None), denominator=2, trees=(leaf, MINUS)
+    )
+    accept(WASTED, None, chord)
+    less = beta - Fraction(1, 10**30)
+    refuse(WASTED, None, replace(chord, beta=less, bracket=(2 / less, None)), "trees[0].nodes[0]")
+    small = Fraction(1, 4)  # R > beta
+    refuse(WASTED, None, replace(chord, beta=small, bracket=(2 / small, None)), "trees[0].nodes[0]")
+    for slope in (3, -1):
+        nodes = (Bound((1, slope)),)
+        refuse(WASTED, None, replace(chord, trees=(replace(PLUS, nodes=nodes), MINUS)), "trees[0].nodes[0].slopes[1]")
+
+
+RANGE = Range(point=1, left=1, right=2, left_terms=((0, 1),), right_terms=())
+
+
+def ranged(entry: Range, slope: int, beta: Fraction) -> LowerBound:
+    """x_0 is decided, x_1 not: on x_0.u >= 0, -x_1.u <= (x_0 - x_1 ...)."""
+    on = Bound(("e", slope), (entry,))
+    nodes = (Split(0), on, Split(1), Bound((0, "e")), Bound((0, 0)))
+    return LowerBound(
+        multipliers=LOWER.multipliers,
+        beta=beta,
+        bracket=(2 / beta, None),
+        denominator=4,
+        trees=(replace(PLUS, nodes=nodes), MINUS),
+    )
+
+
+def test_ranges_use_the_decided_points() -> None:
+    # With slope e at the undecided x_1 only the left end counts: R = l, ||-x_1 + m x_0|| <= l, and p = x_0 + x_1.
+    # The right end with m = 1: ||x_1 + x_0|| = 1/2, so 2/4 suffices; with slope 0, R = r = 1/2 and p = x_0.
+    right = Range(point=1, left=0, right=2, right_terms=((0, 4),))
+    accept(WASTED, None, ranged(right, 0, Fraction(2)))
+    # ||p|| = sqrt(17)/4 < 1.04: beta = 1.54 suffices
+    accept(WASTED, None, ranged(right, 0, Fraction(154, 100)))
+    refuse(WASTED, None, ranged(right, 0, Fraction(153, 100)), "trees[0].nodes[1]")
+    place = "trees[0].nodes[1].ranges: point 1"
+    refuse(WASTED, None, ranged(replace(right, right=1), 0, Fraction(2)), place)
+    refuse(WASTED, None, ranged(replace(right, right=-2), 0, Fraction(2)), place)
+    refuse(WASTED, None, ranged(replace(right, left=-1), 0, Fraction(2)), place)
+    refuse(WASTED, None, ranged(replace(right, right_terms=((0, -4),)), 0, Fraction(2)), place)
+    refuse(WASTED, None, ranged(replace(right, left_terms=((0, -4),)), 0, Fraction(2)), place)
+    refuse(WASTED, None, ranged(replace(right, right_terms=((1, 4),)), 0, Fraction(2)), place)
+    refuse(WASTED, None, ranged(replace(right, right_terms=((7, 4),)), 0, Fraction(2)), place)
+    # t > 0 needs the left end too: ||-x_1|| = sqrt(17)/4 <= 5/4
+    refuse(WASTED, None, ranged(right, 1, Fraction(4)), place)
+    accept(WASTED, None, ranged(replace(right, left=5), 1, Fraction(4)))
+    refuse(WASTED, None, ranged(replace(right, left=4), 1, Fraction(4)), place)
+    # t = e needs the left end only
+    accept(WASTED, None, ranged(Range(point=1, left=5, right=0), 4, Fraction(4)))
+    refuse(WASTED, None, ranged(replace(right, point=0), 0, Fraction(2)), "trees[0].nodes[1].ranges")
+
+
+def test_cells_without_interior() -> None:
+    # x_2 = -x_0: the cell x_0.u >= 0, x_2.u >= 0 is a line. The cell x_0.u <= 0, x_2.u <= 0 as well.
+    network = Network.two_layer([["0", "4"]], ["1"], masks=[[0, 1]])
+    problem = max_margin(network, [[1, 0], [0, 1], [-2, 0]], [1, 1, 1])
+    empty, wrong = Empty(((0, 2), (2, 1))), Empty(((0, 1), (2, 1)))
+    beta = Fraction(3)
+
+    def bound(*nodes: object) -> LowerBound:
+        return LowerBound(
+            multipliers=sparse(fractions([1, 0, 1])),
+            beta=beta,
+            bracket=(2 / beta, None),
+            denominator=1,
+            trees=(replace(PLUS, nodes=nodes), MINUS),
+        )
+
+    on, off = Bound(("e", 0)), Bound((0, "e"))
+    accept(problem, None, bound(Split(0), Split(2), empty, on, Split(2), off, empty))
+    refuse(problem, None, bound(Split(0), Split(2), wrong, on, Split(2), off, empty), "trees[0].nodes[2]")
+    refuse(problem, None, bound(Split(0), empty, Split(2), off, empty), "trees[0].nodes[1]")
+    refuse(problem, None, bound(Split(0), Split(2), on, empty, Split(2), off, empty), "trees[0].nodes[2].slopes[1]")
+    refuse(
+        problem, None, bound(Split(0), Split(2), Empty(((0, 0), (2, 0))), on, Split(2), off, empty), "trees[0].nodes[2]"
+    )
+    # A point that the mask hides is no vector.
+    masked = Network.two_layer([["1", "0"], [1, 1]], ["1", 1], masks=[[0], [0, 1]])
+    hidden = max_margin(masked, [[1, 0], [0, 1], [0, -1]], [1, 1, 1])
+    cover = (
+        Split(1),
+        Split(2),
+        Empty(((1, 1), (2, 1))),
+        Bound((1, 0)),
+        Split(2),
+        Bound((0, 1)),
+        Empty(((1, 1), (2, 1))),
+    )
+    proof = LowerBound(
+        multipliers=((1, Fraction(1)), (2, Fraction(1))),
+        beta=beta,
+        bracket=(2 / beta, None),
+        denominator=1,
+        trees=(
+            Tree(mask=0, sign="+", nodes=(Bound((0, 0)),)),
+            MINUS,
+            Tree(mask=1, sign="+", nodes=cover),
+            Tree(mask=1, sign="-", nodes=MINUS.nodes),
+        ),
+    )
+    assert masked.architecture.mask_classes == ((0,), (0, 1))
+    accept(hidden, None, proof)
+    reused = (replace(proof.trees[2], mask=0), *proof.trees[1:])
+    refuse(hidden, None, replace(proof, trees=reused), "trees[0].nodes[2]")
+    refuse(hidden, None, replace(proof, trees=proof.trees[2:]), "trees")
+
+
+def test_a_free_bias_must_not_enter_the_bound() -> None:
+    # x = -1, 1 with labels -1, 1, linear in the bias: c = (-1, 1), h(w, b) = s(w + b) - s(-w + b).
+    network = Network.two_layer([[1]], [1], b=[0])
+    problem = max_margin(network, [[-1], [1]], [-1, 1], Bias.FREE)
+    beta = Fraction(2)
+
+    def bound(leaf: Bound, multipliers: Sequence[object] = (1, 1)) -> LowerBound:
+        values = sparse(fractions(multipliers))
+        value = sum(q for _, q in values) / beta
+        plus = Tree(mask=0, sign="+", nodes=(Split(1), leaf, Bound((0, 0))))
+        minus = Tree(mask=0, sign="-", nodes=(Split(0), Bound(("e", -1)), Bound((0, 0))))
+        return LowerBound(multipliers=values, beta=beta, bracket=(value, None), denominator=1, trees=(plus, minus))
+
+    accept(problem, None, bound(Bound((-1, 1))))
+    refuse(problem, None, bound(Bound((0, 1))), "trees[0].nodes[1].slopes")
+    refuse(problem, None, bound(Bound((-1, 1)), (1, 2)), "multipliers")
+    # A chord at the undecided point 1 (slope 0 above, so r is needed): without a listed range, with one that has a
+    # bias part, and with one that has none.
+    chord = Bound((0, 0), (Range(point=1, left=0, right=2),))
+    for leaf, place in (
+        (Bound((0, 0)), "trees[0].nodes[1].ranges"),
+        (chord, "trees[0].nodes[1].ranges: point 1"),
+        (
+            replace(chord, ranges=(replace(chord.ranges[0], right_terms=((0, 1),)),)),
+            "trees[0].nodes[1].ranges: point 1",
+        ),
+    ):
+        tree = Tree(mask=0, sign="+", nodes=(Split(0), leaf, leaf))
+        proof = bound(Bound((-1, 1)))
+        refuse(problem, None, replace(proof, trees=(tree, proof.trees[1])), place)
+    good = Bound((0, 0), (Range(point=1, left=0, right=2, right_terms=((0, 1),)),))
+    tree = Tree(mask=0, sign="+", nodes=(Split(0), Bound((-1, "e"), (replace(chord.ranges[0]),)), good))
+    refuse(
+        problem,
+        None,
+        replace(bound(Bound((-1, 1))), trees=(tree, bound(good).trees[1])),
+        "trees[0].nodes[1].ranges: point 1",
+    )
+    tree = Tree(mask=0, sign="+", nodes=(Split(0), Split(1), Bound((-1, 1)), Bound((-1, 1)), good))
+    refuse(
+        problem, None, replace(bound(Bound((-1, 1))), trees=(tree, bound(good).trees[1])), "trees[0].nodes[3].slopes[1]"
+    )
+    tree = Tree(mask=0, sign="+", nodes=(Split(0), Split(1), Bound((-1, 1)), Bound((0, 0)), good))
+    accept(problem, None, replace(bound(Bound((-1, 1))), trees=(tree, bound(good).trees[1])))
+
+
+def test_an_empty_support_bounds_by_zero() -> None:
+    nothing = LowerBound(
+        multipliers=(),
+        beta=Fraction(1),
+        bracket=(Fraction(0), None),
+        denominator=1,
+        trees=(Tree(mask=0, sign="+", nodes=(Bound(()),)), Tree(mask=0, sign="-", nodes=(Bound(()),))),
+    )
+    assert accept(WASTED, None, nothing).bracket == (0, None)
+    free = Network.two_layer([[1]], [1], b=[0])
+    accept(max_margin(free, [[1]], [1], Bias.FREE), None, nothing)
+
+
+def test_min_norm_values_may_be_negative_and_then_bound_nothing() -> None:
+    network = Network.two_layer([[1]], [1], slope=1)
+    problem = min_norm(network, [[1]], [2])
+    leaf = (Bound((0,)),)
+    proof = LowerBound(
+        multipliers=((0, Fraction(1)),),
+        beta=Fraction(1),
+        bracket=(Fraction(2), None),
+        denominator=1,
+        trees=(Tree(mask=0, sign="+", nodes=leaf), Tree(mask=0, sign="-", nodes=leaf)),
+    )
+    assert accept(problem, None, proof).bracket == (2, None)
+    negative = replace(proof, multipliers=((0, Fraction(-1)),), bracket=(Fraction(-2), None))
+    refuse(problem, None, negative, "bracket")
+
+
+# --------------------------------------------------- accepted bounds are true: random trees against dense evaluation
+
+
+def random_bound(rng: random.Random) -> tuple[Problem, LowerBound, list[Fraction]]:
+    """A problem, a random valid proof at the least beta that its leaves give, and the coefficients c."""
+    slope, d, n = rng.choice(["0", "1/3", "1"]), rng.randint(1, 3), rng.randint(1, 5)
+    bias = rng.choice([Bias.NONE, Bias.PENALISED])
+    columns = d + (bias is not Bias.NONE)
+    masks = [list(range(columns)), sorted(rng.sample(range(columns), rng.randint(1, columns)))]
+    weights = [[int(c in mask) for c in range(d)] for mask in masks]
+    offsets = None if bias is Bias.NONE else [int(d in mask) for mask in masks]
+    network = Network.two_layer(weights, [1, 1], b=offsets, slope=slope, masks=masks)
+    X = [[Fraction(rng.randint(-4, 4), rng.randint(1, 3)) for _ in range(d)] for _ in range(n)]
+    problem = max_margin(network, X, [rng.choice([-1, 1]) for _ in range(n)], bias)
+    multipliers = [Fraction(rng.randint(1, 9), rng.randint(1, 4)) for _ in range(n)]
+    denominator = rng.choice([1, 7, 64])
+    c = [q * y for q, y in zip(multipliers, problem.data.targets, strict=True)]
+    trees, needed = [], Fraction(1, 100)
+    for k, mask in enumerate(problem.mask_classes):
+        for sign in (1, -1):
+            nodes, beta = random_tree(rng, problem, mask, [sign * q for q in c], denominator)
+            trees.append(Tree(mask=k, sign="+" if sign > 0 else "-", nodes=tuple(nodes)))
+            needed = max(needed, beta)
+    lower = sum(multipliers) / needed
+    proof = LowerBound(
+        multipliers=sparse(multipliers), beta=needed, bracket=(lower, None), denominator=denominator, trees=tuple(trees)
+    )
+    return problem, proof, c
+
+
+def random_tree(
+    rng: random.Random, problem: Problem, mask: Sequence[int], c: Sequence[Fraction], denominator: int
+) -> tuple[list[object], Fraction]:
+    """Random splits and random allowed slopes; the second value is sqrt_upper(||p||^2) + R over all leaves."""
+    rows = [[row[column] for column in mask] for row in problem.rows]
+    a = problem.architecture.slope
+    nodes: list[object] = []
+    worst = Fraction(0)
+    stack: list[dict[int, int]] = [{}]
+    while stack:
+        path = stack.pop()
+        free = [i for i in range(len(c)) if i not in path]
+        if free and rng.random() < 0.6:
+            i = rng.choice(free)
+            nodes.append(Split(i))
+            stack += [{**path, i: -1}, {**path, i: 1}]
+            continue
+        slopes: list[int | str] = []
+        ranges: list[Range] = []
+        p, offset = [Fraction(0)] * len(mask), Fraction(0)
+        for i, q in enumerate(c):
+            e = (1 - a) * q
+            low, high = min(e, 0), max(e, 0)
+            if path.get(i) == 1:
+                low, high = e, e + 2
+            elif path.get(i) == -1:
+                low, high = Fraction(-2), Fraction(0)
+            least, most = -(-low * denominator // 1), high * denominator // 1
+            whole = [least, most, rng.randint(least, most)] if least <= most else []
+            choice: int | str = rng.choice(whole) if whole else "e"
+            if e in (low, high) and rng.random() < 0.3:
+                choice = "e"
+            t = e if choice == "e" else Fraction(choice, denominator)
+            slopes.append(choice)
+            if i not in path and e > 0:
+                size = sqrt_upper(sum((x * x for x in rows[i]), Fraction(0)))
+                left = right = size
+                if path and rng.random() < 0.5:
+                    terms = tuple((k, rng.randint(0, 2 * denominator)) for k in sorted(path))
+                    ends = []
+                    for sense in (-1, 1):
+                        vector = [
+                            sense * x + sum(Fraction(m, denominator) * path[k] * rows[k][j] for k, m in terms)
+                            for j, x in enumerate(rows[i])
+                        ]
+                        length = sqrt_upper(sum((x * x for x in vector), Fraction(0)))
+                        ends.append(-(-length * denominator // 1))
+                    left, right = (Fraction(int(end), denominator) for end in ends)
+                    ranges.append(
+                        Range(point=i, left=int(ends[0]), right=int(ends[1]), left_terms=terms, right_terms=terms)
+                    )
+                offset += max(t * left, (e - t) * right)
+            p = [old + (a * q + t) * x for old, x in zip(p, rows[i], strict=True)]
+        nodes.append(Bound(tuple(slopes), tuple(ranges)))
+        worst = max(worst, sqrt_upper(sum((x * x for x in p), Fraction(0)), 60) + offset)
+    return nodes, worst
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_accepted_bounds_hold_everywhere(seed: int) -> None:
+    rng = random.Random(seed)
+    problem, proof, c = random_bound(rng)
+    accept(problem, None, proof)
+    a = problem.architecture.slope
+    for mask, _ in product(problem.mask_classes, range(30)):
+        u = [Fraction(rng.randint(-9, 9)) for _ in mask]
+        z = [sum(row[column] * x for column, x in zip(mask, u, strict=True)) for row in problem.rows]
+        h = sum(q * max(value, a * value) for q, value in zip(c, z, strict=True))
+        assert h * h <= proof.beta**2 * sum(x * x for x in u)
+    for factor in (Fraction(99999999, 100000000), Fraction(1, 2)):
+        beta = proof.beta * factor
+        value = proof.bracket[0] / factor
+        if proof.beta > Fraction(1, 100):
+            result = check(problem, None, sealed(problem, None, replace(proof, beta=beta, bracket=(value, None))))
+            assert isinstance(result, Refused), "the least beta of the leaves"
+
+
+# ------------------------------------------------------------------------------------------------- infeasible
+
+ODD = [[1, 0], [0, 1], [-1, -1], [-1, 0], [0, -1], [1, 1]]
+
+
+def test_odd_data_are_infeasible() -> None:  # CASES.md, odd-data
+    network = Network.two_layer([[1, 1]], [1])
+    problem = max_margin(network, ODD, [1, 1, 1, -1, -1, -1])
+    proof = Infeasible(multipliers=sparse(fractions([1] * 6)))
+    assert "no network of any width fits" in accept(problem, None, proof).claim
+    refuse(problem, None, Infeasible(multipliers=sparse(fractions([1, 1, 1]))), "multipliers")
+    refuse(problem, None, Infeasible(multipliers=()), "multipliers")
+    refuse(problem, None, Infeasible(multipliers=((6, Fraction(1)),)), "multipliers[0]")
+    refuse(problem, None, Infeasible(multipliers=((0, Fraction(-1)),)), "multipliers[0]")
+    even = max_margin(network, ODD, [1] * 6)
+    refuse(even, None, Infeasible(multipliers=sparse(fractions([1] * 6))), "multipliers")
+    linear = Network.two_layer([[1, 1]], [1], slope=1)
+    accept(max_margin(linear, ODD, [1] * 6), None, Infeasible(multipliers=sparse(fractions([1] * 6))))
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "multipliers"),
+    [
+        ([[0, 0], [1, 1]], [1, 1], [1]),  # zero-row
+        ([[1, 1], [1, 1]], [1, -1], [1, 1]),  # conflicting-duplicates
+        ([["1/2", 1], [1, 2]], [1, -1], [2, 1]),  # one-ray
+    ],
+)
+def test_plain_cases_of_infeasibility(X: object, y: object, multipliers: list[int]) -> None:
+    network = Network.two_layer([[1, 1]], [1])
+    proof = Infeasible(multipliers=sparse(fractions(multipliers)))
+    accept(max_margin(network, X, y), None, proof)
+    accept(
+        min_norm(network, X, [2, 1]),
+        None,
+        replace(proof, multipliers=tuple((i, q * y[i]) for i, q in proof.multipliers)),
+    )
+
+
+def test_min_norm_infeasibility_needs_a_dual_value() -> None:
+    network = Network.two_layer([[1]], [1])
+    proof = Infeasible(multipliers=((0, Fraction(2)), (1, Fraction(-1))))
+    refuse(min_norm(network, [[1], [2]], [1, 2]), None, proof, "multipliers")
+    accept(min_norm(network, [[1], [2]], [1, 3]), None, proof)
+
+
+def test_every_mask_class_must_vanish() -> None:
+    network = Network.two_layer([[1, 0], [0, 1]], [1, 1], masks=[[0], [1]])
+    proof = Infeasible(multipliers=((0, Fraction(1)), (1, Fraction(1))))
+    refuse(max_margin(network, [[1, 1], [1, 2]], [1, -1]), None, proof, "multipliers")
+    accept(max_margin(network, [[1, 1], [1, 1]], [1, -1]), None, proof)
+
+
+# ------------------------------------------------------------------------------------------------- alone
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str, str]:
+    texts = {
+        "problem.json": WASTED.canonical_text(),
+        "network.json": WASTE.canonical_text(),
+        "certificate.json": json.dumps(to_json(sealed(WASTED, WASTE, WASTE_KKT))),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return tuple(str(tmp_path / name) for name in texts)
+
+
+def test_the_command(files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(files) == 0
+    assert capsys.readouterr().out == f"accepted: {sealed(WASTED, WASTE, WASTE_KKT).claim}\n"
+    assert main((files[0], "-", files[2])) == 1
+    assert capsys.readouterr().out == "refused: network: the certificate speaks of a network, and none is given\n"
+    assert main(files[:2]) == 2
+    assert "usage" in capsys.readouterr().err
+    for arguments in (
+        (files[1], *files[1:]),
+        (files[0], files[0], files[2]),
+        (*files[:2], files[0]),
+        (*files[:2], "none"),
+    ):
+        assert main(arguments) == 2
+        assert capsys.readouterr().err.startswith("unreadable: ")
+    Path(files[2]).write_bytes(b"\xff")
+    assert main(files) == 2
+
+
+@pytest.mark.parametrize("flags", [(), ("-O",)])
+def test_the_command_runs_where_nothing_is_installed(files: tuple[str, str, str], flags: tuple[str, ...]) -> None:
+    command = [sys.executable, *flags, "-S", "-W", "error", "-m", "verify.checker", *files]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout[:10], done.stderr) == (0, "accepted: ", "")
+
+
+def test_the_objective_of_the_example_is_four() -> None:
+    assert objective(WASTED, WASTE) == 4
+    assert outputs(WASTED, WASTE) == [1, 1]
