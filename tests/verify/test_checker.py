@@ -37,7 +37,7 @@ from verify.certificate import (
     to_json,
 )
 from verify.checker import Accepted, Refused, check, main
-from verify.exact import sqrt_upper
+from verify.exact import sqrt_lower, sqrt_upper
 from verify.network import Architecture, Layer, Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 
@@ -442,6 +442,144 @@ def test_a_free_bias_is_no_part_of_theta() -> None:
     proof = NotStationary(vectors=(Separator((), fractions_of([[1, -2], [-2]])),))
     accept(min_norm(network, [[2]], [0], Bias.PENALISED), network, proof)
     refuse(min_norm(network, [[2]], [0], Bias.FREE), network, proof, "vectors[0].direction")
+
+
+# ---------------------------------------- the same conditions, written down directly with every choice of Clarke slopes
+
+
+def random_fitting(rng: random.Random) -> tuple[Problem, Network]:
+    """A small network with many kinks, on data that it fits; all goals, biases, slopes, and masks."""
+    while True:
+        d, n, k = rng.randint(1, 2), rng.randint(1, 3), rng.randint(1, 2)
+        bias = rng.choice(list(Bias))
+        columns = d + (bias is not Bias.NONE)
+        masks = [sorted(rng.sample(range(columns), rng.randint(1, columns))) for _ in range(k)]
+        rows = [[rng.randint(-1, 1) * (c in mask) for c in range(columns)] for mask in masks]
+        network = Network.two_layer(
+            [row[:d] for row in rows],
+            [rng.choice([-2, -1, 1, 1, 0]) for _ in range(k)],
+            b=None if bias is Bias.NONE else [row[d] for row in rows],
+            slope=rng.choice(["0", "1/3", "1"]),
+            masks=masks,
+        )
+        X = [[rng.randint(-2, 2) for _ in range(d)] for _ in range(n)]
+        values = [network(x) for x in X]
+        if rng.random() < 0.5:
+            return min_norm(network, X, values, bias), network
+        if all(values):
+            return max_margin(network, X, [1 if value > 0 else -1 for value in values], bias), network
+
+
+def subgradients(problem: Problem, network: Network, i: int) -> list[tuple[list[Fraction], list[int]]]:
+    """All vertices of the Clarke subdifferential of q_i, each with the neurons whose slope is taken at the end a."""
+    a, row, rows = network.architecture.slope, problem.rows[i], network.hidden_weights
+    factor = problem.data.targets[i] if problem.goal is Goal.MAX_MARGIN else 1
+    z = network.preactivations(row)
+    found = []
+    for choice in product((Fraction(1), a), repeat=len(rows)):
+        if all(g == (1 if value > 0 else a) for g, value in zip(choice, z, strict=True) if value):
+            hidden = [
+                factor * v * g * row[c]
+                for v, g, mask in zip(network.output_weights, choice, network.architecture.masks, strict=True)
+                for c in mask
+            ]
+            found.append((hidden + [factor * max(value, a * value) for value in z], choice))
+    return found
+
+
+def parameter_vector(problem: Problem, network: Network) -> list[Fraction]:
+    """theta, with 0 for the biases that are free."""
+    counted = problem.norm_columns
+    hidden = [
+        row[c] if c in counted else Fraction(0)
+        for row, mask in zip(network.hidden_weights, network.architecture.masks, strict=True)
+        for c in mask
+    ]
+    return hidden + list(network.output_weights)
+
+
+def square(values: Sequence[Fraction]) -> Fraction:
+    return sum((x * x for x in values), Fraction(0))
+
+
+def quantities(problem: Problem, network: Network) -> list[Fraction]:
+    values = outputs(problem, network)
+    if problem.goal is Goal.MIN_NORM:
+        return [Fraction(0)] * len(values)
+    values = [y * value for y, value in zip(problem.data.targets, values, strict=True)]
+    return [value - min(values) for value in values]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_residual_of_random_multipliers(seed: int) -> None:
+    rng = random.Random(seed)
+    problem, network = random_fitting(rng)
+    theta = parameter_vector(problem, network)
+    residual, multipliers, products = list(theta), [], []
+    for i, row in enumerate(problem.rows):
+        value = Fraction(rng.randint(0 if problem.goal is Goal.MAX_MARGIN else -3, 3), 4)
+        subgradient, choice = rng.choice(subgradients(problem, network, i))
+        multipliers.append(value)
+        products += [(i, j, value * choice[j]) for j, z in enumerate(network.preactivations(row)) if z == 0 and value]
+        residual = [r - value * h for r, h in zip(residual, subgradient, strict=True)]
+    norm = square(theta)
+    if norm == 0:
+        return
+    slack = sum(q * value for q, value in zip(quantities(problem, network), multipliers, strict=True))
+    proof = Stationary(
+        multipliers=sparse(multipliers),
+        kink_products=tuple(products),
+        epsilon=sqrt_upper(square(residual) / norm),
+        delta=slack / norm,
+    )
+    accept(problem, network, proof)
+    if any(residual):
+        less = sqrt_lower(square(residual) / norm) * (1 - Fraction(1, 10**9))
+        refuse(problem, network, replace(proof, epsilon=less), "epsilon")
+    if slack:
+        refuse(problem, network, replace(proof, delta=slack / norm - Fraction(1, 10**9)), "delta")
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_random_separating_vectors(seed: int) -> None:
+    rng = random.Random(seed)
+    problem, network = random_fitting(rng)
+    theta, slacks = parameter_vector(problem, network), quantities(problem, network)
+    is_margin = problem.goal is Goal.MAX_MARGIN
+    kappa, delta = (Fraction(rng.randint(0, 2)), Fraction(rng.randint(0, 2), 8)) if is_margin else (Fraction(0),) * 2
+    epsilon = Fraction(rng.randint(0, 3), 8)
+    ends = [[h for h, _ in subgradients(problem, network, i)] for i in range(len(problem.data))]
+    branching = []
+    if not is_margin and network.architecture.slope != 1:
+        pairs = [network.preactivations(row) for row in problem.rows]
+        live = network.output_weights
+        branching = [i for i, z in enumerate(pairs) if any(v and not x for v, x in zip(live, z, strict=True))]
+
+    def separates(z: Sequence[Fraction], signs: dict[int, int]) -> bool:
+        for i, (vertices, slack) in enumerate(zip(ends, slacks, strict=True)):
+            products = [sum(a * b for a, b in zip(z, h, strict=True)) for h in vertices]
+            if is_margin:
+                holds = max(products) <= kappa * slack
+            elif i in signs:
+                holds = max(signs[i] * p for p in products) <= 0
+            else:
+                holds = not any(products)
+            if not holds:
+                return False
+        gap = sum(a * b for a, b in zip(z, theta, strict=True)) - kappa * delta * square(theta)
+        return gap > 0 and gap * gap > epsilon**2 * square(theta) * square(z)
+
+    cut = len(network.parameters[0])
+    vectors, expected = [], True
+    for choice in product((1, -1), repeat=len(branching)):
+        signs = dict(zip(branching, choice, strict=True))
+        tries = [[Fraction(rng.randint(-2, 2)) for _ in theta] for _ in range(60)]
+        z = next((z for z in tries if separates(z, signs)), tries[0])
+        expected = expected and separates(z, signs)
+        vectors.append(Separator(tuple(signs.items()), (tuple(z[:cut]), tuple(z[cut:]))))
+    proof = NotStationary(vectors=tuple(vectors), kappa=kappa, delta=delta, epsilon=epsilon)
+    result = check(problem, network, sealed(problem, network, proof))
+    assert isinstance(result, Accepted) == expected, result
 
 
 # ------------------------------------------------------------------------------------------------- lower bounds

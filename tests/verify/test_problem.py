@@ -112,11 +112,10 @@ def test_outputs_of_a_network_of_another_problem() -> None:
         outputs(Problem(Dataset([[1, 1]], [1]), TWO, goal=Goal.MIN_NORM, bias=Bias.NONE), Network.two_layer([[1]], [1]))
 
 
-@pytest.mark.slow
 def test_outputs_of_many_points_are_fast() -> None:
     rng = np.random.default_rng(2)
     network = Network.two_layer(rng.normal(size=(10, 10)), rng.normal(size=10))
-    given = problem(rng.normal(size=(100_000, 10)), np.ones(100_000), network)
+    given = problem(rng.normal(size=(10_000, 10)), np.ones(10_000), network)
     start = time.perf_counter()
     outputs(given, network)
     assert time.perf_counter() - start < 15
