@@ -35,30 +35,22 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Architecture": "network",
-    "Audit": "auditing",
-    "Bias": "problem",
-    "Dataset": "problem",
-    "Finding": "finding",
-    "Goal": "problem",
-    "InputError": "errors",
-    "IsoptimalError": "errors",
-    "Layer": "network",
-    "Network": "network",
-    "Problem": "problem",
-    "Trained": "problem",
-    "Verdict": "finding",
-    "audit": "auditing",
-    "check": "checker",
-    "read": "readers",
+    "auditing": ("Audit", "audit"),
+    "checker": ("check",),
+    "errors": ("InputError", "IsoptimalError"),
+    "finding": ("Finding", "Verdict"),
+    "network": ("Architecture", "Layer", "Network"),
+    "problem": ("Bias", "Dataset", "Goal", "Problem", "Trained"),
+    "readers": ("read",),
 }
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    return value
+    for module, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

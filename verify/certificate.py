@@ -386,7 +386,7 @@ def _built(cls: Callable[..., _T], given: dict[str, object], place: str) -> _T:
             raise CertificateError(f"{place}{name}", "is missing")
     for name in given:
         if name not in names:
-            raise CertificateError(f"{place}{name:.60}", "is an unknown key")
+            raise CertificateError(place.removesuffix(".") or "certificate", f"has the unknown key {name!r:.60}")
     try:
         return cls(**given)
     except CertificateError as error:

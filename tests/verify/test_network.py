@@ -209,5 +209,6 @@ def test_the_package_exports_lazily() -> None:
     assert verify.Network is Network
     assert set(verify.__all__) <= set(dir(verify))
     assert "Network" in vars(verify)
+    assert sorted(name for names in verify._HOMES.values() for name in names) == verify.__all__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         verify.nothing  # noqa: B018
