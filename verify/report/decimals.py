@@ -39,7 +39,7 @@ def enclosure(lower: Fraction, upper: Fraction, digits: int = 10) -> tuple[str, 
     """Decimals low <= `lower` and high >= `upper`, of at most so many digits, cut where the two are known to differ."""
     top = _rounded(max(abs(lower), abs(upper)), 1, ROUND_CEILING).adjusted()
     low = high = exponent = 0
-    for kept in range(digits, 2, -1):
+    for kept in range(digits, 3, -1):
         exponent = top - kept + 1
         unit = Fraction(10) ** exponent
         low, high = floor(lower / unit), ceil(upper / unit)

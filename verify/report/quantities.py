@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from operator import mul
 from shlex import quote
@@ -34,16 +34,20 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         after = "after the repair" if _is_repaired(audit.fits) else ""
         yield "this network", " ".join(filter(None, (value(audit.objective), "= ½‖θ‖²", at, after)))
     lower, upper = _bounds(audit)
-    if audit.bracket is not None and audit.bracket[0] == audit.bracket[1]:
-        yield "best possible", f"{value(audit.bracket[0])}, over networks of any width"
-    elif audit.bracket is not None:
-        yield "best possible", f"{' … '.join(enclosure(*audit.bracket))}, over networks of any width"
+    if lower is not None and lower == upper:
+        yield "best possible", f"{value(lower)}, over networks of any width"
+    elif lower and upper is not None:
+        ends = enclosure(lower, upper) if upper < 2 * lower else (at_least(lower, 4), at_most(upper, 4))
+        yield "best possible", f"{' … '.join(ends)}, over networks of any width"
     elif upper is not None:
         yield "best possible", f"at most {at_most(upper)}; no lower bound is proved yet"
-    elif lower is not None:
+    elif lower:
         yield "best possible", f"at least {at_least(lower)}; no network that fits is known yet"
     if audit.excess is not None:
         yield "excess", excess_text(audit.excess, audit.tolerance)
+    elif audit.objective and upper and audit.objective > upper:
+        low = audit.objective / upper - 1
+        yield "excess", f"at least {_above(low, at_least)}, {_within(low, None, audit.tolerance)}"
     yield from _witnesses(audit)
 
 
@@ -62,37 +66,40 @@ def _is_repaired(fits: Finding) -> bool:
 
 
 def _bounds(audit: Audited) -> tuple[Fraction | None, Fraction | None]:
-    lower = upper = None
-    for bound in audit.bounds:
-        match bound:
-            case LowerBound():
-                lower = bound.bracket[0]
-            case UpperBound():
-                upper = bound.bracket[1]
-            case _:
-                pass
-    return lower, upper
+    """The bracket, or the one side of it that is proved."""
+    if audit.bracket is not None:
+        return audit.bracket
+    lower = [bound.bracket[0] for bound in audit.bounds if isinstance(bound, LowerBound)]
+    upper = [bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)]
+    return next(iter(lower), None), next(iter(upper), None)
 
 
 def excess_text(excess: tuple[Fraction, Fraction], tolerance: Fraction) -> str:
     """Such as "12.8 % above the best possible (between 12.79 % and 12.81 %), not within 1e-6"."""
     low, high = excess
-    asked = small(tolerance)
-    if high <= tolerance:
-        verdict = f"within {asked}"
-    elif low > tolerance:
-        verdict = f"not within {asked}"
-    else:
-        verdict = f"whether within {asked} is open"
+    verdict = _within(low, high, tolerance)
     if high == 0:
         return "none: this network is the best possible"
     if low <= 0 or high <= tolerance:
-        return f"at most {amount(high, at_most)} above the best possible, {verdict}"
+        return f"at most {_above(high, at_most)}, {verdict}"
     if high < SMALL:
         return f"between {at_least(low, 2)} and {at_most(high, 2)} above the best possible, {verdict}"
     if high < 10:
         return f"{_between(100 * low, 100 * high, PER_CENT, 'above the best possible')}, {verdict}"
     return f"{_between(1 + low, 1 + high, '', 'times the best possible')}, {verdict}"
+
+
+def _above(excess: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
+    if excess < 10:
+        return f"{amount(excess, rounded)} above the best possible"
+    return f"{rounded(1 + excess, 3)} times the best possible"
+
+
+def _within(low: Fraction, high: Fraction | None, tolerance: Fraction) -> str:
+    asked = small(tolerance)
+    if high is not None and high <= tolerance:
+        return f"within {asked}"
+    return f"not within {asked}" if low > tolerance else f"whether within {asked} is open"
 
 
 def _between(low: Fraction, high: Fraction, unit: str, what: str) -> str:

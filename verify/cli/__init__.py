@@ -1,0 +1,60 @@
+"""The command line `isoptimal`: arguments in, an exit status out. What is heavy is imported when it is used."""
+
+from __future__ import annotations
+
+import click
+
+from verify.cli.audit_command import audit_command
+from verify.cli.check_command import check_command
+from verify.cli.failures import Program
+from verify.cli.regress_command import regress_command
+
+__all__ = ["main", "program"]
+
+
+def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if not asked or context.resilient_parsing:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        number = version("isoptimal")
+    except PackageNotFoundError:
+        number = "from a checkout that is not installed"
+    click.echo(f"isoptimal {number}")
+    context.exit()
+
+
+@click.group(
+    cls=Program,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
+    epilog="""\b
+Example:
+  isoptimal audit net.npz data.npz --certificates proofs
+  isoptimal check proofs
+""",
+)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
+@click.pass_context
+def program(context: click.Context) -> int:
+    """Is this trained ReLU network optimal? Verdicts in exact arithmetic, with certificates that anybody can check.
+
+    Every "proved" and every "refuted" has a certificate in rational numbers; what is open is called "undecided".
+
+    Exit status: 0 the job was done, whatever the verdict; 1 --require is not met, or a certificate is refused; 2 bad
+    input; 130 interrupted.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+    return 0
+
+
+program.add_command(audit_command)
+program.add_command(check_command)
+program.add_command(regress_command)
+
+
+def main() -> None:
+    """The entry point of `isoptimal` and of `python -m verify`."""
+    program.main(prog_name="isoptimal")

@@ -1,0 +1,280 @@
+"""`isoptimal audit`: a network and its data in, a report and certificates out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import click
+
+from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.places import check_file, check_folder, clear_folder
+from verify.errors import InputError
+
+if TYPE_CHECKING:
+    from verify.auditing import Audit
+    from verify.network import Network
+    from verify.problem import Dataset
+
+__all__ = ["audit_command"]
+
+INTERRUPTED = 130
+
+_NUMBER = re.compile(r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?|[0-9]{1,40}/[1-9][0-9]{0,39}")
+
+
+@final
+class _Number(click.ParamType):
+    """A decimal or a fraction, taken exactly: 1e-6 is one millionth, not the nearest double."""
+
+    name = "number"
+
+    def __init__(self, *, is_positive: bool = False) -> None:
+        self.is_positive = is_positive
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
+        """The number in `value`, refused when it is negative."""
+        if isinstance(value, Fraction):
+            return value
+        text = str(value).strip()
+        number = Fraction(text) if _NUMBER.fullmatch(text) else None
+        if number is None or number < 0 or (self.is_positive and number == 0):
+            least = "more than 0" if self.is_positive else "at least 0"
+            raise click.BadParameter(f"{text!r:.60} is not a number of {least}, such as 1e-6 or 1/3", ctx, param)
+        return number
+
+
+@click.command(
+    "audit",
+    short_help="Is this network optimal, and how far is it from the best?",
+    epilog="""\b
+Examples:
+  isoptimal audit net.npz data.npz
+  isoptimal audit net.npz data.csv --target label --certificates proofs --json audit.json
+""",
+)
+@click.argument("network")
+@click.argument("data", required=False)
+@click.option(
+    "--goal",
+    type=click.Choice(["max-margin", "min-norm"]),
+    help="What the network is to do with the least norm: classify with margin 1, or meet every target. By default "
+    "max-margin when the targets are -1 and 1, or 0 and 1; else min-norm.",
+)
+@click.option(
+    "--bias",
+    type=click.Choice(["none", "penalised", "free"]),
+    help="Whether hidden biases count in the norm. By default penalised (they do) when the network has biases.",
+)
+@click.option("--slope", metavar="A", help="Slope of the activation on the negative side, 0 ReLU ... 1 linear.")
+@click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")
+@click.option(
+    "--tol", type=_Number(), default="1e-6", show_default=True, help="Relative gap that a global optimum may have."
+)
+@click.option(
+    "--stationary-tol",
+    type=_Number(),
+    help="How far the KKT conditions may be off. By default 1e-3, and 0 when all numbers are given exactly.",
+)
+@click.option(
+    "--output-bias",
+    type=click.Choice(["refuse", "neuron"]),
+    default="refuse",
+    show_default=True,
+    help="What to do with a bias on the output: refuse the network, or turn it into one more hidden neuron.",
+)
+@click.option(
+    "--time-limit",
+    type=_Number(is_positive=True),
+    metavar="SECONDS",
+    help="Stop then, with the best bracket proved so far. Ctrl-C does the same.",
+)
+@click.option("--json", "json_path", metavar="OUT", help="Write the audit as JSON; - for standard output.")
+@click.option(
+    "--certificates", "folder", metavar="DIR", help="Write every certificate into a folder, for isoptimal check."
+)
+@click.option(
+    "--require",
+    type=click.Choice(["stationary", "local", "global"]),
+    help="Exit with status 1 unless this is proved (global: among networks of the same width).",
+)
+@debug_option
+def audit_command(
+    network: str,
+    data: str | None,
+    goal: str | None,
+    bias: str | None,
+    slope: str | None,
+    target: str | None,
+    tol: Fraction,
+    stationary_tol: Fraction | None,
+    output_bias: str,
+    time_limit: Fraction | None,
+    json_path: str | None,
+    folder: str | None,
+    require: str | None,
+) -> int:
+    """Ask five questions about a trained NETWORK and its DATA, and answer each with a proof.
+
+    Does it fit the data? Is it stationary, a local optimum, a global one among networks of its width, and of any width?
+    And how far is it above the best possible?
+
+    \b
+    NETWORK  .npz or .json with W (neurons, inputs), v (neurons,) and, if it has them, b, b2, slope
+    DATA     .npz or .json with X (points, inputs), y (points,); or .csv with a line of column names
+
+    A case file (of cases/) can be given alone, without DATA.
+    """  # noqa: D301 (the backspace keeps the lines apart)
+    check_solvers_are_ours()
+    given = [path for path in (network, data) if path is not None]
+    if json_path not in (None, "-"):
+        check_file(json_path, given, folder)
+    if folder is not None:
+        check_folder(folder)
+    if data is None:
+        options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target}
+        task = _case(network, options)
+    else:
+        task = _task(network, data, goal, bias, slope, target, output_bias)
+    result = _audited(task, tol, stationary_tol, time_limit)
+    _deliver(result, json_path, folder)
+    return _status(result, require)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    place: str
+    network: Network
+    data: Dataset
+    goal: str | None
+    bias: str | None
+    notes: tuple[str, ...] = ()
+
+
+def _task(
+    network: str,
+    data: str,
+    goal: str | None,
+    bias: str | None,
+    slope: str | None,
+    target: str | None,
+    output_bias: str,
+) -> _Task:
+    from verify.readers import read_data_with_notes, read_with_notes
+
+    reading = read_with_notes(network, slope=slope, output_bias=output_bias)
+    points = read_data_with_notes(data, target=target, as_stored=goal == "min-norm")
+    return _Task(
+        place=f"{network} with {data}",
+        network=reading.network,
+        data=points.data,
+        goal=goal,
+        bias=bias,
+        notes=(*reading.notes, *points.notes),
+    )
+
+
+def _case(path: str, options: Mapping[str, str | None]) -> _Task:
+    from verify.problem import Trained
+    from verify.readers import read_case
+
+    file = Path(path)
+    if file.suffix.lower() != ".json" or (file.is_file() and b'"case-1"' not in file.read_bytes()):
+        raise InputError(f"{path} is no case file, and comes without data: give isoptimal audit NETWORK DATA")
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name} is given, but the case file {path} holds its own: leave {name} out")
+    case = read_case(path)
+    if case.problem.trained is not Trained.BOTH:
+        raise InputError(f"{path} trains only the hidden layer, which is not decided yet: take a case that trains both")
+    return _Task(
+        place=path,
+        network=case.network,
+        data=case.problem.data,
+        goal=case.problem.goal.value,
+        bias=case.problem.bias.value,
+    )
+
+
+def _audited(task: _Task, tol: Fraction, stationary_tol: Fraction | None, time_limit: Fraction | None) -> Audit:
+    from verify.auditing import audit
+    from verify.cli.progress import shown_progress
+
+    with warnings.catch_warnings(), shown_progress() as progress:
+        if not sys.warnoptions:
+            warnings.simplefilter("ignore")  # of the solvers, whose word is not taken for anything
+        try:
+            return audit(
+                task.network,
+                task.data,
+                goal=task.goal,
+                bias=task.bias,
+                tol=tol,
+                stationary_tol=stationary_tol,
+                time_limit=None if time_limit is None else float(time_limit),
+                progress=progress,
+                notes=task.notes,
+            )
+        except InputError as error:
+            raise InputError(f"{task.place}: {error}") from error
+
+
+def _deliver(result: Audit, json_path: str | None, folder: str | None) -> None:
+    """Write the files, then the report; the report also when a file cannot be written."""
+    paths: dict[str, str] | None = None
+    try:
+        if folder is not None:
+            clear_folder(folder)
+            paths = result.save(folder)
+        if json_path is not None:
+            _write_json(result.to_json(paths), json_path)
+    finally:
+        _print_report(result, folder if paths is not None else None, to_stderr=json_path == "-")
+
+
+def _write_json(value: object, path: str) -> None:
+    if path == "-":
+        click.echo(json.dumps(value, indent=2))
+    else:
+        Path(path).write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _print_report(result: Audit, folder: str | None, *, to_stderr: bool) -> None:
+    from rich.console import Console
+
+    from verify.report import as_text, render
+
+    console = Console(stderr=to_stderr, highlight=False, emoji=False)
+    if console.is_terminal:
+        console.width = min(console.width, 110)
+        console.print(render(result, folder=folder))
+    else:
+        width = console.width if "COLUMNS" in os.environ else 100
+        click.echo(as_text(result, width, folder=folder, encoding=console.encoding), err=to_stderr)
+
+
+def _status(result: Audit, require: str | None) -> int:
+    from verify.finding import Verdict
+
+    if result.status == "interrupted":
+        return INTERRUPTED
+    if require is None:
+        return 0
+    finding = {
+        "stationary": result.stationary,
+        "local": result.local_optimum,
+        "global": result.global_optimum,
+    }[require]
+    if finding.verdict is Verdict.PROVED:
+        return 0
+    click.echo(f"isoptimal: --require {require} is not met: {finding.verdict.value}, {finding.reason}", err=True)
+    return 1

@@ -1,0 +1,108 @@
+"""Every way in which a command can fail: one sentence on standard error and an exit status."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, final
+
+import click
+
+import verify
+from verify.errors import InputError
+
+__all__ = ["INTERNAL", "Program", "check_solvers_are_ours", "debug_option"]
+
+BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
+
+ROOT = Path(verify.__file__).resolve().parent.parent
+
+debug_option = click.option(
+    "--debug", is_flag=True, expose_value=False, help="Show the Python traceback of an internal error."
+)
+
+
+@final
+class Program(click.Group):
+    """A group of commands that return their exit status; no exception of theirs reaches the user as a traceback."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> int:
+        """Run the command in `args` and exit with its status (return it when not in standalone mode)."""
+        arguments = sys.argv[1:] if args is None else list(args)
+
+        def run() -> int:
+            status = super(Program, self).main(arguments, prog_name, complete_var, standalone_mode=False, **extra)
+            sys.stdout.flush()
+            return status if isinstance(status, int) else 0
+
+        status = _guarded(run, is_debugging="--debug" in arguments)
+        if standalone_mode:
+            sys.exit(status)
+        return status
+
+
+def _guarded(run: Callable[[], int], *, is_debugging: bool) -> int:
+    try:
+        return run()
+    except InputError as error:
+        return _fail(BAD_INPUT, str(error))
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "isoptimal"
+        return _fail(BAD_INPUT, f"{_usage(error)}: see {command} --help")
+    except click.ClickException as error:
+        return _fail(BAD_INPUT, error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        return _fail(INTERRUPTED, "interrupted before it was done")
+    except OSError as error:
+        return _fail(BAD_INPUT, f"{error.filename or 'the output'} cannot be written ({error.strerror or error})")
+    except Exception as error:  # noqa: BLE001 (the last resort: whatever it is, it is our fault)
+        if is_debugging:
+            traceback.print_exception(error)
+        return _fail(INTERNAL, _internal(error))
+
+
+def _fail(status: int, sentence: str) -> int:
+    click.echo(f"isoptimal: {' '.join(sentence.split())}", err=True)
+    return status
+
+
+def _usage(error: click.UsageError) -> str:
+    return error.format_message().rstrip(".").replace(". (", " (")
+
+
+def _internal(error: Exception) -> str:
+    """What went wrong where: the innermost line of our own."""
+    place = "an unknown place"
+    for frame in traceback.extract_tb(error.__traceback__):
+        path = Path(frame.filename).resolve()
+        if path.is_relative_to(ROOT / "verify") or path.is_relative_to(ROOT / "solvers"):
+            place = f"{path.relative_to(ROOT)}, line {frame.lineno}"
+    said = f": {error}" if str(error) else ""
+    return (
+        f"internal error in {place} ({type(error).__name__}{said:.200}), so nothing is proved; please report it with "
+        "the input (--debug shows the traceback)"
+    )
+
+
+def check_solvers_are_ours() -> None:
+    """Refuse to work with a folder or file `solvers` of the user that hides ours on the import path."""
+    found = find_spec("solvers")
+    origin = None if found is None else found.origin
+    if origin is None:
+        raise InputError(f"the package solvers is not beside the package verify in {ROOT}: install isoptimal again")
+    place = Path(origin).resolve()
+    if place.parent.parent != ROOT:
+        raise InputError(
+            f"{place.parent if place.name == '__init__.py' else place} hides the package solvers of isoptimal: rename "
+            "it, or run from another folder"
+        )

@@ -1,0 +1,73 @@
+"""Where results are written: checked before the work, so that none is done in vain and nothing is overwritten."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from verify.errors import InputError
+
+__all__ = ["check_file", "check_folder", "clear_folder"]
+
+_OURS = re.compile(
+    r"(problem|network|audit|infeasible|(lower|upper)-bound|better(-own-width)?\.network"
+    r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-[0-9]+|\.subject)?)\.json"
+)
+
+
+def check_file(path: str, inputs: Iterable[str], folder: str | None) -> None:
+    """Refuse a file that could not be written, that is one of the inputs, or that lies among the certificates."""
+    file = Path(path)
+    if folder is not None and file.absolute().parent == Path(folder).absolute():
+        raise InputError(f"{path} lies among the certificates, which hold an audit.json anyway: give another place")
+    if file.is_dir():
+        raise InputError(f"{path} is a folder: give the name of a file to write")
+    for given in inputs:
+        if file.exists() and Path(given).exists() and file.samefile(given):
+            raise InputError(f"{path} is an input, which would be overwritten: give another file to write")
+    _check_parent(file, path)
+    if file.exists() and not os.access(file, os.W_OK):
+        raise InputError(f"{path} cannot be written: check its permissions, or give another file")
+
+
+def check_folder(path: str) -> None:
+    """Refuse a folder that could not be written, or that holds anything but an earlier audit."""
+    folder = Path(path)
+    if not folder.exists():
+        _check_parent(folder, path)
+        return
+    if not folder.is_dir():
+        raise InputError(f"{path} is a file: give the name of a folder for the certificates")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{path} cannot be written: check its permissions, or give another folder")
+    strange = sorted(entry.name for entry in folder.iterdir() if not _OURS.fullmatch(entry.name))
+    if strange or (any(folder.iterdir()) and not _is_audit(folder / "audit.json")):
+        other = f"holds {strange[0]}" if strange else "is not empty and holds no audit"
+        raise InputError(f"{path} {other}: give a new folder, an empty one, or one with an earlier audit to replace")
+
+
+def clear_folder(path: str) -> None:
+    """Remove an earlier audit, whose certificates would else stay beside the new ones."""
+    folder = Path(path)
+    if folder.is_dir():
+        for entry in folder.iterdir():
+            if _OURS.fullmatch(entry.name):
+                entry.unlink()
+
+
+def _check_parent(place: Path, path: str) -> None:
+    parent = place.parent
+    if not parent.is_dir():
+        raise InputError(f"{path} cannot be written, because {parent} is not a folder: make it first")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(f"{path} cannot be written, because {parent} is not writable: give another place")
+
+
+def _is_audit(file: Path) -> bool:
+    try:
+        return json.loads(file.read_text(encoding="utf-8")).get("schema") == "audit-1"
+    except (OSError, ValueError, AttributeError):
+        return False
