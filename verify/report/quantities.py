@@ -103,9 +103,9 @@ def _within(low: Fraction, high: Fraction | None, tolerance: Fraction) -> str:
 
 
 def _between(low: Fraction, high: Fraction, unit: str, what: str) -> str:
-    least, most = (f"{end}{unit}" for end in enclosure(low, high, 6))
     if high - low > high / 20:
-        return f"between {least} and {most} {what}"
+        return f"between {at_least(low, 4)}{unit} and {at_most(high, 4)}{unit} {what}"
+    least, most = (f"{end}{unit}" for end in enclosure(low, high, 6))
     about = f"{nearest((low + high) / 2, 3)}{unit} {what}"
     return about if least == most else f"{about} (between {least} and {most})"
 
