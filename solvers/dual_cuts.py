@@ -19,18 +19,19 @@ from numpy.typing import NDArray
 
 from solvers.instance import Instance, Status
 from solvers.master import Column, MasterSolution, solve_master
-from solvers.pricing import Tree, ascend, bound_tree, sweep_angles
+from solvers.pricing import Leaf, Tree, ascend, bound_tree, crossings, sweep_angles
 
 Array = NDArray[np.float64]
 
 ALL_POINTS = 150  # a working set of all points up to this many
 POINTS_PER_ROUND = 50
-COLUMNS_PER_ROUND = 12  # per mask class and sign
+COLUMNS_PER_ROUND = 24  # per mask class and sign
 KEEP_COLUMNS = 120  # beyond this, columns unused for `IDLE_ROUNDS` rounds are dropped
 IDLE_ROUNDS = 6
 QUANTUM_BITS = 38  # multipliers are multiples of 2^-38 of the largest one: short, and exact as floats
 SUPPORT_TOLERANCE = 1e-9  # multipliers below this part of the largest are set to zero
-MAX_PENALTY = 1e12
+FIRST_PENALTY = 100.0  # in the scaled problem, where rows and targets are about 1
+MAX_PENALTY = 1e10
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,22 @@ def solve(
     return _Loop(instance, tol, deadline, on_progress, seed).run(list(start))
 
 
+def _scales(instance: Instance) -> tuple[Array, float]:
+    """Powers of two (n,) that bring every row near norm 1, and one for the required outputs.
+
+    s(x.u) is homogeneous in x, so a point may be scaled with what is required of it; a free bias needs one scale for
+    all.
+    """
+    body = instance.rows[:, :-1] if instance.free else instance.rows
+    sizes = np.abs(body).max(axis=1, initial=0.0)
+    sizes[sizes == 0] = sizes.max(initial=0.0) or 1.0
+    if instance.free:
+        sizes[:] = sizes.max()
+    scales = 2.0 ** -np.round(np.log2(sizes))
+    required = np.abs((scales if not instance.free else 1.0) * (1.0 if instance.margin else instance.targets))
+    return scales, 2.0 ** -np.round(np.log2(float(np.max(required)) or 1.0))
+
+
 class _Loop:
     def __init__(
         self,
@@ -110,17 +127,17 @@ class _Loop:
         on_progress: Callable[[Progress], None] | None,
         seed: int,
     ) -> None:
-        body = instance.rows[:, :-1] if instance.free else instance.rows
-        largest = float(np.linalg.norm(body, axis=1).max(initial=0.0)) or 1.0
-        self.row_scale = 2.0 ** -np.round(np.log2(largest))
-        targets = float(np.abs(instance.targets).max(initial=0.0)) or 1.0
-        self.target_scale = 1.0 if instance.margin else 2.0 ** -np.round(np.log2(targets))
-        rows = instance.rows * self.row_scale
-        self.bias_scale = 1.0
+        self.row_scales, self.target_scale = _scales(instance)
+        rows = instance.rows * self.row_scales[:, None]
+        sides = np.ones(len(rows)) if instance.margin else instance.targets
         if instance.free:
-            self.bias_scale = 1.0 / self.row_scale  # the bias column is 1 again in the scaled rows
-            rows[:, -1] *= self.bias_scale
-        self.instance = replace(instance, rows=rows, targets=instance.targets * self.target_scale)
+            rows[:, -1] = instance.rows[:, -1]
+            self.unit = float(self.row_scales[0]) / self.target_scale  # (s x, 1).(w, b) = (x, 1).(s w, b)
+            self.required = sides * self.target_scale
+        else:
+            self.unit = 1.0 / self.target_scale
+            self.required = sides * self.row_scales * self.target_scale
+        self.instance = replace(instance, rows=rows)
         self.tol, self.deadline, self.on_progress = tol, deadline, on_progress
         self.random = np.random.default_rng(seed)
         self.began = time.monotonic()
@@ -152,17 +169,17 @@ class _Loop:
             self.proof and self._unscaled_proof(self.proof),
             tuple(self._unscaled(atoms) for atoms in self.candidates[:3]),
             self.own and self._unscaled(self.own),
-            self.best_dual[1] * self.row_scale,
+            self.best_dual[1] * self.row_scales,
             tuple(self.history),
         )
 
     # -- the loop -------------------------------------------------------------------------------------------------
 
     def _rounds(self, start: list[Column]) -> str:
-        penalty = 1e4
+        penalty = FIRST_PENALTY
         self._add(start)
         if self.columns:
-            own = solve_master(self.instance, list(self.columns.values()), self.points, penalty)
+            own = solve_master(self.instance, self.required, list(self.columns.values()), self.points, penalty)
             if own.status is not Status.FAILED and own.slack < 1e-7 * len(self.points):
                 self._record(own, list(self.columns.values()))
                 self.own = self.candidates[-1] if self.candidates else None
@@ -173,7 +190,7 @@ class _Loop:
             if self._late():
                 return "time"
             keys, columns = list(self.columns), list(self.columns.values())
-            solution = solve_master(self.instance, columns, self.points, penalty, self._time_left())
+            solution = solve_master(self.instance, self.required, columns, self.points, penalty, self._time_left())
             if solution.status is Status.FAILED:
                 return "time" if self._late() else "stalled"
             self._mark_used(keys, solution)
@@ -184,7 +201,9 @@ class _Loop:
             self._remember(multipliers, beta)
             self._report()
             added = self._add(new)
-            if solution.slack > 1e-8 * len(self.points) and not added and not grown:
+            binds = float(np.abs(solution.multipliers).max()) > 0.1 * penalty
+            if binds and solution.slack * penalty > self.tol / 20 * solution.value and not (added and self.round % 4)
+            and not grown:
                 if penalty >= MAX_PENALTY:
                     return "stalled"
                 penalty *= 10
@@ -218,11 +237,10 @@ class _Loop:
 
     def _report(self) -> None:
         upper = min((atoms.value for atoms in self.candidates), default=np.inf)
-        unit = self.row_scale / self.target_scale
         progress = Progress(
             self.round,
-            self.best_dual[0] * unit,
-            upper * unit,
+            self.best_dual[0] * self.unit,
+            upper * self.unit,
             len(self.columns),
             len(self.points),
             time.monotonic() - self.began,
@@ -271,11 +289,11 @@ class _Loop:
         value = float(norms[keep].sum())
         outputs = self._outputs(directions, signs)
         if instance.margin:
-            margin = float((instance.targets * outputs).min())
+            margin = float((instance.targets * outputs / self.required).min())
             if margin <= 0:
                 return
             directions, value = directions / margin, value / margin
-        elif float(np.abs(outputs - instance.targets).max()) > 1e-6:
+        elif float(np.abs(outputs - self.required).max()) > 1e-6:
             return
         self.candidates.append(Atoms(directions, signs, masks, value))
         self.candidates.sort(key=lambda atoms: atoms.value)
@@ -289,7 +307,7 @@ class _Loop:
         if len(self.points) == len(self.instance.rows):
             return 0
         outputs = self._outputs(solution.directions, np.array([c.sign for c in columns], np.int8))
-        margins = self.instance.targets * outputs
+        margins = self.instance.targets * outputs / self.required
         margins[self.points] = np.inf
         worst = np.argsort(margins)[:POINTS_PER_ROUND]
         worst = worst[margins[worst] < 1.0 - self.tol / 20]
@@ -317,11 +335,11 @@ class _Loop:
                 if instance.free:
                     columns.append(Column(mask, sign, np.zeros(len(rows), bool)))
                 columns += [self._column(mask, sign, u) for u in np.concatenate([starts, rows[chosen], -rows[chosen]])]
-        weights = instance.targets / max(float(np.abs(instance.targets).sum()), 1e-300)
-        return columns + self._ascents(self._rounded(np.abs(weights) if instance.margin else weights), 0.0)[0]
+        weights = self.required / max(float(np.abs(self.required).sum()), 1e-300)
+        return columns + self._ascents(self._rounded(weights), 0.0)[0]
 
     def _random_columns(self, multipliers: Array) -> list[Column]:
-        found, _ = self._ascents(multipliers, 1.0 - 1e-3, starts=200)
+        found, _ = self._ascents(multipliers, 1.0 - 1e-3, starts=1000)
         return found
 
     # -- the dual side --------------------------------------------------------------------------------------------
@@ -355,7 +373,7 @@ class _Loop:
         return multipliers * self.instance.targets if self.instance.margin else multipliers
 
     def _dual_value(self, multipliers: Array) -> float:
-        return float(multipliers.sum() if self.instance.margin else multipliers @ self.instance.targets)
+        return float(multipliers @ self.required)
 
     def _price(self, multipliers: Array, solution: MasterSolution, columns: list[Column]) -> tuple[list[Column], float]:
         """Columns that violate |h| <= 1 at lambda, and the largest |h| seen."""
@@ -366,7 +384,7 @@ class _Loop:
         return self._ascents(multipliers, 1.0 + self.tol / 10, seeds=seeds)
 
     def _ascents(
-        self, multipliers: Array, threshold: float, *, starts: int = 48, seeds: dict[int, list[Array]] | None = None
+        self, multipliers: Array, threshold: float, *, starts: int = 160, seeds: dict[int, list[Array]] | None = None
     ) -> tuple[list[Column], float]:
         instance = self.instance
         support = np.flatnonzero(multipliers)
@@ -383,8 +401,9 @@ class _Loop:
                 else:
                     first = [
                         self.random.standard_normal((starts, len(seen))),
-                        rows[: starts // 2],
-                        -rows[: starts // 2],
+                        crossings(rows, starts, self.random),
+                        rows,
+                        -rows,
                     ]
                     if seeds and mask in seeds:
                         first.append(np.array(seeds[mask])[:, seen])
@@ -448,7 +467,7 @@ class _Loop:
         columns, seen_beta = self._ascents(multipliers, 1.0 + self.tol / 10)
         if stop and any(column.key(instance, self.points) not in self.columns for column in columns):
             return None, columns
-        beta = max(seen_beta, 1e-300) * (1.0 + (self.tol / 4 if slack is None else slack))
+        beta = max(seen_beta, 1.0) * (1.0 + (self.tol / 4 if slack is None else slack))
         weights = self._coefficients(multipliers)[support]
         trees: list[Tree] = []
         violators: list[Column] = []
@@ -469,6 +488,8 @@ class _Loop:
         if violators or any(tree.nodes is None for tree in trees):
             return None, violators
         bound = max(tree.bound for tree in trees)
+        if bound <= 0:  # h = 0: the data cannot be fitted, which is for the exact test to say
+            return None, []
         return DualProof(multipliers, bound, support, tuple(trees), value / bound), []
 
     def _prove_best(self) -> None:
@@ -495,29 +516,27 @@ class _Loop:
     # -- back to the given scale ----------------------------------------------------------------------------------
 
     def _unscaled(self, atoms: Atoms) -> Atoms:
-        factor = self.row_scale / self.target_scale
-        directions = atoms.directions * factor
+        directions = atoms.directions / self.target_scale
         if self.instance.free:
-            directions[:, -1] *= self.bias_scale
-        return replace(atoms, directions=directions, value=atoms.value * factor)
+            directions[:, :-1] *= self.row_scales[0]
+        return replace(atoms, directions=directions, value=atoms.value * self.unit)
 
     def _unscaled_proof(self, proof: DualProof) -> DualProof:
-        """Slopes scale with the multipliers, ranges with the rows: all by powers of two, so nothing is rounded."""
-        trees = []
-        for tree in proof.trees:
-            nodes = []
-            for node in tree.nodes or []:
-                if not isinstance(node, int):
-                    ranges = {
-                        i: (l / self.row_scale, r / self.row_scale, ml, mr) for i, (l, r, ml, mr) in node.ranges.items()
-                    }
-                    nodes.append(replace(node, slopes=node.slopes * self.row_scale, ranges=ranges))
-                else:
-                    nodes.append(node)
-            trees.append(replace(tree, nodes=nodes))
+        """Multipliers and slopes scale with the rows, range multipliers with their quotients: by powers of two,
+        exactly."""
+        scales = self.row_scales[proof.support]
+
+        def unscaled(leaf: Leaf) -> Leaf:
+            ranges = {
+                i: tuple({k: m * float(scales[k] / scales[i]) for k, m in side.items()} for side in sides)
+                for i, sides in leaf.ranges.items()
+            }
+            return Leaf(leaf.slopes * scales, ranges)
+
+        trees = [
+            replace(tree, nodes=[node if isinstance(node, int) else unscaled(node) for node in tree.nodes or []])
+            for tree in proof.trees
+        ]
         return replace(
-            proof,
-            multipliers=proof.multipliers * self.row_scale,
-            trees=tuple(trees),
-            lower=proof.lower * self.row_scale / self.target_scale,
+            proof, multipliers=proof.multipliers * self.row_scales, trees=tuple(trees), lower=proof.lower * self.unit
         )

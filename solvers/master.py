@@ -43,6 +43,8 @@ class Column:
 
     def key(self, instance: Instance, points: NDArray[np.intp]) -> tuple[int, int, bytes]:
         """Columns with equal keys are the same column of the master on these points."""
+        if instance.slope == 1.0:
+            return self.mask, 1, b""  # linear: every pattern and sign is the same program
         on = self.on[points]
         if instance.margin:
             on = on & (self.sign * instance.targets[points] > 0)
@@ -63,9 +65,17 @@ class MasterSolution:
 
 
 def solve_master(
-    instance: Instance, columns: list[Column], points: NDArray[np.intp], penalty: float, time_limit: float = 60.0
+    instance: Instance,
+    required: Array,
+    columns: list[Column],
+    points: NDArray[np.intp],
+    penalty: float,
+    time_limit: float = 60.0,
 ) -> MasterSolution:
-    """Solve the restricted master. instance rows (n, D); points: indices of the working set."""
+    """Solve the restricted master on the working set `points` (indices).
+
+    required (n,): r_i > 0 in y_i f(x_i) >= r_i (max-margin: 1 in the module's text), f(x_i) = r_i (min-norm).
+    """
     rows, targets, a = instance.rows[points], instance.targets[points], instance.slope
     count, width = len(points), len(columns)
     masks = [instance.masks[column.mask] for column in columns]
@@ -145,7 +155,7 @@ def solve_master(
         (np.concatenate(data), (np.concatenate(row_index), np.concatenate(column_index))), shape=(next_row, total)
     )
     right = np.zeros(next_row)
-    right[:count] = -1.0 if instance.margin else targets
+    right[:count] = -required[points] if instance.margin else required[points]
     cost = np.zeros(total)
     cost[at_r : at_r + width] = 1.0
     cost[at_xi : at_xi + n_xi] = penalty

@@ -33,11 +33,11 @@ PENALTY_ROUNDS = 6  # rounds of the method of multipliers that bring the bias co
 class Leaf:
     """A closed cone: the variables t (S,) of its bound and, where they were tightened, ranges with their multipliers.
 
-    ranges: point -> (l, r, {decided point: multiplier for l}, {decided point: multiplier for r}).
+    ranges: point -> ({decided point: multiplier for l}, {decided point: multiplier for r}); they define l and r.
     """
 
     slopes: Array
-    ranges: dict[int, tuple[float, float, dict[int, float], dict[int, float]]] = field(default_factory=dict)
+    ranges: dict[int, tuple[dict[int, float], ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -160,34 +160,64 @@ class _Kernel:
 
 
 def ascend(
-    rows: Array, weights: Array, slope: float, starts: Array, *, free: bool = False, rounds: int = 12, sweeps: int = 8
+    rows: Array,
+    weights: Array,
+    slope: float,
+    starts: Array,
+    *,
+    free: bool = False,
+    rounds: int = 6,
+    sweeps: int = 4,
+    finalists: int = 64,
 ) -> tuple[Array, Array]:
     """Local maxima of h on the unit ball from many starts: (directions (B, D), values (B,)), best value first.
 
+    All starts get a few rounds, the best `finalists` of them with distinct patterns many more.
     With the pattern on the points with c_i > 0 fixed, h is bounded below by a concave function that touches it: its
     maximiser is p / ||p||; the pattern is read off again there until nothing changes. Values never decrease.
     With a free bias the directions have ||w|| = 1 and the best bias for that w.
     """
     kernel = _Kernel(rows, weights, slope, free=free, beta=1.0)
     directions = normalise(rows, weights, slope, starts, free=free)
-    values = evaluate(rows, weights, slope, directions)
+    directions, values = _climb(kernel, directions, rounds, sweeps)
+    on = directions @ rows[kernel.positive].T > 0
+    _, distinct = np.unique(on, axis=0, return_index=True)
+    best = np.sort(distinct)[:finalists]
+    return _climb(kernel, directions[best], 6 * rounds, 5 * sweeps)
+
+
+def _climb(kernel: _Kernel, directions: Array, rounds: int, sweeps: int) -> tuple[Array, Array]:
+    values = evaluate(kernel.rows, kernel.weights, kernel.slope, directions)
     e = kernel.excess
-    t = np.zeros((len(starts), len(rows)))
+    t = np.zeros((len(directions), len(e)))
+    moving = np.arange(len(directions))
     for _ in range(rounds):
-        on = directions @ rows.T > 0
+        on = directions[moving] @ kernel.rows.T > 0
         fixed = np.where(on, e, 0.0)
         low = np.where(kernel.positive, fixed, np.minimum(e, 0.0))
         high = np.where(kernel.positive, fixed, 0.0)
-        t = np.clip(np.where(kernel.positive, fixed, t if t.any() else fixed), low, high)
-        p = kernel.descend(t, low, high, np.zeros(t.shape, bool), t, t, sweeps)
-        new = normalise(rows, weights, slope, p, free=free)
-        new_values = evaluate(rows, weights, slope, new)
-        better = new_values > values + 1e-12 * np.abs(values)
+        part = np.clip(np.where(kernel.positive, fixed, t[moving] if t.any() else fixed), low, high)
+        p = kernel.descend(part, low, high, np.zeros(part.shape, bool), part, part, sweeps)
+        t[moving] = part
+        new = normalise(kernel.rows, kernel.weights, kernel.slope, p, free=kernel.free)
+        reached = evaluate(kernel.rows, kernel.weights, kernel.slope, new)
+        better = reached > values[moving] + 1e-12 * np.abs(values[moving])
         if not better.any():
             break
-        directions[better], values[better] = new[better], new_values[better]
+        moving = moving[better]
+        directions[moving], values[moving] = new[better], reached[better]
     order = np.argsort(-values, kind="stable")
     return directions[order], values[order]
+
+
+def crossings(rows: Array, count: int, random: np.random.Generator) -> Array:
+    """Directions orthogonal to D - 1 random rows (and their opposites), (count, D): where maxima of h tend to lie."""
+    size, dimension = rows.shape
+    if size < dimension or dimension < 2:
+        return np.empty((0, dimension))
+    chosen = np.argsort(random.random((count // 2, size)), axis=1)[:, : dimension - 1]
+    _, _, right = np.linalg.svd(rows[chosen])
+    return np.concatenate([right[:, -1], -right[:, -1]])
 
 
 def sweep_angles(rows: Array, weights: Array, slope: float) -> tuple[Array, Array]:
@@ -316,7 +346,7 @@ def bound_tree(
         for b, node in enumerate(chosen):
             if total[b] <= beta or not chord[b].any():
                 bound = max(bound, float(total[b]))
-                results[node.identity] = _leaf(t[b], chord[b], left[b], right[b], multipliers[b], positive, place_of)
+                results[node.identity] = _leaf(t[b], chord[b], multipliers[b], positive, place_of)
                 continue
             point = _widest_gap(kernel, t[b], chord[b], left[b], right[b], p[b])
             results[node.identity] = point
@@ -417,20 +447,18 @@ def _widest_gap(kernel: _Kernel, t: Array, chord: NDArray[np.bool_], left: Array
 def _leaf(
     t: Array,
     chord: NDArray[np.bool_],
-    left: Array,
-    right: Array,
     multipliers: Array,
     positive: NDArray[np.intp],
     place_of: dict[int, int],
 ) -> Leaf:
-    ranges: dict[int, tuple[float, float, dict[int, float], dict[int, float]]] = {}
+    ranges: dict[int, tuple[dict[int, float], ...]] = {}
     for i in np.flatnonzero(chord):
         q = place_of[int(i)]
         sides = [
             {int(positive[k]): float(multipliers[z, q, k]) for k in np.flatnonzero(multipliers[z, q])} for z in (0, 1)
         ]
         if sides[0] or sides[1]:
-            ranges[int(i)] = (float(left[i]), float(right[i]), sides[0], sides[1])
+            ranges[int(i)] = tuple(sides)
     return Leaf(t.copy(), ranges)
 
 

@@ -222,19 +222,52 @@ def audit(
     if limits is not None:
         rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
         return _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
-    bracket = bracket_optimum(
-        problem, network, subject=subject, tol=float(tolerance), deadline=deadline, on_progress=progress
-    )
+    bracket = _bracket(problem, network, subject, float(tolerance), deadline, progress)
     if subject is None:
         rest = _not_fitting(problem, network, fits)
     else:
-        stationary = decide(Question.STATIONARY, problem, network, stationarity(problem, subject, network, allowed))
+        stationary = decide(Question.STATIONARY, problem, network, _stationarity(problem, subject, network, allowed))
         rest = {
             Question.STATIONARY: stationary,
             Question.LOCAL_OPTIMUM: _local(problem, network, stationary),
             **_global(problem, network, subject, bracket, tolerance),
         }
     return _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began)
+
+
+_FLOAT_FAILURES = (ArithmeticError, ValueError)  # overflow, a singular matrix, numbers too long for a certificate
+
+
+def _bracket(
+    problem: Problem,
+    network: Network,
+    subject: Network | None,
+    tol: float,
+    deadline: float | None,
+    progress: Callable[[Progress], None] | None,
+) -> Bracket:
+    """The bracket; an arithmetic failure of the float solvers leaves it open."""
+    import numpy as np
+
+    try:
+        with np.errstate(all="ignore"):
+            return bracket_optimum(problem, network, subject=subject, tol=tol, deadline=deadline, on_progress=progress)
+    except _FLOAT_FAILURES as error:
+        return Bracket(lower=None, upper=None, witnesses=(), status=f"failed ({_sentence(error)})", history=())
+
+
+def _stationarity(problem: Problem, subject: Network, network: Network, tolerance: Fraction) -> Proposal:
+    import numpy as np
+
+    try:
+        with np.errstate(all="ignore"):
+            return stationarity(problem, subject, network, tolerance)
+    except _FLOAT_FAILURES as error:
+        return Proposal(reason=f"the floating-point search failed ({_sentence(error)})")
+
+
+def _sentence(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:200]
 
 
 def pose(
@@ -406,8 +439,11 @@ def _why_open(question: Question, found: dict[Question, Finding], bracket: Brack
     if question is Question.GLOBAL_OPTIMUM and wider is not None and wider.verdict is Verdict.REFUTED:
         return "a wider network is better; a search at this network's own width is not available yet"
     why = {"time": "the time limit was reached", "interrupted": "the search was interrupted"}
-    ended = why.get(bracket.status, "the bracket could not be closed further")
-    return f"{ended} before the bracket was narrow enough"
+    if bracket.status.startswith("failed"):
+        return f"the floating-point search {bracket.status}"
+    if bracket.status in why:
+        return f"{why[bracket.status]} before the bracket was narrow enough"
+    return "the search could not narrow the bracket far enough"
 
 
 def _assemble(

@@ -136,7 +136,7 @@ class _Builder:
             if s != 0 or e <= 0:
                 continue
             found = leaf.ranges.get(i)
-            low, high = ({}, {}) if found is None else found[2:]
+            low, high = found or ({}, {})
             left, low_terms = self._range(i, -1, low, signs, rows, counted)
             right, high_terms = self._range(i, 1, high, signs, rows, counted)
             if left is None or right is None:

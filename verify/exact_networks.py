@@ -32,13 +32,19 @@ Array = NDArray[np.float64]
 EXACT_EQUATIONS = 60
 """The most interpolation equations that are solved exactly; more would give numbers longer than the checker reads."""
 
-KINK_SHARE = 1e-7  # a preactivation below this part of ||w_j|| ||x_i|| is pushed to this size on its own side
+KINK_SHARE = 1e-7  # a preactivation below this part of sum_c |w_jc x_ic| is pushed to this size on its own side
 CONSTANT_COST = 1e-10  # what a constant (free bias, w = 0) may cost, relative to the value
 
 
 def float_rows(problem: Problem) -> Array:
     """The lifted rows as floats, shape (n, c)."""
     return np.array([[float(entry) for entry in row] for row in problem.rows])
+
+
+def norms(directions: Array) -> Array:
+    """The norm of each row, without overflow or underflow on the way."""
+    largest = np.abs(directions).max(axis=1, initial=0.0)
+    return largest * np.linalg.norm(directions / np.where(largest > 0, largest, 1.0)[:, None], axis=1)
 
 
 def network_of_directions(
@@ -51,7 +57,7 @@ def network_of_directions(
     free.
     """
     counted = list(problem.norm_columns)
-    sizes = np.linalg.norm(directions[:, counted], axis=1)
+    sizes = norms(directions[:, counted])
     total = max(float(sizes.sum()), 1e-300)
     classes = problem.mask_classes
     hidden: list[Fraction] = []
@@ -82,14 +88,13 @@ def merge_directions(
     kept_signs: list[int] = []
     kept_masks: list[int] = []
     cells: list[NDArray[np.int8]] = []
-    scale = np.linalg.norm(rows, axis=1)
-    order = np.argsort(-np.linalg.norm(directions, axis=1), kind="stable")
+    order = np.argsort(-norms(directions), kind="stable")
     for j in order:
         u, sign, mask = directions[j], int(signs[j]), int(masks[j])
         if slope == 1.0 and sign < 0:
             u, sign = -u, 1
         z = rows @ u
-        tolerance = 1e-8 * scale * float(np.linalg.norm(u))
+        tolerance = 1e-8 * (np.abs(rows) @ np.abs(u))
         cell = np.where(np.abs(z) <= tolerance, 0, np.sign(z)).astype(np.int8)
         if slope == 1.0:
             cell[:] = 0
@@ -136,11 +141,10 @@ def _float_step(
 ) -> Array | None:
     """Weights (k, c) near the given ones that fit in floats and keep their pattern by a visible distance."""
     on = weights @ rows.T > 0
-    reach = np.maximum(np.linalg.norm(rows, axis=1), 1e-300)
     place = np.flatnonzero(allowed.ravel())
     fit = np.einsum("j,ji,ic->ijc", v, np.where(on, 1.0, slope), rows).reshape(len(rows), -1)[:, place]
-    size = np.maximum(np.linalg.norm(weights, axis=1), 1e-9 * max(float(np.linalg.norm(weights)), 1e-300))
-    push = KINK_SHARE * size[:, None] * reach[None, :]
+    floor = 1e-9 * np.abs(weights).max(axis=0, initial=1e-300)
+    push = KINK_SHARE * np.maximum(np.abs(weights), floor) @ np.abs(rows).T
     held: set[tuple[int, int]] = set()
     for _ in range(6):
         equations, right = [fit], [targets - (fit @ weights.ravel()[place])]
@@ -211,9 +215,16 @@ def distance(network: Network, given: Network) -> Fraction:
 
 
 def interpolate(
-    problem: Problem, directions: Array, signs: Sequence[int], masks: Sequence[int], seed: int = 0
+    problem: Problem,
+    directions: Array,
+    signs: Sequence[int],
+    masks: Sequence[int],
+    *,
+    wider: bool = True,
+    seed: int = 0,
 ) -> Iterable[Network]:
-    """Networks near the given directions that interpolate exactly: first one of the same width, then a wider one.
+    """Networks near the given directions that interpolate exactly: first one of the same width, then (`wider`) another
+    one.
 
     The wider one adds small neurons whose outputs at the data absorb the residual exactly.
     """
@@ -223,6 +234,8 @@ def interpolate(
     repaired = repair(problem, base)
     if repaired is not None:
         yield repaired
+    if not wider:
+        return
     absorbed = _absorb(problem, base, directions, masks, seed)
     if absorbed is not None:
         yield absorbed
@@ -233,11 +246,10 @@ def _absorb(problem: Problem, base: Network, directions: Array, masks: Sequence[
     rows, slope, classes = problem.rows, problem.architecture.slope, problem.mask_classes
     pool: list[tuple[int, list[Fraction]]] = []
     for mask, seen in enumerate(classes):
-        count = 3 * len(rows) + 10
-        guesses = random.standard_normal((count, len(seen)))
+        guesses = _guesses(problem, seen, 3 * len(rows) + 10, random)
         own = [u[list(seen)] for u, m in zip(directions, masks, strict=True) if m == mask]
         for u in [*own, *guesses]:
-            size = float(np.linalg.norm(u))
+            size = float(norms(u[None, :])[0])
             if size > 0:
                 full = [Fraction(0)] * len(rows[0])
                 for column, value in zip(seen, u, strict=True):
@@ -261,6 +273,20 @@ def _absorb(problem: Problem, base: Network, directions: Array, masks: Sequence[
         return network if outputs(problem, network) == list(problem.data.targets) else None
     except InputError:
         return None
+
+
+def _guesses(problem: Problem, seen: Sequence[int], count: int, random: np.random.Generator) -> Array:
+    """Random directions (count, len(seen)) in the units of the columns; a bias puts the breakpoint among the points."""
+    rows = float_rows(problem)[:, list(seen)]
+    units = np.abs(rows).max(axis=0)
+    units[units == 0] = 1.0
+    guesses = random.standard_normal((count, len(seen))) / units
+    if problem.architecture.bias and len(rows[0]) > 1 and seen[-1] == len(problem.rows[0]) - 1:
+        mixed = random.dirichlet(np.ones(min(len(rows), 3)), size=count)
+        chosen = np.array([random.choice(len(rows), mixed.shape[1], replace=False) for _ in range(count)])
+        centres = np.einsum("kq,kqc->kc", mixed, rows[chosen][..., :-1])
+        guesses[:, -1] = -np.einsum("kc,kc->k", guesses[:, :-1], centres)
+    return guesses
 
 
 def _activation(z: Fraction, slope: Fraction) -> Fraction:

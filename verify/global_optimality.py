@@ -18,7 +18,7 @@ import numpy as np
 from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, OptimalWithin, Tree, UpperBound
 from verify.exact import common_integers, primitive
 from verify.exact_bounds import lower_bound
-from verify.exact_networks import distance, float_rows, interpolate, merge_directions, network_of_directions
+from verify.exact_networks import distance, float_rows, interpolate, merge_directions, network_of_directions, norms
 from verify.exactify import solve_exactly
 from verify.network import Network
 from verify.patterns import pattern
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Bracket", "bracket_optimum", "infeasibility"]
 
+
+DROPPED = (1e-4, 1e-6, 1e-8)
+"""Neurons smaller than these parts of the largest are left out, in turn: an interior point leaves traces of all
+columns."""
 
 _SIGNS: tuple[Literal["+"], Literal["-"]] = ("+", "-")
 
@@ -232,16 +236,19 @@ def _columns(problem: Problem, network: Network) -> list[Column]:
 def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Network]:
     """Exact networks near the float directions: merged as far as possible, and as they are."""
     slope = float(problem.architecture.slope)
-    sizes = np.linalg.norm(atoms.directions, axis=1)
-    keep = sizes > 1e-8 * sizes.sum()
-    directions, signs, masks = atoms.directions[keep], list(atoms.signs[keep]), [int(m) for m in atoms.masks[keep]]
-    merged = merge_directions(instance.rows, directions, [int(s) for s in signs], masks, slope)
-    if problem.goal is Goal.MIN_NORM:
-        yield from interpolate(problem, *merged)
-        return
-    yield network_of_directions(problem, *merged)
-    if len(merged[0]) < len(directions):
-        yield network_of_directions(problem, directions, signs, masks)
+    sizes = norms(atoms.directions)
+    kept = {int((sizes > share * sizes.max(initial=0.0)).sum()): share for share in reversed(DROPPED)}
+    for count, share in sorted(kept.items()):
+        keep = sizes > share * sizes.max(initial=0.0)
+        directions, signs = atoms.directions[keep], [int(s) for s in atoms.signs[keep]]
+        masks = [int(m) for m in atoms.masks[keep]]
+        merged = merge_directions(instance.rows, directions, signs, masks, slope)
+        if problem.goal is Goal.MIN_NORM:
+            yield from interpolate(problem, *merged, wider=count == max(kept))
+            continue
+        yield network_of_directions(problem, *merged)
+        if len(merged[0]) < len(directions):
+            yield network_of_directions(problem, directions, signs, masks)
 
 
 def _lines(problem: Problem, mask: tuple[int, ...]) -> list[tuple[list[int], list[float]]]:

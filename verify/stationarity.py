@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["stationarity"]
 
 KINK_TOLERANCES = (1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-"""Preactivations below these parts of ||w_j|| ||x_i|| are tried as exact kinks, the smallest first."""
+"""Preactivations below these parts of sum_c |w_jc x_ic| are tried as exact kinks, the smallest first."""
 
 WEIGHTS = tuple(10.0**e for e in (4, 3, 2, 1.5, 1, 0.5, 0, -0.5, -1))
 """Weights rho on complementarity that are tried: small ones allow a larger delta for a smaller epsilon."""
@@ -355,7 +355,7 @@ def _with_kinks(problem: Problem, subject: _Subject, tolerance: Fraction) -> Ite
     if problem.architecture.slope == 1 or problem.goal is Goal.MIN_NORM:
         return
     rows, weights = subject.model.rows, subject.model.weights
-    sizes = np.linalg.norm(weights, axis=1)[:, None] * np.linalg.norm(rows, axis=1)[None, :]
+    sizes = np.abs(weights) @ np.abs(rows).T
     near = np.abs(weights @ rows.T) / np.maximum(sizes, 1e-300)
     near[sizes == 0] = np.inf
     tried: bytes = (near <= 0).tobytes()
@@ -520,7 +520,8 @@ def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: froz
             ]
         lines.append([outgoing[j] * slopes[j] * problem.rows[i][column] for j, column in place])
     start = [dyadic(float(flat[j, column]), 30) for j, column in place]
-    correction = solve_by_few(lines, [-dot(line, start) for line in lines])
+    zeros = [Fraction(0)] * len(place)
+    correction = solve_by_few(lines, [-dot(line, start) for line in lines]) if lines else zeros
     if correction is None:
         return None
     hidden = [value + change for value, change in zip(start, correction, strict=True)]
