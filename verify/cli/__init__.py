@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from verify.cli.audit_command import audit_command
-from verify.cli.check_command import check_command
+from verify.cli.auditing import audit_command
+from verify.cli.checking import check_command
 from verify.cli.failures import Program
-from verify.cli.regress_command import regress_command
+from verify.cli.regressing import regress_command
 
 __all__ = ["main", "program"]
 

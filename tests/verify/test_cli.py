@@ -1,0 +1,673 @@
+"""The command line: what each command prints and writes, its exit status, and one sentence for every fault."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import verify.auditing
+import verify.corpus
+from verify.cli import program
+from verify.cli.progress import progress_text
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+IRIS = ROOT / "examples" / "iris"
+CASE = {
+    "schema": "case-1",
+    "comment": "A KKT point that wastes its second neuron.",
+    "source": "arXiv:2110.02732, Theorem 3.2",
+    "flags": [],
+    "problem": {
+        "goal": "max-margin", "bias": "none", "slope": "0",
+        "inputs": [["1", "1/4"], ["-1", "1/4"]], "targets": ["1", "1"],
+    },
+    "network": {"W": [["0", "2"], ["0", "0"]], "v": ["2", "0"]},
+    "expect": {},
+}  # fmt: skip
+W, V = np.array([[1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 1.0])
+X, Y = np.array([[1.0, 1.0], [0.0, -1.0]]), np.array([1.0, 1.0])
+CERTIFICATES = [
+    f"{name}.json"
+    for name in ("fits", "global-any-width", "global-optimum", "lower-bound", "stationary", "upper-bound")
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty working folder that holds net.npz and data.npz (the tie case)."""
+    monkeypatch.chdir(tmp_path)
+    np.savez("net.npz", W=W, v=V, slope=0)
+    np.savez("data.npz", X=X, y=Y)
+    return tmp_path
+
+
+def run(*arguments, **options):
+    return CliRunner().invoke(program, list(map(str, arguments)), prog_name="isoptimal", **options)
+
+
+def isoptimal(*arguments, **options):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | options.pop("env", {})
+    return subprocess.run(
+        [sys.executable, "-m", "verify", *map(str, arguments)],
+        capture_output=True, text=True, env=environment, timeout=120, **options,
+    )  # fmt: skip
+
+
+def refusal(*arguments):
+    """The one sentence of a command that must be refused with status 2."""
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("isoptimal: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("isoptimal: ").rstrip("\n")
+
+
+# ------------------------------------------------------------------------------------------------- audit
+
+
+def test_the_report_is_printed(folder):
+    result = run("audit", "net.npz", "data.npz")
+    assert (result.exit_code, result.stderr) == (0, "")
+    for text in ("Network of 2 ReLU neurons", "undecided", "best possible", "6 files, not written", "1.70710678"):
+        assert text in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    assert sorted(path.name for path in folder.iterdir()) == ["data.npz", "net.npz"]
+
+
+def test_width_of_the_environment(folder):
+    assert max(map(len, run("audit", "net.npz", "data.npz", env={"COLUMNS": "70"}).stdout.splitlines())) <= 70
+
+
+def test_the_iris_network_end_to_end(folder):
+    audited = run("audit", IRIS / "net.npz", IRIS / "data.npz", "--certificates", "proofs", "--json", "audit.json")
+    assert (audited.exit_code, audited.stderr) == (0, "")
+    assert "not within 1e-6" in audited.stdout
+    assert "files in proofs; to check them again: isoptimal check proofs" in audited.stdout
+    written = json.loads(Path("audit.json").read_text(encoding="utf-8"))
+    assert written["findings"]["fits"]["certificates"] == ["proofs/fits.json"]
+    lower, upper = map(Fraction, written["bracket"])
+    assert 0 <= upper / lower - 1 <= Fraction(1, 10**6)
+    checked = run("check", "proofs", "--network", IRIS / "net.npz", "--data", IRIS / "data.npz")
+    assert checked.exit_code == 0
+    assert {line.split()[0] for line in checked.stdout.splitlines()} == {"accepted"}
+    assert len(checked.stdout.splitlines()) == 2 + sum(
+        json.loads(file.read_text()).get("schema") == "certificate-1" for file in Path("proofs").iterdir()
+    )
+
+
+def test_a_case_file_alone(folder):
+    Path("case.json").write_text(json.dumps(CASE))
+    result = run("audit", "case.json", "--tol", "1e-7", "--certificates", "proofs", "--json", "out.json")
+    assert result.exit_code == 0
+    assert "λ = (2, 2)" in result.stdout
+    assert "1.940285000 … 1.940285001" in result.stdout
+    written = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    low, high = map(Fraction, written["bracket"])
+    assert Fraction("1.940284") <= low <= high <= Fraction("1.940286")
+    assert {name: found["verdict"] for name, found in written["findings"].items()} == {
+        "fits": "proved", "stationary": "proved", "local_optimum": "undecided", "global_optimum": "refuted",
+        "global_any_width": "refuted",
+    }  # fmt: skip
+    assert run("check", "proofs").exit_code == 0
+
+
+def test_json_on_standard_output_is_alone_there(folder):
+    result = run("audit", "net.npz", "data.npz", "--json", "-")
+    assert json.loads(result.stdout)["schema"] == "audit-1"
+    assert "best possible" in result.stderr
+
+
+def test_csv_and_options(folder):
+    Path("data.csv").write_text("label,a,b\n1,1,1\n0,0,-1\n")
+    result = run("audit", "net.npz", "data.csv", "--target", "label", "--stationary-tol", "0.5", "--slope", "0")
+    assert result.exit_code == 0
+    assert "· data.csv: column 'label' holds the labels 0 and 1: they are read as -1 and 1" in result.stdout
+    result = run("audit", "net.npz", "data.csv", "--target", "label", "--goal", "min-norm")
+    assert "min-norm: the least norm with f(x) = y" in result.stdout
+    assert "are read as" not in result.stdout
+
+
+def test_an_output_bias_as_a_neuron_and_a_free_bias(folder):
+    np.savez("b2.npz", W=W, v=V, b2=0.25)
+    result = run("audit", "b2.npz", "data.npz", "--output-bias", "neuron", "--bias", "free")
+    assert result.exit_code == 0
+    assert "Network of 3 ReLU neurons with biases" in result.stdout
+    assert "· b2.npz holds no slope: it is read as ReLU (slope 0)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("required", "status", "sentence"),
+    [
+        ("stationary", 0, ""),
+        ("local", 1, "isoptimal: --require local is not met: undecided, "),
+        ("global", 1, "isoptimal: --require global is not met: refuted, "),
+    ],
+)
+def test_require(folder, required, status, sentence):
+    result = run("audit", "net.npz", "data.npz", "--require", required)
+    assert result.exit_code == status
+    assert result.stderr.startswith(sentence)
+    assert result.stderr.count("\n") == status
+    assert "best possible" in result.stdout
+
+
+def test_a_time_limit_is_a_job_done(folder):
+    hard_problem()
+    began = time.monotonic()
+    result = run("audit", "net.npz", "data.npz", "--time-limit", "0.5")
+    assert time.monotonic() - began < 60
+    assert result.exit_code == 0
+    assert "stopped at the time limit" in result.stdout
+
+
+def test_an_interrupted_audit_is_reported_and_ends_with_130(folder, monkeypatch):
+    audit = verify.auditing.audit
+
+    def interrupted(*arguments, **options):
+        from dataclasses import replace
+
+        return replace(audit(*arguments, **options), status="interrupted")
+
+    monkeypatch.setattr(verify.auditing, "audit", interrupted)
+    result = run("audit", "net.npz", "data.npz", "--json", "out.json", "--require", "global")
+    assert result.exit_code == 130
+    assert "interrupted, with the best bracket so far" in result.stdout
+    assert json.loads(Path("out.json").read_text(encoding="utf-8"))["status"] == "interrupted"
+
+
+def test_an_interrupt_before_there_is_anything_to_report(folder, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify.auditing, "audit", interrupted)
+    result = run("audit", "net.npz", "data.npz")
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr.strip() == "isoptimal: interrupted before it was done"
+
+
+def hard_problem():
+    """Random labels in dimension 5, and a network that does not fit them: minutes of search for the bracket."""
+    random = np.random.default_rng(0)
+    np.savez("net.npz", W=random.normal(size=(3, 5)), v=random.normal(size=3), slope=0)
+    np.savez("data.npz", X=random.normal(size=(60, 5)), y=random.choice([-1, 1], size=60))
+
+
+@pytest.mark.slow
+def test_control_c_and_the_progress_line(folder):
+    hard_problem()
+    shown, terminal = pty.openpty()
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "90"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "verify", "audit", "net.npz", "data.npz", "--json", "out.json"],
+        stdout=subprocess.PIPE, stderr=terminal, env=environment, text=True,
+    )  # fmt: skip
+    os.close(terminal)
+    seen = ""
+    while "round " not in seen:
+        seen += os.read(shown, 4096).decode(errors="replace")
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=120)
+    os.close(shown)
+    assert "auditing" in seen
+    assert process.returncode == 130, output
+    assert "interrupted, with the best bracket so far" in output
+    assert "Traceback" not in output
+    assert json.loads(Path("out.json").read_text(encoding="utf-8"))["status"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "text"),
+    [
+        (0.0, float("inf"), "round 3, 12 s"),
+        (0.0, 2.0, "round 3, best possible about 0 … 2, 12 s"),
+        (1.5, 2.0, "round 3, best possible about 1.5 … 2, gap 3.3e-01, 12 s"),
+    ],
+)
+def test_progress(lower, upper, text):
+    from solvers.dual_cuts import Progress
+
+    assert progress_text(Progress(3, lower, upper, 10, 20, 12.1), "…") == text
+
+
+# ------------------------------------------------------------------------------------------------- bad input
+
+
+def changed(**change):
+    return {"W": W, "v": V, "X": X, "y": Y} | change
+
+
+NETWORKS = {
+    "NaN in W": ({"W": [[1.0, np.nan], [0.0, 1.0]]}, "W[0, 1] is nan: every number must be finite"),
+    "infinite v": ({"v": [1.0, np.inf]}, "v[1] is inf: every number must be finite"),
+    "complex W": ({"W": W.astype(complex)}, "W is complex: store real numbers"),
+    "objects": ({"W": W.astype(object)}, "W is an array of Python objects: convert it to numbers first"),
+    "v too long": ({"v": np.ones(3)}, "W has shape (2, 2) but v has 3 entries"),
+    "W not a matrix": ({"W": np.ones(2)}, "W has shape (2,) and must be (neurons, inputs)"),
+    "W empty": ({"W": np.ones((0, 2))}, "W is empty (shape (0, 2))"),
+    "no v": ({"v": None}, "lacks v: it must hold W and v"),
+    "text": ({"W": W.astype(str)}, "W is text: store numbers"),
+    "output bias": ({"b2": 0.5}, "the output bias b2 is 0.5"),
+    "slope": ({"slope": 2.0}, "slope is 2: it must lie between 0 (ReLU) and 1 (linear)"),
+}
+DATA = {
+    "NaN in X": ({"X": [[1.0, np.nan], [0.0, 1.0]]}, "X[0, 1] is nan: every number must be finite"),
+    "infinite y": ({"y": [1.0, -np.inf]}, "y[1] is -inf: every number must be finite"),
+    "complex X": ({"X": X.astype(complex)}, "X is complex: store real numbers"),
+    "objects": ({"y": Y.astype(object)}, "y is an array of Python objects"),
+    "lengths": ({"y": np.ones(3)}, "X has 2 points but y has 3 targets"),
+    "other dimension": ({"X": np.ones((2, 3))}, "the data have 3 columns, but the network takes 2 inputs"),
+    "no y": ({"y": None}, "lacks y: it must hold X and y"),
+    "empty": ({"X": np.ones((0, 2)), "y": np.ones(0)}, "X is empty (shape (0, 2))"),
+    "labels": ({"y": [2.0, 3.0]}, "targets[0] is 2; max-margin needs targets 1 and -1"),
+    "text labels": ({"y": ["cat", "dog"]}, "y holds text ('cat', 'dog')"),
+}
+
+
+def save(name, **arrays):
+    np.savez(name, **{key: np.asarray(value) for key, value in arrays.items() if value is not None})
+
+
+def refused_audit(*arguments):
+    """The sentence; and nothing is written."""
+    before = sorted(Path.cwd().rglob("*"))
+    sentence = refusal("audit", *arguments, "--json", "out.json", "--certificates", "proofs")
+    assert sorted(Path.cwd().rglob("*")) == before
+    return sentence
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_bad_networks(folder, name):
+    change, sentence = NETWORKS[name]
+    save("net.npz", **{"W": W, "v": V} | change)
+    assert sentence in refused_audit("net.npz", "data.npz")
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_bad_data(folder, name):
+    change, sentence = DATA[name]
+    save("data.npz", **{"X": X, "y": Y} | change)
+    said = refused_audit("net.npz", "data.npz", "--goal", "max-margin")
+    assert sentence in said
+    assert "data.npz" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("data.csv", "a,b,label\n1,1,1\n", "has no column 'class' for the target: its columns are a, b, label"),
+        ("data.csv", "", "data.csv is empty"),
+        ("data.npz", "hello", "data.npz"),
+        ("data.npz", "PK\3\4 cut short", "data.npz is damaged or cut short"),
+        ("none.csv", None, "none.csv does not exist: check the path"),
+        ("data.xlsx", "", "data are read from .npz, .csv or .json files"),
+    ],
+)
+def test_unreadable_files(folder, name, content, sentence):
+    if content is not None:
+        Path(name).write_text(content)
+    assert sentence in refused_audit("net.npz", name, *(("--target", "class") if name.endswith("csv") else ()))
+
+
+def test_a_folder_for_a_file(folder):
+    Path("net.json").mkdir()
+    assert "net.json is a folder: give the file" in refused_audit("net.json", "data.npz")
+    assert "net.json is a folder: give the file" in refused_audit("net.json")
+
+
+def test_network_and_data_exchanged(folder):
+    assert "give the network first, then the data" in refused_audit("data.npz", "net.npz")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("net.npz",), "net.npz is no case file, and comes without data: give isoptimal audit NETWORK DATA"),
+        (("net.npz", "data.npz", "--bias", "free"), "has no bias, which does not go with bias mode 'free'"),
+        (("net.npz", "data.npz", "--slope", "1/2"), "says slope 0 but slope 1/2 is given"),
+        (("net.npz", "data.npz", "--slope", "x"), "the slope given is 'x'"),
+        (("net.npz", "data.npz", "--target", "y"), "is the name of a CSV column"),
+        (("net.npz", "data.npz", "--tol", "-1"), "'-1' is not a number of at least 0"),
+        (("net.npz", "data.npz", "--tol", "nan"), "'nan' is not a number of at least 0"),
+        (("net.npz", "data.npz", "--tol", "1e9999"), "'1e9999' is not a number of at least 0"),
+        (("net.npz", "data.npz", "--tol", "1/0"), "'1/0' is not a number of at least 0"),
+        (("net.npz", "data.npz", "--stationary-tol", "."), "'.' is not a number of at least 0"),
+        (("net.npz", "data.npz", "--time-limit", "0"), "'0' is not a number of more than 0"),
+        (("net.npz", "data.npz", "--goal", "best"), "see isoptimal audit --help"),
+        (("net.npz", "data.npz", "more"), "see isoptimal audit --help"),
+        ((), "Missing argument 'NETWORK': see isoptimal audit --help"),
+    ],
+)
+def test_bad_arguments(folder, arguments, sentence):
+    assert sentence in refused_audit(*arguments)
+
+
+@pytest.mark.parametrize("option", ["--goal", "--bias", "--slope", "--target"])
+def test_a_case_file_brings_its_own_problem(folder, option):
+    Path("case.json").write_text(json.dumps(CASE))
+    value = {"--goal": "max-margin", "--bias": "none"}.get(option, "0")
+    assert f"{option} is given, but the case file case.json holds its own" in refused_audit("case.json", option, value)
+
+
+def test_cases_that_train_only_the_hidden_layer_are_to_come(folder):
+    Path("case.json").write_text(json.dumps(CASE | {"problem": CASE["problem"] | {"trained": "hidden"}}))
+    assert "case.json trains only the hidden layer, which is not decided yet" in refused_audit("case.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--json", "none/out.json"), "none/out.json cannot be written, because none is not a folder"),
+        (("--json", "net.npz/out.json"), "because net.npz is not a folder"),
+        (("--json", "."), ". is a folder: give the name of a file to write"),
+        (("--json", "data.npz"), "data.npz is an input, which would be overwritten"),
+        (("--json", "./net.npz"), "./net.npz is an input, which would be overwritten"),
+        (("--certificates", "none/proofs"), "none/proofs cannot be written, because none is not a folder"),
+        (("--certificates", "net.npz"), "net.npz is a file: give the name of a folder"),
+        (("--certificates", "."), ". holds data.npz: give a new folder, an empty one, or one with an earlier audit"),
+        (("--certificates", "p", "--json", "p/a.json"), "p/a.json lies among the certificates"),
+    ],
+)
+def test_outputs_are_checked_before_the_work(folder, monkeypatch, arguments, sentence):
+    monkeypatch.setattr(verify.auditing, "audit", None)
+    assert sentence in refusal("audit", "net.npz", "data.npz", *arguments)
+    assert sorted(path.name for path in folder.iterdir()) == ["data.npz", "net.npz"]
+
+
+def test_places_that_deny_access(folder, monkeypatch):
+    Path("old.json").touch()
+    Path("old").mkdir()
+    monkeypatch.setattr("verify.cli.places.os.access", lambda path, _: Path(path).name not in ("old.json", "old"))
+    files = ("audit", "net.npz", "data.npz")
+    assert "old.json cannot be written: check its permissions" in refusal(*files, "--json", "old.json")
+    assert "old cannot be written: check its permissions" in refusal(*files, "--certificates", "old")
+    for option in ("--json", "--certificates"):
+        assert "because old is not writable" in refusal(*files, option, "old/new")
+
+
+def test_an_earlier_audit_is_replaced_and_nothing_else(folder):
+    assert run("audit", "net.npz", "data.npz", "--certificates", "proofs").exit_code == 0
+    Path("proofs/infeasible.json").write_text("{}")
+    assert run("audit", "net.npz", "data.npz", "--certificates", "proofs").exit_code == 0
+    assert not Path("proofs/infeasible.json").exists()
+    Path("proofs/mine.txt").write_text("")
+    assert "proofs holds mine.txt" in refusal("audit", "net.npz", "data.npz", "--certificates", "proofs")
+    Path("proofs/mine.txt").unlink()
+    Path("proofs/audit.json").write_text("[]")
+    sentence = refusal("audit", "net.npz", "data.npz", "--certificates", "proofs")
+    assert sentence.startswith("proofs is not empty and holds no audit")
+
+
+def test_a_disk_that_is_full_after_the_work(folder, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device", "out.json")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    result = run("audit", "net.npz", "data.npz", "--json", "out.json")
+    assert result.exit_code == 2
+    assert result.stderr == "isoptimal: out.json cannot be written (No space left on device)\n"
+    assert "best possible" in result.stdout
+
+
+def test_an_internal_error_is_one_sentence_with_its_place(folder, monkeypatch):
+    monkeypatch.setattr("verify.auditing.infeasibility", lambda _: 1 / 0)
+    result = run("audit", "net.npz", "data.npz")
+    assert (result.exit_code, result.stdout) == (70, "")
+    assert result.stderr.startswith("isoptimal: internal error in verify/auditing.py, line ")
+    assert "(ZeroDivisionError: division by zero), so nothing is proved; please report it" in result.stderr
+    assert result.stderr.count("\n") == 1
+    result = run("audit", "net.npz", "data.npz", "--debug")
+    assert result.exit_code == 70
+    assert "Traceback" in result.stderr
+
+
+# ------------------------------------------------------------------------------------------------- check
+
+
+@pytest.fixture
+def proofs(folder):
+    assert run("audit", "net.npz", "data.npz", "--certificates", "proofs").exit_code == 0
+    return folder / "proofs"
+
+
+def test_check_a_folder(proofs):
+    result = run("check", "proofs")
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == [f"accepted proofs/{name}" for name in CERTIFICATES]
+    assert all(line.endswith("about the exact values of the stored numbers") for line in lines)
+
+
+def test_check_one_certificate(proofs):
+    result = run("check", "proofs/problem.json", "proofs/network.json", "proofs/stationary.json")
+    assert (result.exit_code, len(result.stdout.splitlines())) == (0, 1)
+    assert run("check", "proofs/problem.json", "-", "proofs/lower-bound.json").exit_code == 0
+    result = run("check", "proofs/problem.json", "-", "proofs/stationary.json")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("refused proofs/stationary.json: network: ")
+
+
+def altered(path, **change):
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | change), encoding="utf-8")
+
+
+def test_a_refused_certificate(proofs):
+    altered(proofs / "lower-bound.json", bracket=["2", None])
+    result = run("check", "proofs")
+    assert result.exit_code == 1
+    refused = [line for line in result.stdout.splitlines() if line.startswith("refused")]
+    assert len(refused) == 1
+    assert refused[0].startswith("refused proofs/lower-bound.json: ")
+
+
+def test_a_certificate_that_cannot_be_read_is_refused(proofs):
+    (proofs / "fits.json").write_text('{"schema": "certificate-1", "kind": "fits", "margin": 0.5}')
+    (proofs / "stationary.json").write_bytes(b"\xff\xfe")
+    (proofs / "strange.json").write_text('{"schema": "audit-1"}')
+    result = run("check", "proofs")
+    assert result.exit_code == 1
+    refused = [line for line in result.stdout.splitlines() if line.startswith("refused")]
+    assert [line.split(":")[0] for line in refused] == [
+        f"refused proofs/{name}.json" for name in ("fits", "stationary", "strange")
+    ]
+
+
+def test_a_certificate_that_audit_json_names_is_missing(proofs):
+    (proofs / "stationary.json").unlink()
+    result = run("check", "proofs")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[-1] == "refused proofs/stationary.json: is named in audit.json and is missing"
+    (proofs / "audit.json").write_text("[]")
+    assert run("check", "proofs").exit_code == 0
+
+
+def test_another_network_beside_the_certificates(proofs):
+    np.savez("other.npz", W=W, v=2 * V, slope=0)
+    result = run("check", "proofs", "--network", "other.npz", "--data", "data.npz")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[:2] == [
+        "refused other.npz: not the network of the certificates", "accepted data.npz: the data of the certificates",
+    ]  # fmt: skip
+    assert run("check", "proofs", "--network", "net.npz").stdout.startswith(
+        "accepted net.npz: the network of the certificates"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"X": np.array([[1, 1], [0, 2**-50 - 1]])}, "point 1 (counting from 0) differs"),
+        ({"y": -Y}, "point 0 (counting from 0) differs"),
+        ({"X": X[:1], "y": Y[:1]}, "1 points, not 2"),
+        ({"X": np.ones((2, 3))}, "the data have 3 columns, but the network takes 2 inputs"),
+    ],
+)
+def test_other_data_beside_the_certificates(proofs, change, why):
+    save("other.npz", **{"X": X, "y": Y} | change)
+    result = run("check", "proofs/problem.json", "-", "proofs/lower-bound.json", "--data", "other.npz")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[0] == f"refused other.npz: not the data of the certificates: {why}"
+
+
+def test_the_users_files_are_read_as_the_audit_read_them(folder):
+    Path("data.csv").write_text("label,a,b\n1,1,1\n0,0,-1\n")
+    np.savez("net.npz", W=W, v=V, b2=0.5)
+    options = ("--target", "label")
+    for goal in ("max-margin", "min-norm"):
+        audited = run(
+            "audit", "net.npz", "data.csv", "--output-bias", "neuron", "--slope", "0.1", "--goal", goal, *options,
+            "--certificates", "proofs",
+        )  # fmt: skip
+        assert audited.exit_code == 0
+        assert run("check", "proofs", "--network", "net.npz", "--data", "data.csv", *options).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "Missing argument"),
+        (("a", "b"), "Give one folder, or PROBLEM NETWORK CERTIFICATE: see isoptimal check --help"),
+        (("none",), "none does not exist: give a folder of certificates"),
+        (("net.npz",), "net.npz is a file: give a folder of certificates"),
+        (("empty",), "empty holds no problem.json"),
+        (("bare",), "bare holds no certificate"),
+        (("broken",), "broken/problem.json is no problem that isoptimal wrote (line 1, column 1: no JSON"),
+        (("proofs", "--data", "none.npz"), "none.npz does not exist: check the path"),
+        (("proofs/problem.json", "proofs/problem.json", "proofs/fits.json"), "proofs/problem.json is no network"),
+        (("proofs/problem.json", "-", "none.json"), "none.json cannot be read (No such file or directory)"),
+    ],
+)
+def test_check_of_bad_input(proofs, arguments, sentence):
+    for name in ("empty", "bare", "broken"):
+        Path(name).mkdir()
+    Path("bare/problem.json").write_bytes((proofs / "problem.json").read_bytes())
+    Path("broken/problem.json").write_text("?")
+    Path("broken/fits.json").write_text("{}")
+    assert sentence in refusal("check", *arguments)
+
+
+def test_check_of_a_file_beyond_the_bound(proofs, monkeypatch):
+    monkeypatch.setattr("verify.cli.checking.MAX_SIZE", 10)
+    assert "is more than 10 bytes" in refusal("check", "proofs")
+
+
+# ------------------------------------------------------------------------------------------------- regress, help
+
+
+def test_regress_hands_over(folder, monkeypatch):
+    def regress(path, *, add, echo):
+        echo(f"decided {path} {add}")
+        return 1
+
+    monkeypatch.setattr(verify.corpus, "regress", regress)
+    result = run("regress", "cases", "--add", "new.json")
+    assert (result.exit_code, result.stdout) == (1, "decided cases new.json\n")
+
+
+def test_help_has_an_example_for_each_command():
+    for command in ((), ("audit",), ("check",), ("regress",)):
+        result = run(*command, "--help")
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert "Example" in result.stdout
+        assert " ".join(("  isoptimal", *command)) in result.stdout
+        assert max(map(len, result.stdout.splitlines())) <= 100
+    assert run().stdout == run("--help").stdout
+    assert run("-h").exit_code == 0
+
+
+def test_version():
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("isoptimal ")
+
+
+def test_an_unknown_command():
+    assert refusal("audits").startswith("No such command 'audits'")
+
+
+# ------------------------------------------------------------------------------------------------- real processes
+
+
+def test_check_needs_neither_numpy_nor_rich(proofs):
+    code = """
+import sys
+from verify.cli import program
+status = program.main(["check", "proofs"], standalone_mode=False)
+heavy = {"numpy", "scipy", "cvxpy", "rich", "solvers", "sympy"} & set(sys.modules)
+sys.exit(str(heavy) if heavy else status)
+"""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+ALONE = """
+import runpy, sys
+sys.path.insert(0, sys.argv.pop(1))
+runpy.run_module("verify.checker", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_certificates_are_checked_with_nothing_installed(proofs):
+    for name in CERTIFICATES:
+        network = "-" if name in ("lower-bound.json", "upper-bound.json") else "proofs/network.json"
+        arguments = [str(ROOT), "proofs/problem.json", network, f"proofs/{name}"]
+        command = [sys.executable, "-S", "-c", ALONE, *arguments]
+        result = subprocess.run(command, env={}, capture_output=True, text=True)
+        assert (result.returncode, result.stderr) == (0, ""), name
+        assert result.stdout.startswith("accepted: ")
+
+
+def test_help_and_check_start_quickly(proofs):
+    for arguments in (("--help",), ("check", "proofs")):
+        seconds = []
+        for _ in range(5):
+            began = time.monotonic()
+            assert isoptimal(*arguments).returncode == 0
+            seconds.append(time.monotonic() - began)
+        assert min(seconds) < 0.4  # 0.1 s on an idle machine; imports of the solvers would take a second
+
+
+def test_status_and_streams_of_a_real_process(folder):
+    result = isoptimal("audit", "net.npz", "none.npz")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "isoptimal: none.npz does not exist: check the path\n"
+    result = isoptimal("audit", "net.npz", "data.npz", "--json", "-", env={"PYTHONIOENCODING": "ascii"})
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["status"] == "optimal"
+    assert result.stderr.isascii()
+
+
+def test_standard_output_that_cannot_be_written(folder):
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "verify", "audit", "net.npz", "data.npz"],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+    assert result.returncode == 2
+    assert result.stderr.startswith("isoptimal: the output cannot be written (No space left on device)")
+
+
+@pytest.mark.parametrize("hiding", ["solvers/__init__.py", "solvers.py"])
+def test_solvers_of_the_user_that_hide_ours(folder, hiding):
+    place = folder / "mine" / hiding
+    place.parent.mkdir(parents=True)
+    place.touch()
+    result = isoptimal("audit", "net.npz", "data.npz", env={"PYTHONPATH": f"{folder / 'mine'}{os.pathsep}{ROOT}"})
+    assert (result.returncode, result.stdout) == (2, "")
+    hidden = place if hiding == "solvers.py" else place.parent
+    assert result.stderr.startswith(f"isoptimal: {hidden} hides the package solvers of isoptimal: rename it")
+
+
+def test_solvers_that_are_missing(folder, monkeypatch):
+    monkeypatch.setattr("verify.cli.failures.find_spec", lambda _: None)
+    assert "the package solvers is not beside the package verify" in refusal("audit", "net.npz", "data.npz")
