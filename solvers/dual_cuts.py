@@ -201,9 +201,8 @@ class _Loop:
             self._remember(multipliers, beta)
             self._report()
             added = self._add(new)
-            binds = float(np.abs(solution.multipliers).max()) > 0.1 * penalty
-            if binds and solution.slack * penalty > self.tol / 20 * solution.value and not (added and self.round % 4)
-            and not grown:
+            waits = grown or (added and self.round % 4)
+            if not waits and self._penalty_binds(solution, penalty):
                 if penalty >= MAX_PENALTY:
                     return "stalled"
                 penalty *= 10
@@ -222,6 +221,11 @@ class _Loop:
             added = self._add(self._random_columns(multipliers))
             if not added:
                 return "stalled"
+
+    def _penalty_binds(self, solution: MasterSolution, penalty: float) -> bool:
+        """Whether slack is paid for because a multiplier has reached the penalty, not by the solver's inaccuracy."""
+        paid = solution.slack * penalty > self.tol / 20 * solution.value
+        return paid and float(np.abs(solution.multipliers).max()) > 0.1 * penalty
 
     def _late(self, share: float = 0.8) -> bool:
         if self.deadline is None:
@@ -523,7 +527,8 @@ class _Loop:
 
     def _unscaled_proof(self, proof: DualProof) -> DualProof:
         """Multipliers and slopes scale with the rows, range multipliers with their quotients: by powers of two,
-        exactly."""
+        exactly.
+        """
         scales = self.row_scales[proof.support]
 
         def unscaled(leaf: Leaf) -> Leaf:

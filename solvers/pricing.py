@@ -179,7 +179,7 @@ def ascend(
     """
     kernel = _Kernel(rows, weights, slope, free=free, beta=1.0)
     directions = normalise(rows, weights, slope, starts, free=free)
-    directions, values = _climb(kernel, directions, rounds, sweeps)
+    directions, _ = _climb(kernel, directions, rounds, sweeps)
     on = directions @ rows[kernel.positive].T > 0
     _, distinct = np.unique(on, axis=0, return_index=True)
     best = np.sort(distinct)[:finalists]
