@@ -18,9 +18,7 @@ Example:
 """,
 )
 @click.argument("path", required=False)
-@click.option(
-    "--add", metavar="FILE", help="A case file, or a folder of certificates, to store as a case."
-)
+@click.option("--add", metavar="FILE", help="A case file, or a folder of certificates, to store as a case.")
 @debug_option
 def regress_command(path: str | None, add: str | None) -> int:
     """Decide each case below PATH again and compare with what it expects.
