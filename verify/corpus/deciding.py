@@ -1,0 +1,87 @@
+"""A case is decided again, from nothing but its problem and network, and compared with what it expects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import final
+
+from verify.auditing import Audit, audit
+from verify.readers.cases import Bracket, Case
+
+__all__ = ["TOLERANCE", "Difference", "bracket_text", "differences", "is_inside", "outcome_text", "redecide"]
+
+TOLERANCE = Fraction(1, 10**7)
+"""The relative gap within which every case is decided. Stationarity is decided exactly, as the numbers are exact."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What a case expects and does not get.   what: the question, or the stored file.   reason: why, in a sentence."""
+
+    what: str
+    expected: str
+    got: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        because = f" ({self.reason})" if self.reason else ""
+        return f"{self.what}: expected {self.expected}, got {self.got}{because}"
+
+
+def redecide(case: Case) -> Audit:
+    """The audit of the network of a case within `TOLERANCE`. Raises KeyboardInterrupt when it is interrupted."""
+    problem = case.problem
+    found = audit(case.network, problem.data, goal=problem.goal, bias=problem.bias, tol=TOLERANCE)
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    return found
+
+
+def differences(case: Case, found: Audit) -> list[Difference]:
+    """What the case expects and the audit does not say.
+
+    A bracket is as expected when it lies inside the expected one, which is unbounded at an end that is None.
+    """
+    result: list[Difference] = []
+    for question, expected in case.verdicts.items():
+        finding = found.findings[question]
+        got = finding.verdict.value
+        if got != expected:
+            result.append(Difference(what=question, expected=expected, got=got, reason=finding.reason))
+    if case.bracket is not None and not is_inside(found.bracket or (None, None), case.bracket):
+        expected = f"one inside {bracket_text(case.bracket)}"
+        got = bracket_text(found.bracket)
+        result.append(
+            Difference(what="bracket", expected=expected, got=got, reason=f"the search ended: {found.status}")
+        )
+    if case.infeasible is not None and case.infeasible is not found.infeasible:
+        expected, got = ("proved" if value else "not proved" for value in (case.infeasible, found.infeasible))
+        result.append(Difference(what="infeasible", expected=expected, got=got))
+    return result
+
+
+def is_inside(bracket: Bracket, expected: Bracket) -> bool:
+    """Whether `bracket` has an end wherever the expected one has, and does not reach beyond it."""
+    (low, high), (least, most) = bracket, expected
+    is_above = least is None or (low is not None and low >= least)
+    return is_above and (most is None or (high is not None and high <= most))
+
+
+def outcome_text(found: Audit | None) -> str:
+    """The bracket, or that nothing fits, in short."""
+    if found is None:
+        return "no audit"
+    return "infeasible" if found.infeasible else bracket_text(found.bracket)
+
+
+def bracket_text(bracket: Bracket | None) -> str:
+    """A bracket in decimals, rounded, for people."""
+    low, high = ("-" if end is None else _decimal(end) for end in bracket or (None, None))
+    return f"[{low}, {high}]"
+
+
+def _decimal(number: Fraction) -> str:
+    return str(Context(prec=10).divide(Decimal(number.numerator), Decimal(number.denominator)))

@@ -1,0 +1,101 @@
+"""The stored certificates of a case: checked alone, and compared with what the case expects; written anew."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+from verify.auditing import Audit
+from verify.certificate import BetterNetwork, Certificate, kind_of, load_json, read_certificate, to_json
+from verify.checker import Accepted, check
+from verify.corpus.deciding import Difference, bracket_text, is_inside
+from verify.exact import canonical_text
+from verify.finding import Question, decide
+from verify.proposal import Proposal
+from verify.readers.cases import Bracket, Case
+
+__all__ = ["stored_differences", "write_certificates"]
+
+_GIVEN = ("problem.json", "network.json")
+
+
+def stored_differences(case: Case, folder: Path) -> tuple[list[Difference], int]:
+    """What the certificates in `folder` do not show of the case, and how many they are; no solver runs.
+
+    Each must be read strictly and accepted; together they must give each expected verdict and a bracket inside the
+    expected one; problem.json and network.json must be the case's.
+    """
+    result = [*_differences_of_given(case, folder)]
+    accepted: list[Certificate] = []
+    lower: list[Fraction] = []
+    upper: list[Fraction] = []
+    files = sorted(file for file in folder.glob("*") if file.name not in _GIVEN)
+    for file in files:
+        try:
+            certificate = read_certificate(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            result.append(Difference(what=file.name, expected="a certificate", got="none", reason=str(error)))
+            continue
+        outcome = check(case.problem, case.network, certificate)
+        if not isinstance(outcome, Accepted):
+            reason = f"{outcome.place}: {outcome.reason}"
+            result.append(Difference(what=file.name, expected="accepted", got="refused", reason=reason))
+            continue
+        accepted.append(certificate)
+        low, high = outcome.bracket
+        lower += [] if low is None else [low]
+        upper += [] if high is None else [high]
+    bracket = max(lower, default=None), min(upper, default=None)
+    return [*result, *_unproved(case, accepted, bracket)], len(files)
+
+
+def _differences_of_given(case: Case, folder: Path) -> list[Difference]:
+    result: list[Difference] = []
+    for name, given in zip(_GIVEN, (case.problem, case.network), strict=True):
+        try:
+            if load_json((folder / name).read_text(encoding="utf-8")) != given.to_json():
+                result.append(Difference(what=name, expected="the same as in case.json", got="another one"))
+        except (OSError, ValueError) as error:
+            result.append(Difference(what=name, expected="the same as in case.json", got="none", reason=str(error)))
+    return result
+
+
+def _unproved(case: Case, accepted: list[Certificate], bracket: Bracket) -> list[Difference]:
+    result: list[Difference] = []
+    for question, expected in case.verdicts.items():
+        found = {_answer(case, certificate, Question(question)) for certificate in accepted} - {"undecided"}
+        if expected != "undecided" and found != {expected}:
+            got = " and ".join(sorted(found)) or "no certificate of it"
+            result.append(Difference(what=question, expected=expected, got=got))
+    if case.bracket is not None and not is_inside(bracket, case.bracket):
+        expected, got = f"one inside {bracket_text(case.bracket)}", bracket_text(bracket)
+        result.append(Difference(what="bracket", expected=expected, got=got))
+    if case.infeasible and all(kind_of(certificate) != "infeasible" for certificate in accepted):
+        result.append(Difference(what="infeasible", expected="proved", got="no certificate of it"))
+    return result
+
+
+def _answer(case: Case, certificate: Certificate, question: Question) -> str:
+    proposal = Proposal(certificate=certificate, reason="stored")
+    return decide(question, case.problem, case.network, proposal).verdict.value
+
+
+def write_certificates(folder: Path, found: Audit) -> None:
+    """Write the problem, the network and each certificate once, named after its kind, and remove other JSON files.
+
+    The files are canonical texts, so they depend on the case and the solvers only.
+    """
+    texts = {"problem": found.problem.canonical_text(), "network": found.network.canonical_text()}
+    for certificate in found.certificates.values():
+        text = canonical_text(to_json(certificate))
+        if text in texts.values():
+            continue
+        name = kind_of(certificate)
+        if isinstance(certificate, BetterNetwork):
+            name = f"{name}-{certificate.scope}"
+        texts[name] = text
+    folder.mkdir(parents=True, exist_ok=True)
+    for stale in folder.glob("*.json"):
+        stale.unlink()
+    for name, text in texts.items():
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
