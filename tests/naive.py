@@ -5,6 +5,7 @@ Exact where the numbers are Fractions; nothing is taken from `verify` but the da
 
 from fractions import Fraction
 from itertools import product
+from math import isqrt
 
 import numpy as np
 
@@ -153,3 +154,76 @@ def largest_ratios(problem, coefficients, directions, mask):
     h = np.maximum(z, float(problem.architecture.slope) * z) @ coefficients
     ratio = h / np.linalg.norm(directions[:, inner], axis=1)
     return float(ratio.max()), float(ratio.min())
+
+
+# ------------------------------------------------------------------------------------------------- trees
+
+
+def walk(tree):
+    """Yield (place, leaf, {point: +1 or -1}) for each leaf of a whole tree in pre-order."""
+    pending = [{}]
+    for place, node in enumerate(tree.nodes):
+        path = pending.pop()
+        if type(node).__name__ == "Split":
+            pending += [path | {node.point: -1}, path | {node.point: 1}]
+        else:
+            yield place, node, path
+
+
+def leaf_terms(problem, proof, tree, leaf, path):
+    """(i, c_i, e_i, t_i, R_i) for each multiplier of a leaf: c_i s(z) <= (a c_i + t_i) z + R_i |u| on its cell."""
+    a, factors, rows = problem.architecture.slope, signs(problem), lifted(problem)
+    mask, sense = problem.mask_classes[tree.mask], 1 if tree.sign == "+" else -1
+    inner, ranges = [c for c in mask if c in counted(problem)], {listed.point: listed for listed in leaf.ranges}
+    terms = []
+    for (i, weight), slope in zip(proof.multipliers, leaf.slopes, strict=True):
+        c = sense * factors[i] * weight
+        e = (1 - a) * c
+        t = e if slope == "e" else Fraction(slope, proof.denominator)
+        offset = Fraction(0)
+        if i not in path and c > 0:
+            if i in ranges:
+                left, right = (Fraction(b, proof.denominator) for b in (ranges[i].left, ranges[i].right))
+            else:
+                left = right = upper_root(sum(rows[i][column] ** 2 for column in inner))
+            offset = max(t * left, (e - t) * right)
+        terms.append((i, c, e, t, offset))
+    return terms
+
+
+def upper_root(square):
+    """A number a little above the root, as close as the checker's own."""
+    guess = Fraction(isqrt((square.numerator << 200) // square.denominator), 1 << 100)
+    return guess if guess * guess == square else guess * (1 + Fraction(1, 1 << 40))
+
+
+def leaf_line(problem, proof, tree, leaf, path):
+    """(p, R): p over all columns, 0 where the mask hides one."""
+    rows, mask = lifted(problem), problem.mask_classes[tree.mask]
+    p, offset = [Fraction(0)] * len(rows[0]), Fraction(0)
+    for i, c, _, t, part in leaf_terms(problem, proof, tree, leaf, path):
+        offset += part
+        for column in mask:
+            p[column] += (problem.architecture.slope * c + t) * rows[i][column]
+    return p, offset
+
+
+def closes(problem, proof, tree, leaf, path):
+    p, offset = leaf_line(problem, proof, tree, leaf, path)
+    return offset <= proof.beta and sum(p[c] ** 2 for c in counted(problem)) <= (proof.beta - offset) ** 2
+
+
+def range_square(problem, proof, tree, listed, path, sense):
+    """||sense x + sum m_k s_k x_k||^2 over the counted columns, times denominator^2."""
+    rows, mask = lifted(problem), problem.mask_classes[tree.mask]
+    weights = listed.right_terms if sense > 0 else listed.left_terms
+    vector = [sense * proof.denominator * value for value in rows[listed.point]]
+    for k, weight in weights:
+        vector = [value + weight * path[k] * other for value, other in zip(vector, rows[k], strict=True)]
+    return sum((vector[c] ** 2 for c in mask if c in counted(problem)), Fraction(0))
+
+
+def root_below(square):
+    """The largest whole number whose square is below; -1 for 0."""
+    guess = isqrt(square.numerator // square.denominator)
+    return guess if guess * guess < square else guess - 1

@@ -1,0 +1,597 @@
+"""Faults that must be refused: the rows of the table of CERTIFICATES.md about multipliers and trees.
+
+One test or more per row, each on a valid certificate of an audit; the place of the refusal is part of what is tested.
+The other rows: `test_faults_in_text` (12, 24, 25), `test_faults_in_statements` (13 to 18, 26, 27, 30, 34). Rows 28, 29
+and 31 to 33 are about kinds that do not exist yet.
+"""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, floor
+
+import pytest
+
+from tests import forging, naive
+from tests.forging import (
+    accepted,
+    every_bound,
+    given,
+    refused,
+    rescaled,
+    terms,
+    with_node,
+    with_nodes,
+    with_slope,
+)
+from verify import Bias, Dataset, Goal, Network, Problem
+from verify.certificate import (
+    Bound,
+    Empty,
+    Infeasible,
+    LowerBound,
+    OptimalWithin,
+    Range,
+    Split,
+    Stationary,
+    UpperBound,
+    sealed,
+)
+from verify.checker import Refused, check
+
+WITH_RANGES = [forging.relu, forging.leaky, forging.masked, forging.interpolating]
+NODE = re.compile(r"trees\[\d+\]\.nodes\[\d+\]")
+SLOPES = re.compile(r"trees\[\d+\]\.nodes\[\d+\]\.slopes\[\d+\]")
+
+every_range = pytest.mark.parametrize("case", WITH_RANGES, ids=lambda case: case.__name__)
+
+
+def ranges(proof, *, needed_by):
+    """(tree, node, place in its ranges, listed, path) of each listed range that the slope needs on this side."""
+    found = []
+    for k, tree in enumerate(proof.trees):
+        for node, leaf, path in naive.walk(tree):
+            for q, listed in enumerate(leaf.ranges):
+                if needed_by(k, node, listed.point):
+                    found.append((k, node, q, listed, path))
+    return found
+
+
+def with_range(proof, k, node, q, **changes):
+    leaf = proof.trees[k].nodes[node]
+    listed = replace(leaf.ranges[q], **changes)
+    return with_node(proof, k, node, replace(leaf, ranges=(*leaf.ranges[:q], listed, *leaf.ranges[q + 1 :])))
+
+
+# ------------------------------------------------------------------------------------------------- 1
+
+
+@every_bound
+def test_1_multipliers_scaled_up(case):
+    problem, proof = given(case)
+    scaled = [(i, weight * (1 + Fraction(1, 2**20))) for i, weight in proof.multipliers]
+    refused(problem, None, rescaled(problem, proof, multipliers=tuple(scaled)), SLOPES)
+
+
+@every_bound
+def test_1_multipliers_scaled_up_with_their_slopes(case):
+    """Everything doubled but beta: no leaf is wrong in itself, none of the tight ones closes."""
+    problem, proof = given(case)
+
+    def doubled(node):
+        if not isinstance(node, Bound):
+            return node
+        listed = tuple(replace(r) for r in node.ranges)
+        return replace(node, slopes=tuple(t if t == "e" else 2 * t for t in node.slopes), ranges=listed)
+
+    trees = tuple(replace(tree, nodes=tuple(map(doubled, tree.nodes))) for tree in proof.trees)
+    twice = tuple((i, 2 * weight) for i, weight in proof.multipliers)
+    refused(problem, None, rescaled(problem, proof, multipliers=twice, trees=trees), NODE)
+
+
+@every_bound
+def test_1_beta_lowered(case):
+    """The first leaf that no longer closes is named: found here from the definition of p and R."""
+    problem, proof = given(case)
+    lowered = rescaled(problem, proof, beta=proof.beta * (1 - Fraction(1, 2**30)))
+    open_leaves = [
+        f"trees[{k}].nodes[{node}]"
+        for k, tree in enumerate(lowered.trees)
+        for node, leaf, path in naive.walk(tree)
+        if not naive.closes(problem, lowered, tree, leaf, path)
+    ]
+    refused(problem, None, lowered, open_leaves[0])
+
+
+def test_1_in_an_optimality_certificate():
+    case = forging.relu()
+    witness = case.bound(UpperBound).witness
+    problem = Problem(case.problem.data, witness.architecture, goal=case.problem.goal, bias=case.problem.bias)
+    lower = sealed(problem, None, case.lower)
+    optimal = OptimalWithin(tolerance=Fraction(1, 10**6), lower=lower)
+    accepted(problem, witness, optimal)
+    lowered = sealed(problem, None, rescaled(problem, lower, beta=lower.beta * (1 - Fraction(1, 2**30))))
+    refused(problem, witness, replace(optimal, lower=lowered), re.compile(r"lower\." + NODE.pattern))
+    refused(problem, witness, replace(optimal, tolerance=Fraction(1, 10**12)), "tolerance")
+
+
+# ------------------------------------------------------------------------------------------------- 2
+
+
+@pytest.mark.parametrize("case", [forging.relu, forging.leaky, forging.free, forging.masked], ids=lambda c: c.__name__)
+def test_2_a_negative_multiplier(case):
+    problem, proof = given(case)
+    for q, (i, weight) in enumerate(proof.multipliers):
+        listed = (*proof.multipliers[:q], (i, -weight), *proof.multipliers[q + 1 :])
+        changed = rescaled(problem, proof, multipliers=listed)
+        refused(problem, None, changed, f"multipliers[{q}]")
+
+
+def test_2_a_negative_multiplier_in_a_kkt_point():
+    """x_1 = x_2, so that (4, -2) has the same sums as (1, 1)."""
+    network = Network.two_layer([[1]], [1])
+    problem = Problem(Dataset([[1], [1]], [1, 1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    accepted(problem, network, Stationary(multipliers=((0, Fraction(1, 2)), (1, Fraction(1, 2)))))
+    refused(problem, network, Stationary(multipliers=((0, Fraction(2)), (1, Fraction(-1)))), "multipliers[1]")
+
+
+def test_2_a_negative_multiplier_against_feasibility():
+    """h = 0 for weights (2, -1) at x and 2 x, and their value is 1, but the data can be fitted."""
+    network = Network.two_layer([[1]], [1])
+    problem = Problem(Dataset([[1], [2]], [1, 1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    refused(problem, None, Infeasible(multipliers=((0, Fraction(2)), (1, Fraction(-1)))), "multipliers[1]")
+
+
+# ------------------------------------------------------------------------------------------------- 3, 4, 5, 19, 20
+
+
+@every_bound
+def test_3_a_negative_mu_on_a_decided_point(case):
+    """On an ON point the slope is e + mu, on an OFF point -mu."""
+    problem, proof = given(case)
+    for term in terms(problem, proof, decided=1)[::3]:
+        low = ceil(term.e) - 1
+        refused(problem, None, with_slope(proof, term.tree, term.node, term.term, low), term.place)
+    for term in terms(problem, proof, decided=-1)[::3]:
+        refused(problem, None, with_slope(proof, term.tree, term.node, term.term, 1), term.place)
+
+
+@every_bound
+def test_4_mu_on_a_point_that_is_not_decided(case):
+    """Slopes below e or above 0 belong to decided points; "decided elsewhere" does not count."""
+    problem, proof = given(case)
+    for term in terms(problem, proof, decided=0)[::3]:
+        above = floor(max(term.e, 0)) + 1
+        below = ceil(min(term.e, 0)) - 1
+        for value in (above, below):
+            refused(problem, None, with_slope(proof, term.tree, term.node, term.term, value), term.place)
+
+
+@every_bound
+def test_5_alpha_outside_of_its_interval(case):
+    """c_i < 0 and undecided: alpha = t / e in [0, 1]."""
+    problem, proof = given(case)
+    for term in terms(problem, proof, decided=0, positive=False)[::5]:
+        beyond = ceil(term.e * (1 + Fraction(1, 2**20))) - 1
+        refused(problem, None, with_slope(proof, term.tree, term.node, term.term, beyond), term.place)
+        refused(problem, None, with_slope(proof, term.tree, term.node, term.term, 1), term.place)
+
+
+@every_range
+def test_19_kappa_outside_of_its_interval(case):
+    problem, proof = given(case)
+    for term in terms(problem, proof, decided=0, positive=True)[::2]:
+        for value in (-1, floor(term.e) + 1):
+            refused(problem, None, with_slope(proof, term.tree, term.node, term.term, value), term.place)
+
+
+@every_range
+def test_20_alpha_on_a_point_with_a_positive_coefficient(case):
+    """The slope that alpha = 1/2 would give: its mirror image -e/2."""
+    problem, proof = given(case)
+    term = terms(problem, proof, decided=0, positive=True)[0]
+    refused(problem, None, with_slope(proof, term.tree, term.node, term.term, floor(-term.e / 2)), term.place)
+
+
+# ------------------------------------------------------------------------------------------------- 6, 7, 11
+
+
+@every_bound
+def test_6_a_child_missing(case):
+    problem, proof = given(case)
+    for k, tree in enumerate(proof.trees):
+        refused(problem, None, with_nodes(proof, k, tree.nodes[:-1]), f"trees[{k}].nodes")
+        refused(problem, None, with_nodes(proof, k, ()), f"trees[{k}].nodes")
+        if len(tree.nodes) > 1:
+            for node, _, _ in naive.walk(tree):
+                without = (*tree.nodes[:node], *tree.nodes[node + 1 :])
+                refused(problem, None, with_nodes(proof, k, without), re.compile(rf"trees\[{k}\]\.nodes.*"))
+
+
+def test_6_a_split_without_children():
+    problem, proof = given(forging.relu)
+    refused(problem, None, with_nodes(proof, 1, [Split(proof.multipliers[0][0])]), "trees[1].nodes")
+
+
+def swapped(tree, root):
+    """The nodes with the two subtrees below `root` exchanged."""
+    ends, at = [], root + 1
+    for _ in range(2):
+        open_leaves = 1
+        while open_leaves:
+            open_leaves += 1 if isinstance(tree.nodes[at], Split) else -1
+            at += 1
+        ends.append(at)
+    first, second = tree.nodes[root + 1 : ends[0]], tree.nodes[ends[0] : ends[1]]
+    return (*tree.nodes[: root + 1], *second, *first, *tree.nodes[ends[1] :])
+
+
+@every_bound
+def test_7_the_two_children_swapped(case):
+    """Leaves that close on the other side as well may be swapped; the definition of p and R says which."""
+    problem, proof = given(case)
+    count = 0
+    for k, tree in enumerate(proof.trees):
+        for root, node in enumerate(tree.nodes):
+            if not isinstance(node, Split):
+                continue
+            forged = with_nodes(proof, k, swapped(tree, root))
+            if is_true(problem, forged, k):
+                accepted(problem, None, forged)
+            else:
+                refused(problem, None, forged, re.compile(rf"trees\[{k}\]\.nodes\[\d+\].*"))
+                count += 1
+    assert count > 3
+
+
+def is_true(problem, proof, k):
+    """Whether every leaf of a whole tree has allowed slopes and ranges, and closes."""
+    tree = proof.trees[k]
+    return all(
+        allowed(problem, proof, tree, leaf, path) and naive.closes(problem, proof, tree, leaf, path)
+        for _, leaf, path in naive.walk(tree)
+    )
+
+
+def allowed(problem, proof, tree, leaf, path):
+    listed = {entry.point: entry for entry in leaf.ranges}
+    for i, c, e, t, _ in naive.leaf_terms(problem, proof, tree, leaf, path):
+        if (path.get(i) == 1 and t < e) or (path.get(i) == -1 and t > 0):
+            return False
+        if i not in path and not min(e, 0) <= t <= max(e, 0):
+            return False
+        if i in listed:
+            if i in path or c <= 0 or any(k not in path for side in sides(listed[i]) for k, _ in side):
+                return False
+            left, right = (naive.range_square(problem, proof, tree, listed[i], path, sense) for sense in (-1, 1))
+            if (t > 0 and left > listed[i].left ** 2) or (t < e and right > listed[i].right ** 2):
+                return False
+    return True
+
+
+def sides(listed):
+    return listed.left_terms, listed.right_terms
+
+
+@every_bound
+def test_11_a_point_split_twice_on_a_path(case):
+    problem, proof = given(case)
+    for k, tree in enumerate(proof.trees):
+        for node, leaf, path in list(naive.walk(tree))[::2]:
+            for point in path:
+                forged = with_node(proof, k, node, Split(point), leaf, leaf)
+                refused(problem, None, forged, f"trees[{k}].nodes[{node}]")
+
+
+def test_11_the_same_split_in_both_subtrees_is_allowed():
+    problem, proof = given(forging.relu)
+    tree = proof.trees[1]
+    point = next(i for i, _ in proof.multipliers if Split(i) not in tree.nodes)
+    nodes = [Split(point), *tree.nodes, *tree.nodes]
+    forged = with_nodes(proof, 1, nodes)
+    if is_true(problem, forged, 1):
+        accepted(problem, None, forged)
+    else:  # the point has a leaf with a slope that only an undecided point may have
+        refused(problem, None, forged, SLOPES)
+
+
+# ------------------------------------------------------------------------------------------------- 8, 21
+
+
+@every_bound
+def test_8_the_tree_of_a_sign_missing_or_a_copy(case):
+    problem, proof = given(case)
+    first, second, *rest = proof.trees
+    for trees in ([first, *rest], [second, *rest], [], [first, first, *rest], [*proof.trees, second], [second, first]):
+        refused(problem, None, replace(proof, trees=tuple(trees)), "trees")
+    for copy, original in ((first, second), (second, first)):
+        trees = [replace(copy, sign=t.sign) if t is original else t for t in proof.trees]
+        result = check(problem, None, sealed(problem, None, replace(proof, trees=tuple(trees))))
+        assert isinstance(result, Refused)
+        assert result.place.startswith(f"trees[{proof.trees.index(original)}].nodes[")
+
+
+def test_21_the_tree_of_a_mask_class_missing_or_reused():
+    problem, proof = given(forging.masked)
+    assert len(proof.trees) == 6
+    for k in range(6):
+        refused(problem, None, replace(proof, trees=(*proof.trees[:k], *proof.trees[k + 1 :])), "trees")
+        relabelled = replace(proof.trees[k], mask=(proof.trees[k].mask + 1) % 3)
+        refused(problem, None, replace(proof, trees=(*proof.trees[:k], relabelled, *proof.trees[k + 1 :])), "trees")
+    for k in range(6):
+        reused = [replace(proof.trees[k], mask=mask, sign=sign) for mask in range(3) for sign in "+-"]
+        result = check(problem, None, sealed(problem, None, replace(proof, trees=tuple(reused))))
+        assert isinstance(result, Refused)
+    whole = [t for t in proof.trees if t.mask == problem.mask_classes.index((0, 1, 2))]
+    less = [replace(t, mask=mask) for mask in range(3) for t in whole]
+    for k, tree in enumerate(less):  # the full class's bound holds for the others, but ranges and p are their own
+        forged = replace(proof, trees=tuple(less))
+        assert is_true(problem, forged, k) or tree.mask != whole[0].mask
+
+
+def test_21_a_mask_class_out_of_range():
+    problem, proof = given(forging.relu)
+    trees = (proof.trees[0], proof.trees[1], replace(proof.trees[0], mask=1), replace(proof.trees[1], mask=1))
+    refused(problem, None, replace(proof, trees=trees), "trees")
+
+
+def test_21_gordan_with_a_point_that_the_mask_hides():
+    """Under the mask (0,) the points (0, 1) and (0, -1) are 0: "their combination is 0" says nothing there."""
+    network = Network.two_layer([[1, 0], [0, 1]], [1, 1], masks=[[0], [1]])
+    problem = Problem(
+        Dataset([[1, 0], [0, 1], [0, -1]], [1, 1, 1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE
+    )
+    weights = Empty(((1, 1), (2, 1)))
+    zero = Bound((0, 0, 0))
+
+    def tree(leaf):
+        return (
+            *(Split(1), Split(2), leaf, Bound(("e", "e", 0))),
+            *(Split(2), Bound(("e", 0, "e")), Split(0), Bound(("e", 0, 0)), zero),
+        )
+
+    ones = tuple((i, Fraction(1)) for i in range(3))
+    honest = rescaled(
+        problem,
+        LowerBound(
+            multipliers=ones,
+            beta=Fraction(2),
+            bracket=(None, None),
+            denominator=1,
+            trees=forging.trees(
+                ((0, "+"), tree(Bound(("e", "e", "e")))),
+                ((0, "-"), (zero,)),
+                ((1, "+"), tree(weights)),
+                ((1, "-"), (zero,)),
+            ),
+        ),
+    )
+    accepted(problem, None, honest)
+    refused(problem, None, with_node(honest, 0, 2, weights), "trees[0].nodes[2]")
+
+
+# ------------------------------------------------------------------------------------------------- 9, 19
+
+
+def needed_right(problem, proof):
+    positive = {(t.tree, t.node, t.point): t for t in terms(problem, proof, decided=0, positive=True)}
+    return ranges(proof, needed_by=lambda k, node, point: positive[k, node, point].t < positive[k, node, point].e)
+
+
+def needed_left(problem, proof):
+    positive = {(t.tree, t.node, t.point): t for t in terms(problem, proof, decided=0, positive=True)}
+    return ranges(proof, needed_by=lambda k, node, point: positive[k, node, point].t > 0)
+
+
+@every_range
+def test_9_a_range_bound_below_the_true_range(case):
+    """The largest whole number whose square is below that of the vector."""
+    problem, proof = given(case)
+    for found, name, sense in (
+        (needed_left(problem, proof), "left", -1),
+        (needed_right(problem, proof), "right", 1),
+    ):
+        for k, node, q, listed, path in found[::2]:
+            square = naive.range_square(problem, proof, proof.trees[k], listed, path, sense)
+            below = naive.root_below(square)
+            if below < 0:
+                continue
+            place = f"trees[{k}].nodes[{node}].ranges: point {listed.point}"
+            refused(problem, None, with_range(proof, k, node, q, **{name: below}), place)
+
+
+@every_range
+def test_9_a_range_whose_vector_is_another(case):
+    """The bound stays, a weight goes or belongs to the other sign."""
+    problem, proof = given(case)
+    for k, node, q, listed, path in needed_right(problem, proof)[::2]:
+        tree = proof.trees[k]
+        fewer = replace(listed, right_terms=listed.right_terms[1:])
+        if listed.right_terms and naive.range_square(problem, proof, tree, fewer, path, 1) > listed.right**2:
+            place = f"trees[{k}].nodes[{node}].ranges: point {listed.point}"
+            refused(problem, None, with_range(proof, k, node, q, right_terms=fewer.right_terms), place)
+
+
+@every_range
+def test_19_negative_ranges_and_range_multipliers(case):
+    problem, proof = given(case)
+    found = needed_right(problem, proof) + needed_left(problem, proof)
+    for k, node, q, listed, _ in found[::4]:
+        place = f"trees[{k}].nodes[{node}].ranges: point {listed.point}"
+        refused(problem, None, with_range(proof, k, node, q, left=-1), place)
+        refused(problem, None, with_range(proof, k, node, q, right=-1), place)
+        for name in ("left_terms", "right_terms"):
+            weights = getattr(listed, name)
+            if weights:
+                point, weight = weights[0]
+                negative = ((point, -weight), *weights[1:]) if weight else ((point, -1), *weights[1:])
+                refused(problem, None, with_range(proof, k, node, q, **{name: negative}), place)
+
+
+@every_range
+def test_19_range_multipliers_on_points_that_are_not_decided_here(case):
+    problem, proof = given(case)
+    support = [i for i, _ in proof.multipliers]
+    outside = next((i for i in range(len(problem.data) + 1) if i not in support), len(problem.data))
+    for k, node, q, listed, path in needed_right(problem, proof)[::4]:
+        place = f"trees[{k}].nodes[{node}].ranges: point {listed.point}"
+        free = next(i for i in support if i not in path)
+        for point in (free, outside, 10**30):
+            for name in ("left_terms", "right_terms"):
+                refused(problem, None, with_range(proof, k, node, q, **{name: ((point, 0),)}), place)
+
+
+@every_range
+def test_19_ranges_of_points_that_may_have_none(case):
+    """Decided points, points with c_i < 0 and points without multiplier have no range."""
+    problem, proof = given(case)
+    for k, tree in enumerate(proof.trees):
+        for node, leaf, path in naive.walk(tree):
+            positive = {i for i, c, *_ in naive.leaf_terms(problem, proof, tree, leaf, path) if c > 0}
+            for point in range(len(problem.data) + 1):
+                if point in positive and point not in path:
+                    continue
+                extra = sorted((*leaf.ranges, Range(point=point, left=1, right=1)), key=lambda r: r.point)
+                forged = with_node(proof, k, node, replace(leaf, ranges=tuple(extra)))
+                refused(problem, None, forged, f"trees[{k}].nodes[{node}].ranges")
+
+
+# ------------------------------------------------------------------------------------------------- 10
+
+
+def test_10_gordan():
+    problem, proof = forging.gordan()
+    accepted(problem, None, proof)
+    nodes = proof.trees[0].nodes
+    place = next(k for k, node in enumerate(nodes) if isinstance(node, Empty))
+    assert nodes[:place] == tuple(map(Split, (3, 4, 5, 0, 1, 2)))
+    faults = {
+        "no vector": (),
+        "one vector": ((0, 1),),
+        "one zero data point": ((3, 1),),
+        "a zero data point with others": ((0, 1), (1, 1), (2, 1), (3, 1)),
+        "not 0": ((0, 1), (1, 1)),
+        "not 0, nearly": ((0, 10**9), (1, 10**9), (2, 10**9 + 1)),
+        "a weight 0": ((0, 3), (1, 3), (2, 3), (4, 0)),
+        "only weights 0": ((0, 0), (1, 0), (2, 0)),
+        "negative weights": ((0, -3), (1, -3), (2, -3)),
+        "no such point": ((4, 1), (6, 1)),
+    }
+    for weights in faults.values():
+        refused(problem, None, with_node(proof, 0, place, Empty(weights)), f"trees[0].nodes[{place}]")
+    accepted(problem, None, with_node(proof, 0, place, Empty(((4, 1), (5, 1)))))
+
+
+def test_10_gordan_in_another_cell():
+    """The weights of the cell (+, +, +) in every other one: good where all signs are turned round, else nothing."""
+    problem, proof = forging.gordan()
+    for node, leaf, path in naive.walk(proof.trees[0]):
+        if isinstance(leaf, Empty):
+            continue
+        for weights in (((0, 3), (1, 3), (2, 3)), ((4, 1), (5, 1))):
+            forged = with_node(proof, 0, node, Empty(weights))
+            if len({path.get(i, 0) for i, _ in weights}) == 1 and weights[0][0] in path:
+                accepted(problem, None, forged)  # all signs turned round is as good
+            else:
+                refused(problem, None, forged, f"trees[0].nodes[{node}]")
+
+
+def test_10_gordan_with_points_that_are_decided_elsewhere():
+    problem, proof = forging.gordan()
+    forged = with_nodes(proof, 1, [Split(0), Empty(((1, 1), (2, 1))), Bound((0,) * 6)])
+    refused(problem, None, forged, "trees[1].nodes[1]")
+    forged = with_nodes(proof, 1, [Empty(((4, 1), (5, 1)))])
+    refused(problem, None, forged, "trees[1].nodes[0]")
+
+
+def test_10_points_that_look_opposite_in_floats():
+    """(1 + 2^-60, 1) and (-1, -1) are equal in doubles up to sign."""
+    X = [[1 + Fraction(1, 2**60), 1], [-1, -1]]
+    network = Network.two_layer([[1, 0]], [1])
+    problem = Problem(Dataset(X, [1, 1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    nodes = [Split(0), Split(1), Empty(((0, 1), (1, 1))), Bound(("e", 0)), Split(1), Bound((0, "e")), Bound((0, 0))]
+    lower = LowerBound(
+        multipliers=((0, Fraction(1)), (1, Fraction(1))),
+        beta=Fraction(2),
+        bracket=(Fraction(1), None),
+        denominator=1,
+        trees=forging.trees(((0, "+"), nodes), ((0, "-"), [Bound((0, 0))])),
+    )
+    refused(problem, None, lower, "trees[0].nodes[2]")
+    accepted(problem, None, with_node(lower, 0, 2, Bound(("e", "e"))))
+
+
+# ------------------------------------------------------------------------------------------------- 22
+
+
+def test_22_free_bias_p_with_a_part_along_the_bias():
+    problem, proof = given(forging.free)
+    for term in terms(problem, proof, decided=1)[::4]:
+        forged = with_slope(proof, term.tree, term.node, term.term, int(term.t) + 1)
+        refused(problem, None, forged, f"trees[{term.tree}].nodes[{term.node}].slopes")
+
+
+def test_22_free_bias_multipliers_that_do_not_balance():
+    problem, proof = given(forging.free)
+    for q, (i, weight) in enumerate(proof.multipliers):
+        heavier = (*proof.multipliers[:q], (i, weight + Fraction(1, 10**15)), *proof.multipliers[q + 1 :])
+        refused(problem, None, rescaled(problem, proof, multipliers=heavier), "multipliers")
+
+
+def test_22_free_bias_chords():
+    problem, network, proof = forging.chords()
+    accepted(problem, None, proof)
+    assert naive.objective(problem, network) >= proof.bracket[0]
+    for k, one in enumerate((0, 1)):
+        for node, name in ((1, "left"), (2, "right")):
+            here = f"trees[{k}].nodes[{node}].ranges"
+            leaf = proof.trees[k].nodes[node]
+            refused(problem, None, with_node(proof, k, node, replace(leaf, ranges=())), here)
+            for weights in (
+                (),
+                ((1 - one, 2),),
+            ):  # the vectors keep a part along the bias: bounds of any size are wrong
+                forged = with_range(proof, k, node, 0, **{f"{name}_terms": weights, name: 10**6})
+                refused(problem, None, forged, f"{here}: point {one}")
+            refused(problem, None, with_range(proof, k, node, 0, **{name: 0}), f"{here}: point {one}")
+
+
+def test_22_free_bias_counts_where_it_is_penalised():
+    """A bound of the free problem is one of the penalised, with the same proof; not the other way round."""
+    case = forging.free()
+    penalised = Problem(case.problem.data, case.problem.architecture, goal=Goal.MAX_MARGIN, bias=Bias.PENALISED)
+    accepted(penalised, None, case.lower)
+    other = forging.seeded(0, bias=Bias.PENALISED)
+    refused(case.problem, None, other.lower, re.compile(r"multipliers|trees.*"))
+
+
+# ------------------------------------------------------------------------------------------------- 23
+
+
+@every_bound
+def test_23_beta_and_the_bracket(case):
+    problem, proof = given(case)
+    for beta in (Fraction(0), -proof.beta):
+        refused(problem, None, replace(proof, beta=beta), "beta")
+    low = proof.bracket[0]
+    for bracket in (
+        (low + Fraction(1, 10**30), None),
+        (low - Fraction(1, 10**30), None),
+        (low, low),
+        (None, None),
+        (None, low),
+        (-low, None),
+    ):
+        refused(problem, None, replace(proof, bracket=bracket), "bracket")
+    for denominator in (0, -proof.denominator):
+        refused(problem, None, replace(proof, denominator=denominator), "denominator")
+
+
+def test_23_a_negative_dual_value():
+    """Min-norm with all signs turned round: h is fine, the value is negative and bounds nothing."""
+    problem, proof = given(forging.interpolating)
+    trees = tuple(replace(proof.trees[1 - k], sign="+-"[k]) for k in range(2))
+    turned = rescaled(problem, proof, multipliers=tuple((i, -q) for i, q in proof.multipliers), trees=trees)
+    assert turned.bracket[0] == -proof.bracket[0]
+    refused(problem, None, turned, "bracket")
+    refused(problem, None, replace(turned, bracket=proof.bracket), "bracket")
