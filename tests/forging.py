@@ -259,7 +259,7 @@ def gordan():
     """
     X = [[1, 0], [0, 1], [-1, -1], [0, 0], [1, 2], [-1, -2]]
     network = Network.two_layer([[1, 0]], [1])
-    problem = Problem(Dataset(X, [1] * 6), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    problem = Problem(Dataset(X, [1, 1, 1, 0, 1, 1]), network.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
 
     def subtree(path, points):
         signs = dict(path)
@@ -277,7 +277,7 @@ def gordan():
     lower = LowerBound(
         multipliers=tuple((i, Fraction(1)) for i in range(6)),
         beta=Fraction(6),
-        bracket=(Fraction(1), None),
+        bracket=(Fraction(5, 6), None),
         denominator=1,
         trees=trees,
     )
