@@ -19,19 +19,24 @@ from numpy.typing import NDArray
 
 from solvers.instance import Instance, Status
 from solvers.master import Column, MasterSolution, solve_master
-from solvers.pricing import Leaf, Tree, ascend, bound_tree, crossings, sweep_angles
+from solvers.pricing import Leaf, Tree, ascend, bound_tree, crossings, evaluate, sweep_angles
 
 Array = NDArray[np.float64]
 
+SURE = 0.1  # a hurt point is taken to stay on its side of a column beyond this part of sum_c |x_c u_c| ...
+LARGE_MASTER = 15_000  # ... in masters with more pairs of a column and a point than this
 ALL_POINTS = 150  # a working set of all points up to this many
 POINTS_PER_ROUND = 50
 COLUMNS_PER_ROUND = 24  # per mask class and sign
-KEEP_COLUMNS = 120  # beyond this, columns unused for `IDLE_ROUNDS` rounds are dropped
-IDLE_ROUNDS = 6
+KEEP_COLUMNS = 100  # beyond this, columns unused for `IDLE_ROUNDS` rounds are dropped
+IDLE_ROUNDS = 3
 QUANTUM_BITS = 38  # multipliers are multiples of 2^-38 of the largest one: short, and exact as floats
 SUPPORT_TOLERANCE = 1e-9  # multipliers below this part of the largest are set to zero
 FIRST_PENALTY = 100.0  # in the scaled problem, where rows and targets are about 1
+FIRST_SUPPORT = 40  # points with a multiplier in the first dual point
 MAX_PENALTY = 1e10
+COARSE_TO_FINE = (0.5, 0.1, 0.02, 4e-3, 8e-4, 1.6e-4, 3e-5)
+INTERRUPTED_SECONDS = 1.5  # for the proof of what was reached, after Ctrl-C or a stall
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +167,9 @@ class _Loop:
         except KeyboardInterrupt:
             status = "interrupted"
         if status != "optimal":
-            self._prove_best()
+            now = time.monotonic()
+            left = INTERRUPTED_SECONDS if self.deadline is None else max(self.deadline - now, 0.2)
+            self._prove_best(left if status != "interrupted" else INTERRUPTED_SECONDS)
         self.candidates.sort(key=lambda atoms: atoms.value)
         return Outcome(
             status,
@@ -190,12 +197,12 @@ class _Loop:
             if self._late():
                 return "time"
             keys, columns = list(self.columns), list(self.columns.values())
-            solution = solve_master(self.instance, self.required, columns, self.points, penalty, self._time_left())
+            solution = self._solve(columns, penalty)
             if solution.status is Status.FAILED:
                 return "time" if self._late() else "stalled"
             self._mark_used(keys, solution)
             self._record(solution, columns)
-            grown = self._add_points(solution, columns)
+            grown = self._add_points(solution, columns) + self._doubt(keys, solution)
             multipliers = self._rounded(solution.multipliers)
             new, beta = self._price(multipliers, solution, columns)
             self._remember(multipliers, beta)
@@ -267,7 +274,8 @@ class _Loop:
     def _column(self, mask: int, sign: int, direction: Array) -> Column:
         """The column whose pattern the direction (over the mask's columns) has; on the boundary: on."""
         z = self.instance.rows[:, self.instance.masks[mask]] @ direction
-        return Column(mask, sign, z > -1e-11 * float(np.abs(z).max(initial=0.0)))
+        size = np.abs(self.instance.rows[:, self.instance.masks[mask]]) @ np.abs(direction)
+        return Column(mask, sign, z > -1e-11 * float(np.abs(z).max(initial=0.0)), np.abs(z) > SURE * size)
 
     def _mark_used(self, keys: list[tuple[int, int, bytes]], solution: MasterSolution) -> None:
         sizes = np.linalg.norm(solution.directions, axis=1)
@@ -278,6 +286,29 @@ class _Loop:
             for key in keys:
                 if self.last_used[key] < self.round - IDLE_ROUNDS:
                     del self.columns[key], self.last_used[key]
+
+    def _doubt(self, keys: list[tuple[int, int, bytes]], solution: MasterSolution) -> int:
+        """Give back their variables to points whose side was guessed wrong; how many there were."""
+        found = 0
+        if len(keys) * len(self.points) <= LARGE_MASTER:
+            return found
+        sizes = np.linalg.norm(solution.directions, axis=1)
+        for key, direction, size in zip(keys, solution.directions, sizes, strict=True):
+            column = self.columns.get(key)
+            if column is None or column.sure is None or size <= 1e-9 * sizes.sum():
+                continue
+            wrong = column.doubts(self.instance, self.points, direction)
+            if len(wrong):
+                sure = column.sure.copy()
+                sure[wrong] = False
+                self.columns[key] = replace(column, sure=sure)
+                found += len(wrong)
+        return found
+
+    def _solve(self, columns: list[Column], penalty: float) -> MasterSolution:
+        if len(columns) * len(self.points) <= LARGE_MASTER:
+            columns = [replace(column, sure=None) for column in columns]
+        return solve_master(self.instance, self.required, columns, self.points, penalty, time_limit=self._time_left())
 
     def _record(self, solution: MasterSolution, columns: list[Column]) -> None:
         """The master's network as a candidate, its value measured on all points (max-margin)."""
@@ -339,8 +370,15 @@ class _Loop:
                 if instance.free:
                     columns.append(Column(mask, sign, np.zeros(len(rows), bool)))
                 columns += [self._column(mask, sign, u) for u in np.concatenate([starts, rows[chosen], -rows[chosen]])]
-        weights = self.required / max(float(np.abs(self.required).sum()), 1e-300)
-        return columns + self._ascents(self._rounded(weights), 0.0)[0]
+        few = (
+            self.points if len(self.points) <= FIRST_SUPPORT else self.random.choice(self.points, FIRST_SUPPORT, False)
+        )
+        weights = np.zeros(len(self.required))
+        weights[few] = self.required[few] / max(float(np.abs(self.required).sum()), 1e-300)
+        multipliers = self._rounded(weights)
+        found, beta = self._ascents(multipliers, 0.0)
+        self._remember(multipliers, beta)
+        return columns + found
 
     def _random_columns(self, multipliers: Array) -> list[Column]:
         found, _ = self._ascents(multipliers, 1.0 - 1e-3, starts=1000)
@@ -442,13 +480,17 @@ class _Loop:
         if not points or not np.array_equal(points[0], multipliers):
             points.append(multipliers)
         for point in points:
-            proof, violators = self._prove(point)
-            found += violators
+            columns, seen = self._ascents(point, 1.0 + self.tol / 10)
+            if any(column.key(self.instance, self.points) not in self.columns for column in columns):
+                proof = None
+                found += columns
+            else:
+                proof, columns, _ = self._prove(point, max(seen, 1.0) * (1.0 + self.tol / 4), max_violators=40)
+                found += columns
             if proof is not None:
                 self._keep(proof)
-            if np.array_equal(point, self.best_dual[1]) and (
-                proof is None or proof.lower < self.best_dual[0] * (1.0 - self.tol)
-            ):
+            borne_out = proof is not None and proof.lower >= self.best_dual[0] * (1.0 - self.tol)
+            if np.array_equal(point, self.best_dual[1]) and not borne_out:
                 kept = self.proof
                 self.best_dual = (0.0, point, 1.0) if kept is None else (kept.lower, kept.multipliers, kept.beta)
             if self.proof is not None and self._gap(self.proof.lower) <= self.tol:
@@ -460,21 +502,24 @@ class _Loop:
             self.proof = proof
 
     def _prove(
-        self, multipliers: Array, slack: float | None = None, *, deadline: float | None = None, stop: bool = True
-    ) -> tuple[DualProof | None, list[Column]]:
-        """Trees for |h| <= beta at lambda with beta a little above the largest |h| seen; or columns that violate it."""
+        self,
+        multipliers: Array,
+        beta: float,
+        *,
+        deadline: float | None = None,
+        truncate: bool = False,
+        max_violators: int = 1,
+    ) -> tuple[DualProof | None, list[Column], float]:
+        """Trees for |h| <= beta at lambda; or columns that violate it, and the largest |h| among them."""
         instance = self.instance
         support = np.flatnonzero(multipliers)
         value = self._dual_value(multipliers)
         if not len(support) or value <= 0:
-            return None, []
-        columns, seen_beta = self._ascents(multipliers, 1.0 + self.tol / 10)
-        if stop and any(column.key(instance, self.points) not in self.columns for column in columns):
-            return None, columns
-        beta = max(seen_beta, 1.0) * (1.0 + (self.tol / 4 if slack is None else slack))
+            return None, [], beta
         weights = self._coefficients(multipliers)[support]
         trees: list[Tree] = []
         violators: list[Column] = []
+        largest = beta
         for mask, seen in enumerate(instance.masks):
             rows = instance.rows[np.ix_(support, seen)]
             for sign in (1, -1):
@@ -485,37 +530,39 @@ class _Loop:
                     beta,
                     free=instance.free,
                     deadline=deadline if deadline is not None else self.deadline,
-                    max_violators=40 if stop else 1,
+                    truncate=truncate,
+                    max_violators=max_violators,
                 )
-                violators += [self._column(mask, sign, u) for u in tree.violators]
+                if len(tree.violators):
+                    violators += [self._column(mask, sign, u) for u in tree.violators]
+                    reached = evaluate(rows, sign * weights, instance.slope, tree.violators)
+                    largest = max(largest, float(reached.max()))
+                    if truncate:
+                        return None, violators, largest
                 trees.append(tree)
-        if violators or any(tree.nodes is None for tree in trees):
-            return None, violators
         bound = max(tree.bound for tree in trees)
-        if bound <= 0:  # h = 0: the data cannot be fitted, which is for the exact test to say
-            return None, []
-        return DualProof(multipliers, bound, support, tuple(trees), value / bound), []
+        if violators or not 0 < bound < np.inf:  # 0: the data cannot be fitted, which is for the exact test to say
+            return None, violators, largest
+        return DualProof(multipliers, bound, support, tuple(trees), value / bound), [], largest
 
-    def _prove_best(self) -> None:
-        """After an early end: prove the best dual point, with a coarse beta first, then finer ones while time is
-        left.
+    def _prove_best(self, seconds: float) -> None:
+        """After an early end: prove the best dual point, with a coarse beta first, then finer ones while time is left.
+
+        A coarse tree is small; where even that takes too long, the open cones become leaves as they are.
         """
-        lower, multipliers, _ = self.best_dual
-        if lower <= 0:
-            return
-        limit = self.deadline if self.deadline is not None else time.monotonic() + 10.0
-        for slack in (0.5, 0.1, 0.02, 0.004, 8e-4, self.tol / 4):
-            if slack < self.tol / 4 or (self.proof is not None and time.monotonic() > limit):
+        lower, multipliers, beta = self.best_dual
+        limit = time.monotonic() + seconds
+        slacks = [slack for slack in COARSE_TO_FINE if slack > self.tol / 4] + [self.tol / 4]
+        while lower > 0 and slacks and (self.proof is None or time.monotonic() < limit):
+            target = beta * (1.0 + slacks[0])
+            proof, _, largest = self._prove(multipliers, target, deadline=limit, truncate=True)
+            if proof is None and largest > target:
+                beta = largest
+                continue
+            if proof is None:
                 return
-            until = max(limit, time.monotonic() + 1.0) if self.proof is None else limit
-            allowed = slack
-            for _ in range(8):
-                proof, violators = self._prove(multipliers, allowed, deadline=until, stop=False)
-                if proof is not None or not violators or time.monotonic() > until:
-                    break
-                allowed *= 2
-            if proof is not None:
-                self._keep(proof)
+            self._keep(proof)
+            slacks.pop(0)
 
     # -- back to the given scale ----------------------------------------------------------------------------------
 

@@ -35,11 +35,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """An activation pattern: mask class, output sign, and which points count as on ((n,) bool)."""
+    """An activation pattern: mask class, output sign, and which points count as on ((n,) bool).
+
+    sure (n,) bool, for max-margin: points that the neuron hurts and whose side is taken as `on` says, without their own
+    variable t. That is a guess which shrinks the program; `doubts` says afterwards where it was wrong.
+    """
 
     mask: int
     sign: int
     on: NDArray[np.bool_]
+    sure: NDArray[np.bool_] | None = None
 
     def key(self, instance: Instance, points: NDArray[np.intp]) -> tuple[int, int, bytes]:
         """Columns with equal keys are the same column of the master on these points."""
@@ -50,11 +55,28 @@ class Column:
             on = on & (self.sign * instance.targets[points] > 0)
         return self.mask, self.sign, on.tobytes()
 
+    def open_points(self, instance: Instance, points: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which of `points` need a variable t: hurt, and not sure."""
+        if not instance.margin or instance.slope == 1.0:
+            return np.zeros(len(points), bool)
+        hurt = self.sign * instance.targets[points] < 0
+        return hurt if self.sure is None else hurt & ~self.sure[points]
+
+    def doubts(self, instance: Instance, points: NDArray[np.intp], direction: Array) -> NDArray[np.intp]:
+        """The sure points on whose other side the solution `direction` lies."""
+        if self.sure is None:
+            return np.zeros(0, np.intp)
+        z = instance.rows[points] @ direction
+        visible = np.abs(z) > 1e-7 * float(np.abs(z).max(initial=0.0))
+        hurt = self.sign * instance.targets[points] < 0
+        return points[hurt & self.sure[points] & visible & ((z > 0) != self.on[points])]
+
 
 @dataclass(frozen=True, slots=True)
 class MasterSolution:
-    """value: objective. multipliers (n,): zero off
-    the working set. directions (J, D): u_j over all D columns. slack: sum of |xi|.
+    """value: objective. multipliers (n,): zero off the working set. directions (J, D): u_j over all D columns.
+
+    slack: sum of |xi|.
     """
 
     status: Status
@@ -70,6 +92,7 @@ def solve_master(
     columns: list[Column],
     points: NDArray[np.intp],
     penalty: float,
+    *,
     time_limit: float = 60.0,
 ) -> MasterSolution:
     """Solve the restricted master on the working set `points` (indices).
@@ -86,10 +109,7 @@ def solve_master(
     at_xi = at_r + width
     n_xi = count if instance.margin else 2 * count
     at_t = at_xi + n_xi
-    hurt = [
-        np.flatnonzero(column.sign * targets < 0) if instance.margin and a < 1 else np.zeros(0, int)
-        for column in columns
-    ]
+    hurt = [np.flatnonzero(column.open_points(instance, points)) for column in columns]
     t_starts = at_t + np.concatenate([[0], np.cumsum([len(h) for h in hurt])])[:-1] if width else np.zeros(0, int)
     total = at_t + int(sum(len(h) for h in hurt))
 
@@ -119,7 +139,8 @@ def solve_master(
             helps = np.flatnonzero(column.sign * targets > 0)
             put(-slopes[helps, None] * x[helps], helps, u)
             against = np.flatnonzero(column.sign * targets < 0)
-            put(a * x[against] if a < 1 else x[against], against, u)
+            fixed = np.where(np.isin(against, hurt[j]), a, slopes[against])
+            put(fixed[:, None] * x[against], against, u)
             if len(hurt[j]):
                 t = t_starts[j] + np.arange(len(hurt[j]))
                 put_each(np.full(len(t), 1 - a), hurt[j], t)

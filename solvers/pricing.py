@@ -269,12 +269,14 @@ def bound_tree(
     batch: int = 256,
     max_nodes: int = 2_000_000,
     deadline: float | None = None,
+    truncate: bool = False,
     max_violators: int | None = None,
 ) -> Tree:
     """Prove h(u) <= beta on the unit ball by a tree of cones, or find violators.
 
     rows (S, D), weights (S,) all nonzero. free: the last column is a bias that does not count in ||u||.
     Stops early (nodes None) at `deadline` (time.monotonic), at `max_nodes`, or with `max_violators` violators.
+    truncate: at the deadline the open cones become leaves as they are; the tree then proves a larger `bound` than beta.
     Sound up to rounding (the checker decides exactly); complete for beta above the maximum.
     """
     dimension = rows.shape[1]
@@ -282,7 +284,6 @@ def bound_tree(
         return Tree([Leaf(np.zeros(0))], 0.0, np.empty((0, dimension)), 1)
     kernel = _Kernel(rows, weights, slope, free=free, beta=beta)
     positive = np.flatnonzero(kernel.positive)
-    place_of = {int(i): q for q, i in enumerate(positive)}
     start_vectors = np.stack([-rows[positive], rows[positive]])
     root = _Open(
         0,
@@ -305,7 +306,10 @@ def bound_tree(
 
     while stack:
         if deadline is not None and time.monotonic() > deadline:
-            return finish(closed=False)
+            if not truncate or violators:
+                return finish(closed=False)
+            bound = max(bound, _close_as_they_are(kernel, stack, results, positive))
+            return finish(closed=True)
         if count > max_nodes or (max_violators is not None and len(violators) >= max_violators):
             return finish(closed=False)
         chosen, stack = stack[-batch:], stack[:-batch]
@@ -346,7 +350,7 @@ def bound_tree(
         for b, node in enumerate(chosen):
             if total[b] <= beta or not chord[b].any():
                 bound = max(bound, float(total[b]))
-                results[node.identity] = _leaf(t[b], chord[b], multipliers[b], positive, place_of)
+                results[node.identity] = _leaf(t[b], chord[b], multipliers[b], positive)
                 continue
             point = _widest_gap(kernel, t[b], chord[b], left[b], right[b], p[b])
             results[node.identity] = point
@@ -358,6 +362,22 @@ def bound_tree(
                 child_signs[point] = sign
                 stack.append(_Open(identity, child_signs, t[b].copy(), vectors[b].copy(), multipliers[b].copy()))
     return finish(closed=True)
+
+
+def _close_as_they_are(
+    kernel: _Kernel, nodes: list[_Open], results: list[int | Leaf | None], positive: NDArray[np.intp]
+) -> float:
+    """Make leaves of open nodes with the slopes they inherited; the largest of their bounds."""
+    largest = 0.0
+    for node in nodes:
+        low, high = kernel.boxes(node.signs[None])
+        t = np.clip(node.slopes[None], low, high)
+        chord = (node.signs[None] == 0) & kernel.positive
+        left, right = _ranges(kernel, node.vectors[None], positive, len(kernel.rows))
+        total = kernel.size(kernel.base + t @ kernel.rows) + kernel.offsets(t, chord, left, right)
+        largest = max(largest, float(total[0]))
+        results[node.identity] = _leaf(t[0], chord[0], node.multipliers, positive)
+    return largest
 
 
 def _solve_decided(kernel: _Kernel, low: Array, high: Array, t: Array) -> Array:
@@ -449,16 +469,13 @@ def _leaf(
     chord: NDArray[np.bool_],
     multipliers: Array,
     positive: NDArray[np.intp],
-    place_of: dict[int, int],
 ) -> Leaf:
     ranges: dict[int, tuple[dict[int, float], ...]] = {}
-    for i in np.flatnonzero(chord):
-        q = place_of[int(i)]
-        sides = [
-            {int(positive[k]): float(multipliers[z, q, k]) for k in np.flatnonzero(multipliers[z, q])} for z in (0, 1)
-        ]
-        if sides[0] or sides[1]:
-            ranges[int(i)] = tuple(sides)
+    sides, places, terms = np.nonzero(multipliers)
+    for z, q, k in zip(sides.tolist(), places.tolist(), terms.tolist(), strict=True):
+        i = int(positive[q])
+        if chord[i]:
+            ranges.setdefault(i, ({}, {}))[z][int(positive[k])] = float(multipliers[z, q, k])
     return Leaf(t.copy(), ranges)
 
 

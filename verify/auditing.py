@@ -211,7 +211,7 @@ def audit(
         if stationary_tol is None
         else _tolerance(stationary_tol, "stationary_tol")
     )
-    impossible = None if problem.architecture.limits() else infeasibility(problem)
+    impossible = None if problem.architecture.limits() else _infeasibility(problem)
     fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE))
     mine = objective(problem, subject) if subject is not None else None
     limits = problem.architecture.limits()
@@ -264,6 +264,13 @@ def _stationarity(problem: Problem, subject: Network, network: Network, toleranc
             return stationarity(problem, subject, network, tolerance)
     except _FLOAT_FAILURES as error:
         return Proposal(reason=f"the floating-point search failed ({_sentence(error)})")
+
+
+def _infeasibility(problem: Problem) -> Infeasible | None:
+    try:
+        return infeasibility(problem)
+    except _FLOAT_FAILURES:
+        return None
 
 
 def _sentence(error: Exception) -> str:

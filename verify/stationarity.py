@@ -405,12 +405,18 @@ def _snap(problem: Problem, network: Network, close: np.ndarray) -> Network | No
 
 
 def _refute(problem: Problem, subject: _Subject, tolerance: Fraction, best: tuple[float, float] | None) -> Proposal:
+    within = f" to within {float(tolerance):.0e}" if tolerance else ""
+    balance = _balance_separator(problem, subject, tolerance)
+    if balance is not None:
+        certificate, j = balance
+        numbers = {"tolerance": tolerance}
+        reason = f"not a KKT point{within}: neuron {j} is not balanced (|v| differs from ‖w‖)"
+        return Proposal(certificate=certificate, reason=reason, subject=_shown(subject), numbers=numbers)
     found = f"; the best multipliers found leave ε = {best[0]:.1e}, δ = {best[1]:.1e}" if best else ""
     if problem.goal is Goal.MIN_NORM:
         certificate = _min_norm_separators(problem, subject, tolerance)
     else:
         certificate = _max_margin_separator(problem, subject, tolerance)
-    within = f" to within {float(tolerance):.0e}" if tolerance else ""
     if certificate is None:
         return Proposal(reason=f"neither multipliers nor a separating vector were found{within}{found}")
     numbers = {"tolerance": tolerance}
@@ -419,6 +425,45 @@ def _refute(problem: Problem, subject: _Subject, tolerance: Fraction, best: tupl
     return Proposal(
         certificate=certificate, reason=f"not a KKT point{within}{found}", subject=_shown(subject), numbers=numbers
     )
+
+
+def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction) -> tuple[NotStationary, int] | None:
+    """The certificate by the neuron that is out of balance the most, and that neuron.
+
+    The vectors (w_j, -v_j) are orthogonal to every gradient, at kinks too, so |v_j| != ||w_j|| refutes alone; min-norm
+    needs the same vector in every sign branch.
+    """
+    network = subject.network
+    counted = set(problem.norm_columns)
+    gaps = [
+        sum((value * value for c, value in enumerate(w) if c in counted), Fraction(0)) - v * v
+        for w, v in zip(network.hidden_weights, network.output_weights, strict=True)
+    ]
+    j = max(range(len(gaps)), key=lambda q: abs(gaps[q]))
+    points = _kink_points(problem, subject) if problem.goal is Goal.MIN_NORM else []
+    if gaps[j] == 0 or len(points) > MAX_BRANCHES:
+        return None
+    sign = 1 if gaps[j] > 0 else -1
+    masks = network.architecture.masks
+    hidden = [
+        sign * w[c] if q == j else Fraction(0)
+        for q, (w, mask) in enumerate(zip(network.hidden_weights, masks, strict=True))
+        for c in mask
+    ]
+    outgoing = [-sign * v if q == j else Fraction(0) for q, v in enumerate(network.output_weights)]
+    vectors = [
+        Separator(tuple((i, -1 if i in negative else 1) for i in points), (tuple(hidden), tuple(outgoing)))
+        for negative in _sign_vectors(points)
+    ]
+    certificate = NotStationary(
+        subject=subject.parameters,
+        moved=subject.moved,
+        epsilon=tolerance,
+        delta=tolerance if problem.goal is Goal.MAX_MARGIN else Fraction(0),
+        vectors=tuple(vectors),
+    )
+    proof = certified(problem, subject.given, certificate)
+    return None if proof is None else (proof, j)
 
 
 def _max_margin_separator(problem: Problem, subject: _Subject, tolerance: Fraction) -> NotStationary | None:
