@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from verify.auditing import Audit, audit
+    from verify.auditing import audit
+    from verify.audits import Audit
     from verify.checker import check
     from verify.errors import InputError, IsoptimalError
     from verify.finding import Finding, Verdict
@@ -35,7 +36,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "auditing": ("Audit", "audit"),
+    "auditing": ("audit",),
+    "audits": ("Audit",),
     "checker": ("check",),
     "errors": ("InputError", "IsoptimalError"),
     "finding": ("Finding", "Verdict"),

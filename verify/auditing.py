@@ -1,20 +1,16 @@
-"""The audit: does the network fit, is it stationary, locally, globally optimal; asked in this order, answered with
-proofs.
-"""
+"""The audit: does the network fit, is it stationary, locally, globally optimal; asked in this order, with proofs."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TYPE_CHECKING, TypeVar
 
-from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible, LowerBound, UpperBound, to_json
+from verify.audits import Audit
+from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible
 from verify.errors import InputError
-from verify.exact import canonical_text
 from verify.exact_networks import distance, repair
 from verify.finding import Finding, Question, Verdict, decide, undecided
 from verify.global_optimality import (
@@ -32,149 +28,10 @@ from verify.stationarity import stationarity
 if TYPE_CHECKING:
     from solvers.dual_cuts import Progress
 
-__all__ = ["Audit", "audit", "certified_bracket"]
+__all__ = ["audit", "certified_bracket", "pose"]
 
 STATIONARY_TOLERANCE = Fraction(1, 1000)
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
-    """The answers about one network; every verdict rests on certificates that the checker accepted.
-
-    objective: 1/2 ||theta||^2 at margin 1 (max-margin) or after the repair (min-norm); None when the network does not
-    fit.
-    bracket: bounds of the best objective over all widths.   excess: how far above that best the network is, as a
-    bracket.
-    better: the best network found, of any width; better_own_width: the best with at most this network's neurons.
-    infeasible: proved that no network fits.   notes: what was assumed on the way.   history: the bracket over time.
-    """
-
-    problem: Problem
-    network: Network
-    objective: Fraction | None
-    fits: Finding
-    stationary: Finding
-    local_optimum: Finding
-    global_optimum: Finding
-    global_any_width: Finding
-    bracket: tuple[Fraction, Fraction] | None
-    excess: tuple[Fraction, Fraction] | None
-    better: Network | None
-    better_own_width: Network | None
-    infeasible: bool
-    tolerance: Fraction
-    status: str
-    seconds: float
-    bounds: tuple[Certificate, ...] = ()
-    notes: tuple[str, ...] = ()
-    history: tuple[Progress, ...] = ()
-
-    @property
-    def findings(self) -> dict[str, Finding]:
-        """The five findings by the name of their question."""
-        found = (self.fits, self.stationary, self.local_optimum, self.global_optimum, self.global_any_width)
-        return {finding.question.value: finding for finding in found}
-
-    @property
-    def certificates(self) -> dict[str, Certificate]:
-        """Every certificate of the audit by a file name."""
-        named: dict[str, Certificate] = {}
-        for name, finding in self.findings.items():
-            for place, certificate in enumerate(finding.certificates):
-                suffix = f"-{place + 1}" if place else ""
-                named[f"{name.replace('_', '-')}{suffix}.json"] = certificate
-        for certificate in self.bounds:
-            named[_BOUND_FILES[type(certificate)]] = certificate
-        return named
-
-    def to_json(self, paths: dict[str, str] | None = None) -> dict[str, object]:
-        """The audit as a JSON object of schema "audit-1"; `paths` maps certificate file names to where they were
-        saved.
-        """
-        paths = paths or {}
-        return {
-            "schema": "audit-1",
-            "problem": {
-                "goal": self.problem.goal.value,
-                "bias": self.problem.bias.value,
-                "slope": str(self.problem.architecture.slope),
-                "points": len(self.problem.data),
-                "dimension": self.problem.data.dimension,
-                "sha256": self.problem.sha256(),
-            },
-            "network": {
-                "width": self.network.width,
-                "depth": self.network.depth,
-                "parameters": self.network.architecture.parameter_count,
-                "sha256": self.network.sha256(),
-            },
-            "objective": _text(self.objective),
-            "findings": {name: self._finding(name, finding, paths) for name, finding in self.findings.items()},
-            "bracket": _texts(self.bracket),
-            "excess": _texts(self.excess),
-            "infeasible": self.infeasible,
-            "tolerance": str(self.tolerance),
-            "status": self.status,
-            "notes": list(self.notes),
-            "seconds": round(self.seconds, 3),
-        }
-
-    def _finding(self, name: str, finding: Finding, paths: dict[str, str]) -> dict[str, object]:
-        stem = name.replace("_", "-")
-        mine = [path for file, path in paths.items() if file == f"{stem}.json" or file.startswith(f"{stem}-")]
-        return {
-            "verdict": finding.verdict.value,
-            "reason": finding.reason,
-            "claim": finding.claim,
-            "level": finding.level,
-            "moved": None if finding.moved is None else float(finding.moved),
-            "subject": paths.get(f"{stem}.subject") if finding.subject is not None else None,
-            "certificates": mine,
-            "numbers": {key: float(value) for key, value in finding.numbers.items()},
-        }
-
-    def save(self, folder: str | Path) -> dict[str, str]:
-        """Write problem.json, network.json, each certificate and audit.json into `folder`; returns file name ->
-        path.
-        """
-        target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
-        paths: dict[str, str] = {}
-
-        def write(name: str, value: object) -> None:
-            place = target / name
-            place.write_text(canonical_text(value) + "\n", encoding="utf-8")
-            paths[name] = str(place)
-
-        write("problem.json", self.problem.to_json())
-        write("network.json", self.network.to_json())
-        for name, finding in self.findings.items():
-            if finding.subject is not None:
-                stem = name.replace("_", "-")
-                write(f"{stem}.subject.json", finding.subject.to_json())
-                paths[f"{stem}.subject"] = paths[f"{stem}.subject.json"]
-        for name, certificate in self.certificates.items():
-            write(name, to_json(certificate))
-        for name, witness in (("better", self.better), ("better-own-width", self.better_own_width)):
-            if witness is not None:
-                write(f"{name}.network.json", witness.to_json())
-        (target / "audit.json").write_text(
-            json.dumps(self.to_json(paths), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
-        return paths
-
-    def __str__(self) -> str:
-        from verify.report import as_text
-
-        return as_text(self)
-
-
-_BOUND_FILES: dict[type[Certificate], str] = {
-    LowerBound: "lower-bound.json",
-    UpperBound: "upper-bound.json",
-    Infeasible: "infeasible.json",
-}
+SMALLEST_GAP = 1e-9  # what the float solvers are asked for at most, also when the question is sharper
 
 
 def audit(
@@ -183,6 +40,7 @@ def audit(
     *,
     goal: Goal | str | None = None,
     bias: Bias | str | None = None,
+    trained: Trained | str = Trained.BOTH,
     tol: float | Fraction = Fraction(1, 10**6),
     stationary_tol: float | Fraction | None = None,
     time_limit: float | None = None,
@@ -192,6 +50,7 @@ def audit(
     """Is `network` a KKT point, a local, a global optimum of the max-margin or min-norm problem on `data`?
 
     goal: max-margin for targets in {-1, 1} or {0, 1} (0 becomes -1), else min-norm, unless given.
+    trained: "both" layers; "hidden" (output weights fixed) is not decided yet.
     bias: "penalised" when the network has hidden biases, else "none"; "free" leaves them out of the norm.
     tol: relative gap that "globally optimal" allows.   stationary_tol: epsilon and delta that "stationary" allows;
     by default 0 for exactly given input, else 1e-3 (an exact proof is tried first in any case).
@@ -204,7 +63,7 @@ def audit(
     began = time.monotonic()
     deadline = None if time_limit is None else began + float(time_limit)
     tolerance, said = _tolerance(tol, "tol"), list(notes)
-    problem = pose(network, data, goal=goal, bias=bias, notes=said)
+    problem = pose(network, data, goal=goal, bias=bias, trained=trained, notes=said)
     exact = network.is_exact and problem.data.is_exact
     allowed = (
         (Fraction(0) if exact else STATIONARY_TOLERANCE)
@@ -222,17 +81,33 @@ def audit(
     if limits is not None:
         rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
         return _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
-    bracket = _bracket(problem, network, subject, float(tolerance), deadline, progress)
     if subject is None:
+        bracket = _bracket(problem, network, None, float(tolerance), deadline, progress)
         rest = _not_fitting(problem, network, fits)
     else:
-        stationary = decide(Question.STATIONARY, problem, network, _stationarity(problem, subject, network, allowed))
+        proposal = _stationarity(problem, subject, network, allowed, _share(deadline, 0.3))
+        stationary = decide(Question.STATIONARY, problem, network, proposal)
+        if proposal.reason == INTERRUPTED:
+            bracket = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
+        else:
+            bracket = _bracket(problem, network, subject, float(tolerance), deadline, progress)
         rest = {
             Question.STATIONARY: stationary,
             Question.LOCAL_OPTIMUM: _local(problem, network, stationary),
             **_global(problem, network, subject, bracket, tolerance),
         }
     return _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began)
+
+
+INTERRUPTED = "interrupted"
+
+
+def _share(deadline: float | None, share: float) -> float | None:
+    """The moment at which a share of the time that is left is used up."""
+    if deadline is None:
+        return None
+    now = time.monotonic()
+    return now + share * max(deadline - now, 0.0)
 
 
 _FLOAT_FAILURES = (ArithmeticError, ValueError)  # overflow, a singular matrix, numbers too long for a certificate
@@ -249,19 +124,24 @@ def _bracket(
     """The bracket; an arithmetic failure of the float solvers leaves it open."""
     import numpy as np
 
+    gap = max(tol, SMALLEST_GAP)
     try:
         with np.errstate(all="ignore"):
-            return bracket_optimum(problem, network, subject=subject, tol=tol, deadline=deadline, on_progress=progress)
+            return bracket_optimum(problem, network, subject=subject, tol=gap, deadline=deadline, on_progress=progress)
     except _FLOAT_FAILURES as error:
         return Bracket(lower=None, upper=None, witnesses=(), status=f"failed ({_sentence(error)})", history=())
 
 
-def _stationarity(problem: Problem, subject: Network, network: Network, tolerance: Fraction) -> Proposal:
+def _stationarity(
+    problem: Problem, subject: Network, network: Network, tolerance: Fraction, deadline: float | None
+) -> Proposal:
     import numpy as np
 
     try:
         with np.errstate(all="ignore"):
-            return stationarity(problem, subject, network, tolerance)
+            return stationarity(problem, subject, network, tolerance, deadline=deadline)
+    except KeyboardInterrupt:
+        return Proposal(reason=INTERRUPTED)
     except _FLOAT_FAILURES as error:
         return Proposal(reason=f"the floating-point search failed ({_sentence(error)})")
 
@@ -283,6 +163,7 @@ def pose(
     *,
     goal: Goal | str | None = None,
     bias: Bias | str | None = None,
+    trained: Trained | str = Trained.BOTH,
     notes: list[str] | None = None,
 ) -> Problem:
     """The problem that a network and data stand for; what was chosen for the user is appended to `notes`."""
@@ -304,7 +185,8 @@ def pose(
         mode = _named(Bias, bias, "bias")
     if network.architecture.bias and bias is None:
         said.append("hidden biases count in the norm (bias: penalised)")
-    return Problem(dataset, network.architecture, goal=chosen, bias=mode)
+    layers = _named(Trained, trained, "trained")
+    return Problem(dataset, network.architecture, goal=chosen, bias=mode, trained=layers)
 
 
 def certified_bracket(
@@ -325,7 +207,7 @@ def _tolerance(value: float | Fraction, name: str) -> Fraction:
     return tolerance
 
 
-_E = TypeVar("_E", Goal, Bias)
+_E = TypeVar("_E", Goal, Bias, Trained)
 
 
 def _named(kind: type[_E], value: _E | str, name: str) -> _E:
@@ -397,8 +279,6 @@ def _infeasible(
 ) -> Audit:
     rest = _not_fitting(problem, network, fits)
     audit_ = _assemble(problem, network, fits, rest, None, None, tolerance, notes, began)
-    from dataclasses import replace
-
     return replace(audit_, infeasible=True, bounds=(certificate,), status="infeasible")
 
 
@@ -506,11 +386,3 @@ def _assemble(
         notes=notes,
         history=() if bracket is None else bracket.history,
     )
-
-
-def _text(value: Fraction | None) -> str | None:
-    return None if value is None else str(value)
-
-
-def _texts(values: tuple[Fraction, Fraction] | None) -> list[str] | None:
-    return None if values is None else [str(value) for value in values]

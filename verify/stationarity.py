@@ -15,6 +15,7 @@ Source: arXiv:1906.05890v4, section 2; arXiv:2110.02732, Theorem 2.1; MATHEMATIC
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -63,24 +64,34 @@ class _Subject:
         return None if self.network is self.given else self.network.parameters
 
 
-def stationarity(problem: Problem, network: Network, given: Network, tolerance: Fraction) -> Proposal:
-    """Whether `network` (the given one or its repair) is a KKT point to within epsilon, delta <= `tolerance`; 0:
-    exactly.
+def stationarity(
+    problem: Problem, network: Network, given: Network, tolerance: Fraction, *, deadline: float | None = None
+) -> Proposal:
+    """Whether `network` (the given one or its repair) is a KKT point: epsilon, delta <= `tolerance`; 0: exactly.
 
+    deadline: a value of time.monotonic() after which no further guesses are tried.
     An exact proof is tried first. For tolerance > 0 near-kinks are then tried as kinks, which moves the network a
     little. Sound. Complete up to rounding for a given pattern of kinks; min-norm with more than `MAX_BRANCHES` points
     at kinks may stay UNDECIDED.
     """
+    if not any(value for layer in network.parameters for value in layer):
+        certificate = Stationary(multipliers=(), subject=None if network is given else network.parameters)
+        return Proposal(certificate=certificate, reason="every weight is zero: nothing can be smaller")
     subject = _subject(problem, network, given)
     if subject is None:
         return Proposal(reason="the network is zero or its numbers are out of the range of floats")
+    unbalanced = _balance_separator(problem, subject, tolerance)
+    if unbalanced is not None:
+        return unbalanced
     exact = _prove_exactly(problem, subject)
     if exact is not None:
         return exact
     best: tuple[float, float] | None = None
     if tolerance > 0:
         for candidate in itertools.chain([subject], _with_kinks(problem, subject, tolerance)):
-            fits = list(_fits(problem, candidate, tolerance))
+            if _is_late(deadline):
+                break
+            fits = list(_fits(problem, candidate, tolerance, deadline))
             for fit in fits:
                 score = max(fit.epsilon, fit.delta)
                 if best is None or score < max(best):
@@ -89,7 +100,11 @@ def stationarity(problem: Problem, network: Network, given: Network, tolerance: 
                 nearly = _prove_nearly(problem, candidate, fits[-1], tolerance)
                 if nearly is not None:
                     return nearly
-    return _refute(problem, subject, tolerance, best)
+    return _refute(problem, subject, tolerance, best, deadline)
+
+
+def _is_late(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() > deadline
 
 
 def _subject(problem: Problem, network: Network, given: Network) -> _Subject | None:
@@ -338,12 +353,14 @@ def _sign_vectors(points: list[int]) -> Iterator[frozenset[int]]:
         yield frozenset(i for i, negative in zip(points, choice, strict=True) if negative)
 
 
-def _fits(problem: Problem, subject: _Subject, tolerance: Fraction) -> Iterator[KktFit]:
+def _fits(problem: Problem, subject: _Subject, tolerance: Fraction, deadline: float | None) -> Iterator[KktFit]:
     """Fits with smaller and smaller weight on complementarity, until one is within the tolerance or delta is too
     large.
     """
     weights = WEIGHTS if problem.goal is Goal.MAX_MARGIN else (1.0,)
     for rho in weights:
+        if _is_late(deadline):
+            return
         for fit in itertools.islice(_branches(problem, subject, rho, None), 1):
             yield fit
             if max(fit.epsilon, fit.delta) <= float(tolerance) * 0.999999 or fit.delta > 2 * float(tolerance):
@@ -404,20 +421,22 @@ def _snap(problem: Problem, network: Network, close: np.ndarray) -> Network | No
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _refute(problem: Problem, subject: _Subject, tolerance: Fraction, best: tuple[float, float] | None) -> Proposal:
-    within = f" to within {float(tolerance):.0e}" if tolerance else ""
-    balance = _balance_separator(problem, subject, tolerance)
-    if balance is not None:
-        certificate, j = balance
-        numbers = {"tolerance": tolerance}
-        reason = f"not a KKT point{within}: neuron {j} is not balanced (|v| differs from ‖w‖)"
-        return Proposal(certificate=certificate, reason=reason, subject=_shown(subject), numbers=numbers)
+def _refute(
+    problem: Problem,
+    subject: _Subject,
+    tolerance: Fraction,
+    best: tuple[float, float] | None,
+    deadline: float | None,
+) -> Proposal:
+    within = _within(tolerance)
     found = f"; the best multipliers found leave ε = {best[0]:.1e}, δ = {best[1]:.1e}" if best else ""
     if problem.goal is Goal.MIN_NORM:
         certificate = _min_norm_separators(problem, subject, tolerance)
     else:
-        certificate = _max_margin_separator(problem, subject, tolerance)
+        certificate = _max_margin_separator(problem, subject, tolerance, deadline)
     if certificate is None:
+        if _is_late(deadline):
+            found += "; the time limit was reached"
         return Proposal(reason=f"neither multipliers nor a separating vector were found{within}{found}")
     numbers = {"tolerance": tolerance}
     if best:
@@ -427,8 +446,12 @@ def _refute(problem: Problem, subject: _Subject, tolerance: Fraction, best: tupl
     )
 
 
-def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction) -> tuple[NotStationary, int] | None:
-    """The certificate by the neuron that is out of balance the most, and that neuron.
+def _within(tolerance: Fraction) -> str:
+    return f" to within {float(tolerance):.0e}" if tolerance else ""
+
+
+def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction) -> Proposal | None:
+    """The refutation by the neuron that is out of balance the most, if it is enough.
 
     The vectors (w_j, -v_j) are orthogonal to every gradient, at kinks too, so |v_j| != ||w_j|| refutes alone; min-norm
     needs the same vector in every sign branch.
@@ -462,15 +485,21 @@ def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction)
         delta=tolerance if problem.goal is Goal.MAX_MARGIN else Fraction(0),
         vectors=tuple(vectors),
     )
-    proof = certified(problem, subject.given, certificate)
-    return None if proof is None else (proof, j)
+    if certified(problem, subject.given, certificate) is None:
+        return None
+    reason = f"not a KKT point{_within(tolerance)}: neuron {j} is not balanced (|v| is not ‖w‖)"
+    return Proposal(certificate=certificate, reason=reason, subject=_shown(subject), numbers={"tolerance": tolerance})
 
 
-def _max_margin_separator(problem: Problem, subject: _Subject, tolerance: Fraction) -> NotStationary | None:
+def _max_margin_separator(
+    problem: Problem, subject: _Subject, tolerance: Fraction, deadline: float | None
+) -> NotStationary | None:
     from solvers.kkt_residual import fit_multipliers
 
     exact = tolerance == 0
     for rho in (1.0,) if exact else WEIGHTS:
+        if _is_late(deadline):
+            return None
         fit = fit_multipliers(subject.model, rho, candidates=_active(problem, subject) if exact else None)
         tol = float(tolerance)
         gain = fit.epsilon**2 + fit.kappa * (fit.delta - tol)

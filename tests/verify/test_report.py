@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from verify.auditing import Audit, audit
+from verify.auditing import audit
+from verify.audits import Audit
 from verify.certificate import NotStationary, OptimalWithin, Separator, Stationary
 from verify.finding import Finding, Question, Verdict, undecided
 from verify.network import Architecture, Layer, Network

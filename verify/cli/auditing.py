@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, final
 import click
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
-from verify.cli.places import check_file, check_folder, clear_folder
+from verify.cli.places import check_file, check_folder
 from verify.errors import InputError
 
 if TYPE_CHECKING:
-    from verify.auditing import Audit
+    from verify.audits import Audit
     from verify.network import Network
     from verify.problem import Dataset
 
@@ -233,7 +233,6 @@ def _deliver(result: Audit, json_path: str | None, folder: str | None) -> None:
     paths: dict[str, str] | None = None
     try:
         if folder is not None:
-            clear_folder(folder)
             paths = result.save(folder)
         if json_path is not None:
             _write_json(result.to_json(paths), json_path)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from verify.audits import AUDIT_FILE
 from verify.errors import InputError
 
-__all__ = ["check_file", "check_folder", "clear_folder"]
-
-_OURS = re.compile(
-    r"(problem|network|audit|infeasible|(lower|upper)-bound|better(-own-width)?\.network"
-    r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-[0-9]+|\.subject)?)\.json"
-)
-
+__all__ = ["check_file", "check_folder"]
 
 def check_file(path: str, inputs: Iterable[str], folder: str | None) -> None:
     """Refuse a file that could not be written, that is one of the inputs, or that lies among the certificates."""
@@ -43,19 +37,10 @@ def check_folder(path: str) -> None:
         raise InputError(f"{path} is a file: give the name of a folder for the certificates")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{path} cannot be written: check its permissions, or give another folder")
-    strange = sorted(entry.name for entry in folder.iterdir() if not _OURS.fullmatch(entry.name))
+    strange = sorted(entry.name for entry in folder.iterdir() if not AUDIT_FILE.fullmatch(entry.name))
     if strange or (any(folder.iterdir()) and not _is_audit(folder / "audit.json")):
         other = f"holds {strange[0]}" if strange else "is not empty and holds no audit"
         raise InputError(f"{path} {other}: give a new folder, an empty one, or one with an earlier audit to replace")
-
-
-def clear_folder(path: str) -> None:
-    """Remove an earlier audit, whose certificates would else stay beside the new ones."""
-    folder = Path(path)
-    if folder.is_dir():
-        for entry in folder.iterdir():
-            if _OURS.fullmatch(entry.name):
-                entry.unlink()
 
 
 def _check_parent(place: Path, path: str) -> None:

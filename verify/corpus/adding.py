@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from verify.auditing import Audit
+from verify.audits import Audit
 from verify.corpus.case_files import case_text, read_canonical, strict_case
 from verify.errors import InputError
 from verify.finding import Verdict

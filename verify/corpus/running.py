@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from verify.auditing import Audit
+from verify.audits import Audit
 from verify.corpus.adding import offered_case, with_decided
 from verify.corpus.case_files import case_text, find, locate, read_strictly
 from verify.corpus.deciding import differences, outcome_text, redecide

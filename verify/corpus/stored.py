@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-from verify.auditing import Audit
+from verify.audits import Audit
 from verify.certificate import BetterNetwork, Certificate, kind_of, load_json, read_certificate, to_json
 from verify.checker import Accepted, check
 from verify.corpus.deciding import Difference, bracket_text, is_inside
