@@ -115,9 +115,7 @@ class Audit:
 
     def _finding(self, name: str, finding: Finding, paths: dict[str, str]) -> dict[str, object]:
         stem = name.replace("_", "-")
-        mine = [
-            paths[file] for file, proof in self.certificates.items() if file in paths and proof in finding.certificates
-        ]
+        mine = [file for file, proof in self.certificates.items() if file in paths and proof in finding.certificates]
         return {
             "verdict": finding.verdict.value,
             "reason": finding.reason,
