@@ -1,11 +1,13 @@
 """Readers: files and objects in memory -> `Network`, `Dataset`, case. One module per source, imported when needed.
 
+Frameworks are imported only for their own files and objects.
+
 Every fault of the input raises InputError: one sentence that names the place (file, array, row, column) and the remedy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -13,8 +15,9 @@ from typing import TYPE_CHECKING, cast
 from verify.errors import InputError
 from verify.network import Network
 from verify.problem import Dataset
+from verify.readers.chains import Chain, chained
 from verify.readers.reading import DataReading, Reading
-from verify.readers.shorthand import Shorthand, check_slope, two_layer
+from verify.readers.shorthand import DATA_NAMES, Shorthand, check_slope, two_layer
 
 if TYPE_CHECKING:
     from verify.readers.cases import Case
@@ -25,59 +28,75 @@ _MAX_BYTES = 1 << 30
 _IN_MEMORY = "the arrays given"
 _EXPORT = "store W, v and, if there are hidden biases, b with numpy.savez, and read the .npz"
 
-_FILES_TO_COME = {
-    ".pt": "PyTorch", ".pth": "PyTorch", ".ckpt": "PyTorch", ".safetensors": "safetensors", ".onnx": "ONNX",
-    ".skops": "scikit-learn", ".joblib": "scikit-learn", ".pkl": "pickle", ".pickle": "pickle", ".msgpack": "Flax",
-}  # fmt: skip
-_OBJECTS_TO_COME = {
-    "torch": "PyTorch",
-    "sklearn": "scikit-learn",
-    "flax": "Flax",
-    "jax": "JAX",
-    "onnx": "ONNX",
-    "keras": "Keras",
-}
+_FILES_TO_COME = {".safetensors": "safetensors", ".onnx": "ONNX", ".msgpack": "Flax"}
+_OBJECTS_TO_COME = {"flax": "Flax", "jax": "JAX", "onnx": "ONNX", "keras": "Keras"}
 
 
-def read(source: object, *, slope: object = None, output_bias: str = "refuse") -> Network:
-    """The network in `source`: a path (`.npz`, `.json`), a mapping of arrays W, v, b, b2, slope, or a `Network`.
+def read(source: object, *, slope: object = None, output_bias: str = "refuse", trust_pickle: bool = False) -> Network:
+    """The network in `source`, which is one of
 
-    slope: the slope of the activation (0 ReLU, 1 linear), a number or text; must agree with the file's if it has one.
-    output_bias: "refuse", or "neuron" to turn an output bias that is not 0 into one more hidden neuron.
+    - a module of PyTorch (float32 or float64, the slope from its LeakyReLU), or a state dict, which needs `slope`;
+    - a fitted `MLPClassifier` of two classes or `MLPRegressor` of one target of scikit-learn;
+    - a mapping of arrays W, v and, if it has them, b, b2, slope; or a `Network`;
+    - a path: `.npz`, `.json`, `.pt`, `.pth`, `.ckpt`, `.skops`, `.pkl`, `.pickle`, `.joblib`.
+
+    slope: the slope of the activation (0 ReLU, 1 linear), a number or text; must agree with the source's if it has one.
+    output_bias: "refuse", or "neuron" to turn an output bias that is not 0 into one more hidden neuron. scikit-learn
+        always has one.
+    trust_pickle: load pickles, and `.pt` files that hold more than tensors, although that runs any code in the file.
 
     Raises InputError.
     """
-    return read_with_notes(source, slope=slope, output_bias=output_bias).network
+    return read_with_notes(source, slope=slope, output_bias=output_bias, trust_pickle=trust_pickle).network
 
 
-def read_with_notes(source: object, *, slope: object = None, output_bias: str = "refuse") -> Reading:
+def read_with_notes(
+    source: object, *, slope: object = None, output_bias: str = "refuse", trust_pickle: bool = False
+) -> Reading:
     """As `read`, with a sentence for each choice made: a slope assumed, an output bias turned into a neuron."""
-    place, found = _stored_network(source)
-    if isinstance(found, Network):
-        check_slope(slope, found, place)
-        return Reading(found)
-    return two_layer(found, place, slope=slope, output_bias=output_bias)
+    place, found, notes = _stored_network(source, trust_pickle)
+    match found:
+        case Network():
+            check_slope(slope, found, place)
+            reading = Reading(found)
+        case Shorthand():
+            reading = two_layer(found, place, slope=slope, output_bias=output_bias)
+        case Chain():
+            reading = chained(found, place, slope=slope, output_bias=output_bias)
+    return Reading(reading.network, (*notes, *reading.notes))
 
 
-def read_data(source: object, *, target: str | None = None, as_stored: bool = False) -> Dataset:
-    """The data set in `source`: a path (`.npz`, `.csv`, `.json`), a mapping of arrays X, y, or a `Dataset`.
+def read_data(
+    source: object, *, target: str | None = None, as_stored: bool = False, classes: Sequence[object] | None = None
+) -> Dataset:
+    """The data set in `source`: a path (`.npz`, `.csv`, `.json`), arrays (X, y), a mapping of them, or a `Dataset`.
 
     target: the name of the target column of a CSV file, by default the last one.
     as_stored: leave the labels 0 and 1 as they are; else they become -1 and 1 (never in a `Dataset`, which is kept).
+    classes: the negative and the positive label, numbers or text; they become -1 and 1. With scikit-learn
+
+        audit(read(classifier, output_bias="neuron"), read_data((X, y), classes=classifier.classes_))
 
     Raises InputError.
     """
-    return read_data_with_notes(source, target=target, as_stored=as_stored).data
+    return read_data_with_notes(source, target=target, as_stored=as_stored, classes=classes).data
 
 
-def read_data_with_notes(source: object, *, target: str | None = None, as_stored: bool = False) -> DataReading:
+def read_data_with_notes(
+    source: object, *, target: str | None = None, as_stored: bool = False, classes: Sequence[object] | None = None
+) -> DataReading:
     """As `read_data`, with a sentence for each choice that was made: a target column assumed, labels mapped."""
     if isinstance(source, Dataset):
+        if classes is not None:
+            raise InputError("a Dataset holds numbers already: leave the classes out, or give the arrays (X, y)")
         return DataReading(source)
+    if isinstance(source, tuple) and len(pair := cast("tuple[object, ...]", source)) == 2:
+        source = dict(zip(DATA_NAMES, pair, strict=True))
     if isinstance(source, Mapping):
         from verify.readers import npz
 
-        return npz.data_of(cast("Mapping[str, object]", source), _IN_MEMORY, as_stored=as_stored)
+        arrays = cast("Mapping[str, object]", source)
+        return npz.data_of(arrays, _IN_MEMORY, as_stored=as_stored, classes=classes)
     path = _path(source, "data")
     suffix = path.suffix.lower()
     if target is not None and suffix != ".csv":
@@ -88,15 +107,15 @@ def read_data_with_notes(source: object, *, target: str | None = None, as_stored
         case ".npz":
             from verify.readers import npz
 
-            return npz.read_data(_content(path), str(path), as_stored=as_stored)
+            return npz.read_data(_content(path), str(path), as_stored=as_stored, classes=classes)
         case ".csv":
             from verify.readers import csv_data
 
-            return csv_data.read_data(_content(path), str(path), target=target, as_stored=as_stored)
+            return csv_data.read_data(_content(path), str(path), target=target, as_stored=as_stored, classes=classes)
         case ".json":
             from verify.readers import json_files
 
-            return json_files.read_data(_content(path), str(path), as_stored=as_stored)
+            return json_files.read_data(_content(path), str(path), as_stored=as_stored, classes=classes)
         case _:
             raise InputError(f"{path}: data are read from .npz, .csv or .json files: convert it to one of them")
 
@@ -109,46 +128,90 @@ def read_case(source: object) -> Case:
     return cases.read_case(_content(path), str(path))
 
 
-def _stored_network(source: object) -> tuple[str, Network | Shorthand]:
-    if isinstance(source, Network):
-        return "the network given", source
-    if isinstance(source, Mapping):
-        from verify.readers import npz
+_Stored = Network | Shorthand | Chain
 
-        return _IN_MEMORY, npz.network_of(_named(cast("Mapping[object, object]", source)), _IN_MEMORY)
+
+def _stored_network(source: object, trust_pickle: bool) -> tuple[str, _Stored, tuple[str, ...]]:
+    """What messages call the source, what is stored there, and notes."""
+    if not isinstance(source, str | PathLike):
+        return (*_in_memory(source, None), ())
     path = _path(source, "a network")
+    place, notes = str(path), tuple[str, ...]()
     match path.suffix.lower():
         case ".npz":
             from verify.readers import npz
 
-            return str(path), npz.read_network(_content(path), str(path))
+            return place, npz.read_network(_content(path), place), notes
         case ".json":
             from verify.readers import json_files
 
-            return str(path), json_files.read_network(_content(path), str(path))
+            return place, json_files.read_network(_content(path), place), notes
+        case ".pt" | ".pth" | ".ckpt":
+            from verify.readers import torch_files
+
+            found, notes = torch_files.load(_content(path), place, trust_pickle=trust_pickle)
+        case ".skops":
+            from verify.readers import sklearn_estimators
+
+            found = sklearn_estimators.load_skops(_content(path), place)
+        case ".pkl" | ".pickle" | ".joblib":
+            from verify.readers import pickles
+
+            found, notes = pickles.load(_content(path), place, trust_pickle=trust_pickle)
         case ".csv":
             raise InputError(f"{path}: a CSV file holds data, not a network: give the network first, then the data")
         case suffix if suffix in _FILES_TO_COME:
             raise InputError(f"{path}: {_FILES_TO_COME[suffix]} files are not supported yet: {_EXPORT}")
         case _:
-            raise InputError(f"{path}: networks are read from .npz or .json files: {_EXPORT}")
+            raise InputError(
+                f"{path}: networks are read from .npz, .json, .pt, .pth, .ckpt, .skops, .pkl and .joblib: {_EXPORT}"
+            )
+    return (*_in_memory(found, place), notes)
 
 
-def _named(source: Mapping[object, object]) -> Mapping[str, object]:
-    names = [str(name) for name in source]
-    if any(name.endswith(".weight") for name in names):
-        raise InputError(
-            f"a state dict of PyTorch is not supported yet, and it does not hold the activation: {_EXPORT}"
-        )
-    return dict(zip(names, source.values(), strict=True))
+def _in_memory(source: object, place: str | None) -> tuple[str, _Stored]:
+    """The network in an object; `place` is the file that it came from."""
+    if isinstance(source, Network):
+        return place or "the network given", source
+    if isinstance(source, Mapping):
+        from verify.readers import npz, torch_files
+
+        named = cast("Mapping[object, object]", source)
+        state = dict(zip(map(str, named), named.values(), strict=True))
+        if torch_files.is_state(state):
+            place = place or "the state dict given"
+            return place, torch_files.read_state(state, place)
+        return place or _IN_MEMORY, npz.network_of(state, place or _IN_MEMORY)
+    here = place or f"the {type(source).__name__} given"
+    match _framework(source):
+        case "torch":
+            from verify.readers import torch_modules
+
+            return here, torch_modules.read_module(source, here)
+        case "sklearn":
+            from verify.readers import sklearn_estimators
+
+            return here, sklearn_estimators.read_estimator(source, here)
+        case framework if framework in _OBJECTS_TO_COME:
+            raise InputError(f"{_OBJECTS_TO_COME[framework]} objects are not supported yet: {_EXPORT}")
+        case _:
+            where = f"{place}: " if place else ""
+            raise InputError(
+                f"{where}a network cannot be read from an object of type {type(source).__name__}: give a module of "
+                "PyTorch, an estimator of scikit-learn, arrays W and v, or the path of a file"
+            )
+
+
+def _framework(source: object) -> str:
+    """The package that the class of an object, or one it derives from, comes from; nothing is imported for it."""
+    known = {"torch", "sklearn", *_OBJECTS_TO_COME}
+    packages = [kind.__module__.partition(".")[0] for kind in type(source).__mro__]
+    return next((package for package in packages if package in known), "")
 
 
 def _path(source: object, what: str) -> Path:
     if isinstance(source, str | PathLike) and isinstance(name := fspath(cast("str | PathLike[str]", source)), str):
         return Path(name)
-    for kind in type(source).__mro__:
-        if (package := kind.__module__.partition(".")[0]) in _OBJECTS_TO_COME:
-            raise InputError(f"{_OBJECTS_TO_COME[package]} objects are not supported yet: {_EXPORT}")
     raise InputError(f"{what} cannot be read from an object of type {type(source).__name__}: give the path of a file")
 
 

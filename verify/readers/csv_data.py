@@ -9,11 +9,12 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Sequence
 from math import isfinite
 
 from verify.errors import InputError
 from verify.problem import Dataset
-from verify.readers.labels import are_names, signed_targets, text_labels
+from verify.readers.labels import are_names, classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
 from verify.readers.shorthand import Number
 
@@ -23,10 +24,18 @@ _MISSING = {"", "nan", "na", "n/a", "null", "none", "?"}
 _INFINITE = {"inf", "infinity"}
 
 
-def read_data(content: bytes, place: str, *, target: str | None = None, as_stored: bool = False) -> DataReading:
+def read_data(
+    content: bytes,
+    place: str,
+    *,
+    target: str | None = None,
+    as_stored: bool = False,
+    classes: Sequence[object] | None = None,
+) -> DataReading:
     """The data set in the bytes of a CSV file.
 
-    target: the name of the target column, by default the last one.   as_stored: leave the labels 0 and 1 as they are.
+    target: the name of the target column, by default the last one.
+    classes: the negative and the positive label; without them labels 0 and 1 become -1 and 1 unless `as_stored`.
 
     Raises InputError naming line and column.
     """
@@ -36,19 +45,25 @@ def read_data(content: bytes, place: str, *, target: str | None = None, as_store
     if target is None:
         name += " (the last one; --target NAME takes another)"
     labels = [cells[column].strip() for _, cells in rows]
-    if are_names(labels) and not any(_is_number(label) or label.lower() in _MISSING | _INFINITE for label in labels):
+    notes: tuple[str, ...] = ()
+    if classes is not None:
+        signed, notes = classed_targets(labels, classes, f"{place}: column {header[column]!r}")
+        for (_, cells), sign in zip(rows, signed, strict=True):
+            cells[column] = str(sign)
+    elif are_names(labels) and not any(_is_number(label) or label.lower() in _MISSING | _INFINITE for label in labels):
         raise text_labels(labels, name)
     numbers = [
         [_number(cell, f"{place}: line {line}, column {header[j]!r}") for j, cell in enumerate(cells)]
         for line, cells in rows
     ]
-    targets = [row[column] for row in numbers]
+    targets: Sequence[Number] = [row[column] for row in numbers]
     inputs = [row[:column] + row[column + 1 :] for row in numbers]
-    signed, notes = (targets, ()) if as_stored else signed_targets(targets, f"{place}: column {header[column]!r}")
+    if not as_stored and classes is None:
+        targets, notes = signed_targets(targets, f"{place}: column {header[column]!r}")
     if target is None:
         notes = (f"{place}: the target is the last column, {header[column]!r}", *notes)
     with naming(place):
-        return DataReading(Dataset(inputs, signed), notes)
+        return DataReading(Dataset(inputs, targets), notes)
 
 
 def _table(content: bytes, place: str) -> tuple[list[str], list[tuple[int, list[str]]]]:

@@ -8,7 +8,7 @@ double nearest to it is for the user to say. A network may also hold `masks`: fo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import cast
 
@@ -16,7 +16,7 @@ from verify.errors import InputError, ShapeError
 from verify.exact import MAX_DIGITS, rational
 from verify.network import Network
 from verify.problem import Dataset, Problem
-from verify.readers.labels import are_names, signed_targets, text_labels
+from verify.readers.labels import are_names, classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
 from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Number, Shorthand, check_names
 
@@ -47,13 +47,17 @@ def read_network(content: bytes, place: str) -> Shorthand | Network:
             raise _other_schema(schema, place)
 
 
-def read_data(content: bytes, place: str, *, as_stored: bool = False) -> DataReading:
+def read_data(
+    content: bytes, place: str, *, as_stored: bool = False, classes: Sequence[object] | None = None
+) -> DataReading:
     """The data set in the bytes of a JSON file, in the shorthand or from a canonical problem."""
     value = parse(content, place)
     match value.get("schema"):
         case None:
-            return data_of(value, place, as_stored=as_stored)
+            return data_of(value, place, as_stored=as_stored, classes=classes)
         case "problem-1":
+            if classes is not None:
+                raise InputError(f"{place} holds a problem, whose targets are numbers: leave the classes out")
             with naming(place):
                 problem = Problem.from_json(value)
             note = f"{place} holds a problem: only its data are read, its goal and bias have to be given again"
@@ -78,20 +82,30 @@ def network_of(value: Mapping[str, object], place: str) -> Shorthand:
     )
 
 
-def data_of(value: Mapping[str, object], place: str, *, as_stored: bool = False) -> DataReading:
-    """The data set that a JSON object in the shorthand describes; labels 0 and 1 become -1 and 1 unless `as_stored`."""
+def data_of(
+    value: Mapping[str, object], place: str, *, as_stored: bool = False, classes: Sequence[object] | None = None
+) -> DataReading:
+    """The data set that a JSON object in the shorthand describes.
+
+    classes: the negative and the positive label; without them labels 0 and 1 become -1 and 1 unless `as_stored`.
+    """
     check_names(value, DATA_NAMES, DATA_NAMES, place)
     X = matrix(value["X"], f"{place}: X")
     stored = _list(value["y"], f"{place}: y", "numbers")
+    notes: tuple[str, ...] = ()
+    if classes is not None:
+        signed, notes = classed_targets(stored, classes, f"{place}: y")
+        stored = list[object](signed)
     names = [entry for entry in stored if isinstance(entry, str) and not isinstance(entry, _FloatText)]
     if len(names) == len(stored) and are_names(names):
         raise text_labels(names, f"{place}: y")
-    y = vector(stored, f"{place}: y")
+    y: Sequence[Number] = vector(stored, f"{place}: y")
     if len(X) != len(y):
         raise ShapeError(f"{place}: X has {len(X)} points but y has {len(y)} targets: give one target for each point")
-    targets, notes = (y, ()) if as_stored else signed_targets(y, f"{place}: y")
+    if not as_stored and classes is None:
+        y, notes = signed_targets(y, f"{place}: y")
     with naming(place):
-        return DataReading(Dataset(X, targets), notes)
+        return DataReading(Dataset(X, y), notes)
 
 
 def parse(content: bytes, place: str) -> dict[str, object]:

@@ -14,9 +14,9 @@ import numpy as np
 
 from verify.errors import InputError, ShapeError
 from verify.problem import Dataset
-from verify.readers.labels import signed_targets, text_labels
+from verify.readers.labels import classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
-from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Shorthand, check_names
+from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Number, Shorthand, check_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,9 +29,11 @@ def read_network(content: bytes, place: str) -> Shorthand:
     return network_of(_arrays(content, place), place)
 
 
-def read_data(content: bytes, place: str, *, as_stored: bool = False) -> DataReading:
+def read_data(
+    content: bytes, place: str, *, as_stored: bool = False, classes: Sequence[object] | None = None
+) -> DataReading:
     """The data set in the bytes of an archive."""
-    return data_of(_arrays(content, place), place, as_stored=as_stored)
+    return data_of(_arrays(content, place), place, as_stored=as_stored, classes=classes)
 
 
 def network_of(arrays: Mapping[str, object], place: str) -> Shorthand:
@@ -53,22 +55,33 @@ def network_of(arrays: Mapping[str, object], place: str) -> Shorthand:
     )
 
 
-def data_of(arrays: Mapping[str, object], place: str, *, as_stored: bool = False) -> DataReading:
-    """The data set that named arrays describe; labels 0 and 1 become -1 and 1 unless `as_stored`."""
+def data_of(
+    arrays: Mapping[str, object], place: str, *, as_stored: bool = False, classes: Sequence[object] | None = None
+) -> DataReading:
+    """The data set that named arrays describe.
+
+    classes: the negative and the positive label; without them labels 0 and 1 become -1 and 1 unless `as_stored`.
+    """
     check_names(arrays, DATA_NAMES, DATA_NAMES, place)
     y = _raw(arrays["y"], f"{place}: y")
-    if y.dtype.kind in "US":
-        raise text_labels(y.astype(str).ravel().tolist(), f"{place}: y")
-    X = _matrix(_array(arrays["X"], f"{place}: X"), f"{place}: X", "points, inputs")
-    y = _array(y, f"{place}: y")
     if y.ndim == 2 and 1 not in y.shape:
         raise ShapeError(
             f"{place}: y has shape {y.shape}: give one target for each point, not one column for each class"
         )
-    y = _vector(y, f"{place}: y", "points")
+    notes: tuple[str, ...] = ()
+    if classes is not None:
+        labels = (y.astype(str) if y.dtype.kind == "S" else y).ravel().tolist()
+        signed, notes = classed_targets(labels, classes, f"{place}: y")
+        y = np.asarray(signed)
+    elif y.dtype.kind in "US" or (y.dtype.kind == "O" and y.size and all(isinstance(label, str) for label in y.flat)):
+        raise text_labels(y.astype(str).ravel().tolist(), f"{place}: y")
+    X = _matrix(_array(arrays["X"], f"{place}: X"), f"{place}: X", "points, inputs")
+    y = _vector(_array(y, f"{place}: y"), f"{place}: y", "points")
     if len(X) != len(y):
         raise ShapeError(f"{place}: X has {len(X)} points but y has {len(y)} targets: give one target for each point")
-    targets, notes = (y.tolist(), ()) if as_stored else signed_targets(y.tolist(), f"{place}: y")
+    targets: Sequence[Number] = y.tolist()
+    if not as_stored and classes is None:
+        targets, notes = signed_targets(targets, f"{place}: y")
     with naming(place):
         return DataReading(Dataset(X.tolist(), targets), notes)
 

@@ -49,7 +49,7 @@ def two_layer(stored: Shorthand, place: str, *, slope: object = None, output_bia
     Raises InputError when the shapes do not fit, the slopes disagree, or the output bias is refused.
     """
     _check_shapes(stored, place)
-    used, notes = _settled_slope(stored.slope, slope, place)
+    used, notes = settled_slope(stored.slope, slope, place)
     stored, more = _without_output_bias(stored, place, output_bias)
     with naming(place):
         network = Network.two_layer(stored.W, stored.v, b=stored.b, slope=used, masks=stored.masks)
@@ -72,7 +72,24 @@ def check_names(found: Mapping[str, object], known: Sequence[str], required: Seq
 def check_slope(slope: object, network: Network, place: str) -> None:
     """Refuse a slope given by the user that is not the one of a network that knows its own."""
     if slope is not None:
-        _settled_slope(network.architecture.slope, slope, place)
+        settled_slope(network.architecture.slope, slope, place)
+
+
+def settled_slope(stored: Number | None, given: object, place: str) -> tuple[Fraction, tuple[str, ...]]:
+    """The slope that the file and the user agree on, and a note when neither says one."""
+    # Both agree when they are equal or one is the other rounded to a double or a single: who types 0.1 for a network
+    # that stores float32(0.1) means the same number. What is stored is used.
+    if stored is None and given is None:
+        return Fraction(0), (f"{place} holds no slope: it is read as ReLU (slope 0)",)
+    own = None if stored is None else in_range(rational(stored, f"{place}: slope"), f"{place}: slope")
+    said = None if given is None else in_range(_slope_number(given), "the slope given")
+    if own is None or said is None:
+        return (said if own is None else own) or Fraction(0), ()
+    if own != said and own not in _roundings(said) and said not in _roundings(own):
+        raise InputError(
+            f"{place} says slope {stored} but slope {given} is given: leave it out, or correct one of them"
+        )
+    return own, ()
 
 
 def in_range(slope: Fraction, place: str) -> Fraction:
@@ -126,22 +143,6 @@ def _without_output_bias(stored: Shorthand, place: str, output_bias: str) -> tup
         f"{sign}){others}: the function is the same, the norm is not the one that was trained"
     )
     return without, (note,)
-
-
-def _settled_slope(stored: Number | None, given: object, place: str) -> tuple[Fraction, tuple[str, ...]]:
-    # Both agree when they are equal or one is the other rounded to a double or a single: who types 0.1 for a network
-    # that stores float32(0.1) means the same number. What is stored is used.
-    if stored is None and given is None:
-        return Fraction(0), (f"{place} holds no slope: it is read as ReLU (slope 0)",)
-    own = None if stored is None else in_range(rational(stored, f"{place}: slope"), f"{place}: slope")
-    said = None if given is None else in_range(_slope_number(given), "the slope given")
-    if own is None or said is None:
-        return (said if own is None else own) or Fraction(0), ()
-    if own != said and own not in _roundings(said) and said not in _roundings(own):
-        raise InputError(
-            f"{place} says slope {stored} but slope {given} is given: leave it out, or correct one of them"
-        )
-    return own, ()
 
 
 def _slope_number(given: object) -> Fraction:

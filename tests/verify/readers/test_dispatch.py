@@ -1,4 +1,4 @@
-"""Which reader a source gets, what is not supported yet, and files that cannot be opened."""
+"""Which reader a source gets, what is not supported or installed, and files that cannot be opened."""
 
 import subprocess
 import sys
@@ -42,16 +42,16 @@ def test_a_file_beyond_the_bound(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
-    [("m.pt", "PyTorch"), ("m.PTH", "PyTorch"), ("m.onnx", "ONNX"), ("m.skops", "scikit-learn"), ("m.pkl", "pickle")],
+    ("name", "kind"), [("m.safetensors", "safetensors"), ("m.onnx", "ONNX"), ("m.msgpack", "Flax")]
 )
 def test_files_to_come(name, kind):
     assert refusal(read, name) == f"{name}: {kind} files are not supported yet: {EXPORT}"
 
 
 def test_other_suffixes():
-    assert refusal(read, "net.txt") == f"net.txt: networks are read from .npz or .json files: {EXPORT}"
-    assert refusal(read, "net") == f"net: networks are read from .npz or .json files: {EXPORT}"
+    kinds = ".npz, .json, .pt, .pth, .ckpt, .skops, .pkl and .joblib"
+    assert refusal(read, "net.txt") == f"net.txt: networks are read from {kinds}: {EXPORT}"
+    assert refusal(read, "net") == f"net: networks are read from {kinds}: {EXPORT}"
     assert refusal(read, "data.csv") == (
         "data.csv: a CSV file holds data, not a network: give the network first, then the data"
     )
@@ -66,30 +66,62 @@ def test_a_target_is_for_csv_only():
     )
 
 
-@pytest.mark.parametrize(
-    ("package", "name"), [("torch.nn.modules", "PyTorch"), ("sklearn.neural_network", "scikit-learn"), ("onnx", "ONNX")]
-)
+@pytest.mark.parametrize(("package", "name"), [("flax.linen", "Flax"), ("keras.src", "Keras"), ("onnx", "ONNX")])
 def test_objects_to_come(package, name):
     theirs = type("Model", (), {"__module__": package})
     for kind in (theirs, type("Mine", (theirs,), {"__module__": "__main__"})):
         assert refusal(read, kind()) == f"{name} objects are not supported yet: {EXPORT}"
 
 
-def test_a_real_scikit_learn_model_is_to_come():
-    sklearn = pytest.importorskip("sklearn.neural_network")
-    assert refusal(read, sklearn.MLPRegressor()) == f"scikit-learn objects are not supported yet: {EXPORT}"
+@pytest.fixture
+def missing(monkeypatch):
+    """Make packages impossible to import."""
+
+    def hide(*names):
+        for name in names:
+            monkeypatch.setitem(sys.modules, name, None)
+
+    return hide
 
 
-def test_a_state_dict_does_not_hold_the_activation():
-    state = {"0.weight": np.ones((2, 2)), "2.weight": np.ones((1, 2))}
-    assert refusal(read, state) == (
-        f"a state dict of PyTorch is not supported yet, and it does not hold the activation: {EXPORT}"
-    )
+def test_the_extra_torch_is_not_installed(tmp_path, missing):
+    missing("torch", "torch.fx", "torch.nn.utils.parametrize")
+    remedy = "needs PyTorch, which is not installed: install it with pip install isoptimal[torch]"
+    theirs = type("Linear", (), {"__module__": "torch.nn.modules.linear"})
+    for kind in (theirs, type("Mine", (theirs,), {"__module__": "__main__"})):
+        assert refusal(read, kind()) == f"the {kind.__name__} given {remedy}"
+    for name in ("net.pt", "net.PTH", "net.ckpt"):
+        path = tmp_path / name
+        path.write_bytes(b"PK")
+        assert refusal(read, path) == f"{path} {remedy}"
+
+
+def test_the_extra_sklearn_is_not_installed(tmp_path, missing):
+    missing("skops", "skops.io", "joblib", "sklearn")
+    remedy = "which is not installed: install it with pip install isoptimal[sklearn]"
+    path = tmp_path / "net.skops"
+    path.write_bytes(b"PK")
+    assert refusal(read, path) == f"{path} needs skops, {remedy}"
+    path = tmp_path / "net.joblib"
+    path.write_bytes(b"")
+    assert refusal(read, path, trust_pickle=True) == f"{path} needs joblib, {remedy}"
+
+
+def test_an_estimator_is_read_from_its_attributes(missing):
+    missing("sklearn", "skops", "joblib")
+    theirs = type("MLPRegressor", (), {"__module__": "sklearn.neural_network"})
+    estimator = theirs()
+    estimator.__dict__ |= {"activation": "relu", "n_outputs_": 1, "out_activation_": "identity"}
+    estimator.coefs_, estimator.intercepts_ = [np.array([[1.0, 2.0]]), np.ones((2, 1))], [np.zeros(2), np.zeros(1)]
+    assert read(estimator).hidden_weights == ((1, 0), (2, 0))
 
 
 @pytest.mark.parametrize(("source", "kind"), [(None, "NoneType"), (3, "int"), ([[1]], "list"), (b"net.npz", "bytes")])
 def test_other_objects(source, kind):
-    assert refusal(read, source) == (f"a network cannot be read from an object of type {kind}: give the path of a file")
+    assert refusal(read, source) == (
+        f"a network cannot be read from an object of type {kind}: give a module of PyTorch, an estimator of "
+        "scikit-learn, arrays W and v, or the path of a file"
+    )
     assert refusal(read_data, source) == f"data cannot be read from an object of type {kind}: give the path of a file"
 
 
@@ -98,7 +130,7 @@ def test_numpy_is_imported_only_for_arrays(tmp_path):
     (tmp_path / "data.csv").write_text("x,y\n1,1\n")
     script = (
         "import sys; from verify.readers import read, read_data; read(sys.argv[1]); read_data(sys.argv[2]); "
-        "assert 'numpy' not in sys.modules"
+        "assert not {'numpy', 'torch', 'sklearn', 'skops', 'joblib', 'pickle'} & set(sys.modules)"
     )
     root = Path(__file__).parents[3]
     subprocess.run(

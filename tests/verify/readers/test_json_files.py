@@ -156,7 +156,8 @@ def test_long_integers(write):
 
 def test_text_labels(write):
     assert refusal(read_data, write(DATA | {"y": ["dog", "cat"]})) == (
-        ": y holds text ('cat', 'dog'): write the two classes as -1 and 1, or as 0 and 1"
+        ": y holds text ('cat', 'dog'): name the negative and the positive class "
+        "(--classes NEGATIVE,POSITIVE), or write them as -1 and 1"
     )
 
 

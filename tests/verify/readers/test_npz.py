@@ -158,7 +158,8 @@ def test_other_targets_are_values_to_fit(tmp_path, y):
 def test_text_labels(tmp_path):
     path = save(tmp_path, "data.npz", X=X, y=np.array(["dog", "cat", "dog"]))
     assert refusal(read_data, path) == (
-        f"{path}: y holds text ('cat', 'dog'): write the two classes as -1 and 1, or as 0 and 1"
+        f"{path}: y holds text ('cat', 'dog'): name the negative and the positive class "
+        "(--classes NEGATIVE,POSITIVE), or write them as -1 and 1"
     )
 
 

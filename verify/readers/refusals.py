@@ -1,0 +1,46 @@
+"""Why a layer or an activation of a framework is not read, and what to do instead."""
+
+from __future__ import annotations
+
+from verify.errors import InputError
+
+NORMALISED = (
+    "{0} makes the function depend on stored or batch statistics, and its scales are further parameters, so norm and "
+    "margin lose their meaning: train without it (folded into a Linear it is the same function with another norm)"
+)
+CONVOLVED = "{0} shares its weights between places, which is not read yet: train a network of dense layers"
+
+_SOFTMAX = (
+    "{0} is the head of a network with one output for each class, whose norm is another problem: train one output with "
+    "the logistic loss (BCEWithLogitsLoss)"
+)
+_SIGMOID = (
+    "{0} turns the output into a probability: read the value before it, such as model[:-1] of a Sequential, whose sign "
+    "is the class"
+)
+_CURVED = "{0} is not max(z, a z) with a slope 0 <= a <= 1: train with ReLU, LeakyReLU or no activation"
+_TRAINED_SLOPE = "the slope of {0} is trained with the weights, which this problem does not have: train with LeakyReLU"
+_RANDOM_SLOPE = "the slope of {0} is random while it is trained: train with LeakyReLU"
+_UNKNOWN = "{0} is not read: only Linear, ReLU, LeakyReLU, Identity, Flatten and (in eval mode) Dropout are"
+
+_BY_PART = {
+    "norm": NORMALISED, "conv": CONVOLVED, "softmax": _SOFTMAX, "softmin": _SOFTMAX,
+    "prelu": _TRAINED_SLOPE, "rrelu": _RANDOM_SLOPE,
+}  # fmt: skip
+_CURVES = {
+    "sigmoid", "logsigmoid", "hardsigmoid", "expit", "tanh", "hardtanh", "tanhshrink", "gelu", "elu", "celu", "selu",
+    "silu", "swish", "mish", "softplus", "softsign", "softshrink", "hardshrink", "hardswish", "relu6", "threshold",
+    "glu",
+}  # fmt: skip
+
+
+def refusal(name: str, place: str, *, is_output: bool = False) -> InputError:
+    """The error for a layer or function called `name` (`BatchNorm1d`, `batch_norm`) at `place`.
+
+    is_output: whether it is applied to the one output of the network.
+    """
+    word = name.lower().replace("_", "")
+    reason = next((reason for part, reason in _BY_PART.items() if part in word), None)
+    if reason is None and word in _CURVES:
+        reason = _SIGMOID if is_output and word == "sigmoid" else _CURVED
+    return InputError(f"{place}: {(reason or _UNKNOWN).format(name)}")

@@ -1,0 +1,163 @@
+"""PyTorch state dicts, in memory and in the files of `torch.save` (`.pt`, `.pth`, `.ckpt`).
+
+A state dict holds weights and no activation, so the slope has to be given. Layers are chained by their shapes, and by
+the order of their names where the shapes leave a choice. Files are loaded with `weights_only=True`.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, permutations
+from typing import Any, cast
+
+from verify.errors import InputError, ShapeError
+from verify.readers.chains import Chain, LinearLayer
+from verify.readers.pickles import unpickled
+from verify.readers.refusals import CONVOLVED, NORMALISED
+from verify.readers.torch_modules import REMEDY
+from verify.readers.torch_tensors import check_own_tensors, import_torch, linear_layer
+
+SAFE_SINCE = (2, 6)
+"""Older versions of PyTorch can be made to run code by a file, also with `weights_only` (CVE-2025-32434)."""
+
+_MOST_PERMUTED = 6
+_WEIGHT = re.compile(r"(.*\.)?weight(_.*)?|.*\.parametrizations\.weight\..*")
+
+
+def load(content: bytes, place: str, *, trust_pickle: bool = False) -> tuple[object, tuple[str, ...]]:
+    """What `torch.save` wrote, and notes; objects other than tensors and containers only with `trust_pickle`."""
+    torch = import_torch(place)
+    if tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2]) < SAFE_SINCE:
+        raise InputError(
+            f"{place} is not loaded by PyTorch {torch.__version__}, which files can make run code: install 2.6 or newer"
+        )
+    try:
+        return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True), ()
+    except pickle.UnpicklingError as error:
+        if not trust_pickle:
+            raise InputError(
+                f"{place} holds Python objects and not only tensors, and loading them can run any code: save "
+                "model.state_dict(), or pass --trust-pickle (trust_pickle=True) if you made the file yourself"
+            ) from error
+    except Exception as error:  # a damaged archive can fail anywhere
+        raise _unreadable(error, place) from error
+    return unpickled(lambda: torch.load(io.BytesIO(content), map_location="cpu", weights_only=False), place)
+
+
+def is_state(source: Mapping[str, object]) -> bool:
+    """Whether a mapping is a state dict, or a checkpoint with state dicts inside."""
+    return _has_weights(source) or bool(_states_in(source))
+
+
+def read_state(state: Mapping[str, object], place: str) -> Chain:
+    """The layers in a state dict, or in a checkpoint that holds one. Raises InputError."""
+    notes: tuple[str, ...] = ()
+    if not _has_weights(state):
+        (name, state), *others = _states_in(state).items()
+        if others:
+            raise InputError(
+                f"{place} holds several state dicts ({', '.join((name, *dict(others)))}): save the one to audit alone"
+            )
+        notes = (f"{place} is a checkpoint, of which {name!r} is read",)
+    for name in state:
+        _check_name(name, place)
+    prefixes = dict.fromkeys(name.rpartition(".")[0] for name in state)
+    found = {prefix: _layer(prefix, state, place) for prefix in prefixes}
+    check_own_tensors(state, place)
+    order, more = _order(found, place)
+    return Chain(layers=tuple(found[name] for name in order), slopes=None, remedy=REMEDY, notes=(*notes, *more))
+
+
+def _has_weights(source: Mapping[str, object]) -> bool:
+    return any(_WEIGHT.fullmatch(str(name)) for name in source)
+
+
+def _states_in(source: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
+    inner: dict[str, Mapping[str, object]] = {}
+    for name, value in source.items():
+        if isinstance(value, Mapping):
+            entries = cast("Mapping[object, object]", value)
+            inner[name] = dict(zip(map(str, entries), entries.values(), strict=True))
+    return {name: value for name, value in inner.items() if _has_weights(value)}
+
+
+def _check_name(name: str, place: str) -> None:
+    """Refuse an entry that is not a weight or a bias of a layer."""
+    last = name.rpartition(".")[2]
+    if last in ("weight", "bias"):
+        return
+    if last in ("running_mean", "running_var", "num_batches_tracked"):
+        raise InputError(f"{place}: {NORMALISED.format(f'a batch normalisation ({name})')}")
+    if ".parametrizations." in f".{name}" or last in ("weight_g", "weight_v", "weight_orig", "weight_mask"):
+        raise InputError(
+            f"{place}: {name} belongs to a reparametrised or pruned layer, of which other numbers than its weights "
+            "were trained: call remove_parametrizations or prune.remove of torch.nn.utils, and save it again"
+        )
+    raise InputError(
+        f"{place}: {name} is neither the weight nor the bias of a Linear layer, and a buffer or parameter of another "
+        "kind may change the outputs: read the module itself, or delete that entry if its forward does not use it"
+    )
+
+
+def _layer(prefix: str, state: Mapping[str, object], place: str) -> LinearLayer:
+    start = f"{prefix}." if prefix else ""
+    weight, bias = state.get(f"{start}weight"), state.get(f"{start}bias")
+    if weight is None:
+        raise InputError(f"{place}: {start}bias has no {start}weight beside it: save the whole state dict")
+    dimensions = len(cast("Any", weight).shape)
+    if dimensions > 2:
+        raise InputError(f"{place}: {CONVOLVED.format(f'{start}weight, of {dimensions} dimensions,')}")
+    if dimensions < 2:
+        raise InputError(
+            f"{place}: {start}weight is not a matrix, so it belongs to a normalisation or a PReLU, which are not read: "
+            "train with Linear, ReLU and LeakyReLU only"
+        )
+    return linear_layer(weight, bias, (f"{start}weight", f"{start}bias"), place)
+
+
+def _order(layers: Mapping[str, LinearLayer], place: str) -> tuple[Sequence[str], tuple[str, ...]]:
+    """The names in the order in which the layers are applied."""
+    stored, named = list(layers), sorted(layers, key=_natural)
+    orders = permutations(named) if len(named) <= _MOST_PERMUTED else iter([named])
+    possible = [list(order) for order in orders if _is_chain([layers[name] for name in order])]
+    match possible:
+        case [order]:
+            return order, ()
+        case [] if any(layer.shape[0] == 1 for layer in layers.values()):
+            shapes = ", ".join(f"{name or 'weight'} {layer.shape}" for name, layer in layers.items())
+            raise ShapeError(
+                f"{place}: the layers cannot be applied one after the other (outputs, inputs: {shapes}): read the "
+                "module itself"
+            )
+        case []:
+            return stored, ()  # several outputs, which are refused with the reason later
+        case _ if named == stored and named in possible:
+            note = (
+                f"{place}: the shapes of its layers allow several orders; they are taken as named: {', '.join(named)}"
+            )
+            return named, (note,)
+        case _:
+            raise ShapeError(
+                f"{place}: the shapes of its layers allow several orders, and their names ({', '.join(stored)}) do not "
+                "say which is right: read the module itself"
+            )
+
+
+def _is_chain(layers: Sequence[LinearLayer]) -> bool:
+    fit = all(layer.shape[0] == following.shape[1] for layer, following in pairwise(layers))
+    return fit and layers[-1].shape[0] == 1
+
+
+def _natural(name: str) -> list[str | int]:
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def _unreadable(error: Exception, place: str) -> InputError:
+    if "TorchScript" in str(error):
+        return InputError(
+            f"{place} is a TorchScript archive: save the state_dict() of the module that it was made from"
+        )
+    return InputError(f"{place} is damaged, or was not written by torch.save: write it again")
