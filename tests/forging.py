@@ -221,6 +221,15 @@ def fitting():
     return own_targets(Network.two_layer(W, [1, -2, "3/2"], b=["1/2", 0, -1], slope="1/5"), X, Goal.MAX_MARGIN)
 
 
+@cache
+def balanced():
+    """A network with |v_j| = ||w_j|| that fits its labels and is not stationary: no neuron alone shows it."""
+    random = Random(12)
+    X = [[Fraction(random.randint(-8, 8), 4) for _ in range(3)] for _ in range(6)]
+    W, b, v = [[1, 2, 2], [2, -3, 6], [2, 1, -2]], [4, 0, 0], [5, -7, 3]
+    return own_targets(Network.two_layer(W, v, b=b, slope="1/5"), X, Goal.MAX_MARGIN)
+
+
 def _fractions(*layers):
     return tuple(tuple(map(Fraction, layer)) for layer in layers)
 

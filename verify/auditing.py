@@ -8,9 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from verify.audits import Audit
 from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible
-from verify.errors import InputError
+from verify.errors import CertificateError, InputError
 from verify.exact_networks import distance, repair
 from verify.finding import Finding, Question, Verdict, decide, undecided
 from verify.global_optimality import (
@@ -110,7 +112,8 @@ def _share(deadline: float | None, share: float) -> float | None:
     return now + share * max(deadline - now, 0.0)
 
 
-_FLOAT_FAILURES = (ArithmeticError, ValueError)  # overflow, a singular matrix, numbers too long for a certificate
+# Overflow, a singular matrix, numbers too long for a certificate; any other exception is a bug and passes on.
+_FLOAT_FAILURES = (ArithmeticError, np.linalg.LinAlgError, InputError, CertificateError)
 
 
 def _bracket(
@@ -122,8 +125,6 @@ def _bracket(
     progress: Callable[[Progress], None] | None,
 ) -> Bracket:
     """The bracket; an arithmetic failure of the float solvers leaves it open."""
-    import numpy as np
-
     gap = max(tol, SMALLEST_GAP)
     try:
         with np.errstate(all="ignore"):
@@ -135,8 +136,6 @@ def _bracket(
 def _stationarity(
     problem: Problem, subject: Network, network: Network, tolerance: Fraction, deadline: float | None
 ) -> Proposal:
-    import numpy as np
-
     try:
         with np.errstate(all="ignore"):
             return stationarity(problem, subject, network, tolerance, deadline=deadline)

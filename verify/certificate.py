@@ -299,7 +299,7 @@ def load_json(text: str) -> object:
     Raises CertificateError. The depth is measured by a scan before the parser, which recurses, sees the text.
     """
     depth = 0
-    for token in re.finditer(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]|[\]}]', text, re.DOTALL):
+    for token in re.finditer(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[{]|[\]}]', text, re.DOTALL):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token.group()[0], 0)
         if depth > MAX_DEPTH:
             raise CertificateError(f"character {token.start()}", f"is nested deeper than {MAX_DEPTH}")
@@ -492,7 +492,7 @@ def _list(value: object, place: str) -> list[object] | tuple[object, ...]:
 def _text(value: object, place: str) -> str:
     if not isinstance(value, str):
         raise CertificateError(place, f"must be text, not {value!r:.60}")
-    return value
+    return str.__str__(value)  # plain text also for a subclass, whose == may lie
 
 
 def _integer(value: object, place: str) -> int:
@@ -629,9 +629,10 @@ def _lower(value: object, place: str) -> LowerBound:
 
 def _one_of(*choices: str) -> Callable[[object, str], str]:
     def read(value: object, place: str) -> str:
-        if value not in choices:
+        text = _text(value, place) if isinstance(value, str) else ""
+        if text not in choices:
             raise CertificateError(place, f"must be one of {', '.join(choices)}, not {value!r:.60}")
-        return _text(value, place)
+        return text
 
     return read
 

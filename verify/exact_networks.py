@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 EXACT_EQUATIONS = 60
 """The most interpolation equations that are solved exactly; more would give numbers longer than the checker reads."""
 
-KINK_SHARE = 1e-7  # a preactivation below this part of sum_c |w_jc x_ic| is pushed to this size on its own side
+KINK_SHARE = 1e-7  # a preactivation below this part of its reach is pushed to this size on its own side
 CONSTANT_COST = 1e-10  # what a constant (free bias, w = 0) may cost, relative to the value
 
 
@@ -45,6 +45,17 @@ def norms(directions: Array) -> Array:
     """The norm of each row, without overflow or underflow on the way."""
     largest = np.abs(directions).max(axis=1, initial=0.0)
     return largest * np.linalg.norm(directions / np.where(largest > 0, largest, 1.0)[:, None], axis=1)
+
+
+def reaches(rows: Array, weights: Array, *, bias: bool) -> Array:
+    """How large w_j.x_i could be, (k, n): ||w|| ||x||, plus |b| when the last column is a bias.
+
+    What "near a kink" is measured by: it follows rotations, and rescaling x with the bias.
+    """
+    if not bias:
+        return norms(weights)[:, None] * norms(rows)[None, :]
+    heads = norms(weights[:, :-1])[:, None] * norms(rows[:, :-1])[None, :]
+    return heads + np.abs(weights[:, -1:]) * np.abs(rows[:, -1])
 
 
 def network_of_directions(
@@ -77,7 +88,7 @@ def network_of_directions(
 
 
 def merge_directions(
-    rows: Array, directions: Array, signs: Sequence[int], masks: Sequence[int], slope: float
+    rows: Array, directions: Array, signs: Sequence[int], masks: Sequence[int], slope: float, *, bias: bool
 ) -> tuple[Array, list[int], list[int]]:
     """Sum the directions that share an output sign, a mask and a closed cell: same function, smaller norm, fewer
     neurons.
@@ -94,7 +105,7 @@ def merge_directions(
         if slope == 1.0 and sign < 0:
             u, sign = -u, 1
         z = rows @ u
-        tolerance = 1e-8 * (np.abs(rows) @ np.abs(u))
+        tolerance = 1e-8 * reaches(rows, u[None], bias=bias)[0]
         cell = np.where(np.abs(z) <= tolerance, 0, np.sign(z)).astype(np.int8)
         if slope == 1.0:
             cell[:] = 0
@@ -130,22 +141,34 @@ def repair(problem: Problem, network: Network) -> Network | None:
     allowed = np.zeros(weights.shape, bool)
     for j, mask in enumerate(network.architecture.masks):
         allowed[j, list(mask)] = True
-    moved = _float_step(rows, targets, weights, v, slope, allowed)
+    free = [column for column in range(weights.shape[1]) if column not in problem.norm_columns]
+    moved = _float_step(rows, targets, weights, v, slope, allowed, bias=problem.architecture.bias, free_columns=free)
     if moved is None:
         return None
     return _exact_step(problem, network, moved, allowed)
 
 
 def _float_step(
-    rows: Array, targets: Array, weights: Array, v: Array, slope: float, allowed: NDArray[np.bool_]
+    rows: Array,
+    targets: Array,
+    weights: Array,
+    v: Array,
+    slope: float,
+    allowed: NDArray[np.bool_],
+    *,
+    bias: bool,
+    free_columns: list[int],
 ) -> Array | None:
     """Weights (k, c) near the given ones that fit in floats and keep their pattern by a visible distance."""
     on = weights @ rows.T > 0
     place = np.flatnonzero(allowed.ravel())
     fit = np.einsum("j,ji,ic->ijc", v, np.where(on, 1.0, slope), rows).reshape(len(rows), -1)[:, place]
-    floor = 1e-9 * np.abs(weights).max(axis=0, initial=1e-300)
-    push = KINK_SHARE * np.maximum(np.abs(weights), floor) @ np.abs(rows).T
+    push = KINK_SHARE * np.maximum(reaches(rows, weights, bias=bias), 1e-9 * reaches(rows, weights, bias=bias).max())
     held: set[tuple[int, int]] = set()
+    columns = np.abs(rows).max(axis=0)
+    columns[columns == 0] = 1.0
+    columns[free_columns] /= 1e4  # a free bias costs nothing: move it rather than the weights
+    units = np.broadcast_to(1.0 / columns, weights.shape).ravel()[place]
     for _ in range(6):
         equations, right = [fit], [targets - (fit @ weights.ravel()[place])]
         for j, i in sorted(held):
@@ -155,7 +178,7 @@ def _float_step(
             goal = push[j, i] if on[j, i] else -push[j, i]
             right.append(np.array([goal - rows[i] @ weights[j]]))
         matrix, values = np.concatenate(equations), np.concatenate(right)
-        step = np.linalg.lstsq(matrix, values, rcond=1e-12)[0]
+        step = units * np.linalg.lstsq(matrix * units, values, rcond=1e-12)[0]
         moved = weights.copy().ravel()
         moved[place] += step
         moved = moved.reshape(weights.shape)
@@ -264,7 +287,8 @@ def _absorb(problem: Problem, base: Network, directions: Array, masks: Sequence[
     seen_masks = list(base.architecture.masks)
     for (mask, u), amount in zip(pool, amounts, strict=True):
         if amount:
-            root = dyadic(float(abs(amount)) ** 0.5, 20) or Fraction(1, 2**200)
+            size = float(norms(np.array([[float(u[c]) for c in problem.norm_columns]]))[0])
+            root = dyadic((float(abs(amount)) / max(size, 1e-12)) ** 0.5, 20) or Fraction(1, 2**200)
             hidden += [u[column] * root for column in classes[mask]]
             outgoing.append(amount / root)
             seen_masks.append(classes[mask])

@@ -242,7 +242,7 @@ def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Ne
         keep = sizes > share * sizes.max(initial=0.0)
         directions, signs = atoms.directions[keep], [int(s) for s in atoms.signs[keep]]
         masks = [int(m) for m in atoms.masks[keep]]
-        merged = merge_directions(instance.rows, directions, signs, masks, slope)
+        merged = merge_directions(instance.rows, directions, signs, masks, slope, bias=problem.architecture.bias)
         if problem.goal is Goal.MIN_NORM:
             yield from interpolate(problem, *merged, wider=count == max(kept))
             continue

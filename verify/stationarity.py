@@ -26,7 +26,7 @@ import numpy as np
 from verify.certificate import NotStationary, Parameters, Separator, Stationary
 from verify.errors import InputError
 from verify.exact import dot, sqrt_upper
-from verify.exact_networks import distance, float_rows, network_with
+from verify.exact_networks import distance, float_rows, network_with, reaches
 from verify.exactify import dyadic, solve_by_few, solve_exactly
 from verify.network import Network
 from verify.patterns import pattern
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["stationarity"]
 
 KINK_TOLERANCES = (1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-"""Preactivations below these parts of sum_c |w_jc x_ic| are tried as exact kinks, the smallest first."""
+"""Preactivations below these parts of their reach (`exact_networks.reaches`) are tried as kinks, smallest first."""
 
 WEIGHTS = tuple(10.0**e for e in (4, 3, 2, 1.5, 1, 0.5, 0, -0.5, -1))
 """Weights rho on complementarity that are tried: small ones allow a larger delta for a smaller epsilon."""
@@ -372,7 +372,7 @@ def _with_kinks(problem: Problem, subject: _Subject, tolerance: Fraction) -> Ite
     if problem.architecture.slope == 1 or problem.goal is Goal.MIN_NORM:
         return
     rows, weights = subject.model.rows, subject.model.weights
-    sizes = np.abs(weights) @ np.abs(rows).T
+    sizes = reaches(rows, weights, bias=problem.architecture.bias)
     near = np.abs(weights @ rows.T) / np.maximum(sizes, 1e-300)
     near[sizes == 0] = np.inf
     tried: bytes = (near <= 0).tobytes()

@@ -328,8 +328,9 @@ def test_18_only_the_last_neuron_is_not_stationary():
 
 
 def test_18_only_the_last_point_is_not_separated():
-    case = forging.fitting()
+    case = forging.balanced()
     proof = case.of("stationary")
+    assert proof.kappa > 0
     accepted(case.problem, case.network, proof)
     slacks = naive.quantities(case.problem, case.network)
     assert len(slacks) > 2
