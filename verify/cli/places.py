@@ -12,6 +12,7 @@ from verify.errors import InputError
 
 __all__ = ["check_file", "check_folder"]
 
+
 def check_file(path: str, inputs: Iterable[str], folder: str | None) -> None:
     """Refuse a file that could not be written, that is one of the inputs, or that lies among the certificates."""
     file = Path(path)
