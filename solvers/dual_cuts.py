@@ -33,6 +33,7 @@ IDLE_ROUNDS = 3
 QUANTUM_BITS = 38  # multipliers are multiples of 2^-38 of the largest one: short, and exact as floats
 SUPPORT_TOLERANCE = 1e-9  # multipliers below this part of the largest are set to zero
 FIRST_PENALTY = 100.0  # in the scaled problem, where rows and targets are about 1
+OWN_ROUNDS = 20
 FIRST_SUPPORT = 40  # points with a multiplier in the first dual point
 MAX_PENALTY = 1e10
 COARSE_TO_FINE = (0.5, 0.1, 0.02, 4e-3, 8e-4, 1.6e-4, 3e-5)
@@ -94,6 +95,8 @@ def solve(
     instance: Instance,
     start: Iterable[Column] = (),
     *,
+    multipliers: Array | None = None,
+    further: Iterable[Column] = (),
     tol: float = 1e-6,
     deadline: float | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -101,10 +104,13 @@ def solve(
 ) -> Outcome:
     """Bracket the optimum of the any-width problem to a relative gap `tol`; see the module.
 
+    start: the columns of the network in question, solved on their own first (`Outcome.own`).
+    multipliers (n,), further: a dual point and columns to begin with, from an earlier search.
     deadline: time.monotonic() at which to stop; about a fifth of the remaining time is kept for the proof.
     Ctrl-C ends the loop the same way (a second one is passed on).
     """
-    return _Loop(instance, tol, deadline, on_progress, seed).run(list(start))
+    loop = _Loop(instance, tol, deadline, on_progress, seed)
+    return loop.run(list(start), list(further), multipliers)
 
 
 def _scales(instance: Instance) -> tuple[Array, float]:
@@ -160,10 +166,16 @@ class _Loop:
         else:
             self.points = np.sort(self.random.choice(n, ALL_POINTS, replace=False))
 
-    def run(self, start: list[Column]) -> Outcome:
+    def run(self, start: list[Column], further: list[Column], multipliers: Array | None) -> Outcome:
         status = "stalled"
         try:
-            status = self._rounds(start)
+            self._add(start)
+            if self.columns:
+                self._solve_own()
+            if multipliers is not None:
+                self._begin_at(multipliers / self.row_scales)
+            self._add([*further, *self._first_columns()])
+            status = self._rounds()
         except KeyboardInterrupt:
             status = "interrupted"
         if status != "optimal":
@@ -182,15 +194,31 @@ class _Loop:
 
     # -- the loop -------------------------------------------------------------------------------------------------
 
-    def _rounds(self, start: list[Column]) -> str:
+    def _begin_at(self, multipliers: Array) -> None:
+        """Take over a dual point: its support joins the working set, its violators the columns."""
+        support = np.flatnonzero(multipliers)
+        self.points = np.union1d(self.points, support)
+        rounded = self._rounded(multipliers)
+        columns, beta = self._ascents(rounded, 1.0 - 1e-3)
+        self._remember(rounded, beta)
+        self._add(columns)
+
+    def _solve_own(self) -> None:
+        """The best network with the given columns only, on as many points as it takes."""
+        columns = list(self.columns.values())
+        for _ in range(OWN_ROUNDS):
+            solution = solve_master(
+                self.instance, self.required, columns, self.points, MAX_PENALTY**0.5, time_limit=self._time_left()
+            )
+            if solution.status is Status.FAILED or self._late(0.3):
+                break
+            self._record(solution, columns)
+            if not self._add_points(solution, columns):
+                break
+        self.own = min(self.candidates, key=lambda atoms: atoms.value, default=None)
+
+    def _rounds(self) -> str:
         penalty = FIRST_PENALTY
-        self._add(start)
-        if self.columns:
-            own = solve_master(self.instance, self.required, list(self.columns.values()), self.points, penalty)
-            if own.status is not Status.FAILED and own.slack < 1e-7 * len(self.points):
-                self._record(own, list(self.columns.values()))
-                self.own = self.candidates[-1] if self.candidates else None
-        self._add(self._first_columns())
         stalls = 0
         while True:
             self.round += 1

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 from verify.proposal import Proposal
 from verify.stationarity import stationarity
+from verify.warm_start import WarmStart, read_warm_start
 
 if TYPE_CHECKING:
     from solvers.dual_cuts import Progress
@@ -47,6 +49,7 @@ def audit(
     stationary_tol: float | Fraction | None = None,
     time_limit: float | None = None,
     progress: Callable[[Progress], None] | None = None,
+    warm_start: str | Path | None = None,
     notes: Iterable[str] = (),
 ) -> Audit:
     """Is `network` a KKT point, a local, a global optimum of the max-margin or min-norm problem on `data`?
@@ -57,6 +60,7 @@ def audit(
     tol: relative gap that "globally optimal" allows.   stationary_tol: epsilon and delta that "stationary" allows;
     by default 0 for exactly given input, else 1e-3 (an exact proof is tried first in any case).
     time_limit: seconds after which the best certified bracket so far is returned; Ctrl-C does the same.
+    warm_start: a folder of an earlier audit of the same data (`Audit.save`), whose search is taken up again.
     progress: called once a round of the search with a `solvers.dual_cuts.Progress`.
 
     Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
@@ -72,6 +76,7 @@ def audit(
         if stationary_tol is None
         else _tolerance(stationary_tol, "stationary_tol")
     )
+    earlier = None if warm_start is None else read_warm_start(warm_start, problem)
     impossible = None if problem.architecture.limits() else _infeasibility(problem)
     fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE))
     mine = objective(problem, subject) if subject is not None else None
@@ -84,7 +89,7 @@ def audit(
         rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
         return _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
     if subject is None:
-        bracket = _bracket(problem, network, None, float(tolerance), deadline, progress)
+        bracket = _bracket(problem, network, None, float(tolerance), deadline, progress, earlier)
         rest = _not_fitting(problem, network, fits)
     else:
         proposal = _stationarity(problem, subject, network, allowed, _share(deadline, 0.3))
@@ -92,7 +97,7 @@ def audit(
         if proposal.reason == INTERRUPTED:
             bracket = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
         else:
-            bracket = _bracket(problem, network, subject, float(tolerance), deadline, progress)
+            bracket = _bracket(problem, network, subject, float(tolerance), deadline, progress, earlier)
         rest = {
             Question.STATIONARY: stationary,
             Question.LOCAL_OPTIMUM: _local(problem, network, stationary),
@@ -118,17 +123,26 @@ _FLOAT_FAILURES = (ArithmeticError, np.linalg.LinAlgError, InputError, Certifica
 
 def _bracket(
     problem: Problem,
-    network: Network,
+    network: Network | None,
     subject: Network | None,
     tol: float,
     deadline: float | None,
     progress: Callable[[Progress], None] | None,
+    earlier: WarmStart | None,
 ) -> Bracket:
     """The bracket; an arithmetic failure of the float solvers leaves it open."""
     gap = max(tol, SMALLEST_GAP)
     try:
         with np.errstate(all="ignore"):
-            return bracket_optimum(problem, network, subject=subject, tol=gap, deadline=deadline, on_progress=progress)
+            return bracket_optimum(
+                problem,
+                network,
+                subject=subject,
+                tol=gap,
+                deadline=deadline,
+                on_progress=progress,
+                warm_start=earlier,
+            )
     except _FLOAT_FAILURES as error:
         return Bracket(lower=None, upper=None, witnesses=(), status=f"failed ({_sentence(error)})", history=())
 
@@ -193,7 +207,7 @@ def certified_bracket(
 ) -> Bracket:
     """The bracket of the best objective over all widths, without an audit of a network."""
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    return bracket_optimum(problem, network, tol=tol, deadline=deadline)
+    return _bracket(problem, network, None, tol, deadline, None, None)
 
 
 def _tolerance(value: float | Fraction, name: str) -> Fraction:

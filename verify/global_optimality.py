@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, OptimalWithin, Tree, UpperBound
 from verify.exact import common_integers, primitive
@@ -24,6 +25,7 @@ from verify.network import Network
 from verify.patterns import pattern
 from verify.problem import Bias, Goal, Problem, objective
 from verify.proposal import certified
+from verify.warm_start import WarmStart
 
 if TYPE_CHECKING:
     from solvers.dual_cuts import Atoms, Progress
@@ -112,23 +114,39 @@ def bracket_optimum(
     tol: float = 1e-6,
     deadline: float | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    warm_start: WarmStart | None = None,
 ) -> Bracket:
     """Bracket the best objective over all widths to a relative gap `tol`, starting from the patterns of `network`.
 
     subject: a network that fits; it is a witness like those found (its own repair, for min-norm).
+    warm_start: what an earlier audit of the same data knew.
     deadline: a value of time.monotonic(); the best certified bracket so far is returned then, or at Ctrl-C.
     """
     from solvers.dual_cuts import solve
 
     instance = as_instance(problem)
     start = () if network is None else _columns(problem, network)
-    outcome = solve(instance, start, tol=tol / 2, deadline=deadline, on_progress=on_progress)
+    earlier = warm_start or WarmStart()
+    outcome = solve(
+        instance,
+        start,
+        multipliers=_dense(earlier.multipliers, len(problem.data)),
+        further=[column for witness in earlier.witnesses for column in _columns(problem, witness)],
+        tol=tol / 2,
+        deadline=deadline,
+        on_progress=on_progress,
+    )
     lower = None if outcome.proof is None else lower_bound(problem, outcome.proof)
     proved = certified(problem, None, lower or nothing_below_zero(problem))
+    if earlier.lower is not None and (proved is None or _end(earlier.lower) > _end(proved)):
+        proved = earlier.lower
     witnesses: dict[str, tuple[Fraction, Network]] = {}
     if problem.goal is Goal.MIN_NORM and not any(problem.data.targets):
         zero = zero_network(problem)
         witnesses[zero.sha256()] = (Fraction(0), zero)
+    for witness in earlier.witnesses:
+        if (value := objective(problem, witness)) is not None:
+            witnesses[witness.sha256()] = (value, witness)
     if subject is not None and (value := objective(problem, subject)) is not None:
         witnesses[subject.sha256()] = (value, subject)
     sources = [*outcome.candidates, *([] if outcome.own is None else [outcome.own])]
@@ -149,6 +167,17 @@ def bracket_optimum(
         status=outcome.status,
         history=outcome.history,
     )
+
+
+def _end(bound: LowerBound) -> Fraction:
+    return bound.bracket[0] or Fraction(0)
+
+
+def _dense(multipliers: Iterable[tuple[int, Fraction]], size: int) -> NDArray[np.float64] | None:
+    values = np.zeros(size)
+    for i, value in multipliers:
+        values[i] = float(value)
+    return values if values.any() else None
 
 
 def nothing_below_zero(problem: Problem) -> LowerBound:

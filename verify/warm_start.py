@@ -1,0 +1,94 @@
+"""Resuming a search from the certificates of an earlier audit: its multipliers, its bound and its networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeVar, final
+
+from verify.certificate import MAX_SIZE, LowerBound, UpperBound, load_json, read_certificate
+from verify.errors import CertificateError, InputError
+from verify.network import Network
+from verify.problem import Problem
+from verify.proposal import certified
+
+__all__ = ["WarmStart", "read_warm_start"]
+
+_NETWORKS = ("better.network.json", "better-own-width.network.json")
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmStart:
+    """What an earlier audit knew of the problem.
+
+    lower: its bound, when the checker accepts it for this problem.   multipliers: (point, lambda) to start the dual from.
+    witnesses: networks of the problem's inputs, slope and bias, whose activation patterns start the primal.
+    """
+
+    lower: LowerBound | None = None
+    multipliers: tuple[tuple[int, Fraction], ...] = ()
+    witnesses: tuple[Network, ...] = ()
+
+
+def read_warm_start(folder: str | Path, problem: Problem) -> WarmStart:
+    """Read `folder`, written by `Audit.save`; InputError when it is no such folder or a file in it is broken.
+
+    An audit of another network, width or subset of the questions on the same data helps as well: only its bound is left
+    out, unless it is about this very problem. Nothing is trusted: every bound is proved or checked again.
+    """
+    place = Path(folder)
+    if not (place / "problem.json").is_file():
+        raise InputError(f"{folder} holds no problem.json: give a folder that --certificates or Audit.save wrote")
+    lower = _read(place / "lower-bound.json", LowerBound)
+    upper = _read(place / "upper-bound.json", UpperBound)
+    found = [] if upper is None else [upper.witness]
+    for name in _NETWORKS:
+        if (place / name).is_file():
+            found.append(_network(place / name))
+    shape = problem.architecture
+    fitting = [
+        network
+        for network in dict.fromkeys(found)
+        if (network.architecture.inputs, network.architecture.slope, network.architecture.bias)
+        == (shape.inputs, shape.slope, shape.bias)
+        and network.architecture.limits() is None
+        and set(network.architecture.masks) <= set(problem.mask_classes)
+    ]
+    multipliers = () if lower is None else tuple((i, m) for i, m in lower.multipliers if i < len(problem.data))
+    accepted = None
+    if lower is not None and lower.problem == problem.sha256():
+        accepted = certified(problem, None, lower)
+    return WarmStart(lower=accepted, multipliers=multipliers, witnesses=tuple(fitting))
+
+
+_C = TypeVar("_C", LowerBound, UpperBound)
+
+
+def _read(path: Path, kind: type[_C]) -> _C | None:
+    if not path.is_file():
+        return None
+    try:
+        certificate = read_certificate(_text(path))
+    except CertificateError as error:
+        raise InputError(f"{path}: {error}") from None
+    if not isinstance(certificate, kind):
+        raise InputError(f"{path} is no {kind.__name__} certificate: give a folder that --certificates wrote")
+    return certificate
+
+
+def _network(path: Path) -> Network:
+    try:
+        return Network.from_json(load_json(_text(path)), str(path))
+    except CertificateError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_SIZE:
+            raise InputError(f"{path} is larger than {MAX_SIZE} bytes: it was not written by isoptimal")
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read ({error})") from None
