@@ -23,7 +23,7 @@ _NETWORKS = ("better.network.json", "better-own-width.network.json")
 class WarmStart:
     """What an earlier audit knew of the problem.
 
-    lower: its bound, when the checker accepts it for this problem.   multipliers: (point, lambda) to start the dual from.
+    lower: its bound, when the checker accepts it for this problem.   multipliers: (point, lambda) to start from.
     witnesses: networks of the problem's inputs, slope and bias, whose activation patterns start the primal.
     """
 
@@ -44,9 +44,7 @@ def read_warm_start(folder: str | Path, problem: Problem) -> WarmStart:
     lower = _read(place / "lower-bound.json", LowerBound)
     upper = _read(place / "upper-bound.json", UpperBound)
     found = [] if upper is None else [upper.witness]
-    for name in _NETWORKS:
-        if (place / name).is_file():
-            found.append(_network(place / name))
+    found += [_network(place / name) for name in _NETWORKS if (place / name).is_file()]
     shape = problem.architecture
     fitting = [
         network

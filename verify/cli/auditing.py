@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
-from verify.cli.places import check_file, check_folder
+from verify.cli.places import check_file, check_folder, check_picture
 from verify.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,6 +97,17 @@ Examples:
     metavar="SECONDS",
     help="Stop then, with the best bracket proved so far. Ctrl-C does the same.",
 )
+@click.option(
+    "--warm-start",
+    metavar="DIR",
+    help="Take up the search where an earlier audit of the same data stopped: a folder that --certificates wrote.",
+)
+@click.option("--plot", metavar="FILE", help="Draw the data, the network beside the best one: .png, .pdf or .svg.")
+@click.option(
+    "--trust-pickle",
+    is_flag=True,
+    help="Load networks from pickles (.pkl, .joblib, whole-module .pt), which run the code that is in them.",
+)
 @click.option("--json", "json_path", metavar="OUT", help="Write the audit as JSON; - for standard output.")
 @click.option(
     "--certificates", "folder", metavar="DIR", help="Write every certificate into a folder, for isoptimal check."
@@ -118,6 +129,9 @@ def audit_command(
     stationary_tol: Fraction | None,
     output_bias: str,
     time_limit: Fraction | None,
+    warm_start: str | None,
+    plot: str | None,
+    trust_pickle: bool,
     json_path: str | None,
     folder: str | None,
     require: str | None,
@@ -128,7 +142,8 @@ def audit_command(
     And how far is it above the best possible?
 
     \b
-    NETWORK  .npz or .json with W (neurons, inputs), v (neurons,) and, if it has them, b, b2, slope
+    NETWORK  .npz or .json with W (neurons, inputs), v (neurons,) and, if it has them, b, b2, slope;
+             or a PyTorch (.pt) or scikit-learn (.skops) file
     DATA     .npz or .json with X (points, inputs), y (points,); or .csv with a line of column names
 
     A case file (of cases/) can be given alone, without DATA.
@@ -139,13 +154,18 @@ def audit_command(
         check_file(json_path, given, folder)
     if folder is not None:
         check_folder(folder)
+    if plot is not None:
+        check_file(plot, given, None)
+        check_picture(plot)
     if data is None:
         options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target}
         task = _case(network, options)
     else:
-        task = _task(network, data, goal, bias, slope, target, output_bias)
-    result = _audited(task, tol, stationary_tol, time_limit)
+        task = _task(network, data, goal, bias, slope, target, output_bias, trust_pickle=trust_pickle)
+    result = _audited(task, tol, stationary_tol, time_limit, warm_start)
     _deliver(result, json_path, folder)
+    if plot is not None:
+        result.plot(plot)
     return _status(result, require)
 
 
@@ -168,10 +188,12 @@ def _task(
     slope: str | None,
     target: str | None,
     output_bias: str,
+    *,
+    trust_pickle: bool,
 ) -> _Task:
     from verify.readers import read_data_with_notes, read_with_notes
 
-    reading = read_with_notes(network, slope=slope, output_bias=output_bias)
+    reading = read_with_notes(network, slope=slope, output_bias=output_bias, trust_pickle=trust_pickle)
     points = read_data_with_notes(data, target=target, as_stored=goal == "min-norm")
     return _Task(
         place=f"{network} with {data}",
@@ -205,7 +227,13 @@ def _case(path: str, options: Mapping[str, str | None]) -> _Task:
     )
 
 
-def _audited(task: _Task, tol: Fraction, stationary_tol: Fraction | None, time_limit: Fraction | None) -> Audit:
+def _audited(
+    task: _Task,
+    tol: Fraction,
+    stationary_tol: Fraction | None,
+    time_limit: Fraction | None,
+    warm_start: str | None,
+) -> Audit:
     from verify.auditing import audit
     from verify.cli.progress import shown_progress
 
@@ -222,6 +250,7 @@ def _audited(task: _Task, tol: Fraction, stationary_tol: Fraction | None, time_l
                 stationary_tol=stationary_tol,
                 time_limit=None if time_limit is None else float(time_limit),
                 progress=progress,
+                warm_start=warm_start,
                 notes=task.notes,
             )
         except InputError as error:

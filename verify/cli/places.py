@@ -10,7 +10,7 @@ from pathlib import Path
 from verify.audits import AUDIT_FILE
 from verify.errors import InputError
 
-__all__ = ["check_file", "check_folder"]
+__all__ = ["check_file", "check_folder", "check_picture"]
 
 
 def check_file(path: str, inputs: Iterable[str], folder: str | None) -> None:
@@ -26,6 +26,12 @@ def check_file(path: str, inputs: Iterable[str], folder: str | None) -> None:
     _check_parent(file, path)
     if file.exists() and not os.access(file, os.W_OK):
         raise InputError(f"{path} cannot be written: check its permissions, or give another file")
+
+
+def check_picture(path: str) -> None:
+    """Refuse a picture whose format is not known from its name."""
+    if Path(path).suffix.lower() not in (".png", ".pdf", ".svg"):
+        raise InputError(f"{path} does not say what kind of picture it is: end its name in .png, .pdf or .svg")
 
 
 def check_folder(path: str) -> None:
