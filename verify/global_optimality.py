@@ -47,6 +47,7 @@ class Bracket:
     """What is known of the best objective over all widths; every certificate in it was accepted by the checker.
 
     lower, upper: certificates or None.   witnesses: networks that fit, the best first.
+    own: the best network found with the activation patterns of the network in question, no wider than that.
     status: how the search ended ("optimal", "time", "interrupted", "stalled").   history: one float `Progress` a round.
     """
 
@@ -55,6 +56,7 @@ class Bracket:
     witnesses: tuple[Network, ...]
     status: str
     history: tuple[Progress, ...]
+    own: Network | None = None
 
     @property
     def ends(self) -> tuple[Fraction | None, Fraction | None]:
@@ -150,11 +152,15 @@ def bracket_optimum(
     if subject is not None and (value := objective(problem, subject)) is not None:
         witnesses[subject.sha256()] = (value, subject)
     sources = [*outcome.candidates, *([] if outcome.own is None else [outcome.own])]
+    polished: tuple[Fraction, Network] | None = None
     for atoms in sources:
         for candidate in _networks(problem, instance, atoms):
             value = objective(problem, candidate)
             if value is not None:
                 witnesses[candidate.sha256()] = (value, candidate)
+                best = polished is None or value < polished[0]
+                if atoms is outcome.own and best and is_no_wider(problem, candidate):
+                    polished = (value, candidate)
     ordered = _narrow_first(witnesses.values(), 1 + Fraction(tol) / 20)
     upper = None
     if ordered:
@@ -166,6 +172,7 @@ def bracket_optimum(
         witnesses=tuple(witness for _, witness in ordered),
         status=outcome.status,
         history=outcome.history,
+        own=None if polished is None else polished[1],
     )
 
 
@@ -209,7 +216,7 @@ def better_network(
         value = objective(problem, witness)
         if value is None or (mine is not None and value * (1 + tolerance) >= mine):
             continue
-        if own_width and not _no_wider(problem, witness):
+        if own_width and not is_no_wider(problem, witness):
             continue
         moved = subject is not given
         return BetterNetwork(
@@ -244,7 +251,8 @@ def _narrow_first(found: Iterable[tuple[Fraction, Network]], near: Fraction) -> 
     return sorted(best, key=lambda pair: (pair[1].width, pair[0])) + ordered[len(best) :]
 
 
-def _no_wider(problem: Problem, witness: Network) -> bool:
+def is_no_wider(problem: Problem, witness: Network) -> bool:
+    """Whether `witness` has at most as many neurons of each mask as the problem's architecture."""
     have, may = list(witness.architecture.masks), list(problem.architecture.masks)
     return all(have.count(mask) <= may.count(mask) for mask in set(have))
 
