@@ -326,3 +326,10 @@ def given(case):
     """The problem and the lower bound of a case."""
     found = case()
     return found.problem, found.lower
+
+
+def seeded_bound(seed, goal):
+    """The problem and the lower bound of random data, in turn with other slopes."""
+    slope = (Fraction(0), Fraction(1, 3))[seed % 2]
+    found = seeded(seed, slope=slope, goal=goal, points=6 + seed % 3)
+    return found.problem, found.lower

@@ -322,11 +322,15 @@ SYMMETRIES: dict[str, Symmetry] = {
 }
 
 
+NO_SYMMETRY = {"parameters": "min-norm", "targets": "max-margin", "points": "penalised", "rotate": "masked"}
+"""First words of symmetries, and the problems that do not have them."""
+
+
 def applicable():
     for name in NAMES:
         for symmetry in SYMMETRIES:
-            goal_only = {"parameters": "min-norm", "targets": "max-margin"}.get(symmetry.split()[0])
-            if goal_only is None or goal_only not in name:
+            without = NO_SYMMETRY.get(symmetry.split()[0])
+            if without is None or without not in name:
                 yield name, symmetry
 
 
