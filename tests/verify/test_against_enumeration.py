@@ -1,4 +1,4 @@
-"""The audit of 300 random small problems against the enumeration of all cells by cvxpy, and against plain definitions.
+"""The audit of 360 random small problems against the enumeration of all cells by cvxpy, and against plain definitions.
 
 An optimum 0 (a free bias, and targets that a constant meets) is an infimum that no network attains: there the bracket
 must be [0, tiny].
@@ -7,6 +7,7 @@ must be [0, tiny].
 import json
 from fractions import Fraction
 from functools import cache
+from random import Random
 
 import pytest
 
@@ -14,17 +15,35 @@ from solvers.conic import solve_all_cells
 from solvers.instance import Status
 from tests import naive
 from tests.problems import instance_of, random_problems
-from verify import Bias, Goal, Verdict, audit
+from verify import Architecture, Bias, Dataset, Goal, Network, Problem, Verdict, audit
 from verify.certificate import Infeasible, LowerBound, UpperBound, read_certificate, to_json
 from verify.checker import Accepted, check
 
-SEED, COUNT = 20260727, 300
+SEED, COUNT, MASKED = 20260727, 300, 60
 TOLERANCE = Fraction(1, 10**6)
 
 
 @cache
 def problems():
-    return list(random_problems(SEED, COUNT))
+    """The 300 of `tests.problems`, and 60 with masks on which goals, slopes and biases take turns."""
+    return [*random_problems(SEED, COUNT), *masked_problems()]
+
+
+def masked_problems():
+    random = Random(SEED)
+    for number in range(MASKED):
+        goal, bias = (Goal.MAX_MARGIN, Goal.MIN_NORM)[number % 2], tuple(Bias)[number // 2 % 3]
+        slope = (Fraction(0), Fraction(1, 4), Fraction(7, 10), Fraction(1))[number // 6 % 4]
+        d, points = random.randint(2, 3), random.randint(1, 6)
+        columns = d + (bias is not Bias.NONE)
+        masks = [sorted(random.sample(range(columns), random.randint(1, columns))) for _ in range(random.randint(1, 3))]
+        shape = Architecture.two_layer(d, len(masks), slope=slope, bias=bias is not Bias.NONE, masks=masks)
+        hidden = [Fraction(random.randint(-8, 8), 4) for _ in range(shape.layers[0].parameter_count)]
+        network = Network(shape, (hidden, [Fraction(random.choice([-5, -2, 1, 3]), 4) for _ in masks]))
+        X = [[Fraction(random.randint(-8, 8), 4) for _ in range(d)] for _ in range(points)]
+        values = [network(x) + random.choice([0, 0, Fraction(1, 8)]) for x in X]
+        y = values if goal is Goal.MIN_NORM else [1 if value > 0 else -1 for value in values]
+        yield Problem(Dataset(X, y), shape, goal=goal, bias=bias), network
 
 
 def size(problem):
@@ -44,7 +63,7 @@ def accepted_again(problem, network, certificate):
     return result
 
 
-@pytest.mark.parametrize("number", range(COUNT))
+@pytest.mark.parametrize("number", range(COUNT + MASKED))
 def test_the_audit_agrees_with_the_enumeration(number):
     problem, network = problems()[number]
     result = audit(network, problem.data, goal=problem.goal, bias=problem.bias)
@@ -103,7 +122,8 @@ def decide_by_value(result, optimum, room):
 
 
 def test_both_goals_biases_slopes_and_verdicts_occur():
-    kinds = {(p.goal, p.bias, p.architecture.slope in (0, 1)) for p, _ in problems()}
-    assert len(kinds) == 2 * 3 * 2
+    for part in (problems()[:COUNT], problems()[COUNT:]):
+        kinds = {(p.goal, p.bias, p.architecture.slope in (0, 1)) for p, _ in part}
+        assert len(kinds) == 2 * 3 * 2
     assert any(len(p.mask_classes) > 1 for p, _ in problems())
     assert sum(naive.fits(p, n) for p, n in problems()) >= 60
