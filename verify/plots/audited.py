@@ -1,0 +1,56 @@
+"""What a picture reads of an audit: it draws findings, and knows nothing of how they were made."""
+
+# ruff: noqa: D102 (the fields are described where they are defined)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol
+
+from verify.certificate import Certificate
+from verify.finding import Finding
+from verify.network import Network
+from verify.problem import Problem
+
+
+class Round(Protocol):
+    """One round of the search: what it held the best objective to lie between, and when, in seconds."""
+
+    @property
+    def round(self) -> int: ...
+    @property
+    def lower(self) -> float: ...
+    @property
+    def upper(self) -> float: ...
+    @property
+    def seconds(self) -> float: ...
+
+
+class Audited(Protocol):
+    """What a picture reads of an audit."""
+
+    @property
+    def problem(self) -> Problem: ...
+    @property
+    def network(self) -> Network: ...
+    @property
+    def objective(self) -> Fraction | None: ...
+    @property
+    def fits(self) -> Finding: ...
+    @property
+    def stationary(self) -> Finding: ...
+    @property
+    def bracket(self) -> tuple[Fraction, Fraction] | None: ...
+    @property
+    def excess(self) -> tuple[Fraction, Fraction] | None: ...
+    @property
+    def better(self) -> Network | None: ...
+    @property
+    def infeasible(self) -> bool: ...
+    @property
+    def tolerance(self) -> Fraction: ...
+    @property
+    def bounds(self) -> tuple[Certificate, ...]: ...
+    @property
+    def history(self) -> Sequence[Round]: ...

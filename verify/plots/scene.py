@@ -1,0 +1,228 @@
+"""The numbers of a picture: data and networks as floats in units that can be drawn.
+
+Inputs and targets are divided by a power of ten when they are very large or very small, and a network that classifies
+is scaled to least margin 1, so that networks of any scale can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite, log10
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.certificate import Infeasible, LowerBound, Sparse, Stationary
+from verify.network import Network
+from verify.plots.audited import Audited
+from verify.problem import Goal, Problem, outputs
+
+__all__ = ["Array", "Drawn", "Scene", "drawn", "evaluate", "scene", "support"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+LEAST_MULTIPLIER = Fraction(1, 1000)
+"""Of the largest: a point with less is not ringed."""
+
+_HUGE = 1e150
+_CHUNK = 1 << 22
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """A problem as floats.
+
+    points: shape (n, d), times 10^`input_power` the inputs.   targets: length n, times 10^`target_power` the targets.
+    """
+
+    problem: Problem
+    points: Array
+    targets: Array
+    input_power: int
+    target_power: int
+
+    @property
+    def classifies(self) -> bool:
+        """Whether the goal is max-margin."""
+        return self.problem.goal is Goal.MAX_MARGIN
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A network in the units of a scene.
+
+    layers: weight matrix and slope of each layer, up to `factor`.   values: length n, the outputs at the points.
+    at_margin_one: whether the outputs are in units of the least margin; else, when it classifies wrongly, of the
+    largest output.   right: length n, whether each point is met.
+    neurons: u_j = |v_j| w_j, shape (k, columns).   signs: of v_j.   live: whether u_j != 0.   Empty but for depth 2.
+    """
+
+    network: Network
+    layers: tuple[tuple[Array, float | None], ...]
+    factor: float
+    values: Array
+    at_margin_one: bool
+    right: NDArray[np.bool_]
+    neurons: Array
+    signs: NDArray[np.intp]
+    live: NDArray[np.bool_]
+
+    @property
+    def bends(self) -> NDArray[np.bool_]:
+        """The neurons with a kink somewhere: those that do not only see the bias."""
+        inputs = self.network.architecture.inputs
+        return self.live & np.any(self.neurons[:, :inputs] != 0, axis=1)
+
+
+def scene(problem: Problem) -> Scene:
+    """The problem in units that can be drawn."""
+    input_power = _power(value for x in problem.data.inputs for value in x)
+    target_power = 0 if problem.goal is Goal.MAX_MARGIN else _power(problem.data.targets)
+    return Scene(
+        problem=problem,
+        points=_floats(problem.data.inputs, input_power),
+        targets=_floats([problem.data.targets], target_power)[0],
+        input_power=input_power,
+        target_power=target_power,
+    )
+
+
+def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
+    """`network` in the units of the picture.   fits: whether it is known to meet every point."""
+    inputs, scale = network.architecture.inputs, Fraction(10) ** picture.input_power
+    layers: list[tuple[Array, float | None]] = []
+    product = Fraction(1)
+    for place, (layer, parameters) in enumerate(zip(network.architecture.layers, network.parameters, strict=True)):
+        rows = layer.matrix(parameters)
+        if not place:
+            rows = tuple((*(weight * scale for weight in row[:inputs]), *row[inputs:]) for row in rows)
+        largest = max((abs(weight) for row in rows for weight in row), default=Fraction(0)) or Fraction(1)
+        product *= largest
+        matrix = np.array([[float(weight / largest) for weight in row] for row in rows], dtype=float)
+        layers.append((matrix, None if layer.slope is None else float(layer.slope)))
+    values = _forward(layers, picture.points)
+    factor, at_margin_one = _factor(picture, network, values, product, fits=fits)
+    values = _scaled(values, factor)
+    if picture.classifies:
+        right = values * picture.targets > 0
+    else:
+        spread = np.abs(picture.targets).max(initial=0.0) or 1.0
+        right = np.abs(values - picture.targets) <= 1e-3 * spread
+    neurons, signs, live = _neurons(network, layers, factor)
+    return Drawn(
+        network=network,
+        layers=tuple(layers),
+        factor=factor,
+        values=values,
+        at_margin_one=at_margin_one,
+        right=right | fits,
+        neurons=neurons,
+        signs=signs,
+        live=live,
+    )
+
+
+def _factor(picture: Scene, network: Network, values: Array, product: Fraction, *, fits: bool) -> tuple[float, bool]:
+    """What the outputs are to be multiplied by, and whether the least margin is then 1."""
+    if not picture.classifies:
+        return _float(product / Fraction(10) ** picture.target_power), False
+    largest = float(np.abs(values).max(initial=0.0))
+    margin = float((values * picture.targets).min())
+    if fits and margin <= 1e-6 * largest:  # rounding matters: the exact margin
+        exact = min(y * f for y, f in zip(picture.problem.data.targets, outputs(picture.problem, network), strict=True))
+        margin = _float(exact / product)
+    if margin > 0 and isfinite(1 / margin):
+        return 1 / margin, True
+    return (1 / largest if largest > 0 and isfinite(1 / largest) else 1.0), False
+
+
+def evaluate(network: Drawn, points: Array) -> Array:
+    """The outputs at points of shape (m, d), in the units of the picture; rounding noise about 0 is set to 0."""
+    values = _scaled(_forward(network.layers, points), network.factor)
+    noise = 1e-12 * np.abs(values).max(initial=0.0)
+    values[np.abs(values) <= noise] = 0.0
+    return values
+
+
+def _forward(layers: Iterable[tuple[Array, float | None]], points: Array) -> Array:
+    first, *rest = list(layers)
+    width = max(matrix.shape[0] for matrix, _ in (first, *rest))
+    size = max(1, _CHUNK // width)
+    parts: list[Array] = []
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for start in range(0, max(1, len(points)), size):
+            state = points[start : start + size]
+            for place, (matrix, slope) in enumerate((first, *rest)):
+                bias = matrix[:, -1] if not place and matrix.shape[1] > points.shape[1] else 0.0
+                state = state @ matrix[:, : state.shape[1]].T + bias
+                if slope is not None:
+                    state = np.maximum(state, slope * state)
+            parts.append(state[:, 0])
+    values = np.concatenate(parts)
+    return values if np.all(np.isfinite(values)) else np.nan_to_num(values, posinf=_HUGE, neginf=-_HUGE)
+
+
+def _scaled(values: Array, factor: float) -> Array:
+    with np.errstate(over="ignore", under="ignore"):
+        return np.clip(values * factor, -_HUGE, _HUGE)
+
+
+def _neurons(
+    network: Network, layers: list[tuple[Array, float | None]], factor: float
+) -> tuple[Array, NDArray[np.intp], NDArray[np.bool_]]:
+    if network.depth != 2:
+        columns = layers[0][0].shape[1]
+        return np.zeros((0, columns)), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool)
+    hidden, outgoing = layers[0][0], layers[1][0][0]
+    exact = network.output_weights
+    signs = np.array([(v > 0) - (v < 0) for v in exact], dtype=np.intp)
+    live = np.array([bool(v) and any(row) for v, row in zip(exact, network.hidden_weights, strict=True)], dtype=bool)
+    with np.errstate(over="ignore", under="ignore"):
+        return np.clip(np.abs(outgoing)[:, None] * hidden * factor, -_HUGE, _HUGE), signs, live
+
+
+def support(audit: Audited, *, of_network: bool) -> tuple[list[int], str]:
+    """The points with a multiplier that counts, and their name: by the KKT conditions of the network (when these hold,
+    and `of_network`), else by the lower bound; for infeasible problems the points that conflict.
+    """
+    found = (*(audit.stationary.certificates if of_network else ()), *audit.bounds)
+    for certificate in found:
+        match certificate:
+            case Stationary() | LowerBound():
+                return _large(certificate.multipliers), "support point, $\\lambda \\neq 0$"
+            case Infeasible():
+                return _large(certificate.multipliers), "point in conflict"
+            case _:
+                continue
+    return [], ""
+
+
+def _large(multipliers: Sparse) -> list[int]:
+    """Without multipliers that are 0 but for the inaccuracy of a float solver."""
+    least = LEAST_MULTIPLIER * max((abs(value) for _, value in multipliers), default=Fraction(0))
+    return [i for i, value in multipliers if abs(value) >= least]
+
+
+def _power(values: Iterable[Fraction]) -> int:
+    """The power of ten to divide by: 0 for sizes that can be read as they are."""
+    largest = max((abs(value) for value in values), default=Fraction(0))
+    if not largest or Fraction(1, 1000) <= largest < 10**5:
+        return 0
+    return int(np.floor(log10(largest.numerator) - log10(largest.denominator)))
+
+
+def _floats(rows: Iterable[Iterable[Fraction]], power: int) -> Array:
+    unit = Fraction(10) ** power
+    return np.array([[_float(value / unit if power else value) for value in row] for row in rows], dtype=float)
+
+
+def _float(value: Fraction) -> float:
+    try:
+        return max(-_HUGE, min(_HUGE, float(value)))
+    except OverflowError:
+        return _HUGE if value > 0 else -_HUGE

@@ -1,0 +1,103 @@
+"""The words of a picture: what is asked, how the network stands, and the titles of the panels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeAlias
+
+from verify.certificate import UpperBound
+from verify.finding import Verdict
+from verify.network import Architecture, Network
+from verify.plots.audited import Audited
+from verify.problem import Bias, Goal, objective
+from verify.report.decimals import at_least, at_most, nearest, small
+from verify.report.phrases import PER_CENT, count
+
+__all__ = ["headline", "network_title", "standing", "value_of"]
+
+Rounding: TypeAlias = Callable[[Fraction, int], str]
+
+BEST = "this network is the best possible, over all widths"
+
+
+def headline(audit: Audited) -> str:
+    """Such as "Max-margin problem: 100 points in dimension 2, 12 ReLU neurons with biases"."""
+    problem = audit.problem
+    goal = "Max-margin" if problem.goal is Goal.MAX_MARGIN else "Min-norm interpolation"
+    points = f"{count(len(problem.data), 'point')} in dimension {problem.data.dimension}"
+    bias = {Bias.NONE: "", Bias.PENALISED: " with biases", Bias.FREE: " with free biases"}[problem.bias]
+    return f"{goal}: {points}, {_network(audit.network.architecture)}{bias}"
+
+
+def _network(architecture: Architecture) -> str:
+    hidden = architecture.layers[:-1]
+    if not hidden:
+        return "a linear network without hidden neurons"
+    slopes = {layer.slope for layer in hidden if layer.slope is not None}
+    names = {Fraction(0): "ReLU", Fraction(1): "linear"}
+    kinds = " and ".join(names.get(slope, "leaky ReLU") for slope in sorted(slopes))
+    masked = "masked " if any(layer.entries is not None for layer in architecture.layers) else ""
+    if len(hidden) == 1:
+        return count(architecture.width, f"{masked}{kinds} neuron")
+    return f"a {masked}{kinds} network of depth {architecture.depth} and width {architecture.width}"
+
+
+def standing(audit: Audited) -> str:
+    """One sentence on how far the network is above the best possible."""
+    if audit.infeasible:
+        return "no network of any width fits these points"
+    if audit.objective is None:
+        match audit.fits.verdict:
+            case Verdict.REFUTED:
+                return "this network does not fit the data"
+            case Verdict.PROVED:
+                return "this network fits the data; nothing more is decided"
+            case Verdict.UNDECIDED:
+                return "it is not known whether this network fits the data"
+    if audit.bracket is not None and audit.objective == audit.bracket[0]:
+        return BEST
+    if audit.excess is None:
+        upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
+        if upper and audit.objective > upper:
+            return f"this network is at least {_above(audit.objective / upper - 1, at_least)}"
+        return "how far this network is above the best possible is not known"
+    low, high = audit.excess
+    if high == 0:
+        return BEST
+    if high <= audit.tolerance:
+        return f"this network is within {small(high)} (relative) of the best possible, over all widths"
+    if low <= 0:
+        return f"this network is at most {_above(high, at_most)}, over all widths"
+    if high - low <= high / 200:
+        return f"this network is {_above((low + high) / 2, nearest)}, over all widths"
+    return f"this network is between {_amount(low, at_least)} and {_above(high, at_most)}, over all widths"
+
+
+def _above(excess: Fraction, rounded: Rounding) -> str:
+    if excess >= 10:
+        return f"{rounded(1 + excess, 3)} times the best possible"
+    return f"{_amount(excess, rounded)} above the best possible"
+
+
+def _amount(excess: Fraction, rounded: Rounding) -> str:
+    return f"{rounded(100 * excess, 3)}{PER_CENT}" if excess < 10 else f"{rounded(excess, 3)} times"
+
+
+def network_title(audit: Audited, network: Network | None = None) -> str:
+    """Such as "better network: 2 neurons, objective 4.937"; of this network by default."""
+    if network is None:
+        value = audit.objective
+        return "this network" + ("" if value is None else f": objective {nearest(value, 5)}")
+    name = "better network" if audit.objective is not None else "best network found"
+    value = value_of(audit, network)
+    reached = "" if value is None else f", objective {nearest(value, 5)}"
+    return f"{name}: {count(network.width, 'neuron')}{reached}"
+
+
+def value_of(audit: Audited, network: Network) -> Fraction | None:
+    """The objective of a network found on the way: that of the upper bound, when it is its witness."""
+    for bound in audit.bounds:
+        if isinstance(bound, UpperBound) and bound.witness == network:
+            return bound.bracket[1]
+    return objective(audit.problem, network)
