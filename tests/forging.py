@@ -157,6 +157,17 @@ def rescaled(problem: Problem, proof: LowerBound, **changes) -> LowerBound:
     return replace(changed, bracket=(naive.dual_value(problem, dict(changed.multipliers)) / changed.beta, None))
 
 
+def lowered(problem: Problem, proof: LowerBound) -> LowerBound:
+    """The lower bound with a beta a little below what its leaves need, and the bracket that goes with it."""
+    needed = 0.0
+    for tree in proof.trees:
+        for _, leaf, path in naive.walk(tree):
+            p, offset = naive.leaf_line(problem, proof, tree, leaf, path)
+            size = float(sum(p[c] ** 2 for c in naive.counted(problem))) ** 0.5
+            needed = max(needed, size + float(offset))
+    return rescaled(problem, proof, beta=Fraction(needed) * (1 - Fraction(1, 2**30)))
+
+
 def with_node(proof: LowerBound, k: int, place: int, *nodes) -> LowerBound:
     """The lower bound with these nodes in place of one."""
     tree = proof.trees[k]

@@ -17,6 +17,7 @@ from tests.forging import (
     accepted,
     every_bound,
     given,
+    lowered,
     refused,
     rescaled,
     terms,
@@ -93,14 +94,14 @@ def test_1_multipliers_scaled_up_with_their_slopes(case):
 def test_1_beta_lowered(case):
     """The first leaf that no longer closes is named: found here from the definition of p and R."""
     problem, proof = given(case)
-    lowered = rescaled(problem, proof, beta=proof.beta * (1 - Fraction(1, 2**30)))
+    less = lowered(problem, proof)
     open_leaves = [
         f"trees[{k}].nodes[{node}]"
-        for k, tree in enumerate(lowered.trees)
+        for k, tree in enumerate(less.trees)
         for node, leaf, path in naive.walk(tree)
-        if not naive.closes(problem, lowered, tree, leaf, path)
+        if not naive.closes(problem, less, tree, leaf, path)
     ]
-    refused(problem, None, lowered, open_leaves[0])
+    refused(problem, None, less, open_leaves[0])
 
 
 def test_1_in_an_optimality_certificate():
@@ -110,8 +111,8 @@ def test_1_in_an_optimality_certificate():
     lower = sealed(problem, None, case.lower)
     optimal = OptimalWithin(tolerance=Fraction(1, 10**6), lower=lower)
     accepted(problem, witness, optimal)
-    lowered = sealed(problem, None, rescaled(problem, lower, beta=lower.beta * (1 - Fraction(1, 2**30))))
-    refused(problem, witness, replace(optimal, lower=lowered), re.compile(r"lower\." + NODE.pattern))
+    less = sealed(problem, None, lowered(problem, lower))
+    refused(problem, witness, replace(optimal, lower=less), re.compile(r"lower\." + NODE.pattern))
     refused(problem, witness, replace(optimal, tolerance=Fraction(1, 10**12)), "tolerance")
 
 

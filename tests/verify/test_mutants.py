@@ -286,17 +286,20 @@ def true_lower(problem, _, proof):
     """Every direction has |h(u)| <= beta |u|, and no known network is below the bound."""
     if proof.bracket[0] > best_known(problem):
         return False
-    factors = naive.signs(problem)
-    coefficients = np.zeros(len(problem.data))
-    for i, weight in proof.multipliers:
-        coefficients[i] = float(weight * factors[i])
-    limit = float(proof.beta) * (1 + NEAR)
-    for mask in problem.mask_classes:
-        largest, least = search(problem, coefficients, mask)
-        if max(largest, -least) > limit:
-            return False
+    if largest(problem, proof) > proof.beta * (1 + Fraction(NEAR)):
+        return False
     return (
         float(proof.bracket[0]) * float(proof.beta) <= float(naive.dual_value(problem, dict(proof.multipliers))) + NEAR
+    )
+
+
+def largest(problem, proof):
+    """The greatest |h(u)|/|u| that is found."""
+    factors, coefficients = naive.signs(problem), np.zeros(len(problem.data))
+    for i, weight in proof.multipliers:
+        coefficients[i] = float(weight * factors[i])
+    return Fraction(
+        max(max(high, -low) for high, low in (search(problem, coefficients, m) for m in problem.mask_classes))
     )
 
 
