@@ -13,6 +13,7 @@ import numpy as np
 
 from verify.audits import Audit
 from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible
+from verify.diagnosis import Diagnosis, diagnose
 from verify.errors import CertificateError, InputError
 from verify.exact_networks import distance, repair
 from verify.finding import Finding, Question, Verdict, decide, undecided
@@ -103,7 +104,8 @@ def audit(
             Question.LOCAL_OPTIMUM: _local(problem, network, stationary),
             **_global(problem, network, subject, bracket, tolerance),
         }
-    return _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began)
+    diagnosis = _diagnosis(problem, network, subject, bracket)
+    return _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
 
 
 INTERRUPTED = "interrupted"
@@ -163,6 +165,13 @@ def _infeasibility(problem: Problem) -> Infeasible | None:
     try:
         return infeasibility(problem)
     except _FLOAT_FAILURES:
+        return None
+
+
+def _diagnosis(problem: Problem, network: Network, subject: Network | None, bracket: Bracket) -> Diagnosis | None:
+    try:
+        return diagnose(problem, network, subject, bracket)
+    except (KeyboardInterrupt, *_FLOAT_FAILURES):
         return None
 
 
@@ -356,6 +365,7 @@ def _assemble(
     tolerance: Fraction,
     notes: tuple[str, ...],
     began: float,
+    diagnosis: Diagnosis | None = None,
 ) -> Audit:
     lower, upper = (None, None) if bracket is None else bracket.ends
     if mine is not None and upper is not None:
@@ -398,4 +408,5 @@ def _assemble(
         bounds=tuple(bounds),
         notes=notes,
         history=() if bracket is None else bracket.history,
+        diagnosis=diagnosis,
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from verify.certificate import Certificate, Infeasible, LowerBound, UpperBound, to_json
+from verify.diagnosis import Diagnosis
 from verify.exact import canonical_text
 from verify.finding import Finding
 from verify.network import Network
@@ -40,6 +41,7 @@ class Audit:
     bracket.
     better: the best network found, of any width; better_own_width: the best with at most this network's neurons.
     infeasible: proved that no network fits.   notes: what was assumed on the way.   history: the bracket over time.
+    diagnosis: what is wrong with the network and what would improve it; None where that is not known.
     """
 
     problem: Problem
@@ -61,6 +63,7 @@ class Audit:
     bounds: tuple[Certificate, ...] = ()
     notes: tuple[str, ...] = ()
     history: tuple[Progress, ...] = ()
+    diagnosis: Diagnosis | None = None
 
     @property
     def findings(self) -> dict[str, Finding]:
@@ -107,6 +110,7 @@ class Audit:
             "bounds": [paths[file] for file in _BOUND_FILES.values() if file in paths],
             "excess": _texts(self.excess),
             "infeasible": self.infeasible,
+            "diagnosis": None if self.diagnosis is None else self.diagnosis.to_json(),
             "tolerance": str(self.tolerance),
             "status": self.status,
             "notes": list(self.notes),

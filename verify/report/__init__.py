@@ -28,8 +28,9 @@ _STYLES = {Verdict.PROVED: "bold green", Verdict.REFUTED: "bold red", Verdict.UN
 _COLOURS = {Verdict.PROVED: "#1a7f37", Verdict.REFUTED: "#cf222e", Verdict.UNDECIDED: "#9a6700"}
 _ASCII = {
     "½‖θ‖²": "1/2 |theta|^2", "y·f(x)": "y f(x)", "λ": "lambda", "ε": "epsilon", "δ": "delta", "≥": ">=", "≤": "<=",
-    "…": "...", "·": "-",
+    "…": "...", "·": "-", "°": " degrees",
 }  # fmt: skip
+FAULTS = "what is wrong (neurons and points are counted from 0)"
 _ASCII_RULE = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 
@@ -41,7 +42,7 @@ class Report:
     words: Wording
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Title and notes, the table of verdicts, the numbers."""
+        """Title and notes, the table of verdicts, the numbers, what is wrong."""
 
         def shown(text: str, style: str = "") -> _Paragraph:
             return _Paragraph(_in_ascii(text) if options.ascii_only else text, style)
@@ -70,6 +71,11 @@ class Report:
         for label, text in self.words.numbers:
             grid.add_row(label, shown(text, "bold" if label == "excess" else ""))
         yield grid
+        if self.words.faults:
+            yield ""
+            yield shown(FAULTS, "dim")
+        for fault in self.words.faults:
+            yield _listed(shown("·", "dim"), shown(fault))
 
 
 @final
@@ -127,6 +133,7 @@ def as_html(audit: Audited, *, folder: str | None = None) -> str:
 
     first, *others = map(html.escape, words.title)
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in words.notes)
+    faults = "".join(f"<li>{html.escape(fault)}</li>" for fault in words.faults)
     rows = [
         row(
             html.escape(question),
@@ -141,6 +148,7 @@ def as_html(audit: Audited, *, folder: str | None = None) -> str:
             f"<ul>{notes}</ul>" if notes else "",
             f"<table>{row('question', 'verdict', 'what is proved', tag='th')}{''.join(rows)}</table>",
             f"<table>{''.join(row(html.escape(label), html.escape(text)) for label, text in words.numbers)}</table>",
+            f"<p>{FAULTS}</p><ul>{faults}</ul>" if faults else "",
             "".join(f"<p><small>{html.escape(line)}</small></p>" for line in words.legend),
             "</div>",
         )

@@ -11,6 +11,7 @@ from typing import Protocol
 from verify.certificate import (
     Certificate,
 )
+from verify.diagnosis import Diagnosis
 from verify.finding import Finding
 from verify.network import Network
 from verify.problem import Problem
@@ -55,5 +56,7 @@ class Audited(Protocol):
     def bounds(self) -> tuple[Certificate, ...]: ...
     @property
     def certificates(self) -> Mapping[str, Certificate]: ...
+    @property
+    def diagnosis(self) -> Diagnosis | None: ...
     @property
     def notes(self) -> tuple[str, ...]: ...

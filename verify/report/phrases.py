@@ -17,11 +17,16 @@ def count(number: int, name: str) -> str:
 
 def points(indices: Sequence[int]) -> str:
     """Such as "points 0, 2 and 4", counted from 0, and the first few of many."""
+    return f"{named(indices, 'point')} (counting from 0)"
+
+
+def named(indices: Sequence[int], name: str) -> str:
+    """Such as "points 0, 2 and 4", and the first few of many."""
     if len(indices) == 1:
-        return f"point {indices[0]} (counting from 0)"
+        return f"{name} {indices[0]}"
     if len(indices) > 8:
-        return f"points {', '.join(map(str, indices[:6]))}, … (counting from 0)"
-    return f"points {', '.join(map(str, indices[:-1]))} and {indices[-1]} (counting from 0)"
+        return f"{name}s {', '.join(map(str, indices[:6]))}, …"
+    return f"{name}s {', '.join(map(str, indices[:-1]))} and {indices[-1]}"
 
 
 def amount(relative: Fraction, rounded: Callable[[Fraction, int], str]) -> str:

@@ -12,6 +12,7 @@ from verify.network import Architecture, Network
 from verify.problem import Bias, Goal, Problem, Trained
 from verify.report.audited import Audited
 from verify.report.decimals import nearest
+from verify.report.faults import faults
 from verify.report.phrases import count
 from verify.report.quantities import quantities
 from verify.report.verdicts import legend, level, statement
@@ -21,7 +22,7 @@ from verify.report.verdicts import legend, level, statement
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
     """A report as text: title lines, notes, one row (question, verdict, level, what is proved) per question,
-    a legend of the levels that occur, and (label, text) rows of numbers.
+    a legend of the levels that occur, (label, text) rows of numbers, and what is wrong, a sentence a line.
     """
 
     title: tuple[str, ...]
@@ -29,6 +30,7 @@ class Wording:
     rows: tuple[tuple[str, Verdict, str, str], ...]
     legend: tuple[str, ...]
     numbers: tuple[tuple[str, str], ...]
+    faults: tuple[str, ...]
 
 
 def wording(audit: Audited, *, folder: str | None = None) -> Wording:
@@ -52,6 +54,7 @@ def wording(audit: Audited, *, folder: str | None = None) -> Wording:
         ),
         legend=tuple(legend(found for _, found in questions)),
         numbers=tuple(quantities(audit, folder)),
+        faults=tuple(faults(audit)),
     )
 
 

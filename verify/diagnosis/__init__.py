@@ -1,0 +1,77 @@
+"""What is wrong with a network that is not optimal: its points, its neurons, and what each improvement would bring.
+
+Floats find, exact arithmetic states: a field named `hint` is a float or was decided by floats; the others are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from verify.diagnosis.estimates import estimate
+from verify.diagnosis.excess import Excess, study_excess
+from verify.diagnosis.ladder import Rung, Step, climb
+from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
+from verify.diagnosis.points import Points, study_points
+from verify.global_optimality import Bracket
+from verify.network import Network
+from verify.problem import Problem, Trained
+
+__all__ = ["Diagnosis", "Excess", "Imbalance", "Neurons", "Points", "Rung", "Step", "diagnose"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """points, neurons: what is noticed about them.   excess: where it comes from; None when it is not known.
+
+    ladder: networks that fit, from the given one (the repaired one, for min-norm) to the best known, each better than
+    the one before, then the lower bound.
+    """
+
+    points: Points
+    neurons: Neurons
+    excess: Excess | None
+    ladder: tuple[Rung, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """The diagnosis as JSON; what comes from floats has a key that ends in "hint"."""
+        return {
+            "points": self.points.to_json(),
+            "neurons": self.neurons.to_json(),
+            "excess_parts": None if self.excess is None else self.excess.to_json(),
+            "ladder": [rung.to_json() for rung in self.ladder],
+        }
+
+
+def diagnose(
+    problem: Problem, network: Network, subject: Network | None, bracket: Bracket | None = None
+) -> Diagnosis | None:
+    """What is wrong with `network`, and how much better it could be.
+
+    subject: what the audit's questions are about: the network itself, its repair (min-norm), None when it does not fit.
+    bracket: with it the ladder goes up to the best networks known, and the excess is split into parts.
+
+    None for depths other than 2, for shared weights and fixed output weights, and beyond the range of floats.
+    Everything that is not a hint is exact. Cost: a few products of the weights with the data in floats, and exact
+    arithmetic at the points that they leave in doubt.
+    """
+    if problem.architecture.limits() is not None or problem.trained is not Trained.BOTH:
+        return None
+    judged = network if subject is None else subject
+    try:
+        estimates = estimate(problem, judged)
+    except OverflowError:
+        return None
+    with np.errstate(all="ignore"):
+        points = study_points(problem, judged, estimates)
+        neurons = study_neurons(problem, judged, estimates, fits=subject is not None)
+        silent = frozenset((*neurons.dead, *neurons.zero))
+        excess = None
+        if subject is not None and bracket is not None and bracket.lower is not None:
+            least = 1.0 if points.least is None else float(points.least)
+            excess = study_excess(problem, estimates, bracket.lower, silent, least)
+        ladder = climb(problem, subject, bracket, silent, estimates.rows)
+    return Diagnosis(points=points, neurons=neurons, excess=excess, ladder=ladder)

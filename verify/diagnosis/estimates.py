@@ -1,0 +1,120 @@
+"""Preactivations and outputs in floats, with bounds of their error: only what these leave in doubt is computed exactly.
+
+So an exact statement about 1e5 points costs a few exact evaluations and one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import mul
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.exact_networks import float_rows
+from verify.network import Network
+from verify.problem import Dataset, Goal, Problem, half_squared_norm, outputs
+
+Array = NDArray[np.float64]
+
+UNIT = 2.0**-52  # twice the unit roundoff of a double: the error bounds below hold with room to spare
+SMALLEST, LARGEST = 1e-70, 1e70  # between them, products of three numbers neither overflow nor lose bits
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """A depth-2 network on its data, as floats.
+
+    rows (n, c), weights (k, c), outgoing (k,); preactivations w_j.x_i (k, n) and outputs f(x_i) (n,), each within its
+    error bound of the exact value (an infinite one where the numbers are out of the range of floats).
+    """
+
+    rows: Array
+    weights: Array
+    outgoing: Array
+    preactivations: Array
+    preactivation_errors: Array
+    outputs: Array
+    output_errors: Array
+
+
+def estimate(problem: Problem, network: Network, rows: Array | None = None) -> Estimates:
+    """The estimates; `rows` are the problem's `float_rows` when they are at hand. OverflowError beyond floats."""
+    rows = float_rows(problem) if rows is None else rows
+    weights = np.array([[float(value) for value in row] for row in network.hidden_weights])
+    outgoing = np.array([float(value) for value in network.output_weights])
+    slope = float(problem.architecture.slope)
+    (k, c), n = weights.shape, len(rows)
+    with np.errstate(all="ignore"):
+        z = weights @ rows.T
+        reach = np.abs(weights) @ np.abs(rows).T
+        values = outgoing @ np.maximum(z, slope * z)
+        errors = (c + 4) * UNIT * reach
+        output_errors = (c + k + 8) * UNIT * (np.abs(outgoing) @ reach)
+    pairs = ((rows, problem.rows), (weights, network.hidden_weights), (outgoing[None], (network.output_weights,)))
+    if not all(_in_range(floats, exact) for floats, exact in pairs) or 0 < slope < SMALLEST:
+        errors, output_errors = np.full((k, n), np.inf), np.full(n, np.inf)
+    return Estimates(rows, weights, outgoing, z, errors, values, output_errors)
+
+
+def _in_range(floats: Array, exact: Sequence[Sequence[Fraction]]) -> bool:
+    sizes = np.abs(floats)
+    inside = (sizes == 0) | ((sizes >= SMALLEST) & (sizes <= LARGEST))
+    return bool(inside.all()) and not any(exact[i][c] for i, c in np.argwhere(sizes == 0))
+
+
+def outputs_at(problem: Problem, network: Network, points: Iterable[int]) -> dict[int, Fraction]:
+    """f(x_i) at some of the points, exactly."""
+    chosen = [int(i) for i in points]
+    if not chosen:
+        return {}
+    data = Dataset([problem.data.inputs[i] for i in chosen], [problem.data.targets[i] for i in chosen])
+    part = Problem(data, problem.architecture, goal=problem.goal, bias=problem.bias, trained=problem.trained)
+    return dict(zip(chosen, outputs(part, network), strict=True))
+
+
+def least_margins(problem: Problem, network: Network, estimates: Estimates) -> tuple[Fraction, tuple[int, ...]]:
+    """The least y_i f(x_i) (max-margin), exactly, and all points that have it."""
+    signs = np.array([float(y) for y in problem.data.targets])
+    margins, errors = signs * estimates.outputs, estimates.output_errors
+    ceiling = float((margins + errors).min())
+    doubtful = np.flatnonzero(~(margins - errors > ceiling))
+    exact = outputs_at(problem, network, doubtful)
+    found = {i: problem.data.targets[i] * value for i, value in exact.items()}
+    least = min(found.values())
+    return least, tuple(i for i, margin in found.items() if margin == least)
+
+
+def residuals(problem: Problem, estimates: Estimates) -> tuple[Array, NDArray[np.bool_]]:
+    """|f(x_i) - y_i| (min-norm), and where it is not 0 for certain."""
+    targets = np.array([float(y) for y in problem.data.targets])
+    apart = np.abs(estimates.outputs - targets)
+    return apart, apart > estimates.output_errors + 4 * UNIT * np.abs(targets) + SMALLEST
+
+
+def exact_objective(problem: Problem, network: Network, estimates: Estimates) -> Fraction | None:
+    """What `verify.problem.objective` gives, at depth 2 with both layers trained."""
+    if problem.goal is Goal.MAX_MARGIN:
+        least, _ = least_margins(problem, network, estimates)
+        return half_squared_norm(problem, network) / least if least > 0 else None
+    _, surely_missed = residuals(problem, estimates)
+    if surely_missed.any():
+        return None
+    return half_squared_norm(problem, network) if tuple(outputs(problem, network)) == problem.data.targets else None
+
+
+def is_silent(problem: Problem, network: Network, estimates: Estimates, neuron: int) -> bool:
+    """Whether the neuron adds exactly 0 to the output at every point of the data."""
+    w, v, slope = network.hidden_weights[neuron], network.output_weights[neuron], problem.architecture.slope
+    if not v or not any(w):
+        return True
+    z, errors = estimates.preactivations[neuron], estimates.preactivation_errors[neuron]
+    if (z > errors).any() or (slope and (z < -errors).any()):
+        return False
+    doubtful = (int(i) for i in np.flatnonzero(~(z < -errors)))
+    exact = (sum(map(mul, w, problem.rows[i])) for i in doubtful)
+    return not any(value > 0 or (slope and value) for value in exact)

@@ -1,0 +1,101 @@
+"""Where the excess of a network over the best possible objective comes from, by the multipliers of the lower bound.
+
+At margin 1 (m the least margin, lambda the multipliers over beta, u_j = |v_j| w_j, s_j = sign v_j, h as in the bound):
+
+    1/2 ||theta||^2 / m - L  =  sum_j 1/2 (||w_j|| - |v_j|)^2 / m                imbalance
+                             +  sum_j (||u_j|| - s_j h(u_j)) / m                 directions
+                             +  sum_i lambda_i (y_i f(x_i) / m - 1)              slack points
+
+because sum_j s_j h(u_j) = sum_i lambda_i y_i f(x_i) and L = sum_i lambda_i. No term is negative: the first and the last
+by inspection, the middle one because the bound's certificate proves |h(u)| <= ||u||. For min-norm m = 1, lambda_i
+stands for lambda_i y_i and the last sum is 0. A dead neuron has h(u_j) = 0 (or v_j = 0): all of it is waste.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from verify.certificate import LowerBound
+from verify.diagnosis.estimates import Estimates
+from verify.exact_networks import norms
+from verify.problem import Goal, Problem
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excess:
+    """The parts of the excess, relative to the lower bound, in floats: they add up to objective / bound - 1.
+
+    direction_hints: (neuron, part), slack_hints: (point, part, y f(x) / least margin - 1); the largest part first,
+    without those that are 0 to rounding.   support: how many points have a multiplier.
+    """
+
+    dead_hint: float
+    imbalance_hint: float
+    direction_hints: tuple[tuple[int, float], ...]
+    slack_hints: tuple[tuple[int, float, float], ...]
+    support: int
+
+    @property
+    def directions_hint(self) -> float:
+        """The part of all live neurons that do not point where the bound is tight."""
+        return sum(part for _, part in self.direction_hints)
+
+    @property
+    def slack_hint(self) -> float:
+        """The part of all points that have a multiplier and more than the least margin."""
+        return sum(part for _, part, _ in self.slack_hints)
+
+    def to_json(self) -> dict[str, object]:
+        """The parts as JSON, of neurons and points the ten largest."""
+        return {
+            "dead_neurons_hint": self.dead_hint,
+            "imbalance_hint": self.imbalance_hint,
+            "directions_hint": self.directions_hint,
+            "slack_points_hint": self.slack_hint,
+            "neurons_hint": [list(pair) for pair in self.direction_hints[:10]],
+            "points_hint": [[point, part] for point, part, _ in self.slack_hints[:10]],
+            "points_with_a_multiplier": self.support,
+        }
+
+
+ROUNDING = 1e-12  # parts below this are taken for rounding
+
+
+def study_excess(
+    problem: Problem, estimates: Estimates, bound: LowerBound, silent: frozenset[int], least: float
+) -> Excess | None:
+    """The parts for a network that fits; None when the bound is 0.   least: its least margin (min-norm: 1)."""
+    lower = float(bound.bracket[0] or 0)
+    if lower <= 0 or least <= 0:
+        return None
+    points = np.array([i for i, _ in bound.multipliers], int)
+    multipliers = np.array([float(value / bound.beta) for _, value in bound.multipliers])
+    margin = problem.goal is Goal.MAX_MARGIN
+    signs = np.array([float(problem.data.targets[i]) for i in points]) if margin else np.ones(len(points))
+    slope, counted = float(problem.architecture.slope), list(problem.norm_columns)
+    hidden, outgoing = norms(estimates.weights[:, counted]), np.abs(estimates.outgoing)
+    dead = np.zeros(len(hidden), bool)
+    dead[list(silent)] = True
+    z = estimates.preactivations[:, points]
+    pulls = estimates.outgoing * (np.maximum(z, slope * z) @ (signs * multipliers))
+    unit = least * lower
+    directions = (hidden * outgoing - pulls) / unit
+    imbalance = (hidden - outgoing) ** 2 / 2 / unit
+    slack = signs * estimates.outputs[points] / least - 1 if margin else np.zeros(len(points))
+    held = dict(zip(points.tolist(), slack.tolist(), strict=True))
+    return Excess(
+        dead_hint=float(((hidden**2 + outgoing**2) / 2)[dead].sum() / unit),
+        imbalance_hint=float(imbalance[~dead].sum()),
+        direction_hints=_largest(np.flatnonzero(~dead), directions[~dead]),
+        slack_hints=tuple((i, part, held[i]) for i, part in _largest(points, multipliers * slack / lower)),
+        support=len(points),
+    )
+
+
+def _largest(names: np.ndarray, parts: np.ndarray) -> tuple[tuple[int, float], ...]:
+    order = np.argsort(-parts, kind="stable")
+    return tuple((int(names[q]), float(parts[q])) for q in order if parts[q] > ROUNDING)

@@ -1,0 +1,184 @@
+"""What each improvement would bring: a ladder of explicit networks that fit, each better than the one before.
+
+    given > without its dead neurons > balanced > polished in its own patterns > best of its width > best known > bound
+
+Removing dead neurons and balancing keep the outputs at the data as they are. Balancing turns (w_j, v_j) into
+(c w_j, v_j / c) with c^2 = |v_j| / ||w_j||, which makes 1/2 (||w_j||^2 + v_j^2) as small as it gets, |v_j| ||w_j||.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import lru_cache
+from typing import final
+
+from verify.diagnosis.estimates import Array, estimate, exact_objective
+from verify.errors import InputError
+from verify.exact import rational, squared_norm
+from verify.exact_networks import CONSTANT_COST
+from verify.global_optimality import Bracket, is_no_wider
+from verify.network import Network
+from verify.problem import Problem
+
+SMALLEST_STEP = Fraction(1, 10**9)
+"""A rung must lower the objective by more than this part."""
+
+POWERS = 40  # factors are 2^a 3^b 5^c with |b|, |c| up to this: within 2e-4 of any number, with few primes
+
+
+@final
+class Step(Enum):
+    """What a rung of the ladder stands for."""
+
+    GIVEN = "given"
+    WITHOUT_DEAD = "dead neurons removed"
+    BALANCED = "balanced"
+    POLISHED = "polished in its own patterns"
+    OWN_WIDTH = "best known of its width"
+    ANY_WIDTH = "best known of any width"
+    BOUND = "lower bound"
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """A network that fits, with its exact objective; only the lower bound has no network.
+
+    excess: how far the objective is above the best possible one, as a bracket; None when no bracket is known.
+    """
+
+    step: Step
+    objective: Fraction
+    network: Network | None
+    excess: tuple[Fraction, Fraction] | None
+
+    def to_json(self) -> dict[str, object]:
+        """The rung as JSON, without the weights."""
+        return {
+            "step": self.step.value,
+            "objective": str(self.objective),
+            "neurons": None if self.network is None else self.network.width,
+            "excess_hint": None if self.excess is None else [float(end) for end in self.excess],
+        }
+
+
+def climb(
+    problem: Problem, subject: Network | None, bracket: Bracket | None, silent: frozenset[int], rows: Array
+) -> tuple[Rung, ...]:
+    """The rungs from `subject` (None: no network that fits is given) to the lower bound, each below the one before.
+
+    silent: the neurons of the subject that add nothing at any point.   rows: the problem's `float_rows`.
+    A step that does not lower the objective by `SMALLEST_STEP` is left out.
+    """
+    found: list[tuple[Step, Fraction, Network | None]] = []
+    for step, network in _candidates(problem, subject, bracket, silent):
+        value = _value(problem, network, rows)
+        if value is not None and (not found or value < found[-1][1] * (1 - SMALLEST_STEP)):
+            found.append((step, value, network))
+    lower = None if bracket is None else bracket.ends[0]
+    upper = None if bracket is None else bracket.ends[1]
+    if not found:
+        return ()
+    upper = min(found[-1][1], found[-1][1] if upper is None else upper)
+    if lower is not None:
+        found.append((Step.BOUND, lower, None))
+    return tuple(
+        Rung(step=step, objective=value, network=network, excess=_excess(value, lower, upper))
+        for step, value, network in found
+    )
+
+
+def _value(problem: Problem, network: Network, rows: Array) -> Fraction | None:
+    """The exact objective; None when the network does not fit, or the value is too long to be kept."""
+    try:
+        value = exact_objective(problem, network, estimate(problem, network, rows))
+        return None if value is None else rational(value)
+    except (InputError, OverflowError):
+        return None
+
+
+def _excess(value: Fraction, lower: Fraction | None, upper: Fraction) -> tuple[Fraction, Fraction] | None:
+    if not lower:
+        return None
+    return max(value / upper - 1, Fraction(0)), value / lower - 1
+
+
+def _candidates(
+    problem: Problem, subject: Network | None, bracket: Bracket | None, silent: frozenset[int]
+) -> Iterator[tuple[Step, Network]]:
+    if subject is not None:
+        yield Step.GIVEN, subject
+        kept = without(subject, silent)
+        if kept is not None:
+            yield Step.WITHOUT_DEAD, kept
+        yield Step.BALANCED, balanced(problem, kept or subject)
+    if bracket is None:
+        return
+    if bracket.own is not None:
+        yield Step.POLISHED, bracket.own
+    narrow = next((witness for witness in bracket.witnesses if is_no_wider(problem, witness)), None)
+    if narrow is not None:
+        yield Step.OWN_WIDTH, narrow
+    if bracket.witnesses:
+        yield Step.ANY_WIDTH, bracket.witnesses[0]
+
+
+def without(network: Network, neurons: frozenset[int]) -> Network | None:
+    """The network without these neurons; None when there is nothing to remove, or nothing would be left."""
+    kept = [j for j in range(network.width) if j not in neurons]
+    if not kept or len(kept) == network.width:
+        return None
+    masks, weights = network.architecture.masks, network.hidden_weights
+    hidden = [weights[j][c] for j in kept for c in masks[j]]
+    shape = network.architecture.with_width_of([masks[j] for j in kept])
+    return Network(shape, (hidden, [network.output_weights[j] for j in kept]))
+
+
+def balanced(problem: Problem, network: Network) -> Network:
+    """The same function with |v_j| = ||w_j|| nearly, and exactly where the factor is of the form 2^a 3^b 5^c.
+
+    The norm never grows, and is within a factor 1 + 1e-7 of balance. A neuron without weights that count (free bias)
+    has no balance; it is made nearly free.
+    """
+    counted = problem.norm_columns
+    spare = Fraction(CONSTANT_COST) * squared_norm(value for layer in network.parameters for value in layer)
+    hidden: list[Fraction] = []
+    outgoing: list[Fraction] = []
+    for w, v, mask in zip(network.hidden_weights, network.output_weights, network.architecture.masks, strict=True):
+        size, factor = squared_norm(w[c] for c in counted), Fraction(1)
+        if size and v:
+            factor = _smooth(_log2(v * v / size) / 4)
+        elif v and any(w) and v * v > spare:
+            factor = _smooth(_log2(v * v / spare) / 2)
+        if size * factor**2 + v * v / factor**2 >= size + v * v:
+            factor = Fraction(1)
+        hidden += [w[c] * factor for c in mask]
+        outgoing.append(v / factor)
+    return Network(network.architecture, (hidden, outgoing))
+
+
+def _log2(number: Fraction) -> float:
+    return math.log2(number.numerator) - math.log2(number.denominator)
+
+
+def _smooth(logarithm: float) -> Fraction:
+    """A number 2^a 3^b 5^c near 2^`logarithm`: products of such numbers stay short."""
+    table = _smooth_table()
+    place = bisect_left(table, (logarithm % 1.0,))
+    _, three, five = min(
+        (table[q % len(table)] for q in (place - 1, place)),
+        key=lambda entry: abs((entry[0] - logarithm + 0.5) % 1.0 - 0.5) + 1e-12 * (abs(entry[1]) + abs(entry[2])),
+    )
+    two = round(logarithm - three * math.log2(3) - five * math.log2(5))
+    return Fraction(2) ** two * Fraction(3) ** three * Fraction(5) ** five
+
+
+@lru_cache(maxsize=1)
+def _smooth_table() -> list[tuple[float, int, int]]:
+    span = range(-POWERS, POWERS + 1)
+    return sorted(((b * math.log2(3) + c * math.log2(5)) % 1.0, b, c) for b in span for c in span)

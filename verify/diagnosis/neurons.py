@@ -1,0 +1,236 @@
+"""Which neurons are dead, unbalanced or doubled, which sit at kinks, and which point the wrong way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.diagnosis.estimates import Estimates, is_silent
+from verify.exact_networks import norms, reaches
+from verify.network import Network
+from verify.problem import Goal, Problem
+
+if TYPE_CHECKING:
+    from solvers.kkt_residual import LocalModel
+
+UNBALANCED = 0.01
+"""A neuron is called unbalanced when |v| and ||w|| differ by more than this part of the larger one."""
+
+DOUBLED = 1e-3
+"""Neurons of one output sign are called doubled when the angle between their weights is at most this (radians)."""
+
+NEAR_KINK = 1e-6
+"""A preactivation is near its kink when it is at most this part of its reach ||w|| ||x|| (`exact_networks.reaches`)."""
+
+TURNED = 1.0
+"""A neuron is said to have to turn when its weights and its KKT direction are more degrees apart than this."""
+
+TURN_KINK, TURN_SHARE = 1e-3, 1e-3
+"""For the angles, preactivations within this part of their reach are kinks (training steps to and fro across them), and
+neurons with less than this part of sum ||u_j|| are left out."""
+
+NEAREST_POINTS = 2000  # max-margin: only so many points of least margin are given multipliers for the angles
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imbalance:
+    """A neuron with |v| != ||w||: their exact squares (a free bias does not count in ||w||)."""
+
+    neuron: int
+    outgoing_squared: Fraction
+    hidden_squared: Fraction
+
+    @property
+    def outgoing_hint(self) -> float:
+        """|v|."""
+        return float(self.outgoing_squared) ** 0.5
+
+    @property
+    def hidden_hint(self) -> float:
+        """||w||."""
+        return float(self.hidden_squared) ** 0.5
+
+    @property
+    def waste_hint(self) -> float:
+        """What balance would take off 1/2 ||theta||^2: 1/2 (|v| - ||w||)^2."""
+        return (self.outgoing_hint - self.hidden_hint) ** 2 / 2
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neurons:
+    """The neurons by what is wrong with them. Fields named `hint` come from floats; the others are exact.
+
+    dead: they add 0 to the output at every point of the data, but not to the norm.   dead_share: their share of
+    ||theta||^2.   zero: neurons whose weights are all zero (they cost nothing).
+    unbalanced: beyond `UNBALANCED`, the most wasteful first; dead ones are left out.
+    doubled_hints: groups that point the same way (`DOUBLED`), with the same output sign and mask: one would do.
+    near_kink_hints: (neuron, point) with a preactivation within `NEAR_KINK` of 0, the exact kinks among them.
+    turn_hints: (neuron, degrees) beyond `TURNED` between w_j and v_j sum_i lambda_i y_i g_ij x_i, at the multipliers
+    that suit the balanced network best; first those with the largest ||u_j|| (1 - cos).
+    """
+
+    count: int
+    dead: tuple[int, ...]
+    dead_share: Fraction
+    zero: tuple[int, ...]
+    unbalanced: tuple[Imbalance, ...]
+    doubled_hints: tuple[tuple[int, ...], ...]
+    near_kink_hints: tuple[tuple[int, int], ...]
+    turn_hints: tuple[tuple[int, float], ...]
+
+    def to_json(self) -> dict[str, object]:
+        """The neurons as JSON; of the near-kinks the first ten."""
+        return {
+            "count": self.count,
+            "dead": list(self.dead),
+            "dead_share_of_squared_norm": str(self.dead_share),
+            "zero": list(self.zero),
+            "unbalanced": [
+                {"neuron": q.neuron, "outgoing_hint": q.outgoing_hint, "hidden_hint": q.hidden_hint}
+                for q in self.unbalanced
+            ],
+            "doubled_hint": [list(group) for group in self.doubled_hints],
+            "near_kinks_hint": [list(pair) for pair in self.near_kink_hints[:10]],
+            "near_kinks_count_hint": len(self.near_kink_hints),
+            "turn_degrees_hint": [[neuron, round(angle, 3)] for neuron, angle in self.turn_hints],
+        }
+
+
+def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, fits: bool) -> Neurons:
+    """The neurons of `network`; the angles are found only when it fits."""
+    counted = problem.norm_columns
+    hidden = [sum((w[c] * w[c] for c in counted), Fraction(0)) for w in network.hidden_weights]
+    outgoing = [v * v for v in network.output_weights]
+    costs = [a + b for a, b in zip(hidden, outgoing, strict=True)]
+    silent = [j for j in range(len(costs)) if is_silent(problem, network, estimates, j)]
+    dead = tuple(j for j in silent if costs[j])
+    total = sum(costs, Fraction(0))
+    live = np.ones(len(costs), bool)
+    live[silent] = False
+    kinks = _near_kinks(problem, network, estimates, live, NEAR_KINK)
+    return Neurons(
+        count=len(costs),
+        dead=dead,
+        dead_share=sum((costs[j] for j in dead), Fraction(0)) / total if total else Fraction(0),
+        zero=tuple(j for j in silent if not costs[j]),
+        unbalanced=_unbalanced(hidden, outgoing, live),
+        doubled_hints=_doubled(network, estimates, live),
+        near_kink_hints=tuple((int(j), int(i)) for j, i in np.argwhere(kinks)),
+        turn_hints=_turns(problem, network, estimates, live) if fits and live.any() else (),
+    )
+
+
+def _unbalanced(hidden: list[Fraction], outgoing: list[Fraction], live: NDArray[np.bool_]) -> tuple[Imbalance, ...]:
+    found = [
+        Imbalance(neuron=j, outgoing_squared=v, hidden_squared=w)
+        for j, (v, w) in enumerate(zip(outgoing, hidden, strict=True))
+        if live[j]
+    ]
+    apart = [
+        q for q in found if min(q.outgoing_hint, q.hidden_hint) < (1 - UNBALANCED) * max(q.outgoing_hint, q.hidden_hint)
+    ]
+    return tuple(sorted(apart, key=lambda q: -q.waste_hint))
+
+
+def _doubled(network: Network, estimates: Estimates, live: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
+    sizes = norms(estimates.weights)
+    units = estimates.weights / np.where(sizes > 0, sizes, 1.0)[:, None]
+    masks = network.architecture.masks
+    groups: list[list[int]] = []
+    for j in np.flatnonzero(live & (sizes > 0)):
+        for group in groups:
+            i = group[0]
+            same = masks[i] == masks[j] and estimates.outgoing[i] * estimates.outgoing[j] > 0
+            if same and np.linalg.norm(units[i] - units[j]) <= DOUBLED:
+                group.append(int(j))
+                break
+        else:
+            groups.append([int(j)])
+    return tuple(tuple(group) for group in groups if len(group) > 1)
+
+
+def _near_kinks(
+    problem: Problem, network: Network, estimates: Estimates, live: NDArray[np.bool_], share: float
+) -> NDArray[np.bool_]:
+    """(k, n): where a live neuron is within `share` of its kink, at points that it sees at all."""
+    if problem.architecture.slope == 1:
+        return np.zeros(estimates.preactivations.shape, bool)
+    near = np.abs(estimates.preactivations) <= share * reaches(
+        estimates.rows, estimates.weights, bias=problem.architecture.bias
+    )
+    for mask in problem.mask_classes:
+        here = np.array([seen == mask for seen in network.architecture.masks])
+        near[np.ix_(here, ~estimates.rows[:, list(mask)].any(axis=1))] = False
+    return near & live[:, None]
+
+
+def _turns(
+    problem: Problem, network: Network, estimates: Estimates, live: NDArray[np.bool_]
+) -> tuple[tuple[int, float], ...]:
+    """The angles at the live neurons, balanced: there the residual of a KKT fit is about directions alone."""
+    from solvers.kkt_residual import fit_multipliers
+
+    counted = np.zeros(estimates.weights.shape[1], bool)
+    counted[list(problem.norm_columns)] = True
+    sizes = norms(np.where(counted, estimates.weights, 0.0)) * np.abs(estimates.outgoing)
+    places = np.flatnonzero(live & (sizes > TURN_SHARE * sizes[live].sum()))
+    if not len(places):
+        return ()
+    kinks = _near_kinks(problem, network, estimates, live, TURN_KINK)
+    model = _balanced_model(problem, network, estimates, places, counted, kinks)
+    free_signs, negative = problem.goal is Goal.MIN_NORM, frozenset[int]()
+    if free_signs and model.kink.any():  # the signs at kinks are those that a fit without kinks gives
+        smooth = replace(model, kink=np.zeros_like(model.kink))
+        found = fit_multipliers(smooth, 1.0, free_signs=True).multipliers
+        negative = frozenset(int(i) for i in np.flatnonzero(model.kink.any(axis=0) & (found < 0)))
+    fit = fit_multipliers(model, 1.0, free_signs=free_signs, negative=negative)
+    own = np.where(counted, model.weights, 0.0) / np.sqrt(model.norm)
+    pull = np.where(counted, own - fit.residual[: own.size].reshape(own.shape), 0.0)
+    cosine = (own * pull).sum(axis=1) / np.maximum(norms(own) * norms(pull), 1e-300)
+    angles = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    costs = norms(own) ** 2 * (1.0 - cosine)
+    order = [int(q) for q in np.argsort(-costs, kind="stable") if angles[q] > TURNED]
+    return tuple((int(places[q]), float(angles[q])) for q in order)
+
+
+def _balanced_model(
+    problem: Problem,
+    network: Network,
+    estimates: Estimates,
+    places: NDArray[np.intp],
+    counted: NDArray[np.bool_],
+    kinks: NDArray[np.bool_],
+) -> LocalModel:
+    """The neurons at `places`, balanced, on the points of least margin; near-kinks count as kinks."""
+    from solvers.kkt_residual import LocalModel
+
+    margin = problem.goal is Goal.MAX_MARGIN
+    weights, outgoing = estimates.weights[places], estimates.outgoing[places]
+    sizes = norms(np.where(counted, weights, 0.0))
+    factor = np.sqrt(np.abs(outgoing) / sizes)
+    signs = np.array([float(y) for y in problem.data.targets]) if margin else np.ones(len(estimates.outputs))
+    slacks = signs * estimates.outputs
+    slacks = slacks - slacks.min() if margin else np.zeros(len(slacks))
+    chosen = np.argsort(slacks, kind="stable")[:NEAREST_POINTS]
+    allowed = np.zeros(weights.shape, bool)
+    for q, j in enumerate(places):
+        allowed[q, list(network.architecture.masks[j])] = True
+    return LocalModel(
+        rows=estimates.rows[chosen],
+        signs=signs[chosen],
+        slope=float(problem.architecture.slope),
+        weights=weights * factor[:, None],
+        outgoing=outgoing / factor,
+        on=estimates.preactivations[np.ix_(places, chosen)] > 0,
+        kink=kinks[np.ix_(places, chosen)],
+        counted=counted,
+        allowed=allowed,
+        slacks=slacks[chosen],
+        norm=float(2 * (np.abs(outgoing) * sizes).sum()),
+    )

@@ -1,0 +1,131 @@
+"""Which points a network violates, which hold it (the least margin), and which are slack."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from verify.diagnosis.estimates import Array, Estimates, least_margins, outputs_at, residuals
+from verify.network import Network
+from verify.problem import Goal, Problem
+
+CLOSE = 0.01
+"""Points whose margin is at most this part above the least one are close to it."""
+
+NEAR_TIE = 1e-6
+"""Points whose margin is at most this part above the least one were probably meant to have it."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Points:
+    """The points by how the network meets them. Fields named `hint` come from floats; the others are exact.
+
+    violated: y f(x) <= 0 (max-margin), f(x) != y (min-norm).   worst: the one of them that is furthest off.
+    least: the least margin y f(x), active: the points that have exactly that (max-margin only; min-norm: None, none).
+    duplicates: groups of points with equal inputs.
+    near_tie_hints: points within `NEAR_TIE` of the least margin that do not have it.
+    close_share_hint: the share of all points that are active or within `CLOSE` of the least margin.
+    median_slack_hint: the median of y f(x) / least - 1 over the points that are not active; None when there are none.
+    """
+
+    violated: tuple[int, ...]
+    worst: int | None
+    least: Fraction | None
+    active: tuple[int, ...]
+    duplicates: tuple[tuple[int, ...], ...]
+    near_tie_hints: tuple[int, ...]
+    close_share_hint: float | None
+    median_slack_hint: float | None
+
+    def to_json(self) -> dict[str, object]:
+        """The points as JSON: counts, and the first ten of each list."""
+        return {
+            "violated": len(self.violated),
+            "first_violated": list(self.violated[:10]),
+            "worst": self.worst,
+            "least_margin": None if self.least is None else str(self.least),
+            "active": list(self.active[:10]),
+            "active_count": len(self.active),
+            "duplicate_groups": len(self.duplicates),
+            "near_ties_hint": len(self.near_tie_hints),
+            "close_share_hint": self.close_share_hint,
+            "median_slack_hint": self.median_slack_hint,
+        }
+
+
+def study_points(problem: Problem, network: Network, estimates: Estimates) -> Points:
+    """The points of the problem, as `network` meets them."""
+    duplicates = _duplicates(problem, estimates.rows)
+    if problem.goal is Goal.MIN_NORM:
+        violated, worst = _missed(problem, network, estimates)
+        return Points(
+            violated=violated,
+            worst=worst,
+            least=None,
+            active=(),
+            duplicates=duplicates,
+            near_tie_hints=(),
+            close_share_hint=None,
+            median_slack_hint=None,
+        )
+    least, active = least_margins(problem, network, estimates)
+    margins = np.array([float(y) for y in problem.data.targets]) * estimates.outputs
+    if least <= 0:
+        return Points(
+            violated=_wrong(problem, network, estimates, margins),
+            worst=active[0],
+            least=least,
+            active=(),
+            duplicates=duplicates,
+            near_tie_hints=(),
+            close_share_hint=None,
+            median_slack_hint=None,
+        )
+    slack = margins / float(least) - 1.0
+    others = np.ones(len(slack), bool)
+    others[list(active)] = False
+    return Points(
+        violated=(),
+        worst=None,
+        least=least,
+        active=active,
+        duplicates=duplicates,
+        near_tie_hints=tuple(int(i) for i in np.flatnonzero(others & (slack <= NEAR_TIE))),
+        close_share_hint=float((slack <= CLOSE).mean()),
+        median_slack_hint=float(np.median(slack[others])) if others.any() else None,
+    )
+
+
+def _wrong(problem: Problem, network: Network, estimates: Estimates, margins: Array) -> tuple[int, ...]:
+    sure = margins < -estimates.output_errors
+    doubtful = np.flatnonzero(~sure & ~(margins > estimates.output_errors))
+    exact = outputs_at(problem, network, doubtful)
+    return tuple(
+        sorted([*map(int, np.flatnonzero(sure)), *(i for i, f in exact.items() if f * problem.data.targets[i] <= 0)])
+    )
+
+
+def _missed(problem: Problem, network: Network, estimates: Estimates) -> tuple[tuple[int, ...], int | None]:
+    apart, sure = residuals(problem, estimates)
+    exact = outputs_at(problem, network, np.flatnonzero(~sure))
+    missed = sorted(
+        [*map(int, np.flatnonzero(sure)), *(i for i, value in exact.items() if value != problem.data.targets[i])]
+    )
+    return tuple(missed), max(missed, key=lambda i: apart[i], default=None)
+
+
+def _duplicates(problem: Problem, rows: Array) -> tuple[tuple[int, ...], ...]:
+    """Equal floats first (sorted by a random projection), then the exact inputs of those."""
+    with np.errstate(all="ignore"):
+        keys = (rows * np.random.default_rng(0).standard_normal(rows.shape[1])).sum(axis=1)
+    order = np.argsort(keys, kind="stable")
+    equal = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    groups: defaultdict[tuple[Fraction, ...], list[int]] = defaultdict(list)
+    for i in sorted({int(order[p]) for place in equal for p in (place, place + 1)}):
+        groups[problem.data.inputs[i]].append(i)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
