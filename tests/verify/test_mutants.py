@@ -425,9 +425,8 @@ def test_the_searches_find_false_bounds():
     """What a broken checker would accept: beta a little lower, a separation of too much."""
     for case in forging.BOUNDS:
         problem, proof = forging.given(case)
-        assert not true_lower(
-            problem, None, forging.rescaled(problem, proof, beta=proof.beta * (1 - Fraction(1, 10**5)))
-        )
+        below = largest(problem, proof) * (1 - Fraction(1, 10**5))
+        assert not true_lower(problem, None, forging.rescaled(problem, proof, beta=below))
     case = forging.fitting()
     proof = case.of("stationary")
     best = min(epsilon for epsilon, delta in reachable(case.problem, case.network) if delta < 1e-6)
