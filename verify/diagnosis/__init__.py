@@ -73,5 +73,5 @@ def diagnose(
         if subject is not None and bracket is not None and bracket.lower is not None:
             least = 1.0 if points.least is None else float(points.least)
             excess = study_excess(problem, estimates, bracket.lower, silent, least)
-        ladder = climb(problem, subject, bracket, silent, estimates.rows)
+        ladder = climb(problem, subject, bracket, silent, estimates)
     return Diagnosis(points=points, neurons=neurons, excess=excess, ladder=ladder)

@@ -29,11 +29,12 @@ SMALLEST, LARGEST = 1e-70, 1e70  # between them, products of three numbers neith
 class Estimates:
     """A depth-2 network on its data, as floats.
 
-    rows (n, c), weights (k, c), outgoing (k,); preactivations w_j.x_i (k, n) and outputs f(x_i) (n,), each within its
-    error bound of the exact value (an infinite one where the numbers are out of the range of floats).
+    rows (n, c), targets (n,), weights (k, c), outgoing (k,); preactivations w_j.x_i (k, n) and outputs f(x_i) (n,), each
+    within its error bound of the exact value (an infinite one where the numbers are out of the range of floats).
     """
 
     rows: Array
+    targets: Array
     weights: Array
     outgoing: Array
     preactivations: Array
@@ -42,9 +43,10 @@ class Estimates:
     output_errors: Array
 
 
-def estimate(problem: Problem, network: Network, rows: Array | None = None) -> Estimates:
-    """The estimates; `rows` are the problem's `float_rows` when they are at hand. OverflowError beyond floats."""
-    rows = float_rows(problem) if rows is None else rows
+def estimate(problem: Problem, network: Network, like: Estimates | None = None) -> Estimates:
+    """The estimates; the data are taken over from those of another network. OverflowError beyond floats."""
+    rows = float_rows(problem) if like is None else like.rows
+    targets = np.array([float(y) for y in problem.data.targets]) if like is None else like.targets
     weights = np.array([[float(value) for value in row] for row in network.hidden_weights])
     outgoing = np.array([float(value) for value in network.output_weights])
     slope = float(problem.architecture.slope)
@@ -58,7 +60,7 @@ def estimate(problem: Problem, network: Network, rows: Array | None = None) -> E
     pairs = ((rows, problem.rows), (weights, network.hidden_weights), (outgoing[None], (network.output_weights,)))
     if not all(_in_range(floats, exact) for floats, exact in pairs) or 0 < slope < SMALLEST:
         errors, output_errors = np.full((k, n), np.inf), np.full(n, np.inf)
-    return Estimates(rows, weights, outgoing, z, errors, values, output_errors)
+    return Estimates(rows, targets, weights, outgoing, z, errors, values, output_errors)
 
 
 def _in_range(floats: Array, exact: Sequence[Sequence[Fraction]]) -> bool:
@@ -79,8 +81,7 @@ def outputs_at(problem: Problem, network: Network, points: Iterable[int]) -> dic
 
 def least_margins(problem: Problem, network: Network, estimates: Estimates) -> tuple[Fraction, tuple[int, ...]]:
     """The least y_i f(x_i) (max-margin), exactly, and all points that have it."""
-    signs = np.array([float(y) for y in problem.data.targets])
-    margins, errors = signs * estimates.outputs, estimates.output_errors
+    margins, errors = estimates.targets * estimates.outputs, estimates.output_errors
     ceiling = float((margins + errors).min())
     doubtful = np.flatnonzero(~(margins - errors > ceiling))
     exact = outputs_at(problem, network, doubtful)
@@ -89,11 +90,10 @@ def least_margins(problem: Problem, network: Network, estimates: Estimates) -> t
     return least, tuple(i for i, margin in found.items() if margin == least)
 
 
-def residuals(problem: Problem, estimates: Estimates) -> tuple[Array, NDArray[np.bool_]]:
+def residuals(estimates: Estimates) -> tuple[Array, NDArray[np.bool_]]:
     """|f(x_i) - y_i| (min-norm), and where it is not 0 for certain."""
-    targets = np.array([float(y) for y in problem.data.targets])
-    apart = np.abs(estimates.outputs - targets)
-    return apart, apart > estimates.output_errors + 4 * UNIT * np.abs(targets) + SMALLEST
+    apart = np.abs(estimates.outputs - estimates.targets)
+    return apart, apart > estimates.output_errors + 4 * UNIT * np.abs(estimates.targets) + SMALLEST
 
 
 def exact_objective(problem: Problem, network: Network, estimates: Estimates) -> Fraction | None:
@@ -101,7 +101,7 @@ def exact_objective(problem: Problem, network: Network, estimates: Estimates) ->
     if problem.goal is Goal.MAX_MARGIN:
         least, _ = least_margins(problem, network, estimates)
         return half_squared_norm(problem, network) / least if least > 0 else None
-    _, surely_missed = residuals(problem, estimates)
+    _, surely_missed = residuals(estimates)
     if surely_missed.any():
         return None
     return half_squared_norm(problem, network) if tuple(outputs(problem, network)) == problem.data.targets else None

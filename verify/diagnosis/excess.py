@@ -75,7 +75,7 @@ def study_excess(
     points = np.array([i for i, _ in bound.multipliers], int)
     multipliers = np.array([float(value / bound.beta) for _, value in bound.multipliers])
     margin = problem.goal is Goal.MAX_MARGIN
-    signs = np.array([float(problem.data.targets[i]) for i in points]) if margin else np.ones(len(points))
+    signs = estimates.targets[points] if margin else np.ones(len(points))
     slope, counted = float(problem.architecture.slope), list(problem.norm_columns)
     hidden, outgoing = norms(estimates.weights[:, counted]), np.abs(estimates.outgoing)
     dead = np.zeros(len(hidden), bool)

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import final
 
-from verify.diagnosis.estimates import Array, estimate, exact_objective
+from verify.diagnosis.estimates import Estimates, estimate, exact_objective
 from verify.errors import InputError
 from verify.exact import rational, squared_norm
 from verify.exact_networks import CONSTANT_COST
@@ -68,16 +68,16 @@ class Rung:
 
 
 def climb(
-    problem: Problem, subject: Network | None, bracket: Bracket | None, silent: frozenset[int], rows: Array
+    problem: Problem, subject: Network | None, bracket: Bracket | None, silent: frozenset[int], like: Estimates
 ) -> tuple[Rung, ...]:
     """The rungs from `subject` (None: no network that fits is given) to the lower bound, each below the one before.
 
-    silent: the neurons of the subject that add nothing at any point.   rows: the problem's `float_rows`.
+    silent: the neurons of the subject that add nothing at any point.   like: estimates on the same data.
     A step that does not lower the objective by `SMALLEST_STEP` is left out.
     """
     found: list[tuple[Step, Fraction, Network | None]] = []
     for step, network in _candidates(problem, subject, bracket, silent):
-        value = _value(problem, network, rows)
+        value = _value(problem, network, like)
         if value is not None and (not found or value < found[-1][1] * (1 - SMALLEST_STEP)):
             found.append((step, value, network))
     lower = None if bracket is None else bracket.ends[0]
@@ -93,10 +93,10 @@ def climb(
     )
 
 
-def _value(problem: Problem, network: Network, rows: Array) -> Fraction | None:
+def _value(problem: Problem, network: Network, like: Estimates) -> Fraction | None:
     """The exact objective; None when the network does not fit, or the value is too long to be kept."""
     try:
-        value = exact_objective(problem, network, estimate(problem, network, rows))
+        value = exact_objective(problem, network, estimate(problem, network, like))
         return None if value is None else rational(value)
     except (InputError, OverflowError):
         return None

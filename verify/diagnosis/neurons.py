@@ -214,7 +214,7 @@ def _balanced_model(
     weights, outgoing = estimates.weights[places], estimates.outgoing[places]
     sizes = norms(np.where(counted, weights, 0.0))
     factor = np.sqrt(np.abs(outgoing) / sizes)
-    signs = np.array([float(y) for y in problem.data.targets]) if margin else np.ones(len(estimates.outputs))
+    signs = estimates.targets if margin else np.ones(len(estimates.outputs))
     slacks = signs * estimates.outputs
     slacks = slacks - slacks.min() if margin else np.zeros(len(slacks))
     chosen = np.argsort(slacks, kind="stable")[:NEAREST_POINTS]

@@ -74,7 +74,7 @@ def study_points(problem: Problem, network: Network, estimates: Estimates) -> Po
             median_slack_hint=None,
         )
     least, active = least_margins(problem, network, estimates)
-    margins = np.array([float(y) for y in problem.data.targets]) * estimates.outputs
+    margins = estimates.targets * estimates.outputs
     if least <= 0:
         return Points(
             violated=_wrong(problem, network, estimates, margins),
@@ -111,7 +111,7 @@ def _wrong(problem: Problem, network: Network, estimates: Estimates, margins: Ar
 
 
 def _missed(problem: Problem, network: Network, estimates: Estimates) -> tuple[tuple[int, ...], int | None]:
-    apart, sure = residuals(problem, estimates)
+    apart, sure = residuals(estimates)
     exact = outputs_at(problem, network, np.flatnonzero(~sure))
     missed = sorted(
         [*map(int, np.flatnonzero(sure)), *(i for i, value in exact.items() if value != problem.data.targets[i])]
