@@ -30,7 +30,7 @@ POINTS_PER_ROUND = 50
 COLUMNS_PER_ROUND = 24  # per mask class and sign
 KEEP_COLUMNS = 100  # beyond this, columns unused for `IDLE_ROUNDS` rounds are dropped
 IDLE_ROUNDS = 3
-QUANTUM_BITS = 38  # multipliers are multiples of 2^-38 of the largest one: short, and exact as floats
+FEWEST_BITS, MOST_BITS = 20, 40  # of the multipliers: short ones make small certificates, and are exact as floats
 SUPPORT_TOLERANCE = 1e-9  # multipliers below this part of the largest are set to zero
 FIRST_PENALTY = 100.0  # in the scaled problem, where rows and targets are about 1
 OWN_ROUNDS = 20
@@ -127,6 +127,11 @@ def _scales(instance: Instance) -> tuple[Array, float]:
     scales = 2.0 ** -np.round(np.log2(sizes))
     required = np.abs((scales if not instance.free else 1.0) * (1.0 if instance.margin else instance.targets))
     return scales, 2.0 ** -np.round(np.log2(float(np.max(required)) or 1.0))
+
+
+def multiplier_bits(tol: float) -> int:
+    """Multipliers are multiples of 2^-bits of the largest one: as short as the relative gap `tol` allows."""
+    return int(np.clip(np.ceil(-np.log2(tol)) + 12, FEWEST_BITS, MOST_BITS))
 
 
 class _Loop:
@@ -419,7 +424,7 @@ class _Loop:
         largest = float(np.abs(multipliers).max(initial=0.0))
         if largest <= 0:
             return np.zeros_like(multipliers)
-        quantum = 2.0 ** (np.floor(np.log2(largest)) - QUANTUM_BITS)
+        quantum = 2.0 ** (np.floor(np.log2(largest)) - multiplier_bits(self.tol))
         rounded = np.round(multipliers / quantum) * quantum
         rounded[np.abs(multipliers) < SUPPORT_TOLERANCE * largest] = 0.0
         if self.instance.free:

@@ -33,7 +33,7 @@ __all__ = [
 ]  # fmt: skip
 
 SCHEMA = "certificate-1"
-MAX_SIZE = 64 * 2**20
+MAX_SIZE = 256 * 2**20
 MAX_DEPTH = 16
 
 Sparse: TypeAlias = tuple[tuple[int, Fraction], ...]

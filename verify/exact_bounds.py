@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import mul
 from typing import TYPE_CHECKING
 
 from verify.certificate import Bound, LowerBound, Range, Split, Tree
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["lower_bound"]
 
-SLOPE_BITS = 40
+FEWEST_BITS, MOST_BITS = 20, 44
 
 
-def lower_bound(problem: Problem, proof: DualProof) -> LowerBound | None:
+def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerBound | None:
     """The certificate for `proof`, or None where rounding breaks it (free bias: no variable left to balance a leaf)."""
     support = [int(i) for i in proof.support]
     multipliers = [Fraction(float(proof.multipliers[i])) for i in support]
@@ -36,8 +37,9 @@ def lower_bound(problem: Problem, proof: DualProof) -> LowerBound | None:
     value = sum((m if margin else m * targets[i] for i, m in zip(support, multipliers, strict=True)), Fraction(0))
     if value <= 0 or (problem.bias is Bias.FREE and sum(coefficients) != 0):
         return None
-    denominator = _denominator(problem, coefficients)
-    builder = _Builder(problem, support, coefficients, denominator)
+    bits = min(max(math.ceil(-math.log2(tol)) + 13, FEWEST_BITS), MOST_BITS)
+    denominator = _denominator(problem, coefficients, bits)
+    builder = _Builder(problem, support, coefficients, denominator, Fraction(float(proof.beta)))
     trees: list[Tree] = []
     order = [(mask, sign) for mask in range(len(problem.mask_classes)) for sign in (1, -1)]
     for (mask, sign), tree in zip(order, proof.trees, strict=True):
@@ -55,29 +57,37 @@ def lower_bound(problem: Problem, proof: DualProof) -> LowerBound | None:
     )
 
 
-def _denominator(problem: Problem, coefficients: Sequence[Fraction]) -> int:
-    """A denominator that makes every (1 - a) c_i whole and leaves `SLOPE_BITS` bits for slopes, ranges and
-    multipliers.
-    """
+def _denominator(problem: Problem, coefficients: Sequence[Fraction], bits: int) -> int:
+    """A denominator that makes every (1 - a) c_i whole and leaves `bits` bits for slopes, ranges and multipliers."""
     base = math.lcm(*(((1 - problem.architecture.slope) * c).denominator for c in coefficients))
     largest = max(map(abs, coefficients))
     rows = max((abs(entry) for row in problem.rows for entry in row), default=Fraction(1)) or Fraction(1)
-    wanted = max(Fraction(2) ** SLOPE_BITS / largest, Fraction(2) ** SLOPE_BITS, Fraction(2) ** SLOPE_BITS / rows)
+    wanted = 2**bits / min(largest, Fraction(1), rows)
     factor = max(math.ceil(wanted / base), 1)
     return base * 2 ** (factor - 1).bit_length()
 
 
 class _Builder:
-    """Walks trees in pre-order with the signs of the path; keeps the largest bound as `beta`."""
+    """Walks trees in pre-order with the signs of the path; keeps the largest bound as `beta`.
+
+    target: what the float trees prove; a range is left out of a leaf that stays below it without.
+    """
 
     def __init__(
-        self, problem: Problem, support: Sequence[int], coefficients: Sequence[Fraction], denominator: int
+        self,
+        problem: Problem,
+        support: Sequence[int],
+        coefficients: Sequence[Fraction],
+        denominator: int,
+        target: Fraction,
     ) -> None:
         self.problem, self.support, self.denominator = problem, support, denominator
         self.free = problem.bias is Bias.FREE
         self.slope = problem.architecture.slope
         self.coefficients = coefficients
-        self.beta = Fraction(0)
+        self.beta, self.target = Fraction(0), target
+        self.base_unit = math.lcm(*((self.slope * c * denominator).denominator for c in coefficients))
+        self.plain: dict[tuple[int, tuple[int, ...]], int] = {}
         rows, self.row_denominator = common_integers([problem.rows[i] for i in support])
         self.rows = rows
 
@@ -86,7 +96,7 @@ class _Builder:
         counted = [q for q, column in enumerate(seen) if column in set(self.problem.norm_columns)]
         rows = [[row[column] for column in seen] for row in self.rows]
         excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]
-        base = [self.slope * sign * c for c in self.coefficients]
+        base = [int(self.slope * sign * c * self.denominator * self.base_unit) for c in self.coefficients]
         result: list[Split | Bound] = []
         signs = [0] * len(self.support)
         pending: list[tuple[int, int]] = []  # (point, next sign) of the splits on the path
@@ -114,50 +124,69 @@ class _Builder:
         leaf: Leaf,
         signs: Sequence[int],
         excess: Sequence[int],
-        base: Sequence[Fraction],
+        base: Sequence[int],
         rows: Sequence[Sequence[int]],
         counted: Sequence[int],
     ) -> Bound | None:
-        slopes = []
-        for t, s, e in zip(leaf.slopes, signs, excess, strict=True):
-            whole = round(Fraction(float(t)) * self.denominator)
-            if s > 0:
-                whole = max(whole, e)
-            elif s < 0:
-                whole = min(whole, 0)
-            else:
-                whole = min(max(whole, min(e, 0)), max(e, 0))
-            slopes.append(whole)
+        slopes = [self._slope(t, s, e) for t, s, e in zip(leaf.slopes, signs, excess, strict=True)]
         if self.free and not self._balance(slopes, signs, excess):
             return None
-        ranges: list[Range] = []
-        offset = Fraction(0)
-        for i, (s, e) in enumerate(zip(signs, excess, strict=True)):
-            if s != 0 or e <= 0:
-                continue
-            found = leaf.ranges.get(i)
-            low, high = found or ({}, {})
-            left, low_terms = self._range(i, -1, low, signs, rows, counted)
-            right, high_terms = self._range(i, 1, high, signs, rows, counted)
+        factors = [b + t * self.base_unit for b, t in zip(base, slopes, strict=True)]
+        p = [sum(map(mul, factors, column)) for column in zip(*rows, strict=True)]
+        size = Fraction(
+            _ceil_sqrt(sum(p[q] * p[q] for q in counted)), self.denominator * self.base_unit * self.row_denominator
+        )
+        chords = [i for i, (s, e) in enumerate(zip(signs, excess, strict=True)) if s == 0 and e > 0]
+        listed: list[tuple[int, int, Range]] = []  # offset without the range, with it (over denominator^2), the range
+        offset = 0
+        for i in chords:
+            t, e = slopes[i], excess[i]
+            low, high = leaf.ranges.get(i) or ({}, {})
+            left, low_terms = self._range(i, -1, low, signs, rows, counted) if t > 0 else (0, ())
+            right, high_terms = self._range(i, 1, high, signs, rows, counted) if t < e else (0, ())
             if left is None or right is None:
                 return None
+            plain = max(t, e - t) * self._plain_range(i, rows, counted)
             if low_terms or high_terms or self.free:
-                ranges.append(
-                    Range(point=self.support[i], left=left, right=right, left_terms=low_terms, right_terms=high_terms)
+                found = Range(
+                    point=self.support[i], left=left, right=right, left_terms=low_terms, right_terms=high_terms
                 )
-            else:  # not listed: the bound that the checker takes
-                square = Fraction(sum(rows[i][q] ** 2 for q in counted), self.row_denominator**2)
-                left = right = sqrt_upper(square) * self.denominator
-            offset += max(slopes[i] * left, (e - slopes[i]) * right) / Fraction(self.denominator**2)
-        p = [Fraction(0)] * len(rows[0])
-        factors = [b * self.denominator + t for b, t in zip(base, slopes, strict=True)]
-        scale = math.lcm(*(f.denominator for f in factors))
-        whole_factors = [int(f * scale) for f in factors]
-        p = [sum(f * row[q] for f, row in zip(whole_factors, rows, strict=True)) for q in range(len(rows[0]))]
-        square = sum(p[q] * p[q] for q in counted)
-        size = Fraction(_ceil_sqrt(square), scale * self.denominator * self.row_denominator)
-        self.beta = max(self.beta, offset + size)
-        return Bound(tuple(slopes), tuple(ranges))
+                listed.append((plain, max(t * left, (e - t) * right), found))
+            else:
+                offset += plain
+        unit = self.denominator**2
+        budget = math.floor((self.target - size) * unit) - offset - sum(tight for _, tight, _ in listed)
+        ranges: list[Range] = []
+        for plain, tight, found in sorted(listed, key=lambda entry: entry[0] - entry[1]):
+            if not self.free and plain - tight <= budget:  # the leaf closes without this range
+                budget -= plain - tight
+                offset += plain
+            else:
+                offset += tight
+                ranges.append(found)
+        self.beta = max(self.beta, size + Fraction(offset, unit))
+        return Bound(tuple(slopes), tuple(sorted(ranges, key=lambda entry: entry.point)))
+
+    def _slope(self, t: float, sign: int, excess: int) -> int:
+        """t over the denominator, rounded, within its interval."""
+        whole = self._whole(float(t))
+        if sign > 0:
+            return max(whole, excess)
+        if sign < 0:
+            return min(whole, 0)
+        return min(max(whole, min(excess, 0)), max(excess, 0))
+
+    def _whole(self, value: float) -> int:
+        """The float over the denominator, rounded."""
+        return round((value if self.denominator < 2**900 else Fraction(value)) * self.denominator)
+
+    def _plain_range(self, point: int, rows: Sequence[Sequence[int]], counted: Sequence[int]) -> int:
+        """The bound of |x_i . u| that the checker takes where no range is listed, over the denominator, rounded up."""
+        key = (point, tuple(counted))
+        if key not in self.plain:
+            square = Fraction(sum(rows[point][q] ** 2 for q in counted), self.row_denominator**2)
+            self.plain[key] = math.ceil(sqrt_upper(square) * self.denominator)
+        return self.plain[key]
 
     def _balance(self, slopes: list[int], signs: Sequence[int], excess: Sequence[int]) -> bool:
         """Make the slopes sum to zero (the bias coordinate of p) by changing as few as possible."""
@@ -185,7 +214,7 @@ class _Builder:
     ) -> tuple[int | None, tuple[tuple[int, int], ...]]:
         """The whole number over the denominator that bounds side x_i . u on the cone, and its multipliers."""
         d = self.denominator
-        whole = {k: round(Fraction(m) * d) for k, m in terms.items() if m > 0 and signs[k]}
+        whole = {k: self._whole(m) for k, m in terms.items() if m > 0 and signs[k]}
         if self.free:
             surplus = side * d + sum(m * signs[k] for k, m in whole.items())
             for k, s in enumerate(signs):

@@ -138,7 +138,7 @@ def bracket_optimum(
         deadline=deadline,
         on_progress=on_progress,
     )
-    lower = None if outcome.proof is None else lower_bound(problem, outcome.proof)
+    lower = None if outcome.proof is None else lower_bound(problem, outcome.proof, tol)
     proved = certified(problem, None, lower or nothing_below_zero(problem))
     if earlier.lower is not None and (proved is None or _end(earlier.lower) > _end(proved)):
         proved = earlier.lower

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, final
 import click
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.labels import two_classes
 from verify.cli.places import check_file, check_folder, check_picture
 from verify.errors import InputError
 
@@ -77,6 +78,11 @@ Examples:
 @click.option("--slope", metavar="A", help="Slope of the activation on the negative side, 0 ReLU ... 1 linear.")
 @click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")
 @click.option(
+    "--classes",
+    metavar="NEGATIVE,POSITIVE",
+    help="The two labels in the data that stand for -1 and 1, when they are text or other numbers.",
+)
+@click.option(
     "--tol", type=_Number(), default="1e-6", show_default=True, help="Relative gap that a global optimum may have."
 )
 @click.option(
@@ -125,6 +131,7 @@ def audit_command(
     bias: str | None,
     slope: str | None,
     target: str | None,
+    classes: str | None,
     tol: Fraction,
     stationary_tol: Fraction | None,
     output_bias: str,
@@ -158,10 +165,20 @@ def audit_command(
         check_file(plot, given, None)
         check_picture(plot)
     if data is None:
-        options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target}
+        options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target, "--classes": classes}
         task = _case(network, options)
     else:
-        task = _task(network, data, goal, bias, slope, target, output_bias, trust_pickle=trust_pickle)
+        task = _task(
+            network,
+            data,
+            goal,
+            bias,
+            slope,
+            target,
+            output_bias,
+            trust_pickle=trust_pickle,
+            classes=two_classes(classes),
+        )
     result = _audited(task, tol, stationary_tol, time_limit, warm_start)
     _deliver(result, json_path, folder)
     if plot is not None:
@@ -190,11 +207,12 @@ def _task(
     output_bias: str,
     *,
     trust_pickle: bool,
+    classes: list[str] | None,
 ) -> _Task:
     from verify.readers import read_data_with_notes, read_with_notes
 
     reading = read_with_notes(network, slope=slope, output_bias=output_bias, trust_pickle=trust_pickle)
-    points = read_data_with_notes(data, target=target, as_stored=goal == "min-norm")
+    points = read_data_with_notes(data, target=target, as_stored=goal == "min-norm", classes=classes)
     return _Task(
         place=f"{network} with {data}",
         network=reading.network,

@@ -12,6 +12,7 @@ import click
 from verify.certificate import MAX_SIZE, AboutNetwork, Certificate, load_json, read_certificate
 from verify.checker import Accepted, check
 from verify.cli.failures import debug_option
+from verify.cli.labels import two_classes
 from verify.errors import CertificateError, InputError
 from verify.network import Network
 from verify.problem import Goal, Problem
@@ -36,8 +37,17 @@ Examples:
 @click.option("--data", metavar="FILE", help="Your data: read again, and compared with those of the certificates.")
 @click.option("--network", metavar="FILE", help="Your network: read again, and compared with that of the certificates.")
 @click.option("--target", metavar="NAME", help="The target column of --data when it is a CSV file.")
+@click.option("--classes", metavar="NEGATIVE,POSITIVE", help="The two labels of --data, as they were given to audit.")
+@click.option("--trust-pickle", is_flag=True, help="Load --network from a pickle, which runs the code that is in it.")
 @debug_option
-def check_command(paths: tuple[str, ...], data: str | None, network: str | None, target: str | None) -> int:
+def check_command(
+    paths: tuple[str, ...],
+    data: str | None,
+    network: str | None,
+    target: str | None,
+    classes: str | None,
+    trust_pickle: bool,
+) -> int:
     """Check each certificate in a folder that isoptimal audit --certificates DIR wrote, or one certificate.
 
     One line for each: accepted, with what is proved; or refused, with the place of the fault. Exit status 1 when one is
@@ -52,7 +62,7 @@ def check_command(paths: tuple[str, ...], data: str | None, network: str | None,
     problem = _problem(problem_path)
     own = None if network_path is None else _network(network_path)
     lines = chain(
-        _compared(problem, own, data, network, target),
+        _compared(problem, own, data, network, target, two_classes(classes), trust_pickle=trust_pickle),
         (_checked(problem, own, path) for path in certificates),
         _missing(Path(paths[0])) if len(paths) == 1 else (),
     )
@@ -112,18 +122,25 @@ def _missing(folder: Path) -> Iterator[_Line]:
 
 
 def _compared(
-    problem: Problem, own: Network | None, data: str | None, network: str | None, target: str | None
+    problem: Problem,
+    own: Network | None,
+    data: str | None,
+    network: str | None,
+    target: str | None,
+    classes: list[str] | None,
+    *,
+    trust_pickle: bool,
 ) -> Iterator[_Line]:
     """Whether the user's files give the problem and the network of the certificates, by their hashes."""
     from verify.readers import read, read_data
 
     architecture = problem.architecture
     if network is not None:
-        given = read(network, slope=str(architecture.slope), output_bias="neuron")
+        given = read(network, slope=str(architecture.slope), output_bias="neuron", trust_pickle=trust_pickle)
         same = given.architecture == architecture and (own is None or own.sha256() == given.sha256())
         yield same, network, "the network of the certificates" if same else "not the network of the certificates"
     if data is not None:
-        points = read_data(data, target=target, as_stored=problem.goal is Goal.MIN_NORM)
+        points = read_data(data, target=target, as_stored=problem.goal is Goal.MIN_NORM, classes=classes)
         try:
             rebuilt = Problem(points, architecture, goal=problem.goal, bias=problem.bias, trained=problem.trained)
         except InputError as error:
