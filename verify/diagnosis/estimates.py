@@ -29,8 +29,8 @@ SMALLEST, LARGEST = 1e-70, 1e70  # between them, products of three numbers neith
 class Estimates:
     """A depth-2 network on its data, as floats.
 
-    rows (n, c), targets (n,), weights (k, c), outgoing (k,); preactivations w_j.x_i (k, n) and outputs f(x_i) (n,), each
-    within its error bound of the exact value (an infinite one where the numbers are out of the range of floats).
+    rows (n, c), targets (n,), weights (k, c), outgoing (k,); preactivations w_j.x_i (k, n) and outputs f(x_i) (n,),
+    each within its error bound of the exact value (an infinite one where the numbers are out of the range of floats).
     """
 
     rows: Array

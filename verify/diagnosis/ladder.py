@@ -25,7 +25,7 @@ from verify.global_optimality import Bracket, is_no_wider
 from verify.network import Network
 from verify.problem import Problem
 
-SMALLEST_STEP = Fraction(1, 10**9)
+SMALLEST_STEP = Fraction(1, 10**7)
 """A rung must lower the objective by more than this part."""
 
 POWERS = 40  # factors are 2^a 3^b 5^c with |b|, |c| up to this: within 2e-4 of any number, with few primes
