@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from verify.certificate import Certificate, Infeasible, LowerBound, UpperBound, to_json
-from verify.diagnosis import Diagnosis
 from verify.exact import canonical_text
 from verify.finding import Finding
 from verify.network import Network
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from solvers.dual_cuts import Progress
+    from verify.diagnosis import Diagnosis
 
 __all__ = ["AUDIT_FILE", "Audit"]
 
