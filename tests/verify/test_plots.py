@@ -22,6 +22,7 @@ from verify.auditing import Audit, audit
 from verify.errors import InputError
 from verify.network import Architecture, Layer, Network
 from verify.plots import as_html, plot
+from verify.plots.files import image
 from verify.plots.line import breakpoints
 from verify.plots.plane import plane
 from verify.plots.scene import drawn, evaluate, scene, support
@@ -150,10 +151,9 @@ def notes(figure: Figure) -> list[str]:
 
 
 @pytest.mark.parametrize("name", AUDITS)
-def test_every_kind_of_audit_is_drawn_without_warnings(audits, name, tmp_path):
-    result, target = audits[name], tmp_path / "picture.png"
-    figure = plot(result, target)
-    assert target.read_bytes().startswith(b"\x89PNG")
+def test_every_kind_of_audit_is_drawn_without_warnings(audits, figures, name):
+    result, figure = audits[name], figures(name)
+    assert image(figure, "png").startswith(b"\x89PNG")
     shown = panels(figure)
     assert len(shown) == 2 + (result.better is not None) + (result.bracket is not None)
     assert [title[:4] for title in titles(figure)] == [f"({letter}) " for letter in "abcd"[: len(shown)]]
@@ -492,7 +492,7 @@ def test_the_plane_of_principal_components():
 
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")])
 def test_the_same_audit_gives_the_same_file(audits, tmp_path, suffix, start):
-    for name in ("two inputs", "one input", "three inputs, fitted"):
+    for name in ("two inputs", "one input"):
         first, second = tmp_path / f"first{suffix}", tmp_path / f"second{suffix.upper()}"
         plot(audits[name], str(first))
         plot(audits[name], second)
@@ -537,3 +537,14 @@ def test_neither_pyplot_nor_settings_are_touched():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=CASES.parent)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_pictures_of_the_docs_are_captioned():
+    docs = CASES.parent / "docs"
+    text, maker = ((docs / name).read_text(encoding="utf-8") for name in ("pictures.md", "make_pictures.py"))
+    names = sorted(path.stem for path in (docs / "pictures").glob("*.png"))
+    assert len(names) >= 5
+    for name in names:
+        assert text.count(f"](pictures/{name}.png)") == 1
+        assert f'"{name}": ' in maker
+    assert text.count("**Figure ") == len(names)

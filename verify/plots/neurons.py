@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from verify.plots.line import breakpoints
-from verify.plots.scene import Drawn, Scene
+from verify.plots.scene import Drawn, Scene, shares_on
 from verify.plots.style import (
     NEGATIVE,
     NEUTRAL,
@@ -37,14 +37,11 @@ MOST_OVERLAID = 16
 
 def remarks(picture: Scene, network: Drawn) -> list[str]:
     """What the arrows do not show: neurons that are zero, or on nowhere."""
-    inputs = network.network.architecture.inputs
-    rows = picture.points @ network.neurons[:, :inputs].T
-    if network.neurons.shape[1] > inputs:
-        rows = rows + network.neurons[:, inputs]
+    on = shares_on(picture, network)
     found = (
         (int(np.sum(~network.live)), "zero"),
         (int(np.sum(network.live & ~network.bends)), "constant"),
-        (int(np.sum(network.bends & ~np.any(rows > 0, axis=0))), "off at every point"),
+        (int(np.sum(network.bends & (on == 0))), "off at every point"),
     )
     return [f"{count} {what}" for count, what in found if count]
 
@@ -108,14 +105,10 @@ def _stem_legend(kind: str, sign: int, legend: Legend) -> None:
 
 def draw_bars(axes: Axes, picture: Scene, network: Drawn, better: Drawn | None, title: str, legend: Legend) -> None:
     """The norms |u_j|, largest first, coloured by sign, and the fraction of the points at which each neuron is on."""
-    inputs = network.network.architecture.inputs
     norms = np.linalg.norm(network.neurons, axis=1)
     order = np.argsort(-norms, kind="stable")
     order = order[network.live[order]][:MOST_BARS]
-    rows = picture.points @ network.neurons[order, :inputs].T
-    if network.neurons.shape[1] > inputs:
-        rows = rows + network.neurons[order, inputs]
-    on = np.mean(rows > 0, axis=0) if len(order) else np.zeros(0)
+    on = shares_on(picture, network)[order]
     ranks = np.arange(1, len(order) + 1)
     axes.set_xlabel("neuron, largest first")
     axes.set_ylabel("norm $|u_j|$")

@@ -20,7 +20,7 @@ from verify.network import Network
 from verify.plots.audited import Audited
 from verify.problem import Goal, Problem, outputs
 
-__all__ = ["Array", "Drawn", "Scene", "drawn", "evaluate", "scene", "support"]
+__all__ = ["Array", "Drawn", "Scene", "drawn", "evaluate", "scene", "shares_on", "support"]
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -147,6 +147,19 @@ def evaluate(network: Drawn, points: Array) -> Array:
     noise = 1e-12 * np.abs(values).max(initial=0.0)
     values[np.abs(values) <= noise] = 0.0
     return values
+
+
+def shares_on(picture: Scene, network: Drawn) -> Array:
+    """For each neuron the part of the points at which its preactivation is positive."""
+    inputs = picture.points.shape[1]
+    columns = network.neurons.shape[1]
+    size = max(1, _CHUNK // max(1, len(network.neurons)))
+    counts = np.zeros(len(network.neurons))
+    for start in range(0, len(picture.points), size):
+        bias = network.neurons[:, -1] if columns > inputs else 0.0
+        rows = picture.points[start : start + size] @ network.neurons[:, :inputs].T + bias
+        counts += np.sum(rows > 0, axis=0)
+    return counts / len(picture.points)
 
 
 def _forward(layers: Iterable[tuple[Array, float | None]], points: Array) -> Array:
