@@ -87,12 +87,13 @@ class _Builder:
         self.coefficients = coefficients
         self.beta, self.target = Fraction(0), target
         self.base_unit = math.lcm(*((self.slope * c * denominator).denominator for c in coefficients))
-        self.plain: dict[tuple[int, tuple[int, ...]], int] = {}
+        self.plain: dict[int, int] = {}
         rows, self.row_denominator = common_integers([problem.rows[i] for i in support])
         self.rows = rows
 
     def nodes(self, mask: int, sign: int, nodes: Sequence[int | Leaf]) -> list[Split | Bound] | None:
         seen = self.problem.mask_classes[mask]
+        self.plain.clear()  # rows are those of this mask
         counted = [q for q, column in enumerate(seen) if column in set(self.problem.norm_columns)]
         rows = [[row[column] for column in seen] for row in self.rows]
         excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]
@@ -182,11 +183,10 @@ class _Builder:
 
     def _plain_range(self, point: int, rows: Sequence[Sequence[int]], counted: Sequence[int]) -> int:
         """The bound of |x_i . u| that the checker takes where no range is listed, over the denominator, rounded up."""
-        key = (point, tuple(counted))
-        if key not in self.plain:
+        if point not in self.plain:
             square = Fraction(sum(rows[point][q] ** 2 for q in counted), self.row_denominator**2)
-            self.plain[key] = math.ceil(sqrt_upper(square) * self.denominator)
-        return self.plain[key]
+            self.plain[point] = math.ceil(sqrt_upper(square) * self.denominator)
+        return self.plain[point]
 
     def _balance(self, slopes: list[int], signs: Sequence[int], excess: Sequence[int]) -> bool:
         """Make the slopes sum to zero (the bias coordinate of p) by changing as few as possible."""
