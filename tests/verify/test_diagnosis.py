@@ -389,8 +389,11 @@ def test_the_sentences_of_a_report():
     assert said(result) == [
         "2 of 3 neurons are dead and waste 72.1 % of the squared norm: neurons 1 and 2",
         "neuron 0 is unbalanced: |v| = 0.5, |w| = 2",
-        "of the excess, 83 % from dead neurons and 17 % from imbalance",
-        "removing the dead neurons would bring it from 662 % above the best possible to 112 %; then balancing to 0",
+        "the excess comes from dead neurons (83 %) and imbalance (17 %)",
+        (
+            "removing the dead neurons would bring the network from 662 % above the best possible to 112 %; "
+            "then balancing to 0"
+        ),
     ]
     text = str(result)
     assert "what is wrong (neurons and points are counted from 0)" in text

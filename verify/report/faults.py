@@ -81,21 +81,21 @@ def _parts(excess: Excess, bracket: tuple[Fraction, Fraction]) -> Iterator[str]:
     if high - low > high / 5:
         return
     whole = float(high)
-    turned = f" (most from neuron {excess.direction_hints[0][0]})" if excess.direction_hints else ""
-    slack = f" (most from point {excess.slack_hints[0][0]})" if excess.slack_hints else ""
+    turned = f", most from neuron {excess.direction_hints[0][0]}" if excess.direction_hints else ""
+    slack = f", most from point {excess.slack_hints[0][0]}" if excess.slack_hints else ""
     parts = [
-        (excess.imbalance_hint, "imbalance"),
-        (excess.directions_hint, f"directions{turned}"),
-        (excess.slack_hint, f"slack points{slack}"),
-        (excess.dead_hint, "dead neurons"),
+        (excess.imbalance_hint, "imbalance", ""),
+        (excess.directions_hint, "directions", turned),
+        (excess.slack_hint, "slack points", slack),
+        (excess.dead_hint, "dead neurons", ""),
     ]
     told = [
-        f"{_number(100 * part / whole, 2)}{PER_CENT} from {name}"
-        for part, name in sorted(parts, key=lambda entry: -entry[0])
+        f"{name} ({_number(100 * part / whole, 2)}{PER_CENT}{most})"
+        for part, name, most in sorted(parts, key=lambda entry: -entry[0])
         if part > CLEAR * whole
     ]
     if len(told) > 1:
-        yield f"of the excess, {', '.join(told[:-1])} and {told[-1]}"
+        yield f"the excess comes from {', '.join(told[:-1])} and {told[-1]}"
 
 
 def _ladder(ladder: tuple[Rung, ...], tolerance: Fraction) -> Iterator[str]:
@@ -104,12 +104,12 @@ def _ladder(ladder: tuple[Rung, ...], tolerance: Fraction) -> Iterator[str]:
         if rung.step is not Step.BOUND and not (rungs and _height(rungs[-1], tolerance) == _height(rung, tolerance)):
             rungs.append(rung)
     if len(rungs) > 1 and rungs[0].step is Step.GIVEN:
-        start, end = _height(rungs[0], tolerance), _height(rungs[1], tolerance)
-        told = [
-            f"{_IMPROVEMENTS[rungs[1].step]}{_size(rungs[1])} would bring it from {start}{_above(rungs[0])} to {end}"
-        ]
-        told += [f"{_IMPROVEMENTS[rung.step]}{_size(rung)} to {_height(rung, tolerance)}" for rung in rungs[2:]]
-        yield "; then ".join(told)
+        start = f"would bring the network from {_height(rungs[0], tolerance)}{_above(rungs[0])}"
+        verbs = [f" {start}", *[""] * (len(rungs) - 2)]
+        yield "; then ".join(
+            f"{_IMPROVEMENTS[rung.step]}{_size(rung)}{verb} to {_height(rung, tolerance)}"
+            for rung, verb in zip(rungs[1:], verbs, strict=True)
+        )
     elif rungs and rungs[0].step is not Step.GIVEN:
         rung = rungs[0]
         what = "training on in its own activation patterns" if rung.step is Step.POLISHED else "another network"
