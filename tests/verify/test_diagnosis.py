@@ -1,6 +1,7 @@
 """Each fault on a network built to have it; every rung of the ladder really fits, with the objective that is stated."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isclose
@@ -417,6 +418,14 @@ def test_the_sentence_about_slack_points():
     text = "\n".join(said(audit(network, Dataset([[1, 0], [0, 1], [1, -30]], [1, 1, 1]))))
     held = "1 of the 3 points that hold the best possible network has more than the least margin"
     assert f"{held}, point 1 most: 300 % more" in text
+
+
+def test_a_wide_bracket_tells_nothing_of_where_the_excess_comes_from():
+    network = Network.two_layer([[2, 0], [0, 2], [-1, 1]], [F(1, 2), 2, 1])
+    result = audit(network, Dataset([[1, 0]], [1]))
+    assert any(text.startswith("the excess comes from") for text in said(result))
+    wide = replace(result, excess=(result.excess[0] / 2, result.excess[1]))
+    assert not any("excess" in text for text in said(wide))
 
 
 def test_sentences_about_a_network_that_does_not_fit():

@@ -25,9 +25,9 @@ def faults(audit: Audited) -> Iterator[str]:
         worst = nearest(diagnosis.points.least, 3)
         yield f"point {diagnosis.points.worst} is the furthest on the wrong side: y·f(x) = {worst}"
     yield from _neurons(diagnosis)
-    if diagnosis.excess is not None and audit.excess is not None:
+    if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
         yield from _points(diagnosis.excess)
-        yield from _parts(diagnosis.excess, audit.excess)
+        yield from _parts(diagnosis.excess, float(audit.excess[1]))
     yield from _ladder(diagnosis.ladder, audit.tolerance)
 
 
@@ -75,12 +75,12 @@ def _points(excess: Excess) -> Iterator[str]:
         yield f"{held} more than the least margin, point {point} most: {much}"
 
 
-def _parts(excess: Excess, bracket: tuple[Fraction, Fraction]) -> Iterator[str]:
-    """Shares of the excess; not told while the bracket is wide, because what is open counts as directions."""
-    low, high = bracket
-    if high - low > high / 5:
-        return
-    whole = float(high)
+def _is_narrow(low: Fraction, high: Fraction) -> bool:
+    """Whether the multipliers are nearly those of the best network; what is open would count as directions."""
+    return high - low <= high / 5
+
+
+def _parts(excess: Excess, whole: float) -> Iterator[str]:
     turned = f", most from neuron {excess.direction_hints[0][0]}" if excess.direction_hints else ""
     slack = f", most from point {excess.slack_hints[0][0]}" if excess.slack_hints else ""
     parts = [
