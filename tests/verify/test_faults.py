@@ -596,3 +596,60 @@ def test_23_a_negative_dual_value():
     assert turned.bracket[0] == -proof.bracket[0]
     refused(problem, None, turned, "bracket")
     refused(problem, None, replace(turned, bracket=proof.bracket), "bracket")
+
+
+# ------------------------------------------------------------------------------------------------- conditions apart
+
+
+def two_points(*, right_terms, right, left_terms=(), left=0):
+    """x_0 = (1, 0) and x_1 = (1, 1/10), c = (1, 1): where x_1 is decided ON, x_0 is bounded by a range.
+
+    True is x_0.u <= ||u||, and -x_0.u <= ||x_1 - x_0|| ||u|| = ||u||/10 where x_1.u >= 0.
+    """
+    network = Network.two_layer([[1, 0]], [1])
+    problem = Problem(
+        Dataset([[1, 0], [1, "1/10"]], [1, 1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE
+    )
+    listed = Range(point=0, left=left, right=right, left_terms=left_terms, right_terms=right_terms)
+    t = 0 if right else 10
+    nodes = [Split(1), Bound((t, 10), (listed,)), Split(0), Bound((10, 0)), Bound((0, 0))]
+    return problem, LowerBound(
+        multipliers=((0, Fraction(1)), (1, Fraction(1))),
+        beta=Fraction(9, 4),
+        bracket=(Fraction(8, 9), None),
+        denominator=10,
+        trees=forging.trees(((0, "+"), nodes), ((0, "-"), [Bound((0, 0))])),
+    )
+
+
+def test_19_a_negative_weight_would_make_a_range_as_small_as_one_likes():
+    """x_0 - x_1 = (0, -1/10) bounds x_0.u where x_1.u <= 0, not where it is >= 0."""
+    here = "trees[0].nodes[1].ranges: point 0"
+    accepted(*pair(two_points(right_terms=(), right=10)))
+    accepted(*pair(two_points(right_terms=((1, 0),), right=10)))
+    accepted(*pair(two_points(right_terms=(), right=0, left_terms=((1, 10),), left=1)))
+    refused(*pair(two_points(right_terms=((1, -10),), right=1)), here)
+    refused(*pair(two_points(right_terms=(), right=0, left_terms=((1, 10),), left=0)), here)
+    refused(*pair(two_points(right_terms=((1, -1),), right=0, left_terms=((1, 10),), left=1)), here)
+
+
+def pair(found):
+    problem, proof = found
+    return problem, None, proof
+
+
+def test_19_ranges_of_points_with_multiplier_zero():
+    """c_i = 0 is not positive: there is nothing to bound, and nothing to pay when the bias is free."""
+    problem, network, proof = forging.chords()
+    data = Dataset([*problem.data.inputs, [5]], [*problem.data.targets, 1])
+    wider = Problem(data, network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.FREE)
+
+    def with_zero(node):
+        return replace(node, slopes=(*node.slopes, 0)) if isinstance(node, Bound) else node
+
+    trees = tuple(replace(tree, nodes=tuple(map(with_zero, tree.nodes))) for tree in proof.trees)
+    zero = replace(proof, multipliers=(*proof.multipliers, (2, Fraction(0))), trees=trees)
+    accepted(wider, None, zero)
+    leaf = zero.trees[0].nodes[1]
+    listed = replace(leaf, ranges=(*leaf.ranges, Range(point=2, left=9, right=9)))
+    refused(wider, None, with_node(zero, 0, 1, listed), "trees[0].nodes[1].ranges")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from math import floor
 
 import pytest
@@ -26,7 +27,7 @@ from tests.forging import (
     with_nodes,
     with_slope,
 )
-from verify import Architecture, Bias, Dataset, Goal, Network, Problem
+from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
 from verify.certificate import (
     BetterNetwork,
     Bound,
@@ -34,6 +35,7 @@ from verify.certificate import (
     Fits,
     Infeasible,
     LowerBound,
+    NotStationary,
     OptimalWithin,
     Stationary,
     UpperBound,
@@ -474,8 +476,6 @@ def test_30_a_branch_whose_vector_separates_on_the_other_side():
     )
     right = forging.separator(((1, 1),), (1, -1), (0,))  # z.h_0 = 0, z.h_1 = -g <= 0, z.theta = 1
     wrong = forging.separator(((1, -1),), (1, -1), (0,))
-    from verify.certificate import NotStationary
-
     refused(problem, network, NotStationary(vectors=(right, wrong)), "vectors[1].direction")
     refused(problem, network, NotStationary(vectors=(replace(wrong, signs=((1, 1),)),)), "vectors")
 
@@ -553,3 +553,148 @@ def test_a_certificate_read_back_is_judged_the_same():
         again = from_json(json.loads(json.dumps(to_json(proof))))
         assert again == proof
         assert check(problem, None, again) == check(problem, None, proof)
+
+
+# ------------------------------------------------------------------------------------------------- conditions apart
+
+
+def one_sided():
+    """Min-norm, one tie, two neurons: a certificate whose vectors separate on one side only.
+
+    w_1 = e_1, v_1 = 1, x_1 on its kink: lambda_1 g = -1 would be needed, so that (1, -1, 0) separates lambda_1 >= 0,
+    with z.h_1 = -g. Neuron 2 is out of balance, so that its balance vector separates lambda_1 <= 0.
+    """
+    network = Network.two_layer([[1, 0, 0], [0, 0, 2]], [1, 1])
+    X = [[1, 1, -1], [0, 1, -1], [-1, 0, 2]]
+    problem = Problem(Dataset(X, [1, 0, 4]), network.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
+    positive = forging.separator(((1, 1),), (1, -1, 0, 0, 0, 0), (0, 0))
+    negative = forging.separator(((1, -1),), (0, 0, 0, 0, 0, 2), (0, -1))
+    rising = forging.separator(((1, -1),), (0, 1, 0, 0, 0, 2), (-1, -1))  # z.h_1 = g
+    return problem, network, positive, negative, rising
+
+
+def test_30_each_branch_has_its_own_side():
+    problem, network, positive, negative, rising = one_sided()
+    accepted(problem, network, NotStationary(vectors=(positive, negative)))
+    accepted(problem, network, NotStationary(vectors=(positive, rising)))
+    accepted(problem, network, NotStationary(vectors=(negative, positive), epsilon=Fraction(1, 10)))
+    falling = replace(positive, signs=((1, -1),))
+    refused(problem, network, NotStationary(vectors=(positive, falling)), "vectors[1].direction")
+    refused(
+        problem, network, NotStationary(vectors=(replace(rising, signs=((1, 1),)), negative)), "vectors[0].direction"
+    )
+    outside = forging.separator(((1, 1),), (1, -1, 0, 0, 0, 0), (1, 0))  # z.h_0 = 1, and x_0 is on no kink
+    refused(problem, network, NotStationary(vectors=(outside, negative)), "vectors[0].direction")
+
+
+def test_30_linear_networks_and_dead_kinks_have_no_branches():
+    """With slope 1 a zero preactivation is no kink, and with v = 0 its slope does not matter."""
+    W, X = [[1, 0], [0, 1]], [[1, 0], [0, 2]]
+    balance = forging.separator((), (1, 0, 0, 0), (-2, 0))  # along (w_1, -v_1), v_1 = 2
+    turned = forging.separator((), (-1, 0, 0, 0), (2, 0))
+    for slope, v in ((1, [2, 1]), (0, [2, 0])):
+        network = Network.two_layer(W, v, slope=slope)
+        values = [network(x) for x in X]
+        problem = Problem(Dataset(X, values), network.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
+        dead = v[1] == 0
+        if dead:  # point 1 is on the kink of neuron 1, which is live
+            signs = [replace(turned, signs=((1, sign),)) for sign in (1, -1)]
+            accepted(problem, network, NotStationary(vectors=tuple(signs)))
+            refused(problem, network, NotStationary(vectors=(turned,)), "vectors")
+        else:
+            accepted(problem, network, NotStationary(vectors=(turned,)))
+            refused(problem, network, NotStationary(vectors=(balance,)), "vectors[0].direction")
+    network = Network.two_layer([[1, 1], [0, 1]], [2, 0])
+    problem = Problem(Dataset([[1, 0]], [2]), network.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
+    single = forging.separator((), (-1, -1, 0, 0), (2, 0))
+    accepted(problem, network, NotStationary(vectors=(single,)))
+
+
+def test_30_at_most_twelve_points_with_kinks():
+    """The number of branches is bounded, and 12 are not too many."""
+    for count in (12, 13):
+        network = Network.two_layer([[1, 0]], [2])
+        X = [[0, i + 1] for i in range(count)]
+        problem = Problem(Dataset(X, [0] * count), network.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
+        vectors = tuple(
+            forging.separator(tuple(enumerate(signs)), (-1, 0), (2,)) for signs in product((1, -1), repeat=count)
+        )
+        proof = NotStationary(vectors=vectors)
+        if count == 12:
+            assert isinstance(check(problem, network, sealed(problem, network, proof)), Accepted)
+        else:
+            refused(problem, network, proof, "vectors")
+
+
+def test_18_an_output_of_exactly_zero_does_not_fit():
+    network = Network.two_layer([[1, 0]], [1])
+    problem = Problem(Dataset([[1, 0], [0, 1]], [1, 1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    accepted(problem, network, DoesNotFit(point=1))
+    refused(problem, network, DoesNotFit(point=0), "point")
+    refused(problem, network, Fits(margin=Fraction(0)), "subject")
+
+
+def test_26_what_is_not_decided_for_deep_and_shared_networks():
+    """Only whether they fit; every other kind is refused, whatever it says."""
+    hidden = Layer(inputs=1, outputs=1, slope=Fraction(0))
+    deep = Network(Architecture((hidden, hidden, Layer(inputs=1, outputs=1, slope=None))), ([1], [1], [1]))
+    entries = ((0,), (0,))
+    shared = Network(
+        Architecture(
+            (Layer(inputs=1, outputs=2, slope=Fraction(0), entries=entries), Layer(inputs=2, outputs=1, slope=None))
+        ),
+        ([1], [1, 1]),
+    )
+    small = Network.two_layer([[1]], [1])
+    for network in (deep, shared):
+        problem = Problem(Dataset([[1]], [1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+        accepted(problem, network, Fits(margin=network([1])))
+        refused(problem, network, DoesNotFit(point=0), "point")
+        zero = LowerBound(
+            multipliers=(),
+            beta=Fraction(1),
+            bracket=(Fraction(0), None),
+            denominator=1,
+            trees=forging.trees(((0, "+"), [Bound(())]), ((0, "-"), [Bound(())])),
+        )
+        for certificate in (
+            Stationary(multipliers=((0, Fraction(1)),), epsilon=Fraction(9), delta=Fraction(9)),
+            NotStationary(vectors=()),
+            zero,
+            UpperBound(witness=small, bracket=(None, Fraction(1))),
+            BetterNetwork(witness=small, tolerance=Fraction(0), scope="any-width"),
+            OptimalWithin(tolerance=Fraction(9), lower=sealed(problem, None, zero)),
+            Infeasible(multipliers=((0, Fraction(1)),)),
+        ):
+            refused(problem, network, certificate, "problem")
+
+
+def test_27_subjects_keep_the_output_weights_only_when_these_are_fixed():
+    network = Network.two_layer([[1]], [1])
+    for trained in Trained:
+        problem = Problem(
+            Dataset([[1]], [1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE, trained=trained
+        )
+        hidden, outgoing = forging.separator((), (2,), (1,)).direction, forging.separator((), (1,), (2,)).direction
+        accepted(problem, network, Fits(subject=hidden, moved=Fraction(1), margin=Fraction(2)))
+        moved = Fits(subject=outgoing, moved=Fraction(1), margin=Fraction(2))
+        if trained is Trained.BOTH:
+            accepted(problem, network, moved)
+        else:
+            refused(problem, network, moved, "subject")
+
+
+def test_levels_say_what_was_proved():
+    """exact: about the given numbers; near: about a moved subject; approximate: up to a positive bound."""
+    problem, network = forging.tied()
+    kkt = Stationary(multipliers=((0, Fraction(1)), (1, Fraction(1))), kink_products=((1, 0, Fraction(1, 2)),))
+    small = Fraction(1, 10**6)
+    assert accepted(problem, network, kkt).level == "exact"
+    assert accepted(problem, network, replace(kkt, epsilon=small)).level == "approximate"
+    assert accepted(problem, network, replace(kkt, delta=small)).level == "approximate"
+    moved = replace(kkt, subject=network.parameters, moved=small)
+    assert accepted(problem, network, moved).level == "near"
+    assert accepted(problem, network, moved).moved == small
+    assert accepted(problem, network, replace(moved, moved=Fraction(0))).level == "exact"
+    assert accepted(problem, network, replace(moved, delta=small)).level == "approximate"
+    assert accepted(problem, network, Fits(margin=Fraction(1))).level == "exact"
