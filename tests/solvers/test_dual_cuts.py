@@ -410,7 +410,7 @@ def test_max_margin_with_points_of_different_scales():
 
 @pytest.mark.parametrize("margin", [True, False])
 @pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 1, 5, 6])
 def test_multipliers_are_on_a_grid(margin, free, seed):
     """All are multiples of 2^-bits of the largest, when every row has norm about 1 already.
 
