@@ -10,12 +10,17 @@ plus a constant, one *slope* per point (verify.checker states the rule and the c
 So h(u) <= ||p|| + R on the cone, p = sum_i (a c_i + t_i) x_i. Every point has one variable in an interval and the bound
 is minimised by coordinate descent, for hundreds of nodes at once (the loop is over points, the arrays over nodes).
 Only points with c_i > 0 are ever split: with those decided h is linear minus convex and the bound is the maximum.
+
+This is the reference, in numpy; large problems without a free bias go to `solvers.compiled_pricing` if numba is there.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +32,8 @@ Array = NDArray[np.float64]
 
 UNBOUNDED = 1e30  # stands for "no range known" (free bias): a chord with such a range never closes a node
 PENALTY_ROUNDS = 6  # rounds of the method of multipliers that bring the bias coordinate of p to zero (free bias)
+KERNELS = "ISOPTIMAL_KERNELS"  # environment: "numpy" or "numba" forces the one or the other
+LARGE = 200  # entries of the rows from which on compiled kernels save more time than they take to load
 
 
 @dataclass(slots=True)
@@ -169,6 +176,7 @@ def ascend(
     rounds: int = 6,
     sweeps: int = 4,
     finalists: int = 64,
+    compiled: bool | None = None,
 ) -> tuple[Array, Array]:
     """Local maxima of h on the unit ball from many starts: (directions (B, D), values (B,)), best value first.
 
@@ -176,14 +184,40 @@ def ascend(
     With the pattern on the points with c_i > 0 fixed, h is bounded below by a concave function that touches it: its
     maximiser is p / ||p||; the pattern is read off again there until nothing changes. Values never decrease.
     With a free bias the directions have ||w|| = 1 and the best bias for that w.
+    compiled: whether to use the compiled kernels; None: where that is worthwhile.
     """
     kernel = _Kernel(rows, weights, slope, free=free, beta=1.0)
+    climb = _climb_compiled if _is_compiled(rows, compiled, free=free) else _climb
     directions = normalise(rows, weights, slope, starts, free=free)
-    directions, _ = _climb(kernel, directions, rounds, sweeps)
+    directions, _ = climb(kernel, directions, rounds, sweeps)
     on = directions @ rows[kernel.positive].T > 0
     _, distinct = np.unique(on, axis=0, return_index=True)
     best = np.sort(distinct)[:finalists]
-    return _climb(kernel, directions[best], 6 * rounds, 5 * sweeps)
+    return climb(kernel, directions[best], 6 * rounds, 5 * sweeps)
+
+
+def _is_compiled(rows: Array, wanted: bool | None, *, free: bool) -> bool:
+    """Whether the compiled kernels are to be used: as wanted, or as the environment says, or where they save time."""
+    if free or wanted is not None:
+        return bool(wanted) and not free
+    choice = os.environ.get(KERNELS)
+    return choice == "numba" if choice else rows.size >= LARGE and _can_compile()
+
+
+@cache
+def _can_compile() -> bool:
+    """Whether there is a numba that works with this numpy."""
+    try:
+        import_module("solvers.kernels")
+    except ImportError:
+        return False
+    return True
+
+
+def _climb_compiled(kernel: _Kernel, directions: Array, rounds: int, sweeps: int) -> tuple[Array, Array]:
+    from solvers.compiled_pricing import climb
+
+    return climb(kernel.rows, kernel.weights, kernel.slope, directions, rounds, sweeps)
 
 
 def _climb(kernel: _Kernel, directions: Array, rounds: int, sweeps: int) -> tuple[Array, Array]:
@@ -271,17 +305,24 @@ def bound_tree(
     deadline: float | None = None,
     truncate: bool = False,
     max_violators: int | None = None,
+    compiled: bool | None = None,
 ) -> Tree:
     """Prove h(u) <= beta on the unit ball by a tree of cones, or find violators.
 
     rows (S, D), weights (S,) all nonzero. free: the last column is a bias that does not count in ||u||.
     Stops early (nodes None) at `deadline` (time.monotonic), at `max_nodes`, or with `max_violators` violators.
     truncate: at the deadline the open cones become leaves as they are; the tree then proves a larger `bound` than beta.
+    compiled: whether to use the compiled kernels (they know no batches); None: where that is worthwhile.
     Sound up to rounding (the checker decides exactly); complete for beta above the maximum.
     """
     dimension = rows.shape[1]
     if not len(rows):
         return Tree([Leaf(np.zeros(0))], 0.0, np.empty((0, dimension)), 1)
+    if _is_compiled(rows, compiled, free=free):
+        from solvers.compiled_pricing import bound_tree as search
+
+        limits = {"max_nodes": max_nodes, "max_violators": max_violators}
+        return search(rows, weights, slope, beta, deadline=deadline, truncate=truncate, **limits)
     kernel = _Kernel(rows, weights, slope, free=free, beta=beta)
     positive = np.flatnonzero(kernel.positive)
     start_vectors = np.stack([-rows[positive], rows[positive]])
@@ -301,7 +342,7 @@ def bound_tree(
 
     def finish(*, closed: bool) -> Tree:
         found = np.array(violators) if violators else np.empty((0, dimension))
-        nodes = _preorder(results, children) if closed and not violators else None
+        nodes = preorder(results, children) if closed and not violators else None
         return Tree(nodes, bound if nodes is not None else np.inf, found, count)
 
     while stack:
@@ -341,7 +382,8 @@ def bound_tree(
                 tr = ts[rest]
                 pr = kernel.descend(tr, low[sub][rest], high[sub][rest], chord[sub][rest], l[rest], r[rest], 30)
                 for b in np.flatnonzero(kernel.size(pr) > beta):
-                    tr[b] = _solve_decided(kernel, low[sub][rest][b], high[sub][rest][b], tr[b])
+                    edges = low[sub][rest][b], high[sub][rest][b]
+                    tr[b] = solve_decided(kernel.rows, kernel.base, *edges, tr[b], free=free)
                 ts[rest], ps[rest] = tr, kernel.base + tr @ kernel.rows
                 directions, gains = _probe(kernel, ps[rest])
                 violators.extend(directions[gains > beta])
@@ -380,24 +422,24 @@ def _close_as_they_are(
     return largest
 
 
-def _solve_decided(kernel: _Kernel, low: Array, high: Array, t: Array) -> Array:
+def solve_decided(rows: Array, base: Array, low: Array, high: Array, t: Array, *, free: bool) -> Array:
     """The minimiser of ||p|| over the intervals (p's bias coordinate 0 when free), by an interior-point method.
 
     For cones without undecided points that coordinate descent does not close: few, and they need the accuracy.
     """
-    size, dimension = len(t), kernel.rows.shape[1]
-    head = dimension - 1 if kernel.free else dimension
+    size, dimension = len(t), rows.shape[1]
+    head = dimension - 1 if free else dimension
     up, down = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
     identity = np.eye(size)
     blocks = [-identity[up], identity[down]]
     right = [-low[up], high[down]]
     cones: list[tuple[Cone, int]] = [("nonnegative", len(up) + len(down))]
-    if kernel.free:
-        blocks.append(kernel.rows[:, -1:].T)
-        right.append(-kernel.base[-1:])
+    if free:
+        blocks.append(rows[:, -1:].T)
+        right.append(-base[-1:])
         cones.append(("zero", 1))
-    blocks += [np.zeros((1, size)), -kernel.rows[:, :head].T]
-    right += [np.zeros(1), kernel.base[:head]]
+    blocks += [np.zeros((1, size)), -rows[:, :head].T]
+    right += [np.zeros(1), base[:head]]
     cones.append(("second-order", 1 + head))
     matrix = np.concatenate(blocks)
     radius = np.zeros((len(matrix), 1))
@@ -479,7 +521,8 @@ def _leaf(
     return Leaf(t.copy(), ranges)
 
 
-def _preorder(results: list[int | Leaf | None], children: dict[int, tuple[int, int]]) -> list[int | Leaf]:
+def preorder(results: list[int | Leaf | None], children: dict[int, tuple[int, int]]) -> list[int | Leaf]:
+    """The nodes of a closed tree (root first in `results`) in pre-order."""
     order: list[int | Leaf] = []
     stack = [0]
     while stack:
