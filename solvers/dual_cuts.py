@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from solvers.instance import Instance, Status
 from solvers.master import Column, MasterSolution, solve_master
-from solvers.pricing import Leaf, Tree, ascend, bound_tree, crossings, evaluate, sweep_angles
+from solvers.pricing import UNBOUNDED, Leaf, Tree, ascend, bound_tree, crossings, evaluate, sweep_angles
 
 Array = NDArray[np.float64]
 
@@ -447,6 +447,10 @@ class _Loop:
     def _coefficients(self, multipliers: Array) -> Array:
         return multipliers * self.instance.targets if self.instance.margin else multipliers
 
+    def _is_free(self, seen: NDArray[np.intp]) -> bool:
+        """Whether the mask's last column is a free bias; a mask may hide it."""
+        return self.instance.free and int(seen[-1]) == self.instance.rows.shape[1] - 1
+
     def _dual_value(self, multipliers: Array) -> float:
         return float(multipliers @ self.required)
 
@@ -471,7 +475,7 @@ class _Loop:
         for mask, seen in enumerate(instance.masks):
             rows = instance.rows[np.ix_(support, seen)]
             for sign in (1, -1):
-                if len(seen) <= 2 and not instance.free:
+                if len(seen) <= 2 and not self._is_free(seen):
                     directions, values = sweep_angles(rows, sign * weights, instance.slope)
                 else:
                     first = [
@@ -483,7 +487,7 @@ class _Loop:
                     if seeds and mask in seeds:
                         first.append(np.array(seeds[mask])[:, seen])
                     directions, values = ascend(
-                        rows, sign * weights, instance.slope, np.concatenate(first), free=instance.free
+                        rows, sign * weights, instance.slope, np.concatenate(first), free=self._is_free(seen)
                     )
                 largest = max(largest, float(values[0]))
                 taken: set[tuple[int, int, bytes]] = set()
@@ -523,7 +527,8 @@ class _Loop:
             if proof is not None:
                 self._keep(proof)
             borne_out = proof is not None and proof.lower >= self.best_dual[0] * (1.0 - self.tol)
-            if np.array_equal(point, self.best_dual[1]) and not borne_out:
+            cut_off = proof is None and not columns  # by the deadline: the point stands
+            if np.array_equal(point, self.best_dual[1]) and not borne_out and not cut_off:
                 kept = self.proof
                 self.best_dual = (0.0, point, 1.0) if kept is None else (kept.lower, kept.multipliers, kept.beta)
             if self.proof is not None and self._gap(self.proof.lower) <= self.tol:
@@ -561,7 +566,7 @@ class _Loop:
                     sign * weights,
                     instance.slope,
                     beta,
-                    free=instance.free,
+                    free=self._is_free(seen),
                     deadline=deadline if deadline is not None else self.deadline,
                     truncate=truncate,
                     max_violators=max_violators,
@@ -574,7 +579,9 @@ class _Loop:
                         return None, violators, largest
                 trees.append(tree)
         bound = max(tree.bound for tree in trees)
-        if violators or not 0 < bound < np.inf:  # 0: the data cannot be fitted, which is for the exact test to say
+        if (
+            violators or not 0 < bound < UNBOUNDED / 1e6
+        ):  # 0: the data cannot be fitted, which is for the exact test to say
             return None, violators, largest
         return DualProof(multipliers, bound, support, tuple(trees), value / bound), [], largest
 

@@ -14,7 +14,7 @@ import numpy as np
 from verify.audits import Audit
 from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible
 from verify.diagnosis import Diagnosis, diagnose
-from verify.errors import CertificateError, InputError
+from verify.errors import InputError
 from verify.exact_networks import distance, repair
 from verify.finding import Finding, Question, Verdict, decide, undecided
 from verify.global_optimality import (
@@ -120,7 +120,7 @@ def _share(deadline: float | None, share: float) -> float | None:
 
 
 # Overflow, a singular matrix, numbers too long for a certificate; any other exception is a bug and passes on.
-_FLOAT_FAILURES = (ArithmeticError, np.linalg.LinAlgError, InputError, CertificateError)
+_FLOAT_FAILURES = (ArithmeticError, ValueError)
 
 
 def _bracket(
@@ -163,7 +163,8 @@ def _stationarity(
 
 def _infeasibility(problem: Problem) -> Infeasible | None:
     try:
-        return infeasibility(problem)
+        with np.errstate(all="ignore"):
+            return infeasibility(problem)
     except _FLOAT_FAILURES:
         return None
 
@@ -258,7 +259,7 @@ def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Find
         if values == list(targets):
             certificate = Fits(margin=Fraction(0))
             return _fit(problem, network, certificate, "every target is met exactly"), network
-        repaired = repair(problem, network)
+        repaired = _repaired(problem, network)
         if repaired is not None and (moved := distance(repaired, network)) <= tolerance:
             certificate = Fits(subject=repaired.parameters, moved=moved, margin=Fraction(0))
             reason = f"every target is met exactly after moving the weights by {float(moved):.1e} (relative)"
@@ -269,6 +270,14 @@ def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Find
         reason = f"the largest residual is {float(residuals[worst]):.3g}, at {_points([worst])}; {why}"
     certificate = DoesNotFit(point=worst)
     return _fit(problem, network, certificate, reason), None
+
+
+def _repaired(problem: Problem, network: Network) -> Network | None:
+    try:
+        with np.errstate(all="ignore"):
+            return repair(problem, network)
+    except _FLOAT_FAILURES:
+        return None
 
 
 def _fit(

@@ -82,7 +82,7 @@ class _Builder:
         target: Fraction,
     ) -> None:
         self.problem, self.support, self.denominator = problem, support, denominator
-        self.free = problem.bias is Bias.FREE
+        self.free = False  # set for each mask, which may hide a free bias
         self.slope = problem.architecture.slope
         self.coefficients = coefficients
         self.beta, self.target = Fraction(0), target
@@ -94,6 +94,7 @@ class _Builder:
     def nodes(self, mask: int, sign: int, nodes: Sequence[int | Leaf]) -> list[Split | Bound] | None:
         seen = self.problem.mask_classes[mask]
         self.plain.clear()  # rows are those of this mask
+        self.free = self.problem.bias is Bias.FREE and seen[-1] not in self.problem.norm_columns
         counted = [q for q, column in enumerate(seen) if column in set(self.problem.norm_columns)]
         rows = [[row[column] for column in seen] for row in self.rows]
         excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]

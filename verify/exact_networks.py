@@ -161,6 +161,10 @@ def _float_step(
 ) -> Array | None:
     """Weights (k, c) near the given ones that fit in floats and keep their pattern by a visible distance."""
     on = weights @ rows.T > 0
+    if not all(
+        np.isfinite(given).all() and np.abs(given).max(initial=0.0) < 1e100 for given in (rows, weights, v, targets)
+    ):
+        return None  # LAPACK may not come back from numbers that overflow
     place = np.flatnonzero(allowed.ravel())
     fit = np.einsum("j,ji,ic->ijc", v, np.where(on, 1.0, slope), rows).reshape(len(rows), -1)[:, place]
     push = KINK_SHARE * np.maximum(reaches(rows, weights, bias=bias), 1e-9 * reaches(rows, weights, bias=bias).max())

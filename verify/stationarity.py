@@ -26,7 +26,7 @@ import numpy as np
 from verify.certificate import NotStationary, Parameters, Separator, Stationary
 from verify.errors import InputError
 from verify.exact import dot, sqrt_upper
-from verify.exact_networks import distance, float_rows, network_with, reaches
+from verify.exact_networks import distance, float_rows, network_with, norms, reaches
 from verify.exactify import dyadic, solve_by_few, solve_exactly
 from verify.network import Network
 from verify.patterns import pattern
@@ -593,6 +593,9 @@ def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: froz
                 for j in range(k)
             ]
         lines.append([outgoing[j] * slopes[j] * problem.rows[i][column] for j, column in place])
+        reach = 1e-7 * float(norms(model.rows[i : i + 1])[0])
+        level = [q for q in here if abs(float(model.rows[i] @ flat[q])) <= reach]  # both ends are active: each stays so
+        lines += [[problem.rows[i][column] if j == q else Fraction(0) for j, column in place] for q in level]
     start = [dyadic(float(flat[j, column]), 30) for j, column in place]
     zeros = [Fraction(0)] * len(place)
     correction = solve_by_few(lines, [-dot(line, start) for line in lines]) if lines else zeros
