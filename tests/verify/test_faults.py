@@ -633,6 +633,13 @@ def test_19_a_negative_weight_would_make_a_range_as_small_as_one_likes():
     refused(*pair(two_points(right_terms=((1, -1),), right=0, left_terms=((1, 10),), left=1)), here)
 
 
+def test_19_a_negative_bound_has_a_large_square():
+    here = "trees[0].nodes[1].ranges: point 0"
+    refused(*pair(two_points(right_terms=(), right=-10)), here)
+    refused(*pair(two_points(right_terms=(), right=10, left=-10)), here)
+    refused(*pair(two_points(right_terms=(), right=0, left_terms=((1, 10),), left=-1)), here)
+
+
 def pair(found):
     problem, proof = found
     return problem, None, proof

@@ -240,7 +240,7 @@ def test_witnesses_of_another_architecture():
         "more inputs": Network.two_layer([[*row, 0] for row in rows], outgoing),
         "fewer inputs": Network.two_layer([row[:1] for row in rows], outgoing),
         "a mask": Network.two_layer([[rows[0][0], 0], [0, rows[1][1]]], outgoing, masks=[[0], [1]]),
-        "shared weights": Network(shared, (hidden[:3], outgoing)),
+        "shared weights": Network(shared, ((1, -1, 0), (1, 1))),  # objective 8/3, counting the shared weight once
         "a sparse output layer": Network(sparse, (hidden, outgoing[:1])),
         "three layers": Network(deep, (hidden, (1, 0, 0, 1), outgoing)),
         "one layer": Network(flat, (hidden[:2],)),
@@ -285,6 +285,22 @@ def test_optimal_only_up_to_the_smallest_step():
     refused(problem, network, replace(optimal, lower=lowered), "lower.trees[0].nodes[1]")
     off = Network.two_layer([[-1]], [1])
     refused(problem, off, optimal, "subject")
+
+
+def test_a_negative_tolerance_of_the_zero_network():
+    """0 <= (1 - 1) 0 would be "at most 0 times the best"."""
+    network = Network.two_layer([[0]], [0])
+    problem = Problem(Dataset([[1]], [0]), network.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
+    zero = LowerBound(
+        multipliers=(),
+        beta=Fraction(1),
+        bracket=(Fraction(0), None),
+        denominator=1,
+        trees=forging.trees(((0, "+"), [Bound(())]), ((0, "-"), [Bound(())])),
+    )
+    optimal = OptimalWithin(tolerance=Fraction(0), lower=sealed(problem, None, zero))
+    accepted(problem, network, optimal)
+    refused(problem, network, replace(optimal, tolerance=Fraction(-1)), "tolerance")
 
 
 # ------------------------------------------------------------------------------------------------- trees
