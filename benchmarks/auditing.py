@@ -1,0 +1,27 @@
+"""What the audit jobs share: the time of a whole audit, its checks included."""
+
+from __future__ import annotations
+
+from benchmarks.instances import Array, relative_gap
+from benchmarks.measuring import Plan, measure
+from benchmarks.table import Row, seconds
+from verify.auditing import audit
+from verify.audits import Audit
+from verify.network import Network
+
+LIMIT = 120.0
+
+
+def audited(
+    instance: str, network: Network, rows: Array, labels: Array, plan: Plan, *, goal: str = "", tol: float = 1e-6
+) -> tuple[Row, Audit]:
+    """The row and the last audit: reading the arrays, all questions, every certificate checked."""
+    time, result = measure(lambda: audit(network, (rows[:, :-1], labels), tol=tol, time_limit=LIMIT), plan)
+    verdicts = "/".join(f.verdict.value for f in (result.fits, result.stationary, result.global_any_width))
+    note = f"{result.status}; fits/stationary/global: {verdicts}"
+    if result.excess is not None:
+        note += f"; excess {float(result.excess[0]):.2%}"
+    if result.status == "time":
+        note += f" (limit {seconds(LIMIT)} s)"
+    name = f"{instance}, k = {network.width}"
+    return Row("audit", name, time, relative_gap(result.bracket), goal=goal, note=note), result
