@@ -162,7 +162,7 @@ def _float_step(
     """Weights (k, c) near the given ones that fit in floats and keep their pattern by a visible distance."""
     on = weights @ rows.T > 0
     if not all(
-        np.isfinite(given).all() and np.abs(given).max(initial=0.0) < 1e100 for given in (rows, weights, v, targets)
+        np.isfinite(given).all() and np.abs(given).max(initial=0.0) < 1e140 for given in (rows, weights, v, targets)
     ):
         return None  # LAPACK may not come back from numbers that overflow
     place = np.flatnonzero(allowed.ravel())
