@@ -34,14 +34,22 @@ def _row(name: str, prepare: Callable[[Plan], Prepared], sizes: Sequence[int], p
     prepared = prepare(plan)
     times: list[Measurement] = []
     for size in sizes:
-        time, _ = measure(prepared(size), plan)
+        try:
+            time, _ = measure(prepared(size), plan)
+        except MemoryError:
+            break
         times.append(time)
-    listed = ", ".join(f"{size}: {seconds(time.processor)}" for size, time in zip(sizes, times, strict=True))
-    power = np.polyfit(np.log(sizes), np.log([time.processor for time in times]), 1)[0]
-    factor = np.exp(np.polyfit(sizes, np.log([time.processor for time in times]), 1)[0])
+    reached = sizes[: len(times)]
+    if len(reached) < 2:
+        return Row("growth", f"against {name}", note=f"MemoryError at {sizes[len(reached)]}")
+    listed = ", ".join(f"{size}: {seconds(time.processor)}" for size, time in zip(reached, times, strict=True))
+    power = np.polyfit(np.log(reached), np.log([time.processor for time in times]), 1)[0]
+    factor = np.exp(np.polyfit(reached, np.log([time.processor for time in times]), 1)[0])
     words = f"CPU seconds {listed}; exponent {power:.2f}"
     if name.startswith("d"):
         words += f", factor {factor:.2f} for each further column"
+    if reached != sizes:
+        words += f"; MemoryError at {sizes[len(reached)]}"
     return Row("growth", f"against {name}", times[-1], note=words)
 
 
