@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import resource
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _write(given.out, markdown(head, rows), done=False)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the other jobs' figures are kept)
             failed = True
-            rows.append(Row(name, "failed", note=f"{type(error).__name__}: {error}"[:200]))
+            rows.append(Row(name, "failed", note=_failure(error)))
             print(f"  {rows[-1].note}", file=sys.stderr, flush=True)
             if isinstance(error, KeyboardInterrupt):
                 break
@@ -56,6 +57,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, metavar="FILE.md", help="where the table goes (default: standard output)")
     parser.add_argument("--memory", type=float, default=8.0, metavar="GB", help="address space allowed (default 8)")
     return parser
+
+
+def _failure(error: BaseException) -> str:
+    """The error and the place where it came up."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(place.filename).name}, {place.name}: {error}"[:200]
 
 
 def _write(out: Path | None, text: str, *, done: bool) -> None:

@@ -18,7 +18,7 @@ from verify.auditing import certified_bracket
 
 SLACK = 1e-6
 RIVAL_SECONDS = 60.0
-SIZES = ((45, 5), (50, 8), (50, 10))
+SIZES = ((175, 5), (60, 8), (52, 10))  # supports of about 40 points
 
 
 def run(plan: Plan) -> Iterator[Row]:
