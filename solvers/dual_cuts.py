@@ -394,6 +394,8 @@ class _Loop:
         instance = self.instance
         columns = []
         for mask, seen in enumerate(instance.masks):
+            if not len(seen):
+                continue  # a neuron that sees nothing is 0
             starts = self.random.standard_normal((8, len(seen)))
             rows = instance.rows[:, seen]
             chosen = self.random.choice(len(rows), min(8, len(rows)), replace=False)
@@ -449,7 +451,7 @@ class _Loop:
 
     def _is_free(self, seen: NDArray[np.intp]) -> bool:
         """Whether the mask's last column is a free bias; a mask may hide it."""
-        return self.instance.free and int(seen[-1]) == self.instance.rows.shape[1] - 1
+        return self.instance.free and len(seen) > 0 and int(seen[-1]) == self.instance.rows.shape[1] - 1
 
     def _dual_value(self, multipliers: Array) -> float:
         return float(multipliers @ self.required)
@@ -473,6 +475,8 @@ class _Loop:
             return columns, largest
         weights = self._coefficients(multipliers)[support]
         for mask, seen in enumerate(instance.masks):
+            if not len(seen):
+                continue
             rows = instance.rows[np.ix_(support, seen)]
             for sign in (1, -1):
                 if len(seen) <= 2 and not self._is_free(seen):
@@ -559,6 +563,10 @@ class _Loop:
         violators: list[Column] = []
         largest = beta
         for mask, seen in enumerate(instance.masks):
+            if not len(seen):
+                nothing = Tree([Leaf(np.zeros(len(support)))], 0.0, np.empty((0, 0)), 1)
+                trees += [nothing, nothing]
+                continue
             rows = instance.rows[np.ix_(support, seen)]
             for sign in (1, -1):
                 tree = bound_tree(

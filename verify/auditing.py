@@ -267,7 +267,7 @@ def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Find
         residuals = [abs(value - y) for value, y in zip(values, targets, strict=True)]
         worst = max(range(len(residuals)), key=lambda i: residuals[i])
         why = "no exact repair was found" if repaired is None else "the exact repair moves the weights too far"
-        reason = f"the largest residual is {float(residuals[worst]):.3g}, at {_points([worst])}; {why}"
+        reason = f"the largest residual is {_size(residuals[worst])}, at {_points([worst])}; {why}"
     certificate = DoesNotFit(point=worst)
     return _fit(problem, network, certificate, reason), None
 
@@ -285,6 +285,14 @@ def _fit(
 ) -> Finding:
     proposal = Proposal(certificate=certificate, reason=reason, subject=subject)
     return decide(Question.FITS, problem, network, proposal)
+
+
+def _size(value: Fraction) -> str:
+    """A positive number in three digits; beyond floats by its power of ten."""
+    try:
+        return f"{float(value):.3g}"
+    except OverflowError:
+        return f"about 1e{len(str(value.numerator // value.denominator)) - 1}"
 
 
 def _points(indices: list[int]) -> str:

@@ -633,7 +633,7 @@ def main(arguments: Sequence[str]) -> int:
         network = None if given is None else Network.from_json(given)
         with Path(arguments[2]).open(encoding="utf-8") as file:
             certificate = kinds.read_certificate(file.read(kinds.MAX_SIZE + 1))
-    except (OSError, ValueError) as error:  # the errors of isoptimal are ValueErrors
+    except (OSError, ValueError, MemoryError) as error:  # the errors of isoptimal are ValueErrors
         print(f"unreadable: {error}", file=sys.stderr)
         return 2
     result = check(problem, network, certificate)

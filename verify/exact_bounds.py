@@ -94,7 +94,7 @@ class _Builder:
     def nodes(self, mask: int, sign: int, nodes: Sequence[int | Leaf]) -> list[Split | Bound] | None:
         seen = self.problem.mask_classes[mask]
         self.plain.clear()  # rows are those of this mask
-        self.free = self.problem.bias is Bias.FREE and seen[-1] not in self.problem.norm_columns
+        self.free = self.problem.bias is Bias.FREE and bool(seen) and seen[-1] not in self.problem.norm_columns
         counted = [q for q, column in enumerate(seen) if column in set(self.problem.norm_columns)]
         rows = [[row[column] for column in seen] for row in self.rows]
         excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]

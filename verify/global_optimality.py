@@ -139,7 +139,8 @@ def bracket_optimum(
         on_progress=on_progress,
     )
     lower = None if outcome.proof is None else lower_bound(problem, outcome.proof, tol)
-    proved = certified(problem, None, lower or nothing_below_zero(problem))
+    proved = None if lower is None else certified(problem, None, lower)
+    proved = proved or certified(problem, None, nothing_below_zero(problem))
     if earlier.lower is not None and (proved is None or _end(earlier.lower) > _end(proved)):
         proved = earlier.lower
     witnesses: dict[str, tuple[Fraction, Network]] = {}

@@ -26,6 +26,9 @@ from verify.exact import (
 
 __all__ = ["Architecture", "Layer", "Network"]
 
+MAX_WEIGHTS = 10**7
+"""The most weights of a layer: a few characters must not stand for more than memory holds."""
+
 Rows = tuple[tuple[Fraction, ...], ...]
 
 
@@ -48,6 +51,10 @@ class Layer:
     def __post_init__(self) -> None:
         if not (_is_natural(self.inputs) and _is_natural(self.outputs) and isinstance(cast("object", self.bias), bool)):
             raise ShapeError("a layer needs whole numbers of inputs and outputs, at least 1, and bias True or False")
+        if self.entries is None and self.outputs * self.columns > MAX_WEIGHTS:
+            raise InputError(
+                f"a layer of {self.outputs} neurons has more than {MAX_WEIGHTS} weights; that is not handled"
+            )
         if self.slope is not None:
             object.__setattr__(self, "slope", rational(self.slope, "slope"))
             if not 0 <= self.slope <= 1:

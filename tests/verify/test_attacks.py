@@ -1,0 +1,58 @@
+"""Inputs that once crashed the audit or exhausted the checker, kept as they were found."""
+
+import json
+from random import Random
+
+import pytest
+
+from verify import InputError, Layer, Network, Verdict, audit
+from verify.checker import main
+
+
+def points(count=8):
+    random = Random(0)
+    return [[random.gauss(0, 1), random.gauss(0, 1)] for _ in range(count)]
+
+
+def test_a_neuron_that_sees_nothing_beside_others():
+    X = points()
+    network = Network.two_layer([[0, 0], [1, 0], [-1, 0]], [1, 1, -1], masks=[[], [0], [0]])
+    result = audit(network, (X, [1 if x[0] > 0 else -1 for x in X]))
+    assert result.global_any_width.verdict is Verdict.REFUTED
+    assert result.bracket is not None
+    assert result.bracket[1] <= result.bracket[0] * (1 + result.tolerance)
+
+
+def test_only_neurons_that_see_nothing():
+    result = audit(Network.two_layer([[0, 0]], [0], masks=[[]]), (points(), [0] * 8), goal="min-norm")
+    assert result.bracket == (0, 0)
+    assert result.global_any_width.verdict is Verdict.PROVED
+
+
+def test_a_residual_beyond_floats():
+    result = audit(Network.two_layer([[1, 0]], [1]), ([[10**700, 2], [-1, 1]], [3, -1]))
+    assert result.fits.verdict is Verdict.REFUTED
+    assert "about 1e699" in result.fits.reason
+
+
+def test_a_layer_wider_than_memory_is_refused(tmp_path, capsys):
+    wide = 10**11
+    with pytest.raises(InputError, match="more than 10000000 weights"):
+        Layer(inputs=1, outputs=wide, slope=0)
+    layers = [
+        {"inputs": 1, "outputs": wide, "slope": "0", "bias": False, "entries": None},
+        {"inputs": wide, "outputs": 1, "slope": None, "bias": False, "entries": None},
+    ]
+    problem = {
+        "schema": "problem-1",
+        "goal": "max-margin",
+        "trained": "both",
+        "bias": "none",
+        "inputs": [["1"]],
+        "targets": ["1"],
+        "architecture": {"layers": layers},
+    }
+    file = tmp_path / "problem.json"
+    file.write_text(json.dumps(problem))
+    assert main([str(file), "-", str(file)]) == 2
+    assert "more than 10000000 weights" in capsys.readouterr().err
