@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,9 +20,19 @@ def about(runs: str, *, quick: bool) -> list[str]:
         f"Date: {datetime.now(UTC):%Y-%m-%d}.{mode}",
         f"Machine: {_processor()}, {os.cpu_count()} cores, {_memory()}; {platform.system()} {platform.machine()}.",
         "One core: OMP, OpenBLAS, numba and Clarabel have one thread.",
+        f"Revision {_revision()} of this repository.",
         f"Versions: Python {platform.python_version()}, {versions}.",
         f"Medians of {runs} where a run is short, of fewer where it is long: the column *runs* says how many.",
     ]
+
+
+def _revision() -> str:
+    """The commit that is checked out."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
 
 
 def _version(name: str) -> str:
