@@ -78,8 +78,8 @@ def audit(
         else _tolerance(stationary_tol, "stationary_tol")
     )
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
-    impossible = None if problem.architecture.limits() else _infeasibility(problem)
     fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE))
+    impossible = None if problem.architecture.limits() or subject is not None else _infeasibility(problem)
     mine = objective(problem, subject) if subject is not None else None
     limits = problem.architecture.limits()
     if problem.trained is Trained.HIDDEN and limits is None:

@@ -9,7 +9,7 @@ Source: MATHEMATICS.md, section 5; the problems are those of arXiv:2110.02732, s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -72,26 +72,48 @@ def infeasibility(problem: Problem) -> Infeasible | None:
 
     h vanishes iff, per mask class, sum c_i x_i = 0 and, for slope < 1, sum c_i |t_i| = 0 on every line {t r} of the
     data. That is a linear program in lambda; lines are grouped exactly, the vertex found in floats is solved for
-    exactly. Complete up to the accuracy of the linear program.
+    exactly. A point alone on its line has multiplier 0, so that data in general position cost nothing.
+    Complete up to the accuracy of the linear program.
     """
     from solvers.linear import infeasibility_multipliers
 
+    lines = [] if problem.architecture.slope == 1 else [exact_lines(problem, mask) for mask in problem.mask_classes]
+    kept = _sharing_lines(lines, len(problem.rows))
+    if not kept:
+        return None
+    place = {i: q for q, i in enumerate(kept)}
     instance = as_instance(problem)
-    groups = [_lines(problem, mask) for mask in problem.mask_classes]
-    equations = _equations(problem)
-    guess = infeasibility_multipliers(instance, [(indices, sizes) for group in groups for indices, sizes in group])
+    guess = infeasibility_multipliers(
+        replace(instance, rows=instance.rows[kept], targets=instance.targets[kept]),
+        [
+            ([place[i] for i, _ in pairs], [float(size) for _, size in pairs])
+            for group in lines
+            for indices, sizes in group
+            if (pairs := [(i, size) for i, size in zip(indices, sizes, strict=True) if i in place])
+        ],
+    )
     if guess is None:
         return None
-    support = [int(i) for i in np.flatnonzero(np.abs(guess) > 1e-9 * np.abs(guess).max())]
+    support = [kept[q] for q in np.flatnonzero(np.abs(guess) > 1e-9 * np.abs(guess).max())]
     margin = problem.goal is Goal.MAX_MARGIN
-    value_row = [Fraction(1) if margin else problem.data.targets[i] for i in range(len(problem.rows))]
-    exact = solve_exactly(
-        [[row[i] for i in support] for row in [*equations, value_row]], [Fraction(0)] * len(equations) + [Fraction(1)]
-    )
+    equations = _equations(problem, lines, support)
+    value_row = [Fraction(1) if margin else problem.data.targets[i] for i in support]
+    exact = solve_exactly([*equations, value_row], [Fraction(0)] * len(equations) + [Fraction(1)])
     if exact is None:
         return None
     multipliers = tuple((i, value) for i, value in zip(support, exact, strict=True) if value)
     return certified(problem, None, Infeasible(multipliers=multipliers))
+
+
+def _sharing_lines(lines: list[list[tuple[list[int], list[Fraction]]]], count: int) -> list[int]:
+    """The points that are, in every mask class, at 0 or on a line with another such point."""
+    kept = set(range(count))
+    alone = {-1}
+    while alone:
+        shared = ([i for i in indices if i in kept] for group in lines for indices, _ in group)
+        alone = {points[0] for points in shared if len(points) == 1}
+        kept -= alone
+    return sorted(kept)
 
 
 def as_instance(problem: Problem) -> Instance:
@@ -289,11 +311,6 @@ def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Ne
             yield network_of_directions(problem, directions, signs, masks)
 
 
-def _lines(problem: Problem, mask: tuple[int, ...]) -> list[tuple[list[int], list[float]]]:
-    """The data on lines through the origin, within the mask's columns: (indices, |t_i|) for each line."""
-    return [(indices, [float(t) for t in sizes]) for indices, sizes in exact_lines(problem, mask)]
-
-
 def exact_lines(problem: Problem, mask: tuple[int, ...]) -> list[tuple[list[int], list[Fraction]]]:
     """Group the points by line: x_i = t_i r with r the primitive integer vector of the line; points at 0 drop out."""
     groups: dict[tuple[int, ...], tuple[list[int], list[Fraction]]] = {}
@@ -309,18 +326,21 @@ def exact_lines(problem: Problem, mask: tuple[int, ...]) -> list[tuple[list[int]
     return list(groups.values())
 
 
-def _equations(problem: Problem) -> list[list[Fraction]]:
-    """The rows of h = 0 as a linear system in lambda."""
-    n = len(problem.rows)
+def _equations(
+    problem: Problem, lines: list[list[tuple[list[int], list[Fraction]]]], support: list[int]
+) -> list[list[Fraction]]:
+    """The rows of h = 0 as a linear system in the multipliers of `support`."""
     margin = problem.goal is Goal.MAX_MARGIN
-    signs = [problem.data.targets[i] if margin else Fraction(1) for i in range(n)]
-    equations = []
-    for mask in problem.mask_classes:
-        equations += [[signs[i] * problem.rows[i][column] for i in range(n)] for column in mask]
-        if problem.architecture.slope < 1:
-            for indices, sizes in exact_lines(problem, mask):
-                row = [Fraction(0)] * n
-                for i, size in zip(indices, sizes, strict=True):
-                    row[i] = signs[i] * size
-                equations.append(row)
+    signs = [problem.data.targets[i] if margin else Fraction(1) for i in support]
+    equations = [
+        [sign * problem.rows[i][column] for sign, i in zip(signs, support, strict=True)]
+        for mask in problem.mask_classes
+        for column in mask
+    ]
+    for group in lines:
+        for indices, sizes in group:
+            on_line = dict(zip(indices, sizes, strict=True))
+            if any(i in on_line for i in support):
+                zero = Fraction(0)
+                equations.append([s * on_line.get(i, zero) for s, i in zip(signs, support, strict=True)])
     return equations

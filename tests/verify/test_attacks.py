@@ -5,8 +5,9 @@ from random import Random
 
 import pytest
 
-from verify import InputError, Layer, Network, Verdict, audit
+from verify import Bias, Dataset, Goal, InputError, Layer, Network, Problem, Verdict, audit
 from verify.checker import main
+from verify.global_optimality import infeasibility
 
 
 def points(count=8):
@@ -56,3 +57,14 @@ def test_a_layer_wider_than_memory_is_refused(tmp_path, capsys):
     file.write_text(json.dumps(problem))
     assert main([str(file), "-", str(file)]) == 2
     assert "more than 10000000 weights" in capsys.readouterr().err
+
+
+def test_many_points_in_general_position_cost_no_memory():
+    """Points alone on their lines cannot make the data infeasible: 30,000 of them once needed 10^9 fractions."""
+    random = Random(1)
+    X = [[random.gauss(0, 1), random.gauss(0, 1), 1.0] for _ in range(30_000)]
+    network = Network.two_layer([[1, 0, 0]], [1])
+    problem = Problem(
+        Dataset(X, [1 if x[0] > 0 else -1 for x in X]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE
+    )
+    assert infeasibility(problem) is None

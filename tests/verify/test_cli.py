@@ -420,7 +420,7 @@ def test_a_disk_that_is_full_after_the_work(folder, monkeypatch):
 
 
 def test_an_internal_error_is_one_sentence_with_its_place(folder, monkeypatch):
-    monkeypatch.setattr("verify.auditing.infeasibility", lambda _: {}["missing"])
+    monkeypatch.setattr("verify.auditing.stationarity", lambda *_, **__: {}["missing"])
     result = run("audit", "net.npz", "data.npz")
     assert (result.exit_code, result.stdout) == (70, "")
     assert result.stderr.startswith("isoptimal: internal error in verify/auditing.py, line ")
