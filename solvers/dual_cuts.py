@@ -42,9 +42,7 @@ INTERRUPTED_SECONDS = 1.5  # for the proof of what was reached, after Ctrl-C or 
 
 @dataclass(frozen=True, slots=True)
 class Atoms:
-    """A network in the directions u_j = |v_j| w_j: directions (J, D), signs (J,), mask class of each (J,), value sum
-    ||u_j||.
-    """
+    """A network in the directions u_j = |v_j| w_j: directions (J, D), signs, masks (J,), value sum ||u_j||."""
 
     directions: Array
     signs: NDArray[np.int8]
@@ -66,9 +64,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class DualProof:
-    """multipliers (n,), beta, and one closed tree per (mask class, sign +, -) over the support; lower = sum lambda y /
-    beta.
-    """
+    """multipliers (n,), beta, a closed tree per (mask class, sign +, -) over the support; lower: the value proved."""
 
     multipliers: Array
     beta: float
@@ -87,7 +83,6 @@ class Outcome:
     proof: DualProof | None
     candidates: tuple[Atoms, ...]
     own: Atoms | None
-    multipliers: Array
     history: tuple[Progress, ...]
 
 
@@ -193,7 +188,6 @@ class _Loop:
             self.proof and self._unscaled_proof(self.proof),
             tuple(self._unscaled(atoms) for atoms in self.candidates[:3]),
             self.own and self._unscaled(self.own),
-            self.best_dual[1] * self.row_scales,
             tuple(self.history),
         )
 
@@ -587,9 +581,8 @@ class _Loop:
                         return None, violators, largest
                 trees.append(tree)
         bound = max(tree.bound for tree in trees)
-        if (
-            violators or not 0 < bound < UNBOUNDED / 1e6
-        ):  # 0: the data cannot be fitted, which is for the exact test to say
+        # 0: the data cannot be fitted, which is for the exact test to say; UNBOUNDED: a chord without a range
+        if violators or not 0 < bound < UNBOUNDED / 1e6:
             return None, violators, largest
         return DualProof(multipliers, bound, support, tuple(trees), value / bound), [], largest
 
@@ -621,9 +614,7 @@ class _Loop:
         return replace(atoms, directions=directions, value=atoms.value * self.unit)
 
     def _unscaled_proof(self, proof: DualProof) -> DualProof:
-        """Multipliers and slopes scale with the rows, range multipliers with their quotients: by powers of two,
-        exactly.
-        """
+        """Multipliers and slopes scale with the rows, range multipliers with their quotients: powers of two."""
         scales = self.row_scales[proof.support]
 
         def unscaled(leaf: Leaf) -> Leaf:

@@ -22,6 +22,7 @@ from verify.global_optimality import (
     better_network,
     bracket_optimum,
     infeasibility,
+    is_no_wider,
     optimal_within,
 )
 from verify.network import Network
@@ -79,11 +80,11 @@ def audit(
     )
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
     fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE))
-    impossible = None if problem.architecture.limits() or subject is not None else _infeasibility(problem)
     mine = objective(problem, subject) if subject is not None else None
     limits = problem.architecture.limits()
     if problem.trained is Trained.HIDDEN and limits is None:
         limits = "problems with only the hidden layer trained are not decided yet"
+    impossible = None if limits or subject is not None else _infeasibility(problem)
     if impossible is not None:
         return _infeasible(problem, network, impossible, fits, tolerance, tuple(said), began)
     if limits is not None:
@@ -254,7 +255,7 @@ def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Find
             return _fit(problem, network, certificate, "every point is classified correctly"), network
         wrong = [i for i, margin in enumerate(margins) if margin <= 0]
         worst = min(wrong, key=lambda i: margins[i])
-        reason = f"{len(wrong)} of {len(margins)} points are not classified correctly, worst is {_points([worst])}"
+        reason = f"{len(wrong)} of {len(margins)} points are not classified correctly, worst is {_point(worst)}"
     else:
         if values == list(targets):
             certificate = Fits(margin=Fraction(0))
@@ -267,7 +268,7 @@ def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Find
         residuals = [abs(value - y) for value, y in zip(values, targets, strict=True)]
         worst = max(range(len(residuals)), key=lambda i: residuals[i])
         why = "no exact repair was found" if repaired is None else "the exact repair moves the weights too far"
-        reason = f"the largest residual is {_size(residuals[worst])}, at {_points([worst])}; {why}"
+        reason = f"the largest residual is {_size(residuals[worst])}, at {_point(worst)}; {why}"
     certificate = DoesNotFit(point=worst)
     return _fit(problem, network, certificate, reason), None
 
@@ -295,8 +296,8 @@ def _size(value: Fraction) -> str:
         return f"about 1e{len(str(value.numerator // value.denominator)) - 1}"
 
 
-def _points(indices: list[int]) -> str:
-    return "point " + ", ".join(str(i) for i in indices) + " (counting from 0)"
+def _point(index: int) -> str:
+    return f"point {index} (counting from 0)"
 
 
 def _not_fitting(problem: Problem, network: Network, fits: Finding) -> dict[Question, Finding]:
@@ -397,11 +398,7 @@ def _assemble(
         if value is None or (mine is not None and value >= mine):
             continue
         better = better or witness
-        fits_width = all(
-            witness.architecture.masks.count(mask) <= problem.architecture.masks.count(mask)
-            for mask in set(witness.architecture.masks)
-        )
-        own = own or (witness if fits_width else None)
+        own = own or (witness if is_no_wider(problem, witness) else None)
     bounds: list[Certificate] = []
     if bracket is not None:
         bounds = [c for c in (bracket.lower, bracket.upper) if c is not None]

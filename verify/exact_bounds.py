@@ -1,5 +1,4 @@
-"""From the float trees of `solvers.pricing` to a `lower-bound` certificate: every number rounded so that the proof
-still holds.
+"""From the float trees of `solvers.pricing` to a `lower-bound` certificate, rounded so that the proof still holds.
 
 Slopes and ranges become whole numbers over one denominator, rounded towards the inside of their intervals; beta is then
 computed from the rounded leaves, upwards. Nothing here is trusted.

@@ -21,6 +21,7 @@ __all__ = [
     "EXACT_EQUATIONS",
     "distance",
     "float_rows",
+    "float_weights",
     "interpolate",
     "merge_directions",
     "network_of_directions",
@@ -39,6 +40,15 @@ CONSTANT_COST = 1e-10  # what a constant (free bias, w = 0) may cost, relative t
 def float_rows(problem: Problem) -> Array:
     """The lifted rows as floats, shape (n, c)."""
     return np.array([[float(entry) for entry in row] for row in problem.rows])
+
+
+def float_weights(network: Network) -> tuple[Array, NDArray[np.bool_]]:
+    """The hidden weights of a depth-2 network as floats, and where its masks leave room for one; shapes (k, c)."""
+    weights = np.array([[float(value) for value in row] for row in network.hidden_weights])
+    allowed = np.zeros(weights.shape, bool)
+    for j, mask in enumerate(network.architecture.masks):
+        allowed[j, list(mask)] = True
+    return weights, allowed
 
 
 def norms(directions: Array) -> Array:
@@ -61,8 +71,7 @@ def reaches(rows: Array, weights: Array, *, bias: bool) -> Array:
 def network_of_directions(
     problem: Problem, directions: Array, signs: Sequence[int], masks: Sequence[int], bits: int = 53
 ) -> Network:
-    """The balanced network with u_j = `directions`[j] (J, c), output signs, mask class of each neuron: v_j = s_j
-    ||u_j||^(1/2).
+    """The balanced network with u_j = `directions`[j] (J, c), output signs and mask classes: v_j = s_j ||u_j||^(1/2).
 
     With a free bias a direction without weights is a constant; it is made by one neuron with a large bias, nearly for
     free.
@@ -90,8 +99,7 @@ def network_of_directions(
 def merge_directions(
     rows: Array, directions: Array, signs: Sequence[int], masks: Sequence[int], slope: float, *, bias: bool
 ) -> tuple[Array, list[int], list[int]]:
-    """Sum the directions that share an output sign, a mask and a closed cell: same function, smaller norm, fewer
-    neurons.
+    """Sum the directions that share an output sign, a mask and a closed cell: same function, fewer neurons, less norm.
 
     Linear networks (slope 1): s u and -s (-u) are one neuron, so all of a mask class merge.
     """
@@ -137,10 +145,7 @@ def repair(problem: Problem, network: Network) -> Network | None:
     targets = np.array([float(y) for y in problem.data.targets])
     slope = float(problem.architecture.slope)
     v = np.array([float(value) for value in network.output_weights])
-    weights = np.array([[float(value) for value in row] for row in network.hidden_weights])
-    allowed = np.zeros(weights.shape, bool)
-    for j, mask in enumerate(network.architecture.masks):
-        allowed[j, list(mask)] = True
+    weights, allowed = float_weights(network)
     free = [column for column in range(weights.shape[1]) if column not in problem.norm_columns]
     moved = _float_step(rows, targets, weights, v, slope, allowed, bias=problem.architecture.bias, free_columns=free)
     if moved is None:

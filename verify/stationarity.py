@@ -1,5 +1,4 @@
-"""Is the network a Clarke KKT point, exactly or to within a tolerance? Multipliers prove it, a separating vector
-refutes it.
+"""Is the network a Clarke KKT point, exactly or nearly? Multipliers prove it, a separating vector refutes it.
 
 At theta with least margin m > 0 (max-margin) or interpolating (min-norm), N = ||theta||^2, gradients h_i of the
 outputs:
@@ -22,11 +21,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verify.certificate import NotStationary, Parameters, Separator, Stationary
 from verify.errors import InputError
 from verify.exact import dot, sqrt_upper
-from verify.exact_networks import distance, float_rows, network_with, norms, reaches
+from verify.exact_networks import distance, float_rows, float_weights, network_with, norms, reaches
 from verify.exactify import dyadic, solve_by_few, solve_exactly
 from verify.network import Network
 from verify.patterns import pattern
@@ -119,12 +119,9 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
     if norm <= 0:
         return None
     least = min(values)
-    weights = np.array([[float(value) for value in row] for row in network.hidden_weights])
+    weights, allowed = float_weights(network)
     counted = np.zeros(weights.shape[1], bool)
     counted[list(problem.norm_columns)] = True
-    allowed = np.zeros(weights.shape, bool)
-    for j, mask in enumerate(network.architecture.masks):
-        allowed[j, list(mask)] = True
     slope = problem.architecture.slope
     grid = np.array(signs, dtype=np.int8)
     try:
@@ -149,14 +146,11 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
     return _Subject(network, given, distance(network, given), tuple(values), kinks, model)
 
 
-# -- proofs
-# ---------------------------------------------------------------------------------------------------------------
+# -- proofs ----------------------------------------------------------------------------------------------------
 
 
 def _prove_exactly(problem: Problem, subject: _Subject) -> Proposal | None:
-    """Exact multipliers from the support of the float ones: the columns are independent, so the system has one
-    solution.
-    """
+    """Exact multipliers on the support of the float ones, whose columns are independent: one solution at most."""
     active = _active(problem, subject)
     if not len(active) or len(subject.kinks) > 400:
         return None
@@ -253,7 +247,7 @@ def _exact_parameters(problem: Problem, subject: _Subject) -> list[Fraction]:
     ] + list(subject.network.output_weights)
 
 
-def _exact_gradient(problem: Problem, subject: _Subject, point: int, ends: object) -> list[Fraction]:
+def _exact_gradient(problem: Problem, subject: _Subject, point: int, ends: NDArray[np.bool_]) -> list[Fraction]:
     """h_i with slope 1 where `ends`[j] at kinks, in the order of `_exact_parameters`."""
     sign = problem.data.targets[point] if problem.goal is Goal.MAX_MARGIN else Fraction(1)
     row, slope = problem.rows[point], problem.architecture.slope
@@ -265,7 +259,7 @@ def _exact_gradient(problem: Problem, subject: _Subject, point: int, ends: objec
         zip(network.hidden_weights, network.output_weights, network.architecture.masks, strict=True)
     ):
         z = dot(w, row)
-        on = bool(ends[j]) if (point, j) in kinks else z > 0  # type: ignore[index]
+        on = bool(ends[j]) if (point, j) in kinks else z > 0
         factor = sign * v * (1 if on else slope)
         hidden += [factor * row[c] for c in mask]
         outgoing.append(sign * (z if z > 0 else slope * z))
@@ -312,8 +306,7 @@ def _exact_residual(
     return sqrt_upper(total / norm, 20), sqrt_upper(delta * delta, 20) if delta > 0 else Fraction(0)
 
 
-# -- fits
-# ---------------------------------------------------------------------------------------------------------------
+# -- fits ------------------------------------------------------------------------------------------------------
 
 
 def _active(problem: Problem, subject: _Subject) -> np.ndarray:
@@ -417,8 +410,7 @@ def _snap(problem: Problem, network: Network, close: np.ndarray) -> Network | No
         return None
 
 
-# -- refutations
-# ------------------------------------------------------------------------------------------------------------
+# -- refutations -----------------------------------------------------------------------------------------------
 
 
 def _refute(
@@ -580,12 +572,12 @@ def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: froz
     place = [(j, column) for j, mask in enumerate(network.architecture.masks) for column in mask]
     kinks = set(subject.kinks)
     lines: list[list[Fraction]] = []
+    ends = {sign: model.best_ends(sign * z) for sign in (1, -1)}
     for i in range(len(problem.rows)):
         here = [j for j in range(k) if (i, j) in kinks and outgoing[j] != 0]
         slopes = [Fraction(1) if (model.on[j, i] or (j in here)) else problem.architecture.slope for j in range(k)]
         if here:
-            sign = -1 if i in negative else 1
-            gain, best = model.best_ends(sign * z)
+            gain, best = ends[-1 if i in negative else 1]
             if gain[i] < -1e-9:
                 continue
             slopes = [
