@@ -229,7 +229,7 @@ class _Loop:
                 return "time" if self._late() else "stalled"
             self._mark_used(keys, solution)
             self._record(solution, columns)
-            grown = self._add_points(solution, columns) + self._doubt(keys, solution)
+            grown = self._doubt(keys, solution) or self._add_points(solution, columns)
             multipliers = self._rounded(solution.multipliers)
             new, beta = self._price(multipliers, solution, columns)
             self._remember(multipliers, beta)
