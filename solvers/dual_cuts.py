@@ -27,6 +27,7 @@ SURE = 0.1  # a hurt point is taken to stay on its side of a column beyond this 
 LARGE_MASTER = 15_000  # ... in masters with more pairs of a column and a point than this
 ALL_POINTS = 150  # a working set of all points up to this many
 POINTS_PER_ROUND = 50
+NEAR_POINTS = 60  # besides those with multipliers, after the given columns were solved on all points
 COLUMNS_PER_ROUND = 24  # per mask class and sign
 KEEP_COLUMNS = 100  # beyond this, columns unused for `IDLE_ROUNDS` rounds are dropped
 IDLE_ROUNDS = 3
@@ -213,8 +214,24 @@ class _Loop:
                 break
             self._record(solution, columns)
             if not self._add_points(solution, columns):
+                self._keep_near(solution, columns)
                 break
         self.own = min(self.candidates, key=lambda atoms: atoms.value, default=None)
+
+    def _keep_near(self, solution: MasterSolution, columns: list[Column]) -> None:
+        """Go on with what matters to the best network of the given columns: the columns in use, the points with
+        multipliers, and of the others the `NEAR_POINTS` with the least margins.
+        """
+        if len(self.points) < len(self.instance.rows):
+            outputs = self._outputs(solution.directions, np.array([c.sign for c in columns], np.int8))
+            margins = self.instance.targets * outputs / self.required
+            held = solution.multipliers > 1e-6 * solution.multipliers.max(initial=0.0)
+            margins[held] = -np.inf
+            self.points = np.sort(np.argsort(margins, kind="stable")[: NEAR_POINTS + int(held.sum())])
+        sizes = np.linalg.norm(solution.directions, axis=1)
+        used = [c for c, size in zip(columns, sizes, strict=True) if size > 1e-7 * sizes.sum()]
+        self.columns, self.last_used = {}, {}
+        self._add(used)
 
     def _rounds(self) -> str:
         penalty = FIRST_PENALTY
