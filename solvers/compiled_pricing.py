@@ -21,6 +21,7 @@ TICK = 0.02  # seconds, about, between two looks at the clock
 MOST_NODES = 1024  # between them
 UNPACKING = 1e-6  # seconds to make a range multiplier part of a leaf
 ALL = 2**62  # no limit to the violators
+MOST_NUMBERS = 10**7  # slopes and range multipliers of a proof: a certificate with more is too long to be read
 
 
 def climb(
@@ -59,7 +60,7 @@ def bound_tree(
         late = deadline is not None and began + truncate * search.unpacking > deadline
         if late and (not truncate or search.violators):
             break
-        if search.visited > max_nodes or search.violators >= limit:
+        if search.visited > max_nodes or search.violators >= limit or search.numbers > MOST_NUMBERS:
             break
         search.advance(min(budget, max_nodes + 1 - search.visited), limit, closing=late)
         budget = min(2 * budget, MOST_NODES) if time.monotonic() - began < TICK else (budget + 1) // 2
@@ -145,6 +146,12 @@ class _Search:
     @property
     def visited(self) -> int:
         return int(self.counts[self.kernels.VISITED])
+
+    @property
+    def numbers(self) -> int:
+        return int(self.counts[self.kernels.LEAVES]) * self.found.slopes.shape[1] + int(
+            self.counts[self.kernels.ENTRIES]
+        )
 
     @property
     def unpacking(self) -> float:

@@ -301,7 +301,7 @@ def bound_tree(
     *,
     free: bool = False,
     batch: int = 256,
-    max_nodes: int = 2_000_000,
+    max_nodes: int = 500_000,
     deadline: float | None = None,
     truncate: bool = False,
     max_violators: int | None = None,

@@ -393,9 +393,9 @@ def _assemble(
     if both is not None and mine is not None and both[0] > 0:
         excess = (mine / both[1] - 1, mine / both[0] - 1)
     better = own = None
-    for witness in bracket.witnesses if bracket is not None else ():
-        value = objective(problem, witness)
-        if value is None or (mine is not None and value >= mine):
+    known = () if bracket is None else zip(bracket.witnesses, bracket.objectives, strict=True)
+    for witness, value in known:
+        if mine is not None and value >= mine:
             continue
         better = better or witness
         own = own or (witness if is_no_wider(problem, witness) else None)

@@ -27,7 +27,7 @@ from verify.errors import InputError
 from verify.exact import common_integers, dot, primitive, sqrt_upper, squared_norm
 from verify.network import Network
 from verify.patterns import Sign, pattern
-from verify.problem import Goal, Problem, Trained, half_squared_norm, objective, outputs
+from verify.problem import Goal, Problem, Trained, half_squared_norm, integer_rows, objective, outputs
 
 __all__ = ["Accepted", "Refused", "check", "main"]
 
@@ -343,16 +343,17 @@ def _clarke_ranges(
         for (row, v), (z_row, z_v) in zip(ours, theirs, strict=True)
     )
     ranges: list[tuple[Fraction, Fraction]] = []
-    for row, factor, column in zip(problem.rows, _factors(problem), zip(*signs, strict=True), strict=True):
-        (point,), row_unit = common_integers([row])
+    rows = zip(integer_rows(problem), _factors(problem), zip(*signs, strict=True), strict=True)
+    for (point, row_unit), factor, column in rows:
         low = high = 0
         for vector, sign in zip(vectors, column, strict=True):
             z = sum(map(mul, vector, point))
-            ends = (z * on, z * off)
-            low += ends[0] if sign is Sign.ON else ends[1] if sign is Sign.OFF else min(ends)
-            high += ends[0] if sign is Sign.ON else ends[1] if sign is Sign.OFF else max(ends)
-        scale = factor / (unit * row_unit * on)
-        ranges.append((min(scale * low, scale * high), max(scale * low, scale * high)))
+            least, most = (z * on, z * on) if sign is Sign.ON else (z * off, z * off)
+            if sign is Sign.KINK:
+                least, most = min(z * on, z * off), max(z * on, z * off)
+            low, high = low + least, high + most
+        ends = (low, high) if factor > 0 else (-high, -low)
+        ranges.append((Fraction(ends[0], unit * row_unit * on), Fraction(ends[1], unit * row_unit * on)))
     return ranges
 
 

@@ -37,7 +37,7 @@ def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerB
     if value <= 0 or (problem.bias is Bias.FREE and sum(coefficients) != 0):
         return None
     bits = min(max(math.ceil(-math.log2(tol)) + 13, FEWEST_BITS), MOST_BITS)
-    denominator = _denominator(problem, coefficients, bits)
+    denominator = _denominator(problem, support, coefficients, bits)
     builder = _Builder(problem, support, coefficients, denominator, Fraction(float(proof.beta)))
     trees: list[Tree] = []
     order = [(mask, sign) for mask in range(len(problem.mask_classes)) for sign in (1, -1)]
@@ -56,11 +56,11 @@ def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerB
     )
 
 
-def _denominator(problem: Problem, coefficients: Sequence[Fraction], bits: int) -> int:
+def _denominator(problem: Problem, support: Sequence[int], coefficients: Sequence[Fraction], bits: int) -> int:
     """A denominator that makes every (1 - a) c_i whole and leaves `bits` bits for slopes, ranges and multipliers."""
     base = math.lcm(*(((1 - problem.architecture.slope) * c).denominator for c in coefficients))
     largest = max(map(abs, coefficients))
-    rows = max((abs(entry) for row in problem.rows for entry in row), default=Fraction(1)) or Fraction(1)
+    rows = max((abs(entry) for i in support for entry in problem.rows[i]), default=Fraction(1)) or Fraction(1)
     wanted = 2**bits / min(largest, Fraction(1), rows)
     factor = max(math.ceil(wanted / base), 1)
     return base * 2 ** (factor - 1).bit_length()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +38,12 @@ KINK_SHARE = 1e-7  # a preactivation below this part of its reach is pushed to t
 CONSTANT_COST = 1e-10  # what a constant (free bias, w = 0) may cost, relative to the value
 
 
+@lru_cache(maxsize=2)
 def float_rows(problem: Problem) -> Array:
-    """The lifted rows as floats, shape (n, c)."""
-    return np.array([[float(entry) for entry in row] for row in problem.rows])
+    """The lifted rows as floats, shape (n, c); not to be written to."""
+    rows = np.array([[float(entry) for entry in row] for row in problem.rows])
+    rows.flags.writeable = False
+    return rows
 
 
 def float_weights(network: Network) -> tuple[Array, NDArray[np.bool_]]:

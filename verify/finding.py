@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import final
 
 from verify.certificate import Certificate, sealed
-from verify.checker import Accepted, check
+from verify.checker import Accepted
 from verify.errors import IsoptimalError
 from verify.network import Network
 from verify.problem import Problem
-from verify.proposal import Proposal
+from verify.proposal import Proposal, checked
 
 __all__ = ["Finding", "Question", "Verdict", "decide", "undecided"]
 
@@ -92,7 +92,7 @@ def decide(question: Question, problem: Problem, network: Network, proposal: Pro
     if proposal.certificate is None:
         return undecided(question, proposal.reason, proposal.numbers)
     certificate = sealed(problem, network, proposal.certificate)
-    result = check(problem, network, certificate)
+    result = checked(problem, network, certificate)
     if not isinstance(result, Accepted):
         return undecided(question, f"the certificate was refused by the checker ({result.place}: {result.reason})")
     verdict = _ANSWERS.get(result.kind, {}).get(question)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, OptimalWithin, Tree, UpperBound
+from verify.estimates import Estimates, estimate, exact_objective
 from verify.exact import common_integers, primitive
 from verify.exact_bounds import lower_bound
 from verify.exact_networks import distance, float_rows, interpolate, merge_directions, network_of_directions, norms
@@ -46,7 +47,7 @@ _SIGNS: tuple[Literal["+"], Literal["-"]] = ("+", "-")
 class Bracket:
     """What is known of the best objective over all widths; every certificate in it was accepted by the checker.
 
-    lower, upper: certificates or None.   witnesses: networks that fit, the best first.
+    lower, upper: certificates or None.   witnesses: networks that fit, the best first, and their objectives.
     own: the best network found with the activation patterns of the network in question, no wider than that.
     status: how the search ended ("optimal", "time", "interrupted", "stalled").   history: one float `Progress` a round.
     """
@@ -54,6 +55,7 @@ class Bracket:
     lower: LowerBound | None
     upper: UpperBound | None
     witnesses: tuple[Network, ...]
+    objectives: tuple[Fraction, ...] = ()
     status: str
     history: tuple[Progress, ...]
     own: Network | None = None
@@ -169,17 +171,15 @@ def bracket_optimum(
     if problem.goal is Goal.MIN_NORM and not any(problem.data.targets):
         zero = zero_network(problem)
         witnesses[zero.sha256()] = (Fraction(0), zero)
-    for witness in earlier.witnesses:
-        if (value := objective(problem, witness)) is not None:
+    value_of = _Objectives(problem)
+    for witness in (*earlier.witnesses, *([] if subject is None else [subject])):
+        if (value := value_of(witness)) is not None:
             witnesses[witness.sha256()] = (value, witness)
-    if subject is not None and (value := objective(problem, subject)) is not None:
-        witnesses[subject.sha256()] = (value, subject)
     sources = [*outcome.candidates, *([] if outcome.own is None else [outcome.own])]
     polished: tuple[Fraction, Network] | None = None
     for atoms in sources:
         for candidate in _networks(problem, instance, atoms):
-            value = objective(problem, candidate)
-            if value is not None:
+            if (value := value_of(candidate)) is not None:
                 witnesses[candidate.sha256()] = (value, candidate)
                 best = polished is None or value < polished[0]
                 if atoms is outcome.own and best and is_no_wider(problem, candidate):
@@ -193,10 +193,26 @@ def bracket_optimum(
         lower=proved,
         upper=upper,
         witnesses=tuple(witness for _, witness in ordered),
+        objectives=tuple(value for value, _ in ordered),
         status=outcome.status,
         history=outcome.history,
         own=None if polished is None else polished[1],
     )
+
+
+class _Objectives:
+    """Exact objectives of many networks on the same data: only the points that floats leave in doubt cost something."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.like: Estimates | None = None
+
+    def __call__(self, network: Network) -> Fraction | None:
+        try:
+            self.like = estimate(self.problem, network, self.like)
+        except OverflowError:
+            return objective(self.problem, network)
+        return exact_objective(self.problem, network, self.like)
 
 
 def _end(bound: LowerBound) -> Fraction:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from operator import mul
 from typing import ClassVar, TypeVar, final
 
@@ -136,6 +137,10 @@ class Problem:
         one = () if self.bias is Bias.NONE else (Fraction(1),)
         object.__setattr__(self, "rows", tuple((*x, *one) for x in self.data.inputs))
 
+    def __hash__(self) -> int:
+        """Of the digest: hashing every number again would cost more than what is remembered by it."""
+        return hash(self.sha256())
+
     @property
     def norm_columns(self) -> tuple[int, ...]:
         """The columns of the first layer that count in the norm: all, but a free bias."""
@@ -198,25 +203,38 @@ def _choice(kind: type[_E], value: object, place: str) -> _E:
     raise InputError(f"{place} is {value!r:.60}; it must be one of {', '.join(member.value for member in kind)}")
 
 
-def outputs(problem: Problem, network: Network) -> list[Fraction]:
-    """f(x_i) for every point, exactly, at any depth.
+@lru_cache(maxsize=2)
+def integer_rows(problem: Problem) -> tuple[tuple[list[int], int], ...]:
+    """Each lifted row as integers over its own least denominator."""
+    cleared = (common_integers([row]) for row in problem.rows)
+    return tuple((integers[0], denominator) for integers, denominator in cleared)
 
-    In integers: f is homogeneous of degree 1 in the lifted row and in each layer, so each row of numbers is cleared of
-    its own denominator, and what was multiplied out of a neuron is divided out of the column that reads it.
+
+def outputs(problem: Problem, network: Network) -> list[Fraction]:
+    """f(x_i) for every point, exactly, at any depth."""
+    return list(_outputs(problem, network))
+
+
+@lru_cache(maxsize=8)
+def _outputs(problem: Problem, network: Network) -> tuple[Fraction, ...]:
+    """In integers: f is homogeneous of degree 1 in the lifted row and in each layer.
+
+    Each row of numbers is cleared of its own denominator, and what was multiplied out of a neuron is divided out of
+    the column that reads it.
     """
     layers, scale = _integer_layers(network)
     if len(problem.rows[0]) != network.architecture.layers[0].columns:
         raise ShapeError(f"the rows have {len(problem.rows[0])} columns, which the network does not take")
     values: list[Fraction] = []
-    for row in problem.rows:
-        (state,), denominator = common_integers([row])
+    for row, denominator in integer_rows(problem):
+        state = row
         for matrix, slope in layers:
             state = [sum(map(mul, weights, state)) for weights in matrix]
             if slope is not None:
                 on, off = slope.denominator, slope.numerator
                 state = [z * on if z > 0 else z * off for z in state]
         values.append(Fraction(state[0], scale * denominator))
-    return values
+    return tuple(values)
 
 
 def _integer_layers(network: Network) -> tuple[list[tuple[list[list[int]], Fraction | None]], int]:
@@ -242,6 +260,7 @@ def half_squared_norm(problem: Problem, network: Network) -> Fraction:
     return squared_norm(weight for weights in counted for weight in weights) / 2
 
 
+@lru_cache(maxsize=8)
 def objective(problem: Problem, network: Network) -> Fraction | None:
     """The objective of the feasible network that `network` stands for; None when it does not fit.
 
@@ -252,7 +271,7 @@ def objective(problem: Problem, network: Network) -> Fraction | None:
     values = outputs(problem, network)
     if problem.goal is Goal.MIN_NORM:
         return half_squared_norm(problem, network) if tuple(values) == problem.data.targets else None
-    margin = min(map(mul, problem.data.targets, values))
+    margin = min(value if target > 0 else -value for target, value in zip(problem.data.targets, values, strict=True))
     degree = network.depth - (problem.trained is Trained.HIDDEN)
     if margin <= 0 or degree not in (1, 2):
         return None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar, cast, final
 
 from verify.certificate import Certificate, sealed
-from verify.checker import Accepted, check
+from verify.checker import Accepted, Refused, check
 from verify.network import Network
 from verify.problem import Problem
 
@@ -34,4 +35,20 @@ class Proposal:
 def certified(problem: Problem, network: Network | None, certificate: _C) -> _C | None:
     """The certificate, sealed with hashes and claim, when the checker accepts it; else None."""
     proof = cast("_C", sealed(problem, network, certificate))
-    return proof if isinstance(check(problem, network, proof), Accepted) else None
+    return proof if isinstance(checked(problem, network, proof), Accepted) else None
+
+
+_RECENT: deque[tuple[Problem, Network | None, Certificate, Accepted | Refused]] = deque(maxlen=4)
+
+
+def checked(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted | Refused:
+    """What the checker says, remembered for the last few certificates: deciders and verdicts ask for the same ones.
+
+    The objects are immutable; an answer is reused for the same problem and network and an equal certificate only.
+    """
+    for a_problem, a_network, known, result in _RECENT:
+        if a_problem is problem and a_network is network and known == certificate:
+            return result
+    result = check(problem, network, certificate)
+    _RECENT.append((problem, network, certificate, result))
+    return result

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from verify.certificate import NotStationary, Parameters, Separator, Stationary
 from verify.errors import InputError
-from verify.exact import dot, sqrt_upper
+from verify.exact import dot, sqrt_upper, squared_norm
 from verify.exact_networks import distance, float_rows, float_weights, network_with, norms, reaches
 from verify.exactify import dyadic, solve_by_few, solve_exactly
 from verify.network import Network
@@ -456,7 +456,9 @@ def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction)
     ]
     j = max(range(len(gaps)), key=lambda q: abs(gaps[q]))
     points = _kink_points(problem, subject) if problem.goal is Goal.MIN_NORM else []
-    if gaps[j] == 0 or len(points) > MAX_BRANCHES:
+    size = squared_norm(network.hidden_weights[j]) + network.output_weights[j] ** 2
+    is_enough = gaps[j] ** 2 > 2 * tolerance**2 * half_squared_norm(problem, network) * size
+    if not is_enough or len(points) > MAX_BRANCHES:
         return None
     sign = 1 if gaps[j] > 0 else -1
     masks = network.architecture.masks

@@ -15,8 +15,8 @@ from tests.problems import random_problems
 from verify import Dataset, Network, audit
 from verify.auditing import pose
 from verify.diagnosis import Step, diagnose
-from verify.diagnosis.estimates import estimate, exact_objective, is_silent, least_margins
 from verify.diagnosis.ladder import balanced, without
+from verify.estimates import estimate, exact_objective, is_silent, least_margins
 from verify.finding import Verdict
 from verify.global_optimality import bracket_optimum, infeasibility
 from verify.network import Architecture, Layer

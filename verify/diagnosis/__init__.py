@@ -10,11 +10,11 @@ from typing import final
 
 import numpy as np
 
-from verify.diagnosis.estimates import estimate
 from verify.diagnosis.excess import Excess, study_excess
 from verify.diagnosis.ladder import Rung, Step, climb
 from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
 from verify.diagnosis.points import Points, study_points
+from verify.estimates import estimate
 from verify.global_optimality import Bracket
 from verify.network import Network
 from verify.problem import Problem, Trained

@@ -19,7 +19,7 @@ from typing import final
 import numpy as np
 
 from verify.certificate import LowerBound
-from verify.diagnosis.estimates import Estimates
+from verify.estimates import Estimates
 from verify.exact_networks import norms
 from verify.problem import Goal, Problem
 

@@ -17,8 +17,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import final
 
-from verify.diagnosis.estimates import Estimates, estimate, exact_objective
 from verify.errors import InputError
+from verify.estimates import Estimates, estimate, exact_objective
 from verify.exact import rational, squared_norm
 from verify.exact_networks import CONSTANT_COST
 from verify.global_optimality import Bracket, is_no_wider

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.diagnosis.estimates import Estimates, is_silent
+from verify.estimates import Estimates, is_silent
 from verify.exact_networks import norms, reaches
 from verify.network import Network
 from verify.problem import Goal, Problem

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from verify.diagnosis.estimates import Array, Estimates, least_margins, outputs_at, residuals
+from verify.estimates import Array, Estimates, least_margins, outputs_at, residuals
 from verify.network import Network
 from verify.problem import Goal, Problem
 
