@@ -38,7 +38,8 @@ OWN_ROUNDS = 20
 FIRST_SUPPORT = 40  # points with a multiplier in the first dual point
 MAX_PENALTY = 1e10
 COARSE_TO_FINE = (0.5, 0.1, 0.02, 4e-3, 8e-4, 1.6e-4, 3e-5)
-INTERRUPTED_SECONDS = 1.5  # for the proof of what was reached, after Ctrl-C or a stall
+INTERRUPTED_SECONDS = 1.5  # for the proof of what was reached, after Ctrl-C ...
+STALLED_SECONDS = 20.0  # ... and when the search stalls without a deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ class _Loop:
             status = "interrupted"
         if status != "optimal":
             now = time.monotonic()
-            left = INTERRUPTED_SECONDS if self.deadline is None else max(self.deadline - now, 0.2)
+            left = STALLED_SECONDS if self.deadline is None else max(self.deadline - now, 0.2)
             self._prove_best(left if status != "interrupted" else INTERRUPTED_SECONDS)
         self.candidates.sort(key=lambda atoms: atoms.value)
         return Outcome(
