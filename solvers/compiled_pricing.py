@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.pricing import Leaf, Tree, preorder, solve_decided
+from solvers.pricing import Leaf, Limits, Tree, preorder, solve_decided
 
 Array = NDArray[np.float64]
 
@@ -45,20 +45,17 @@ def bound_tree(
     weights: Array,
     slope: float,
     beta: float,
-    *,
+    limits: Limits,
     max_nodes: int,
-    deadline: float | None,
-    truncate: bool,
-    max_violators: int | None,
 ) -> Tree:
     """`solvers.pricing.bound_tree` without a free bias."""
     search = _Search(rows, weights, slope, beta)
-    limit = ALL if max_violators is None else max_violators
+    limit = ALL if limits.max_violators is None else limits.max_violators
     budget = 1
     while search.is_open:
         began = time.monotonic()
-        late = deadline is not None and began + truncate * search.unpacking > deadline
-        if late and (not truncate or search.violators):
+        late = limits.deadline is not None and began + limits.truncate * search.unpacking > limits.deadline
+        if late and (not limits.truncate or search.violators):
             break
         if search.visited > max_nodes or search.violators >= limit or search.numbers > MOST_NUMBERS:
             break

@@ -11,7 +11,7 @@ So h(u) <= ||p|| + R on the cone, p = sum_i (a c_i + t_i) x_i. Every point has o
 is minimised by coordinate descent, for hundreds of nodes at once (the loop is over points, the arrays over nodes).
 Only points with c_i > 0 are ever split: with those decided h is linear minus convex and the bound is the maximum.
 
-This is the reference, in numpy; large problems without a free bias go to `solvers.compiled_pricing` if numba is there.
+This is the reference, in numpy; without a free bias, what it does not close quickly goes to `solvers.compiled_pricing`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ Array = NDArray[np.float64]
 UNBOUNDED = 1e30  # stands for "no range known" (free bias): a chord with such a range never closes a node
 PENALTY_ROUNDS = 6  # rounds of the method of multipliers that bring the bias coordinate of p to zero (free bias)
 KERNELS = "ISOPTIMAL_KERNELS"  # environment: "numpy" or "numba" forces the one or the other
-LARGE = 200  # entries of the rows from which on compiled kernels save more time than they take to load
+LARGE = 1000  # entries of the rows from which on compiled climbs save more time than they take to load ...
+FIRST_NODES = 1000  # ... and nodes of a tree up to which numpy is the quicker one
 
 
 @dataclass(slots=True)
@@ -61,6 +62,15 @@ class Tree:
     bound: float
     violators: Array
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When `bound_tree` stops early: see there."""
+
+    deadline: float | None
+    truncate: bool
+    max_violators: int | None
 
 
 def evaluate(rows: Array, weights: Array, slope: float, directions: Array) -> Array:
@@ -187,7 +197,8 @@ def ascend(
     compiled: whether to use the compiled kernels; None: where that is worthwhile.
     """
     kernel = _Kernel(rows, weights, slope, free=free, beta=1.0)
-    climb = _climb_compiled if _is_compiled(rows, compiled, free=free) else _climb
+    wanted = _wanted(compiled, free=free)
+    climb = _climb_compiled if wanted or (wanted is None and rows.size >= LARGE and _can_compile()) else _climb
     directions = normalise(rows, weights, slope, starts, free=free)
     directions, _ = climb(kernel, directions, rounds, sweeps)
     on = directions @ rows[kernel.positive].T > 0
@@ -196,12 +207,12 @@ def ascend(
     return climb(kernel, directions[best], 6 * rounds, 5 * sweeps)
 
 
-def _is_compiled(rows: Array, wanted: bool | None, *, free: bool) -> bool:
-    """Whether the compiled kernels are to be used: as wanted, or as the environment says, or where they save time."""
-    if free or wanted is not None:
-        return bool(wanted) and not free
+def _wanted(compiled: bool | None, *, free: bool) -> bool | None:
+    """Whether the compiled kernels are to be used, by the caller or the environment; None: where they save time."""
+    if free or compiled is not None:
+        return bool(compiled) and not free
     choice = os.environ.get(KERNELS)
-    return choice == "numba" if choice else rows.size >= LARGE and _can_compile()
+    return choice == "numba" if choice else None
 
 
 @cache
@@ -312,17 +323,30 @@ def bound_tree(
     rows (S, D), weights (S,) all nonzero. free: the last column is a bias that does not count in ||u||.
     Stops early (nodes None) at `deadline` (time.monotonic), at `max_nodes`, or with `max_violators` violators.
     truncate: at the deadline the open cones become leaves as they are; the tree then proves a larger `bound` than beta.
-    compiled: whether to use the compiled kernels (they know no batches); None: where that is worthwhile.
+    compiled: whether to use the compiled kernels (they know no batches); None: after `FIRST_NODES` nodes.
     Sound up to rounding (the checker decides exactly); complete for beta above the maximum.
     """
     dimension = rows.shape[1]
     if not len(rows):
         return Tree([Leaf(np.zeros(0))], 0.0, np.empty((0, dimension)), 1)
-    if _is_compiled(rows, compiled, free=free):
-        from solvers.compiled_pricing import bound_tree as search
+    limits = Limits(deadline, truncate, max_violators)
+    wanted = _wanted(compiled, free=free)
+    if wanted is None:
+        tree = _bound_tree(rows, weights, slope, beta, limits, min(FIRST_NODES, max_nodes), free=free, batch=batch)
+        if tree.nodes is not None or tree.count <= FIRST_NODES:
+            return tree
+        wanted = _can_compile()
+    if not wanted:
+        return _bound_tree(rows, weights, slope, beta, limits, max_nodes, free=free, batch=batch)
+    from solvers.compiled_pricing import bound_tree as search
 
-        limits = {"max_nodes": max_nodes, "max_violators": max_violators}
-        return search(rows, weights, slope, beta, deadline=deadline, truncate=truncate, **limits)
+    return search(rows, weights, slope, beta, limits, max_nodes)
+
+
+def _bound_tree(
+    rows: Array, weights: Array, slope: float, beta: float, limits: Limits, max_nodes: int, *, free: bool, batch: int
+) -> Tree:
+    dimension = rows.shape[1]
     kernel = _Kernel(rows, weights, slope, free=free, beta=beta)
     positive = np.flatnonzero(kernel.positive)
     start_vectors = np.stack([-rows[positive], rows[positive]])
@@ -346,12 +370,12 @@ def bound_tree(
         return Tree(nodes, bound if nodes is not None else np.inf, found, count)
 
     while stack:
-        if deadline is not None and time.monotonic() > deadline:
-            if not truncate or violators:
+        if limits.deadline is not None and time.monotonic() > limits.deadline:
+            if not limits.truncate or violators:
                 return finish(closed=False)
             bound = max(bound, _close_as_they_are(kernel, stack, results, positive))
             return finish(closed=True)
-        if count > max_nodes or (max_violators is not None and len(violators) >= max_violators):
+        if count > max_nodes or (limits.max_violators is not None and len(violators) >= limits.max_violators):
             return finish(closed=False)
         chosen, stack = stack[-batch:], stack[:-batch]
         count += len(chosen)

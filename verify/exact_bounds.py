@@ -12,8 +12,12 @@ from fractions import Fraction
 from operator import mul
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from verify.certificate import Bound, LowerBound, Range, Split, Tree
 from verify.exact import common_integers, sqrt_upper
+from verify.exact_networks import float_rows
 from verify.exactify import ceil_dyadic
 from verify.problem import Bias, Goal, Problem
 
@@ -87,6 +91,7 @@ class _Builder:
         self.beta, self.target = Fraction(0), target
         self.base_unit = math.lcm(*((self.slope * c * denominator).denominator for c in coefficients))
         self.plain: dict[int, int] = {}
+        self.floats: NDArray[np.float64] = np.empty((0, 0))  # the rows on the columns of each mask
         rows, self.row_denominator = common_integers([problem.rows[i] for i in support])
         self.rows = rows
 
@@ -94,8 +99,10 @@ class _Builder:
         seen = self.problem.mask_classes[mask]
         self.plain.clear()  # rows are those of this mask
         self.free = self.problem.bias is Bias.FREE and bool(seen) and seen[-1] not in self.problem.norm_columns
-        counted = [q for q, column in enumerate(seen) if column in set(self.problem.norm_columns)]
+        counted_columns = [column for column in seen if column in self.problem.norm_columns]
+        counted = [q for q, column in enumerate(seen) if column in counted_columns]
         rows = [[row[column] for column in seen] for row in self.rows]
+        self.floats = float_rows(self.problem)[np.ix_(self.support, counted_columns)]
         excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]
         base = [int(self.slope * sign * c * self.denominator * self.base_unit) for c in self.coefficients]
         result: list[Split | Bound] = []
@@ -214,6 +221,8 @@ class _Builder:
     ) -> tuple[int | None, tuple[tuple[int, int], ...]]:
         """The whole number over the denominator that bounds side x_i . u on the cone, and its multipliers."""
         d = self.denominator
+        if not self.free and len(terms) > len(counted):
+            terms = self._few(point, side, terms, signs)
         whole = {k: self._whole(m) for k, m in terms.items() if m > 0 and signs[k]}
         if self.free:
             surplus = side * d + sum(m * signs[k] for k, m in whole.items())
@@ -229,6 +238,20 @@ class _Builder:
         vector = [side * d * rows[point][q] + sum(m * rows[k][q] for k, m in pairs) for q in counted]
         size = _ceil_sqrt(sum(entry * entry for entry in vector))
         return -(-size // self.row_denominator), used
+
+    def _few(self, point: int, side: int, terms: dict[int, float], signs: Sequence[int]) -> dict[int, float]:
+        """The shortest range vector over the same decided points: a vertex has at most as many terms as columns."""
+        from scipy.optimize import nnls
+
+        places = [k for k in terms if signs[k]]
+        if not (places and self.floats.shape[1]):  # scipy's nnls aborts the process on an empty matrix
+            return {}
+        rows = self.floats[places] * np.array([signs[k] for k in places], float)[:, None]
+        try:
+            found, _ = nnls(rows.T, -side * self.floats[point])
+        except RuntimeError:  # it did not converge
+            return terms
+        return dict(zip(places, found.tolist(), strict=True))
 
 
 def _ceil_sqrt(value: int) -> int:

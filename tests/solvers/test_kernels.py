@@ -7,15 +7,13 @@ import time
 import numpy as np
 import pytest
 
-from solvers import compiled_pricing, dual_cuts, pricing
+from solvers import compiled_pricing, dual_cuts, kernels, pricing
 from solvers.pricing import Leaf, ascend, bound_tree, crossings, evaluate
 from tests.problems import instance_of, random_problems
 from tests.solvers.test_pricing import instance, largest
 from tests.solvers.trees import assert_proves
 from verify.exact_bounds import lower_bound
 from verify.proposal import certified
-
-kernels = pytest.importorskip("solvers.kernels", reason="numba is not installed (extra fast)")
 
 CASES = [(1, 1), (1, 3), (4, 2), (2, 3), (8, 3), (12, 3), (10, 4)]
 
@@ -246,24 +244,51 @@ def test_whole_solves_agree(monkeypatch):
 # ------------------------------------------------------------------------------------------------- the choice
 
 
-def test_which_path_is_taken(monkeypatch):
-    small, large = np.ones((5, 3)), np.ones((pricing.LARGE, 1))
-    decide = pricing._is_compiled
+@pytest.mark.parametrize(
+    ("environment", "compiled", "free", "expected"),
+    [
+        (None, None, False, None),
+        (None, True, False, True),
+        (None, False, False, False),
+        (None, None, True, False),
+        (None, True, True, False),
+        ("numba", None, False, True),
+        ("numba", None, True, False),
+        ("numba", False, False, False),
+        ("numpy", None, False, False),
+        ("numpy", True, False, True),
+    ],
+)
+def test_who_chooses_the_kernels(monkeypatch, environment, compiled, free, expected):
     monkeypatch.delenv(pricing.KERNELS, raising=False)
-    assert not decide(small, None, free=False)
-    assert decide(large, None, free=False)
-    assert decide(small, True, free=False)
-    assert not decide(large, False, free=False)
-    for wanted in (None, True, False):
-        assert not decide(large, wanted, free=True)
+    if environment is not None:
+        monkeypatch.setenv(pricing.KERNELS, environment)
+    assert pricing._wanted(compiled, free=free) is expected
+
+
+def test_trees_that_numpy_does_not_close_quickly_are_compiled(monkeypatch):
+    """And where numba is broken, numpy goes on."""
+    monkeypatch.delenv(pricing.KERNELS, raising=False)
+    rows, weights = instance(3, 40, 4)
+    beta = top_of(rows, weights) * (1 + 1e-3)
+    seen = []
+    search = compiled_pricing.bound_tree
+    monkeypatch.setattr(compiled_pricing, "bound_tree", lambda *given: seen.append(given) or search(*given))
+    assert bound_tree(rows, weights, 0.0, 10 * beta).nodes is not None
+    assert not seen
+    monkeypatch.setattr(pricing, "FIRST_NODES", 5)
+    assert_proves(bound_tree(rows, weights, 0.0, beta), rows, weights, 0.0, beta)
+    assert len(seen) == 1
+    monkeypatch.setattr(pricing, "_can_compile", lambda: False)
+    assert_proves(bound_tree(rows, weights, 0.0, beta), rows, weights, 0.0, beta)
+    assert len(seen) == 1
+
+
+def test_a_numba_that_cannot_be_imported(monkeypatch):
     monkeypatch.setitem(sys.modules, "solvers.kernels", None)
     pricing._can_compile.cache_clear()
-    assert not decide(large, None, free=False)
+    assert not pricing._can_compile()
     pricing._can_compile.cache_clear()
-    monkeypatch.setenv(pricing.KERNELS, "numba")
-    assert decide(small, None, free=False)
-    monkeypatch.setenv(pricing.KERNELS, "numpy")
-    assert not decide(large, None, free=False)
 
 
 def test_small_problems_do_not_import_numba(monkeypatch):
