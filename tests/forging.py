@@ -304,6 +304,11 @@ def gordan():
     return problem, sealed(problem, None, lower)
 
 
+def sparse(values):
+    """The nonzero entries of a vector with their indices."""
+    return tuple((i, value) for i, value in enumerate(values) if value)
+
+
 def trees(*parts):
     """Trees from ((mask class, sign), nodes)."""
     return tuple(Tree(mask=mask, sign=sign, nodes=tuple(nodes)) for (mask, sign), nodes in parts)

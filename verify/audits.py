@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from verify.certificate import Certificate, Infeasible, LowerBound, UpperBound, to_json
-from verify.exact import canonical_text
+from verify.codec import canonical_text
 from verify.finding import Finding
 from verify.network import Network
 from verify.problem import Problem

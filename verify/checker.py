@@ -13,31 +13,28 @@ prints `accepted: claim` or `refused: place: reason`; exit status 0 accepted, 1 
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from operator import mul, sub
 from pathlib import Path
-from typing import Literal, TypeAlias, assert_never, final, get_args
+from typing import Any, Literal, TypeAlias
 
 import verify.certificate as kinds
-from verify.certificate import AboutNetwork, Certificate, WithSubject, value_text
-from verify.errors import InputError
-from verify.exact import common_integers, dot, primitive, sqrt_upper, squared_norm
-from verify.network import Network
+from verify.certificate import AboutNetwork, Bracket, Certificate, WithSubject
+from verify.codec import MAX_SIZE, load_json, reader
+from verify.errors import CertificateError, InputError, require
+from verify.exact import common_integers, dot, primitive, sqrt_upper, squared_norm, value_text
 from verify.patterns import Sign, pattern
-from verify.problem import Goal, Problem, Trained, half_squared_norm, integer_rows, objective, outputs
-
-__all__ = ["Accepted", "Refused", "check", "main"]
+from verify.statement import Goal, Network, Problem, Rows, Trained, half_squared_norm, objective, outputs
 
 Level: TypeAlias = Literal["exact", "near", "approximate"]
 
 MAX_BRANCHES = 12  # points with kinks in a min-norm `not-stationary`: 2^12 separating vectors
 
 
-@final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
     """The certificate proves `claim`.
 
@@ -47,28 +44,18 @@ class Accepted:
 
     claim: str
     kind: str
-    level: Level = field(default="exact", kw_only=True)
-    moved: Fraction = field(default=Fraction(0), kw_only=True)
-    bracket: tuple[Fraction | None, Fraction | None] = field(default=(None, None), kw_only=True)
-    scope: str | None = field(default=None, kw_only=True)
+    level: Level
+    moved: Fraction
+    bracket: Bracket
+    scope: str | None
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class Refused:
     """The certificate proves nothing: the first broken condition and its place."""
 
     place: str
     reason: str
-
-
-class _Refusal(Exception):  # noqa: N818 (never leaves this module)
-    pass
-
-
-def _require(condition: bool, place: str, reason: str) -> None:
-    if not condition:
-        raise _Refusal(place, reason)
 
 
 def check(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted | Refused:
@@ -79,87 +66,63 @@ def check(problem: Problem, network: Network | None, certificate: Certificate) -
     Source: MATHEMATICS.md, sections 2 and 5; CERTIFICATES.md.
     """
     try:
-        return _check(problem, network, certificate)
-    except _Refusal as refusal:
-        return Refused(*refusal.args)
-
-
-def _check(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted:
-    _check_scope(problem, certificate)
-    level: Level = "exact"
-    bracket, scope = (None, None), None
-    match certificate:
-        case kinds.Fits():
-            _check_fits(problem, _subject(problem, network, certificate), certificate)
-        case kinds.DoesNotFit():
-            _check_does_not_fit(problem, _given(problem, network, certificate), certificate)
-        case kinds.Stationary():
-            _check_stationary(problem, _subject(problem, network, certificate), certificate)
-            level = "approximate" if certificate.epsilon or certificate.delta else "exact"
-        case kinds.NotStationary():
-            _check_not_stationary(problem, _subject(problem, network, certificate), certificate)
-        case kinds.LowerBound():
-            bracket = (_check_lower_bound(problem, certificate), None)
-        case kinds.UpperBound():
-            bracket = (None, _check_upper_bound(problem, certificate))
-        case kinds.BetterNetwork():
-            bracket = (None, _check_better(problem, _subject(problem, network, certificate), certificate))
-            scope = certificate.scope
-        case kinds.OptimalWithin():
-            bracket = _check_optimal(problem, _subject(problem, network, certificate), certificate)
-        case kinds.Infeasible():
-            _check_infeasible(problem, certificate)
-        case _:
-            assert_never(certificate)
+        bracket = _check(problem, network, certificate)
+    except CertificateError as error:
+        return Refused(error.place, error.reason)
+    except InputError as error:  # of numbers that are too long
+        return Refused("certificate", str(error))
     moved = certificate.moved if isinstance(certificate, WithSubject) else Fraction(0)
-    if moved and level == "exact":
-        level = "near"
-    kind = kinds.kind_of(certificate)
-    return Accepted(certificate.claim, kind, level=level, moved=moved, bracket=bracket, scope=scope)
+    level: Level = "near" if moved else "exact"
+    if isinstance(certificate, kinds.Stationary) and (certificate.epsilon or certificate.delta):
+        level = "approximate"
+    return Accepted(
+        claim=certificate.claim,
+        kind=certificate.KIND,
+        level=level,
+        moved=moved,
+        bracket=bracket or (None, None),
+        scope=certificate.scope if isinstance(certificate, kinds.BetterNetwork) else None,
+    )
 
 
-def _check_scope(problem: Problem, certificate: Certificate) -> None:
-    _require(isinstance(certificate, get_args(Certificate)), "certificate", "is none of the certificate kinds")
-    _require(certificate.problem == problem.sha256(), "problem", "the certificate is about another problem")
-    expected = kinds.claim_text(problem, certificate)
-    _require(certificate.claim == expected, "claim", "differs from what the certificate proves")
-    if not isinstance(certificate, kinds.Fits | kinds.DoesNotFit):
+def _check(problem: Problem, network: Network | None, proof: Certificate) -> Bracket | None:
+    require(type(proof) in _CHECKS, "certificate", "is none of the certificate kinds")
+    require(proof.problem == problem.sha256(), "problem", "the certificate is about another problem")
+    require(proof.claim == kinds.claim_text(problem, proof), "claim", "differs from what the certificate proves")
+    if not isinstance(proof, kinds.Fits | kinds.DoesNotFit):
         limits = problem.architecture.limits()
-        _require(limits is None, "problem", limits or "")
-        _require(problem.trained is Trained.BOTH, "problem", "is not decided yet when only hidden layers are trained")
+        require(limits is None, "problem", limits or "")
+        require(problem.trained is Trained.BOTH, "problem", "is not decided yet when only hidden layers are trained")
+    subject = _subject(problem, network, proof) if isinstance(proof, AboutNetwork) else None
+    return _CHECKS[type(proof)](problem, subject, proof)
 
 
 # ------------------------------------------------------------------------------------------------- which network
 
 
-def _given(problem: Problem, network: Network | None, certificate: AboutNetwork) -> Network:
-    if network is None:
-        raise _Refusal("network", "the certificate speaks of a network, and none is given")
-    _require(network.architecture == problem.architecture, "network", "has another architecture than the problem")
-    _require(certificate.network == network.sha256(), "network", "the certificate is about another network")
-    return network
-
-
-def _subject(problem: Problem, network: Network | None, certificate: WithSubject) -> Network:
+def _subject(problem: Problem, network: Network | None, proof: AboutNetwork) -> Network:
     """The network that the statement is about: ||subject - given||^2 <= moved^2 ||given||^2 over all parameters."""
-    given, moved = _given(problem, network, certificate), certificate.moved
-    if certificate.subject is None:
-        _require(moved == 0, "moved", "must be 0 for the given network")
-        return given
-    subject = _with_parameters(given, certificate.subject, "subject")
-    new, old = chain(*subject.parameters), list(chain(*given.parameters))
-    is_near = moved >= 0 and squared_norm(map(sub, new, old)) <= moved**2 * squared_norm(old)
-    _require(is_near, "moved", "the subject is farther from the given network than that")
-    is_allowed = problem.trained is Trained.BOTH or subject.parameters[-1] == given.parameters[-1]
-    _require(is_allowed, "subject", "the output weights are not trained and must be the given ones")
+    if network is None:
+        raise CertificateError("network", "the certificate speaks of a network, and none is given")
+    require(network.architecture == problem.architecture, "network", "has another architecture than the problem")
+    require(proof.network == network.sha256(), "network", "the certificate is about another network")
+    if not isinstance(proof, WithSubject) or proof.subject is None:
+        require(not isinstance(proof, WithSubject) or proof.moved == 0, "moved", "must be 0 for the given network")
+        return network
+    subject = _with_parameters(network, proof.subject, "subject")
+    new, old = chain(*subject.parameters), list(chain(*network.parameters))
+    is_near = proof.moved >= 0 and squared_norm(map(sub, new, old)) <= proof.moved**2 * squared_norm(old)
+    require(is_near, "moved", "the subject is farther from the given network than that")
+    is_allowed = problem.trained is Trained.BOTH or subject.parameters[-1] == network.parameters[-1]
+    require(is_allowed, "subject", "the output weights are not trained and must be the given ones")
     return subject
 
 
-def _with_parameters(network: Network, parameters: Sequence[Sequence[Fraction]], place: str) -> Network:
+def _with_parameters(network: Network, parameters: Rows, place: str) -> Network:
     try:
         return Network(network.architecture, parameters)
-    except InputError as error:
-        raise _Refusal(place, str(error)) from None
+    except CertificateError as error:
+        raise CertificateError(place, error.reason) from None
 
 
 # ------------------------------------------------------------------------------------------------- does it fit?
@@ -167,34 +130,30 @@ def _with_parameters(network: Network, parameters: Sequence[Sequence[Fraction]],
 
 def _factors(problem: Problem) -> Sequence[Fraction]:
     """What turns f(x_i) into q_i and lambda_i into c_i: y_i for max-margin, 1 for min-norm."""
-    return problem.data.targets if problem.goal is Goal.MAX_MARGIN else [Fraction(1)] * len(problem.data)
+    return problem.targets if problem.goal is Goal.MAX_MARGIN else [Fraction(1)] * len(problem.targets)
 
 
-def _quantities(problem: Problem, network: Network) -> list[Fraction]:  # q_i
-    return list(map(mul, _factors(problem), outputs(problem, network)))
-
-
-def _slacks(problem: Problem, network: Network, place: str) -> tuple[Fraction, list[Fraction]]:
+def _slacks(problem: Problem, subject: Network) -> tuple[Fraction, list[Fraction]]:
     """(m, q_i - m), m the least q_i, for max-margin; (0, zeros) for min-norm; refuses a network that does not fit."""
-    quantities = _quantities(problem, network)
-    if problem.goal is Goal.MAX_MARGIN:
-        margin = min(quantities)
-        _require(margin > 0, place, "this network does not fit the data")
-        return margin, [value - margin for value in quantities]
-    _require(tuple(quantities) == problem.data.targets, place, "this network does not fit the data")
-    return Fraction(0), [Fraction(0)] * len(quantities)
+    quantities = list(map(mul, _factors(problem), outputs(problem, subject)))
+    margin = min(quantities)
+    if problem.goal is Goal.MIN_NORM:
+        quantities, margin = list(map(sub, quantities, problem.targets)), Fraction(0)
+    fits = margin > 0 or (problem.goal is Goal.MIN_NORM and not any(quantities))
+    require(fits, "subject", "this network does not fit the data")
+    return margin, [value - margin for value in quantities]
 
 
 def _check_fits(problem: Problem, subject: Network, proof: kinds.Fits) -> None:
-    margin, _ = _slacks(problem, subject, "subject")
-    _require(proof.margin == margin, "margin", f"is {value_text(margin)}")
+    margin, _ = _slacks(problem, subject)
+    require(proof.margin == margin, "margin", f"is {value_text(margin)}")
 
 
 def _check_does_not_fit(problem: Problem, network: Network, proof: kinds.DoesNotFit) -> None:
-    _require(proof.point < len(problem.data), "point", f"there are only {len(problem.data)} points")
-    quantity, target = _quantities(problem, network)[proof.point], problem.data.targets[proof.point]
-    is_broken = quantity <= 0 if problem.goal is Goal.MAX_MARGIN else quantity != target
-    _require(is_broken, "point", "the constraint of this point holds")
+    require(proof.point < len(problem.targets), "point", f"there are only {len(problem.targets)} points")
+    value, target = outputs(problem, network)[proof.point], problem.targets[proof.point]
+    is_broken = target * value <= 0 if problem.goal is Goal.MAX_MARGIN else value != target
+    require(is_broken, "point", "the constraint of this point holds")
 
 
 # ------------------------------------------------------------------------------------------------- stationarity
@@ -214,33 +173,30 @@ def _check_stationary(problem: Problem, subject: Network, proof: kinds.Stationar
 
     Source: arXiv:1906.05890v4, section 2 (KKT conditions); arXiv:2110.02732, Theorem 2.1.
     """
-    _require(proof.epsilon >= 0, "epsilon", "must not be negative")
-    _require(proof.delta >= 0, "delta", "must not be negative")
-    _require(proof.delta == 0 or problem.goal is Goal.MAX_MARGIN, "delta", "must be 0 for min-norm")
-    _, slacks = _slacks(problem, subject, "subject")
+    require(proof.epsilon >= 0, "epsilon", "must not be negative")
+    is_allowed = proof.delta == 0 or (proof.delta > 0 and problem.goal is Goal.MAX_MARGIN)
+    require(is_allowed, "delta", "must not be negative, and 0 for min-norm")
+    _, slacks = _slacks(problem, subject)
     coefficients = _coefficients(problem, proof.multipliers)
-    norm, counted = 2 * half_squared_norm(problem, subject), set(problem.norm_columns)
+    norm, counted = 2 * half_squared_norm(problem, subject), problem.norm_columns
     slackness = sum((value * slacks[i] for i, value in proof.multipliers), Fraction(0))
-    _require(slackness <= proof.delta * norm, "delta", "multipliers of constraints that are not active are too large")
+    require(slackness <= proof.delta * norm, "delta", "multipliers of constraints that are not active are too large")
     residual: list[Fraction] = []
     sums = _clarke_sums(problem, subject, coefficients, proof)
     rows = zip(subject.hidden_weights, subject.output_weights, problem.architecture.masks, sums, strict=True)
     for weights, outgoing, mask, total in rows:
-        own = (weights[column] if column in counted else 0 for column in mask)
-        residual += [w - outgoing * total[column] for w, column in zip(own, mask, strict=True)]
+        residual += [(weights[c] if c in counted else 0) - outgoing * total[c] for c in mask]
         residual.append(outgoing - dot(weights, total))
     is_small = squared_norm(residual) <= proof.epsilon**2 * norm
-    _require(is_small, "epsilon", "the residual of the stationarity equations is larger")
+    require(is_small, "epsilon", "the residual of the stationarity equations is larger")
 
 
 def _coefficients(problem: Problem, multipliers: kinds.Sparse) -> dict[int, Fraction]:
     """c_i for the listed points; refuses indices out of range and, for max-margin, negative multipliers."""
     for place, (i, value) in enumerate(multipliers):
-        _require(i < len(problem.data), f"multipliers[{place}]", f"there are only {len(problem.data)} points")
-        is_sign = value >= 0 or problem.goal is Goal.MIN_NORM
-        _require(is_sign, f"multipliers[{place}]", "must not be negative")
-    factors = _factors(problem)
-    return {i: value * factors[i] for i, value in multipliers}
+        is_allowed = i < len(problem.targets) and (value >= 0 or problem.goal is Goal.MIN_NORM)
+        require(is_allowed, f"multipliers[{place}]", f"must be of one of {len(problem.targets)} points, not negative")
+    return {i: value * _factors(problem)[i] for i, value in multipliers}
 
 
 def _clarke_sums(
@@ -251,11 +207,12 @@ def _clarke_sums(
     products: dict[tuple[int, int], Fraction] = {}
     for place, (i, j, value) in enumerate(proof.kink_products):
         here = f"kink_products[{place}]"
-        _require(i < len(problem.data) and j < problem.architecture.width, here, "there is no such point or neuron")
+        is_there = i < len(factors) and j < len(subject.output_weights)
+        require(is_there, here, "there is no such point or neuron")
         products[i, j] = product = value * factors[i]
         on = coefficients.setdefault(i, Fraction(0))
         is_between = min(slope * on, on) <= product <= max(slope * on, on)
-        _require(is_between, here, "is not between a lambda_i and lambda_i")
+        require(is_between, here, "is not between a lambda_i and lambda_i")
     points = sorted(coefficients)
     rows, row_unit = common_integers(problem.rows[i] for i in points)
     ons = [coefficients[i] for i in points]
@@ -269,7 +226,7 @@ def _clarke_sums(
             z = sum(map(mul, direction, row))
             values.append(on_value if z > 0 else off_value if z < 0 else chosen.pop((i, j), off_value))
         sums.append([Fraction(total, unit * row_unit) for total in _combine(values, rows, len(weights))])
-    _require(not chosen, "kink_products", "has a product where there is no kink")
+    require(not chosen, "kink_products", "has a product where there is no kink")
     return sums
 
 
@@ -292,40 +249,33 @@ def _check_not_stationary(problem: Problem, subject: Network, proof: kinds.NotSt
 
     Source: Farkas' lemma; MATHEMATICS.md, section 2.
     """
-    _, slacks = _slacks(problem, subject, "subject")
+    _, slacks = _slacks(problem, subject)
+    is_margin = problem.goal is Goal.MAX_MARGIN
     for name, bound in (("epsilon", proof.epsilon), ("delta", proof.delta), ("kappa", proof.kappa)):
-        is_allowed = bound >= 0 and (bound == 0 or name == "epsilon" or problem.goal is Goal.MAX_MARGIN)
-        _require(is_allowed, name, "must not be negative, and delta and kappa must be 0 for min-norm")
+        is_allowed = bound >= 0 and (bound == 0 or name == "epsilon" or is_margin)
+        require(is_allowed, name, "must not be negative, and delta and kappa must be 0 for min-norm")
     signs = pattern(problem, subject)
-    branching = _branching_points(problem, subject, signs)
-    _require(len(branching) <= MAX_BRANCHES, "vectors", f"more than {MAX_BRANCHES} points have kinks")
+    live = [row for row, outgoing in zip(signs, subject.output_weights, strict=True) if outgoing]
+    is_smooth = is_margin or problem.architecture.slope == 1
+    branching = [] if is_smooth else [i for i, column in enumerate(zip(*live, strict=True)) if Sign.KINK in column]
+    require(len(branching) <= MAX_BRANCHES, "vectors", f"more than {MAX_BRANCHES} points have kinks")
     is_whole = len({v.signs for v in proof.vectors}) == len(proof.vectors) == 2 ** len(branching)
-    _require(is_whole, "vectors", f"must be {2 ** len(branching)}, one for each sign vector")
+    require(is_whole, "vectors", f"must be {2 ** len(branching)}, one for each sign vector")
     norm, counted = 2 * half_squared_norm(problem, subject), problem.norm_columns
     for k, vector in enumerate(proof.vectors):
         are_signs = [i for i, _ in vector.signs] == branching and all(abs(sign) == 1 for _, sign in vector.signs)
-        _require(are_signs, f"vectors[{k}].signs", "must be 1 or -1 for each point with a kink")
+        require(are_signs, f"vectors[{k}].signs", "must be 1 or -1 for each point with a kink")
         here, chosen = f"vectors[{k}].direction", dict(vector.signs)
         z = _with_parameters(subject, vector.direction, here)
         for i, (low, high) in enumerate(_clarke_ranges(problem, subject, z, signs)):
-            if problem.goal is Goal.MAX_MARGIN:
-                is_separated = high <= proof.kappa * slacks[i]
-            else:
-                is_separated = (high <= 0 or chosen.get(i) == -1) and (low >= 0 or chosen.get(i) == 1)
-            _require(is_separated, here, f"does not separate the subgradients of constraint {i}")
+            is_below = high <= proof.kappa * slacks[i] or chosen.get(i) == -1
+            is_separated = is_below and (is_margin or low >= 0 or chosen.get(i) == 1)
+            require(is_separated, here, f"does not separate the subgradients of constraint {i}")
         gap = dot(subject.output_weights, z.output_weights) - proof.kappa * proof.delta * norm
         for row, z_row in zip(subject.hidden_weights, z.hidden_weights, strict=True):
             gap += sum(row[c] * z_row[c] for c in counted)
         excludes = gap > 0 and gap**2 > proof.epsilon**2 * norm * squared_norm(chain(*z.parameters))
-        _require(excludes, here, "does not exclude epsilon and delta")
-
-
-def _branching_points(problem: Problem, subject: Network, signs: Sequence[Sequence[Sign]]) -> list[int]:
-    """K for min-norm; empty for max-margin, where every multiplier has one sign."""
-    if problem.goal is Goal.MAX_MARGIN or problem.architecture.slope == 1:
-        return []
-    live = [row for row, outgoing in zip(signs, subject.output_weights, strict=True) if outgoing]
-    return [i for i in range(len(problem.data)) if any(row[i] is Sign.KINK for row in live)]
+        require(excludes, here, "does not exclude epsilon and delta")
 
 
 def _clarke_ranges(
@@ -343,76 +293,56 @@ def _clarke_ranges(
         for (row, v), (z_row, z_v) in zip(ours, theirs, strict=True)
     )
     ranges: list[tuple[Fraction, Fraction]] = []
-    rows = zip(integer_rows(problem), _factors(problem), zip(*signs, strict=True), strict=True)
+    rows = zip(problem.integer_rows, _factors(problem), zip(*signs, strict=True), strict=True)
     for (point, row_unit), factor, column in rows:
         low = high = 0
         for vector, sign in zip(vectors, column, strict=True):
             z = sum(map(mul, vector, point))
-            least, most = (z * on, z * on) if sign is Sign.ON else (z * off, z * off)
-            if sign is Sign.KINK:
-                least, most = min(z * on, z * off), max(z * on, z * off)
-            low, high = low + least, high + most
-        ends = (low, high) if factor > 0 else (-high, -low)
-        ranges.append((Fraction(ends[0], unit * row_unit * on), Fraction(ends[1], unit * row_unit * on)))
+            ends = sorted((z * on if sign is not Sign.OFF else z * off, z * off if sign is not Sign.ON else z * on))
+            low, high = low + ends[0], high + ends[1]
+        low, high = (low, high) if factor > 0 else (-high, -low)
+        ranges.append((Fraction(low, unit * row_unit * on), Fraction(high, unit * row_unit * on)))
     return ranges
 
 
 # ------------------------------------------------------------------------------------------------- lower bounds
 
 
-@final
-@dataclass(frozen=True, slots=True)
 class _Side:
     """s h(u) = sum_i c_i s(x_i.u) on the columns of one mask class, s = +1 or -1, in integers over a few units.
 
-    x_i = rows[k] / row_unit, i = points[k];   c_i a = base[k] / unit;   c_i (1 - a) = excess[k] / unit;
-    ||x_i|| <= sizes[k] / size_unit;   t / denominator = t step / unit for the slopes of a leaf.
+    x_i = rows[k] / row_unit, k = points[i];   c_i a = base[k] / unit;   c_i (1 - a) = excess[k] / unit;
+    ||x_i|| <= sizes[k] / (denominator size_unit);   t / denominator = t step / unit for the slopes of a leaf.
     counted: the places in a row that count in the norm.   constant: the place of a free bias.
+    A leaf with p = P / (unit row_unit), R = O / (unit denominator size_unit) closes when whole - rate O >= scale ||P||.
     """
 
-    points: dict[int, int]
-    rows: list[list[int]]
-    row_unit: int
-    base: list[int]
-    excess: list[int]
-    unit: int
-    step: int
-    denominator: int
-    sizes: list[int]
-    size_unit: int
-    counted: list[int]
-    constant: int | None
-    beta: Fraction
-
-    @classmethod
-    def of(cls, problem: Problem, proof: kinds.LowerBound, coefficients: dict[int, Fraction], k: int) -> "_Side":
-        """The side that tree k is about."""
-        mask, sign = problem.mask_classes[proof.trees[k].mask], 1 if proof.trees[k].sign == "+" else -1
-        counted = [place for place, column in enumerate(mask) if column in problem.norm_columns]
-        rows, row_unit = common_integers([problem.rows[i][column] for column in mask] for i in coefficients)
+    def __init__(
+        self, problem: Problem, coefficients: Mapping[int, Fraction], mask: Sequence[int], sign: int, beta: Fraction,
+        denominator: int,
+    ) -> None:  # fmt: skip
+        slope = problem.architecture.slope
+        self.counted = [place for place, column in enumerate(mask) if column in problem.norm_columns]
+        self.constant = len(mask) - 1 if len(self.counted) < len(mask) else None
+        balance = self.constant is None or sum(coefficients.values()) == 0
+        require(balance, "multipliers", "must balance (sum c_i = 0) when the bias is free")
+        self.points = {i: place for place, i in enumerate(coefficients)}
+        self.rows, self.row_unit = common_integers([problem.rows[i][column] for column in mask] for i in coefficients)
         (signed,), c_unit = common_integers([[sign * c for c in coefficients.values()]])
-        squares = [Fraction(sum(row[p] ** 2 for p in counted), row_unit**2) for row in rows]
-        (sizes,), size_unit = common_integers([map(sqrt_upper, squares)])
-        slope, denominator = problem.architecture.slope, proof.denominator
-        return cls(
-            points={i: place for place, i in enumerate(coefficients)},
-            rows=rows,
-            row_unit=row_unit,
-            base=[slope.numerator * denominator * c for c in signed],
-            excess=[(slope.denominator - slope.numerator) * denominator * c for c in signed],
-            unit=slope.denominator * denominator * c_unit,
-            step=slope.denominator * c_unit,
-            denominator=denominator,
-            sizes=sizes,
-            size_unit=size_unit,
-            counted=counted,
-            constant=len(mask) - 1 if len(counted) < len(mask) else None,
-            beta=proof.beta,
-        )
+        self.base = [slope.numerator * denominator * c for c in signed]
+        self.excess = [(slope.denominator - slope.numerator) * denominator * c for c in signed]
+        self.step = slope.denominator * c_unit
+        self.denominator = denominator
+        squares = [Fraction(sum(row[p] ** 2 for p in self.counted), self.row_unit**2) for row in self.rows]
+        (sizes,), self.size_unit = common_integers([map(sqrt_upper, squares)])
+        self.sizes = [size * denominator for size in sizes]
+        self.scale = beta.denominator * denominator * self.size_unit
+        self.rate = beta.denominator * self.row_unit
+        self.whole = beta.numerator * denominator * self.size_unit * denominator * self.step * self.row_unit
 
 
-def _check_lower_bound(problem: Problem, proof: kinds.LowerBound) -> Fraction:
-    """Whether every network of any width with these masks has an objective of at least L; returns L.
+def _check_lower_bound(problem: Problem, _given: None, proof: kinds.LowerBound) -> Bracket:
+    """Whether every network of any width with these masks has an objective of at least L.
 
     If |h(u)| <= beta ||u|| for all u on each mask class, a network with y_i f(x_i) >= 1 (or f(x_i) = y_i) has
     D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) <= beta sum |v_j| ||w_j|| <= beta 1/2 ||theta||^2, with the dual value
@@ -421,52 +351,53 @@ def _check_lower_bound(problem: Problem, proof: kinds.LowerBound) -> Fraction:
     Source: MATHEMATICS.md, section 5; the balance inequality is standard.
     """
     coefficients = _coefficients(problem, proof.multipliers)
-    _require(proof.beta > 0, "beta", "must be positive")
-    _require(proof.denominator > 0, "denominator", "must be positive")
+    require(proof.beta > 0, "beta", "must be positive")
+    require(proof.denominator > 0, "denominator", "must be positive")
     lower = _dual_value(problem, coefficients) / proof.beta
     is_bracket = lower >= 0 and proof.bracket == (lower, None)
-    _require(is_bracket, "bracket", "must be the dual value over beta, not negative, and null")
+    require(is_bracket, "bracket", "must be the dual value over beta, not negative, and null")
     expected = [(mask, sign) for mask in range(len(problem.mask_classes)) for sign in "+-"]
     is_whole = [(tree.mask, tree.sign) for tree in proof.trees] == expected
-    _require(is_whole, "trees", "must be one for each mask class and sign, in order")
+    require(is_whole, "trees", "must be one for each mask class and sign, in order")
     for k, tree in enumerate(proof.trees):
-        side = _Side.of(problem, proof, coefficients, k)
-        is_balanced = side.constant is None or sum(coefficients.values()) == 0
-        _require(is_balanced, "multipliers", "must balance (sum c_i = 0) when the bias is free")
-        _check_tree(side, tree, f"trees[{k}]")
-    return lower
+        mask, sign = problem.mask_classes[tree.mask], 1 if tree.sign == "+" else -1
+        _check_tree(_Side(problem, coefficients, mask, sign, proof.beta, proof.denominator), tree, f"trees[{k}]", {})
+    return proof.bracket
 
 
-def _dual_value(problem: Problem, coefficients: dict[int, Fraction]) -> Fraction:
+def _dual_value(problem: Problem, coefficients: Mapping[int, Fraction]) -> Fraction:
     """Sum lambda_i for max-margin, sum lambda_i y_i for min-norm."""
-    return sum((c * problem.data.targets[i] for i, c in coefficients.items()), Fraction(0))
+    return sum((c * problem.targets[i] for i, c in coefficients.items()), Fraction(0))
 
 
-def _check_tree(side: _Side, tree: kinds.Tree, place: str) -> None:
-    """Whether the nodes are one whole binary tree whose leaves all prove the bound: their closed cells cover space."""
-    path: dict[int, int] = {}  # to the next node: +1 when it is in a left child (x_i.u >= 0), -1 in a right one
+def _check_tree(side: _Side, tree: kinds.Tree, place: str, known: Mapping[int, int]) -> None:
+    """Whether the nodes are one whole binary tree whose leaves all prove the bound: their closed cells cover the cone.
+
+    known: the signs of points that hold in advance, 1 for x_i.u >= 0 and -1 for x_i.u <= 0; no signs for all of space.
+    """
+    path = dict(known)  # to the next node: +1 when it is in a left child (x_i.u >= 0), -1 in a right one
     is_whole = False
     for k, node in enumerate(tree.nodes):
         here = f"{place}.nodes[{k}]"
-        _require(not is_whole, here, "the tree is already complete")
+        require(not is_whole, here, "the tree is already complete")
         if isinstance(node, kinds.Split):
             is_new = node.point in side.points and node.point not in path
-            _require(is_new, here, "splits on a point without multiplier, or twice on one point")
+            require(is_new, here, "splits on a point without multiplier, or twice on one point")
             path[node.point] = 1
             continue
         if isinstance(node, kinds.Bound):
             _check_bound(side, node, path, here)
         else:
             _check_empty(side, node, path, here)
-        while path and next(reversed(path.values())) < 0:
+        while len(path) > len(known) and path[next(reversed(path))] < 0:
             path.popitem()
-        if path:
+        is_whole = len(path) == len(known)
+        if not is_whole:
             path[next(reversed(path))] = -1
-        is_whole = not path
-    _require(is_whole, f"{place}.nodes", "a subtree is missing")
+    require(is_whole, f"{place}.nodes", "a subtree is missing")
 
 
-def _check_bound(side: _Side, leaf: kinds.Bound, path: dict[int, int], place: str) -> None:
+def _check_bound(side: _Side, leaf: kinds.Bound, path: Mapping[int, int], place: str) -> None:
     """Whether s h(u) <= p.u + R ||u|| on the cell, R <= beta and ||p|| <= beta - R.
 
     Point i has the slope q_i = a c_i + t_i with c_i s(z) <= q_i z + R_i ||u||, z = x_i.u; write e_i = (1 - a) c_i. As
@@ -476,7 +407,7 @@ def _check_bound(side: _Side, leaf: kinds.Bound, path: dict[int, int], place: st
     leaves a free bias out, so p must have none.
     """
     size = len(side.rows)
-    _require(len(leaf.slopes) == size, f"{place}.slopes", f"must be {size}, one for each multiplier")
+    require(len(leaf.slopes) == size, f"{place}.slopes", f"must be {size}, one for each multiplier")
     ranges = {listed.point: listed for listed in leaf.ranges}
     slopes: list[int] = []
     offset = 0  # R over unit * denominator * size_unit
@@ -487,26 +418,23 @@ def _check_bound(side: _Side, leaf: kinds.Bound, path: dict[int, int], place: st
             is_valid = t >= excess if sign > 0 else t <= 0
         elif excess > 0:
             is_valid = 0 <= t <= excess
-            left, right = _range(side, k, t, ranges.pop(point, None), path, f"{place}.ranges")
+            left, right = _range(side, k, t, ranges.pop(point, None), path, place)
             offset += max(t * left, (excess - t) * right)
         else:
             is_valid = excess <= t <= 0
         if not is_valid:
-            raise _Refusal(f"{place}.slopes[{k}]", "is not a slope that this cell allows")
+            raise CertificateError(f"{place}.slopes[{k}]", "is not a slope that this cell allows")
         slopes.append(side.base[k] + t)
-    _require(not ranges, f"{place}.ranges", "must be about undecided points with c_i > 0")
+    require(not ranges, f"{place}.ranges", "must be about undecided points with c_i > 0")
     p = _combine(slopes, side.rows, len(side.counted) + 1)
-    _require(side.constant is None or p[side.constant] == 0, f"{place}.slopes", "p has a part along the free bias")
-    scale = side.unit * side.denominator * side.size_unit
-    gap = side.beta.numerator * scale - side.beta.denominator * offset  # beta - R, over beta.denominator * scale
-    square = sum(p[c] ** 2 for c in side.counted)  # p.p, over (unit * row_unit)^2
-    factor = side.beta.denominator * side.denominator * side.size_unit
-    is_closed = gap >= 0 and square * factor**2 <= (gap * side.row_unit) ** 2
-    _require(is_closed, place, "does not close: R > beta or ||p|| > beta - R")
+    require(side.constant is None or p[side.constant] == 0, f"{place}.slopes", "p has a part along the free bias")
+    gap = side.whole - side.rate * offset
+    is_closed = gap >= 0 and side.scale**2 * sum(p[c] ** 2 for c in side.counted) <= gap**2
+    require(is_closed, place, "does not close: R > beta or ||p|| > beta - R")
 
 
 def _range(
-    side: _Side, k: int, t: int, listed: kinds.Range | None, path: dict[int, int], place: str
+    side: _Side, k: int, t: int, listed: kinds.Range | None, path: Mapping[int, int], place: str
 ) -> tuple[int, int]:
     """(l, r) with -l ||u|| <= x.u <= r ||u|| on the cell, over denominator * size_unit; only those that t needs.
 
@@ -514,34 +442,35 @@ def _range(
     is at most the product of u with the second vector. The norm leaves a free bias out, so the vectors must have none.
     """
     if listed is None:
-        _require(side.constant is None, place, "must bound every undecided point with c_i > 0 when the bias is free")
-        return side.sizes[k] * side.denominator, side.sizes[k] * side.denominator
-    here = f"{place}: point {listed.point}"
+        is_bounded = side.constant is None
+        require(is_bounded, f"{place}.ranges", "must bound every undecided point with c_i > 0 when the bias is free")
+        return side.sizes[k], side.sizes[k]
+    here = f"{place}.ranges: point {listed.point}"
     left = (listed.left, listed.left_terms, -1, t > 0)
     right = (listed.right, listed.right_terms, 1, t < side.excess[k])
     for bound, terms, sense, is_needed in (left, right):
         are_decided = all(point in path and weight >= 0 for point, weight in terms)
-        _require(bound >= 0 and are_decided, here, "must have numbers >= 0, and weights only on points decided here")
+        require(bound >= 0 and are_decided, here, "must have numbers >= 0, and weights only on points decided here")
         if is_needed:
             factors = [sense * side.denominator, *(weight * path[point] for point, weight in terms)]
             vector = _combine(factors, [side.rows[k], *(side.rows[side.points[point]] for point, _ in terms)], 0)
-            _require(side.constant is None or vector[side.constant] == 0, here, "has a part along the free bias")
+            require(side.constant is None or vector[side.constant] == 0, here, "has a part along the free bias")
             is_range = sum(vector[c] ** 2 for c in side.counted) <= (bound * side.row_unit) ** 2
-            _require(is_range, here, "is larger")
+            require(is_range, here, "is larger")
     return listed.left * side.size_unit, listed.right * side.size_unit
 
 
-def _check_empty(side: _Side, leaf: kinds.Empty, path: dict[int, int], place: str) -> None:
+def _check_empty(side: _Side, leaf: kinds.Empty, path: Mapping[int, int], place: str) -> None:
     """Whether the cell has no interior: all s_i x_i.u >= 0 and sum m_i s_i x_i = 0 with m_i > 0 make each x_i.u = 0.
 
     Then the other leaves cover a dense set, and s h(u) <= beta ||u|| holds everywhere by continuity.
     """
     are_decided = all(point in path and weight > 0 for point, weight in leaf.weights)
-    _require(are_decided and len(leaf.weights) > 1, place, "must have at least two weights > 0, on points decided here")
+    require(are_decided and len(leaf.weights) > 1, place, "must have at least two weights > 0, on points decided here")
     rows = [side.rows[side.points[point]] for point, _ in leaf.weights]
     factors = [weight * path[point] for point, weight in leaf.weights]
     is_empty = all(map(any, rows)) and not any(_combine(factors, rows, 0))
-    _require(is_empty, place, "must combine points that the mask does not hide to 0")
+    require(is_empty, place, "must combine points that the mask does not hide to 0")
 
 
 # ------------------------------------------------------------------------------------------------- other networks
@@ -550,55 +479,53 @@ def _check_empty(side: _Side, leaf: kinds.Empty, path: dict[int, int], place: st
 def _objective(problem: Problem, network: Network, place: str) -> Fraction:
     value = objective(problem, network)
     if value is None:
-        raise _Refusal(place, "this network does not fit the data")
+        raise CertificateError(place, "this network does not fit the data")
     return value
-
-
-def _check_upper_bound(problem: Problem, proof: kinds.UpperBound) -> Fraction:
-    upper = _witness_objective(problem, proof.witness)
-    is_bracket = proof.bracket == (None, upper)
-    _require(is_bracket, "bracket", f"must be null and the objective of the witness, {value_text(upper)}")
-    return upper
 
 
 def _witness_objective(problem: Problem, witness: Network) -> Fraction:
     """The objective of another network of the problem: same inputs, slope and bias, masks among the problem's."""
     ours, theirs = problem.architecture, witness.architecture
-    is_alike = (theirs.inputs, theirs.slope, theirs.bias) == (ours.inputs, ours.slope, ours.bias)
-    is_alike = is_alike and theirs.limits() is None
-    _require(is_alike, "witness", "must be a two-layer network with the inputs, slope and bias of the problem")
-    _require(set(theirs.masks) <= set(ours.masks), "witness", "has a neuron whose mask is none of the problem's")
+    alike = [(shape.layers[0].inputs, shape.layers[0].bias, shape.slope) for shape in (ours, theirs)]
+    is_alike = theirs.limits() is None and alike[0] == alike[1]
+    require(is_alike, "witness", "must be a two-layer network with the inputs, slope and bias of the problem")
+    require(set(theirs.masks) <= set(ours.masks), "witness", "has a neuron whose mask is none of the problem's")
     return _objective(problem, witness, "witness")
 
 
-def _check_better(problem: Problem, subject: Network, proof: kinds.BetterNetwork) -> Fraction:
-    """Whether the witness has a smaller objective by more than the tolerance; returns it. Own width: per mask class."""
-    _require(proof.tolerance >= 0, "tolerance", "must not be negative")
+def _check_upper_bound(problem: Problem, _given: None, proof: kinds.UpperBound) -> Bracket:
+    upper = _witness_objective(problem, proof.witness)
+    is_bracket = proof.bracket == (None, upper)
+    require(is_bracket, "bracket", f"must be null and the objective of the witness, {value_text(upper)}")
+    return proof.bracket
+
+
+def _check_better(problem: Problem, subject: Network, proof: kinds.BetterNetwork) -> Bracket:
+    """Whether the witness has a smaller objective by more than the tolerance. Own width: per mask class."""
+    require(proof.tolerance >= 0, "tolerance", "must not be negative")
     found = _witness_objective(problem, proof.witness)
-    own, theirs = Counter(problem.architecture.masks), Counter(proof.witness.architecture.masks)
-    is_narrow = proof.scope == "any-width" or theirs <= own
-    _require(is_narrow, "scope", "the witness has more neurons of a mask class than the network")
+    is_narrow = Counter(proof.witness.architecture.masks) <= Counter(problem.architecture.masks)
+    is_narrow = is_narrow or proof.scope == "any-width"
+    require(is_narrow, "scope", "the witness has more neurons of a mask class than the network")
     is_better = found * (1 + proof.tolerance) < _objective(problem, subject, "subject")
-    _require(is_better, "witness", "is not better by more than the tolerance")
-    return found
+    require(is_better, "witness", "is not better by more than the tolerance")
+    return None, found
 
 
-def _check_optimal(problem: Problem, subject: Network, proof: kinds.OptimalWithin) -> tuple[Fraction, Fraction]:
-    """Whether objective(subject) <= (1 + tolerance) L, L proved by the lower bound; returns (L, objective)."""
-    _require(proof.tolerance >= 0, "tolerance", "must not be negative")
+def _check_optimal(problem: Problem, subject: Network, proof: kinds.OptimalWithin) -> Bracket:
+    """Whether objective(subject) <= (1 + tolerance) L, L proved by the lower bound."""
+    require(proof.tolerance >= 0, "tolerance", "must not be negative")
     try:
-        _check_scope(problem, proof.lower)
-        lower = _check_lower_bound(problem, proof.lower)
-    except _Refusal as refusal:
-        place, reason = refusal.args
-        raise _Refusal(f"lower.{place}", reason) from None
+        lower, _ = _check(problem, None, proof.lower) or (None, None)
+    except CertificateError as error:
+        raise error.within("lower") from None
     own = _objective(problem, subject, "subject")
-    is_close = own <= (1 + proof.tolerance) * lower
-    _require(is_close, "tolerance", "the objective of the network is farther above the lower bound")
+    is_close = lower is not None and own <= (1 + proof.tolerance) * lower
+    require(is_close, "tolerance", "the objective of the network is farther above the lower bound")
     return lower, own
 
 
-def _check_infeasible(problem: Problem, proof: kinds.Infeasible) -> None:
+def _check_infeasible(problem: Problem, _given: None, proof: kinds.Infeasible) -> None:
     """Whether h vanishes and the dual value D does not, so that no network of any width fits.
 
     If f fits, D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) = 0, with D = sum lambda_i > 0 for max-margin; for min-norm D is
@@ -608,19 +535,37 @@ def _check_infeasible(problem: Problem, proof: kinds.Infeasible) -> None:
     Source: MATHEMATICS.md, section 5.
     """
     coefficients = _coefficients(problem, proof.multipliers)
-    _require(_dual_value(problem, coefficients) != 0, "multipliers", "have the dual value 0")
+    require(_dual_value(problem, coefficients) != 0, "multipliers", "have the dual value 0")
     (factors,), _ = common_integers([coefficients.values()])
     for mask in problem.mask_classes:
         rows, _ = common_integers([problem.rows[i][column] for column in mask] for i in coefficients)
-        _require(not any(_combine(factors, rows, 0)), "multipliers", "sum c_i x_i is not 0")
+        require(not any(_combine(factors, rows, 0)), "multipliers", "sum c_i x_i is not 0")
         lines: Counter[tuple[int, ...]] = Counter()
         for factor, (line, size) in zip(factors, map(primitive, rows), strict=True):
             lines[line] += factor * size
         is_even = problem.architecture.slope == 1 or not any(lines.values())
-        _require(is_even, "multipliers", "sum c_i |x_i| is not 0 on a line of points")
+        require(is_even, "multipliers", "sum c_i |x_i| is not 0 on a line of points")
+
+
+_CHECKS: dict[type[Certificate], Callable[[Problem, Any, Any], Bracket | None]] = {
+    kinds.Fits: _check_fits,
+    kinds.DoesNotFit: _check_does_not_fit,
+    kinds.Stationary: _check_stationary,
+    kinds.NotStationary: _check_not_stationary,
+    kinds.LowerBound: _check_lower_bound,
+    kinds.UpperBound: _check_upper_bound,
+    kinds.BetterNetwork: _check_better,
+    kinds.OptimalWithin: _check_optimal,
+    kinds.Infeasible: _check_infeasible,
+}
 
 
 # ------------------------------------------------------------------------------------------------- alone
+
+
+def _read(path: str) -> str:
+    with Path(path).open(encoding="utf-8") as file:
+        return file.read(MAX_SIZE + 1)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -629,15 +574,12 @@ def main(arguments: Sequence[str]) -> int:
         print("usage: python -m verify.checker PROBLEM NETWORK CERTIFICATE  (NETWORK - for none)", file=sys.stderr)
         return 2
     try:
-        problem = Problem.from_json(kinds.load_json(Path(arguments[0]).read_text("utf-8")))
-        given = None if arguments[1] == "-" else kinds.load_json(Path(arguments[1]).read_text("utf-8"))
-        network = None if given is None else Network.from_json(given)
-        with Path(arguments[2]).open(encoding="utf-8") as file:
-            certificate = kinds.read_certificate(file.read(kinds.MAX_SIZE + 1))
+        problem, network, proof = (None if name == "-" else load_json(_read(name)) for name in arguments)
+        given = None if network is None else reader(Network)(network)
+        result = check(reader(Problem)(problem), given, kinds.from_json(proof))
     except (OSError, ValueError, MemoryError) as error:  # the errors of isoptimal are ValueErrors
         print(f"unreadable: {error}", file=sys.stderr)
         return 2
-    result = check(problem, network, certificate)
     if isinstance(result, Accepted):
         print(f"accepted: {result.claim}")
         return 0

@@ -1,7 +1,5 @@
 """The exceptions of isoptimal: misuse raises, mathematics returns."""
 
-__all__ = ["CertificateError", "InputError", "IsoptimalError", "ShapeError"]
-
 
 class IsoptimalError(Exception):
     """Any error that isoptimal raises on purpose."""
@@ -16,9 +14,9 @@ class ShapeError(InputError):
 
 
 class CertificateError(IsoptimalError, ValueError):
-    """A certificate that cannot be read.
+    """A certificate, or a problem or network in canonical form, that is malformed or does not prove what it says.
 
-    place: where in the certificate, such as `trees[0].nodes[3]`.   reason: what is wrong there.
+    place: where in it, such as `trees[0].nodes[3]`, "" for the whole.   reason: what is wrong there.
     """
 
     def __init__(self, place: str, reason: str) -> None:
@@ -27,4 +25,15 @@ class CertificateError(IsoptimalError, ValueError):
         self.reason = reason
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.reason}"
+        return f"{self.place}: {self.reason}" if self.place else self.reason
+
+    def within(self, place: str) -> "CertificateError":
+        """The same error, seen from the object that holds the faulty one at `place`."""
+        dot = "." if self.place and self.place[0] != "[" else ""
+        return CertificateError(f"{place}{dot}{self.place}", self.reason)
+
+
+def require(condition: bool, place: str, reason: str) -> None:
+    """Raise a CertificateError unless the condition holds."""
+    if not condition:
+        raise CertificateError(place, reason)

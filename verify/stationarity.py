@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.certificate import NotStationary, Parameters, Separator, Stationary
+from verify.certificate import NotStationary, Separator, Stationary
 from verify.errors import InputError
 from verify.exact import dot, sqrt_upper, squared_norm
 from verify.exact_networks import distance, float_rows, float_weights, network_with, norms, reaches
@@ -32,6 +32,7 @@ from verify.network import Network
 from verify.patterns import pattern
 from verify.problem import Goal, Problem, half_squared_norm, outputs
 from verify.proposal import Proposal, certified
+from verify.statement import Rows
 
 if TYPE_CHECKING:
     from solvers.kkt_residual import KktFit, LocalModel
@@ -60,7 +61,7 @@ class _Subject:
     model: LocalModel
 
     @property
-    def parameters(self) -> Parameters | None:
+    def parameters(self) -> Rows | None:
         return None if self.network is self.given else self.network.parameters
 
 
@@ -522,7 +523,7 @@ def _max_margin_separator(
     return None
 
 
-def _parameters(subject: _Subject, direction: list[Fraction]) -> Parameters:
+def _parameters(subject: _Subject, direction: list[Fraction]) -> Rows:
     """A direction (k c + k,) as parameters of the architecture."""
     k, c = subject.model.weights.shape
     masks = subject.network.architecture.masks
@@ -560,7 +561,7 @@ def _min_norm_separators(problem: Problem, subject: _Subject, tolerance: Fractio
     return certified(problem, subject.given, certificate)
 
 
-def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: frozenset[int]) -> Parameters | None:
+def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: frozenset[int]) -> Rows | None:
     network, model = subject.network, subject.model
     k, c = model.weights.shape
     z = fit.residual

@@ -7,7 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar, final
 
-from verify.certificate import MAX_SIZE, LowerBound, UpperBound, load_json, read_certificate
+from verify.certificate import LowerBound, UpperBound, read_certificate
+from verify.codec import MAX_SIZE, load_json
 from verify.errors import CertificateError, InputError
 from verify.network import Network
 from verify.problem import Problem
@@ -43,7 +44,7 @@ def read_warm_start(folder: str | Path, problem: Problem) -> WarmStart:
         raise InputError(f"{folder} holds no problem.json: give a folder that --certificates or Audit.save wrote")
     lower = _read(place / "lower-bound.json", LowerBound)
     upper = _read(place / "upper-bound.json", UpperBound)
-    found = [] if upper is None else [upper.witness]
+    found = [] if upper is None else [Network.of(upper.witness)]
     found += [_network(place / name) for name in _NETWORKS if (place / name).is_file()]
     shape = problem.architecture
     fitting = [

@@ -178,14 +178,14 @@ def test_json_round_trip_and_hash() -> None:
     ("key", "value", "reason"),
     [
         ("schema", "problem-2", "^problem.schema"),
-        ("goal", "best", "^problem.goal is 'best'; it must be one of max-margin, min-norm"),
-        ("bias", None, "^problem.bias is None"),
+        ("goal", "best", "^problem.goal: must be one of max-margin, min-norm, not 'best'"),
+        ("bias", None, "^problem.bias: must be one of none, penalised, free, not None"),
         ("trained", ["both"], "^problem.trained"),
-        ("inputs", [[1, 2]], r"^problem.inputs\[0\]\[0\] is 1; rationals"),
-        ("inputs", 1, "^problem.inputs is 1"),
+        ("inputs", [[1, 2]], r"^problem.inputs\[0\]\[0\]: must be a rational .* written as text, not 1"),
+        ("inputs", 1, "^problem.inputs: must be a list, not 1"),
         ("targets", ["1e0"], r"^problem.targets\[0\]"),
-        ("architecture", {}, "^problem.architecture lacks the key 'layers'"),
-        ("extra", 1, "^problem has the unknown key"),
+        ("architecture", {}, "^problem.architecture.layers: is missing"),
+        ("extra", 1, "^problem: has the unknown key"),
     ],
 )
 def test_bad_json_is_refused(key: str, value: object, reason: str) -> None:

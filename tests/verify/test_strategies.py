@@ -8,9 +8,13 @@ import pytest
 from hypothesis import find, given
 from hypothesis import strategies as st
 
+from tests.forging import sparse
 from tests.problems import instance_of, random_problems
 from verify import strategies
-from verify.certificate import Stationary, sealed, sparse
+from verify.certificate import (
+    Stationary,
+    sealed,
+)
 from verify.checker import Accepted, Refused, check
 from verify.exact import dot
 from verify.network import Architecture, Network

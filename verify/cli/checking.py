@@ -9,10 +9,11 @@ from pathlib import Path
 
 import click
 
-from verify.certificate import MAX_SIZE, AboutNetwork, Certificate, load_json, read_certificate
+from verify.certificate import AboutNetwork, Certificate, read_certificate
 from verify.checker import Accepted, check
 from verify.cli.failures import debug_option
 from verify.cli.labels import two_classes
+from verify.codec import MAX_SIZE, load_json
 from verify.errors import CertificateError, InputError
 from verify.network import Network
 from verify.problem import Goal, Problem

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
 
-from verify.certificate import load_json
+from verify.codec import load_json
 from verify.errors import InputError
 from verify.network import Network
 from verify.problem import Problem, Trained

@@ -6,10 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from verify.audits import Audit
-from verify.certificate import BetterNetwork, Certificate, kind_of, load_json, read_certificate, to_json
+from verify.certificate import BetterNetwork, Certificate, read_certificate, to_json
 from verify.checker import Accepted, check
+from verify.codec import canonical_text, load_json
 from verify.corpus.deciding import Difference, bracket_text, is_inside
-from verify.exact import canonical_text
 from verify.finding import Question, decide
 from verify.proposal import Proposal
 from verify.readers.cases import Bracket, Case
@@ -70,7 +70,7 @@ def _unproved(case: Case, accepted: list[Certificate], bracket: Bracket) -> list
     if case.bracket is not None and not is_inside(bracket, case.bracket):
         expected, got = f"one inside {bracket_text(case.bracket)}", bracket_text(bracket)
         result.append(Difference(what="bracket", expected=expected, got=got))
-    if case.infeasible and all(kind_of(certificate) != "infeasible" for certificate in accepted):
+    if case.infeasible and all(certificate.KIND != "infeasible" for certificate in accepted):
         result.append(Difference(what="infeasible", expected="proved", got="no certificate of it"))
     return result
 
@@ -90,7 +90,7 @@ def write_certificates(folder: Path, found: Audit) -> None:
         text = canonical_text(to_json(certificate))
         if text in texts.values():
             continue
-        name = kind_of(certificate)
+        name = certificate.KIND
         if isinstance(certificate, BetterNetwork):
             name = f"{name}-{certificate.scope}"
         texts[name] = text

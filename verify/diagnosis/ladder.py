@@ -19,11 +19,12 @@ from typing import final
 
 from verify.errors import InputError
 from verify.estimates import Estimates, estimate, exact_objective
-from verify.exact import rational, squared_norm
+from verify.exact import squared_norm
 from verify.exact_networks import CONSTANT_COST
 from verify.global_optimality import Bracket, is_no_wider
 from verify.network import Network
 from verify.problem import Problem
+from verify.values import rational
 
 SMALLEST_STEP = Fraction(1, 10**7)
 """A rung must lower the objective by more than this part."""

@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import final
 
 from verify.errors import InputError, ShapeError
-from verify.exact import rational
 from verify.network import Network
 from verify.readers.reading import Reading, naming
+from verify.values import rational
 
 Number = int | float | Fraction
 """A finite number; exact types are exact, a float is the dyadic number that its bits say."""

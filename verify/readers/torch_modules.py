@@ -14,11 +14,11 @@ from fractions import Fraction
 from typing import Any
 
 from verify.errors import InputError
-from verify.exact import rational
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.refusals import refusal
 from verify.readers.shorthand import in_range
 from verify.readers.torch_tensors import check_own_tensors, import_torch, linear_layer
+from verify.values import rational
 
 REMEDY = "train without it (Linear(k, 1, bias=False)), or "
 

@@ -1,0 +1,287 @@
+"""What a certificate is about: a problem, and a network with its exact parameters.
+
+    f(x) = A_m s_(m-1)(A_(m-1) ... s_1(A_1 x)),   s_l(z) = max(z, a_l z) entry by entry, 0 <= a_l <= 1 (0 for ReLU)
+
+A bias is the last column of A_1, met by a coordinate 1 appended to x.
+
+    max-margin:  min 1/2 ||theta||^2  subject to  y_i f(x_i) >= 1, y_i = ±1        min-norm:  ... f(x_i) = y_i
+
+theta is all parameters (or the hidden ones), without the biases when these are free.
+
+Source: arXiv:1906.05890v4, section 2 (max-margin); MATHEMATICS.md, section 1.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import chain, pairwise
+from operator import mul
+from typing import Annotated, TypeAlias
+
+from verify.codec import Record, at_least
+from verify.errors import ShapeError, require
+from verify.exact import common_integers, squared_norm
+
+MAX_WEIGHTS = 10**7
+"""The most weights of a layer: a few characters must not stand for more than memory holds."""
+
+Index: TypeAlias = Annotated[int, at_least(0)]
+Natural: TypeAlias = Annotated[int, at_least(1)]
+Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]
+
+
+class Layer(Record):
+    """One linear map and the activation after it.
+
+    slope: a in [0, 1], None for the output layer.   bias: whether a last column stands for the bias.
+    entries: shape (outputs, inputs + bias), the index of the parameter at each place, None where there is no weight.
+    Two places with one index share it; the indices are 0, 1, 2, ... without gaps. `entries=None` is dense, row by row.
+    """
+
+    inputs: Natural
+    outputs: Natural
+    slope: Fraction | None
+    bias: bool = False
+    entries: tuple[tuple[Index | None, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.outputs * self.columns <= MAX_WEIGHTS, "outputs", f"make more than {MAX_WEIGHTS} weights")
+        require(self.slope is None or 0 <= self.slope <= 1, "slope", "must lie between 0 (ReLU) and 1 (linear)")
+        is_matrix = [len(row) for row in self.places] == [self.columns] * self.outputs
+        require(is_matrix, "entries", f"must have {self.outputs} rows of {self.columns}")
+        is_whole = self.used == set(range(len(self.used)))
+        require(
+            is_whole, "entries", "must be parameter indices 0, 1, 2, ... without gaps, None where there is no weight"
+        )
+        if self.places == self._dense():
+            object.__setattr__(self, "entries", None)
+
+    @property
+    def columns(self) -> int:
+        """The number of columns of the weight matrix, the bias included."""
+        return self.inputs + self.bias
+
+    @property
+    def places(self) -> tuple[tuple[int | None, ...], ...]:
+        """The entries, also of a dense layer."""
+        return self._dense() if self.entries is None else self.entries
+
+    def _dense(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(range(r * self.columns, (r + 1) * self.columns)) for r in range(self.outputs))
+
+    @cached_property
+    def used(self) -> set[int]:
+        """The parameters, each shared one once."""
+        return {index for row in self.places for index in row if index is not None}
+
+    @property
+    def has_sharing(self) -> bool:
+        """Whether two places hold one parameter."""
+        return sum(index is not None for index in chain(*self.places)) > len(self.used)
+
+    def matrix(self, parameters: Sequence[Fraction]) -> Rows:
+        """The weight matrix, shape (outputs, columns), with 0 where there is no weight."""
+        return tuple(tuple(Fraction(0) if i is None else parameters[i] for i in row) for row in self.places)
+
+
+class Architecture(Record):
+    """The layers of a network, from the input to the one output; at least one, and only the last without activation."""
+
+    layers: tuple[Layer, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(len(self.layers) > 0, "layers", "must be at least one")
+        for k, (layer, following) in enumerate(pairwise(self.layers)):
+            fits = layer.outputs == following.inputs
+            require(fits, f"layers[{k}]", f"has {layer.outputs} outputs, but the next {following.inputs} inputs")
+            require(layer.slope is not None, f"layers[{k}]", "needs the slope of its activation (0 ReLU, 1 for none)")
+            require(
+                not following.bias, f"layers[{k + 1}]", "has a bias; only the first layer may have one (homogeneity)"
+            )
+        is_output = self.layers[-1].outputs == 1 and self.layers[-1].slope is None
+        require(is_output, f"layers[{len(self.layers) - 1}]", "must have one output and no activation (slope None)")
+
+    @property
+    def width(self) -> int:
+        """The number of neurons in the widest hidden layer (0 for depth 1)."""
+        return max((layer.outputs for layer in self.layers[:-1]), default=0)
+
+    @property
+    def slope(self) -> Fraction:
+        """The slope of the first activation (1 for depth 1, which has none)."""
+        slope = self.layers[0].slope
+        return Fraction(1) if slope is None else slope
+
+    @cached_property
+    def masks(self) -> tuple[tuple[int, ...], ...]:
+        """The columns that each neuron of the first layer sees, increasing."""
+        return tuple(tuple(c for c, i in enumerate(row) if i is not None) for row in self.layers[0].places)
+
+    @property
+    def mask_classes(self) -> tuple[tuple[int, ...], ...]:
+        """The distinct masks, sorted."""
+        return tuple(sorted(set(self.masks)))
+
+    def limits(self) -> str | None:
+        """Why questions beyond "does it fit" are not decided yet; None for depth 2 without sharing."""
+        if len(self.layers) != 2:
+            return f"only depth 2 is decided yet, and this network has depth {len(self.layers)}"
+        if any(layer.has_sharing for layer in self.layers):
+            return "networks that share weights are not decided yet"
+        return None if self.layers[1].entries is None else "an output layer that is not dense is not decided yet"
+
+
+class Network(Record):
+    """An architecture with its exact parameters: for each layer as many numbers as it has parameters."""
+
+    SCHEMA = "network-1"
+
+    architecture: Architecture
+    parameters: Rows
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        counts = [len(layer.used) for layer in self.architecture.layers]
+        is_filled = [len(numbers) for numbers in self.parameters] == counts
+        require(is_filled, "parameters", f"must be {', '.join(map(str, counts))} numbers, as the layers need")
+
+    @cached_property
+    def hidden_weights(self) -> Rows:
+        """The rows of the first layer, the bias in the last column, 0 where a mask hides the column."""
+        return self.architecture.layers[0].matrix(self.parameters[0])
+
+    @property
+    def output_weights(self) -> tuple[Fraction, ...]:
+        """The row of the last layer."""
+        return self.architecture.layers[-1].matrix(self.parameters[-1])[0]
+
+
+class Goal(Enum):
+    """What is asked of the outputs."""
+
+    MAX_MARGIN = "max-margin"
+    MIN_NORM = "min-norm"
+
+
+class Bias(Enum):
+    """Whether the first layer has a bias, and whether it counts in the norm."""
+
+    NONE = "none"
+    PENALISED = "penalised"
+    FREE = "free"
+
+
+class Trained(Enum):
+    """Which layers are variables."""
+
+    BOTH = "both"
+    HIDDEN = "hidden"
+
+
+class Problem(Record):
+    """Data, architecture, goal, bias mode and trained layers, but no weights.
+
+    inputs: the points x_i, shape (n, d).   targets: y_i, length n.
+    """
+
+    SCHEMA = "problem-1"
+
+    inputs: Rows
+    targets: tuple[Fraction, ...]
+    architecture: Architecture
+    goal: Goal
+    bias: Bias
+    trained: Trained
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        first = self.architecture.layers[0]
+        require(len(self.inputs) == len(self.targets) > 0, "targets", "must be one for each point, at least one")
+        for i, x in enumerate(self.inputs):
+            require(len(x) == first.inputs, f"inputs[{i}]", f"must have {first.inputs} entries, as the network takes")
+        is_trained = self.trained is Trained.BOTH or len(self.architecture.layers) > 1
+        require(is_trained, "trained", "cannot be only hidden layers, for the network has none")
+        require(first.bias is (self.bias is not Bias.NONE), "bias", "does not go with the first layer")
+        for i, y in enumerate(self.targets):
+            require(abs(y) == 1 or self.goal is Goal.MIN_NORM, f"targets[{i}]", "must be 1 or -1 for max-margin")
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The lifted points, shape (n, columns): x_i, or x_i with 1 appended when there is a bias."""
+        return self.inputs if self.bias is Bias.NONE else tuple((*x, Fraction(1)) for x in self.inputs)
+
+    @cached_property
+    def integer_rows(self) -> tuple[tuple[list[int], int], ...]:
+        """Each lifted row as integers over its own least denominator."""
+        cleared = (common_integers([row]) for row in self.rows)
+        return tuple((integers, denominator) for (integers,), denominator in cleared)
+
+    @property
+    def norm_columns(self) -> tuple[int, ...]:
+        """The columns of the first layer that count in the norm: all, but a free bias."""
+        return tuple(range(self.architecture.layers[0].columns - (self.bias is Bias.FREE)))
+
+    @property
+    def mask_classes(self) -> tuple[tuple[int, ...], ...]:
+        """The distinct sets of columns that neurons of the first layer see, sorted."""
+        return self.architecture.mask_classes
+
+
+def integer_rows(problem: Problem, network: Network) -> tuple[tuple[list[int], int], ...]:
+    """The lifted rows that the network takes, each as integers over its own least denominator."""
+    if network.architecture.layers[0].columns != len(problem.rows[0]):
+        raise ShapeError(f"the rows have {len(problem.rows[0])} columns, which the network does not take")
+    return problem.integer_rows
+
+
+@lru_cache(maxsize=8)
+def outputs(problem: Problem, network: Network) -> tuple[Fraction, ...]:
+    """f(x_i) for every point, exactly, at any depth.
+
+    In integers: f is homogeneous of degree 1 in the lifted row and in each layer, so each row of numbers is cleared of
+    its own denominator, and what was multiplied out of a neuron is divided out of the column that reads it.
+    """
+    layers: list[tuple[list[list[int]], int, int]] = []
+    scales = [1] * network.architecture.layers[0].columns
+    for layer, parameters in zip(network.architecture.layers, network.parameters, strict=True):
+        rows = layer.matrix(parameters)
+        cleared = [common_integers([[w / s for w, s in zip(row, scales, strict=True)]]) for row in rows]
+        on, off = (1, 1) if layer.slope is None else (layer.slope.denominator, layer.slope.numerator)
+        layers.append(([integers for (integers,), _ in cleared], on, off))
+        scales = [denominator * on for _, denominator in cleared]
+    values: list[Fraction] = []
+    for row, denominator in integer_rows(problem, network):
+        state = row
+        for matrix, on, off in layers:
+            state = [z * on if z > 0 else z * off for z in (sum(map(mul, weights, state)) for weights in matrix)]
+        values.append(Fraction(state[0], scales[0] * denominator))
+    return tuple(values)
+
+
+def half_squared_norm(problem: Problem, network: Network) -> Fraction:
+    """1/2 ||theta||^2: each trained parameter once, a free bias not at all."""
+    first, *rest = network.parameters
+    if problem.bias is Bias.FREE:
+        biases = {row[-1] for row in network.architecture.layers[0].places}
+        first = [weight for index, weight in enumerate(first) if index not in biases]
+    counted = [first, *rest] if problem.trained is Trained.BOTH else [first, *rest[:-1]]
+    return squared_norm(chain(*counted)) / 2
+
+
+@lru_cache(maxsize=8)
+def objective(problem: Problem, network: Network) -> Fraction | None:
+    """The objective of the feasible network that `network` stands for; None when it does not fit.
+
+    max-margin: 1/2 ||theta||^2 / m^(2/L) with the least margin m = min y_i f(x_i) > 0, L trained layers: the value of
+    the network scaled to margin 1. None also when that is not rational (L >= 3).
+    min-norm: 1/2 ||theta||^2 when f(x_i) = y_i for all i.
+    """
+    values = outputs(problem, network)
+    if problem.goal is Goal.MIN_NORM:
+        return half_squared_norm(problem, network) if values == problem.targets else None
+    margin = min(y * value for y, value in zip(problem.targets, values, strict=True))
+    degree = len(network.architecture.layers) - (problem.trained is Trained.HIDDEN)
+    return half_squared_norm(problem, network) / margin ** (2 // degree) if margin > 0 and degree in (1, 2) else None

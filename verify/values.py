@@ -1,0 +1,94 @@
+"""Numbers as users give them, exactly: ints, floats by their dyadic value, `Fraction`s, numpy scalars, canonical text.
+
+Nothing rounds. What comes out is canonical and goes into the records of `verify.statement`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from numbers import Rational
+from operator import index
+from typing import Protocol, SupportsIndex, cast, runtime_checkable
+
+from verify.codec import LIMIT, MAX_DIGITS, reader
+from verify.errors import CertificateError, InputError, ShapeError
+
+__all__ = ["array", "as_input_error", "is_exact_input", "parse_rational", "rational", "vector"]
+
+
+@runtime_checkable
+class _SupportsRatio(Protocol):
+    def as_integer_ratio(self) -> tuple[int, int]: ...
+
+
+def rational(value: object, place: str = "value") -> Fraction:
+    """The exact value of a number: an int, a `Fraction`, a float (its dyadic value), a numpy scalar or canonical text.
+
+    Raises InputError naming `place` for anything else: bool, complex, NaN, infinity, other text, other objects.
+    """
+    if isinstance(value, str):
+        return parse_rational(value, place)
+    number = _ratio(value)
+    if number is None:
+        raise InputError(
+            f"{place} is {value!r:.60}, not a finite real number; "
+            "give an int, a finite float, a Fraction, or text such as '-1/3'"
+        )
+    if not (-LIMIT < number.numerator < LIMIT and number.denominator < LIMIT):
+        raise InputError(f"{place} has more than {MAX_DIGITS} digits; round it to a shorter number")
+    return number
+
+
+def _ratio(value: object) -> Fraction | None:
+    try:
+        if isinstance(value, bool):
+            return None
+        if isinstance(value, int | float | Fraction):
+            return Fraction(value)
+        if isinstance(value, _SupportsRatio):
+            return Fraction(*value.as_integer_ratio())
+        return Fraction(index(cast("SupportsIndex", value)))
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def parse_rational(text: str, place: str = "value") -> Fraction:
+    """The rational that `text` writes in canonical form: "2", "-1/3"; never "+2", "02", "2/1", "2/4", "-0", "0.5"."""
+    try:
+        return reader(Fraction)(text)
+    except CertificateError:
+        raise InputError(
+            f"{place} is {text!r:.60}, not a rational in canonical form such as '2' or '-1/3' "
+            f"(lowest terms, at most {MAX_DIGITS} digits)"
+        ) from None
+
+
+def is_exact_input(value: object) -> bool:
+    """Whether a number is given exactly (an int, a Fraction, text), not as a float."""
+    return isinstance(value, str | Rational)
+
+
+def vector(values: object, place: str = "value") -> tuple[Fraction, ...]:
+    """`values`, an iterable of numbers, as rationals; errors name the entry."""
+    return tuple(rational(value, f"{place}[{i}]") for i, value in enumerate(array(values, place)))
+
+
+def array(values: object, place: str = "value") -> list[object]:
+    """The entries of an iterable of numbers or rows, so that the caller can name them in errors."""
+    if isinstance(values, Iterable) and not isinstance(values, str | bytes | dict):
+        try:
+            return list(cast("Iterable[object]", values))
+        except TypeError:  # numpy arrays of dimension 0 are iterable by name only
+            pass
+    raise ShapeError(f"{place} is {values!r:.60}; give a list of numbers there")
+
+
+@contextmanager
+def as_input_error(place: str = "") -> Iterator[None]:
+    """Turn a CertificateError, of records in canonical form, into the InputError of what the user gave at `place`."""
+    try:
+        yield
+    except CertificateError as error:
+        raise InputError(str(error.within(place) if place else error)) from None
