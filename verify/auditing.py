@@ -351,7 +351,7 @@ def _global(
             continue
         value, mine = objective(problem, better.witness), objective(problem, subject)
         saved = f"{float(1 - value / mine):.2%}" if value is not None and mine else "much"
-        neurons = better.witness.architecture.width
+        neurons = better.witness.architecture.layers[0].outputs
         reason = f"a network of {neurons} neuron{'s' if neurons != 1 else ''} has an objective {saved} lower"
         proposal = Proposal(certificate=better, reason=reason, subject=shown, numbers=numbers)
         found[question] = decide(question, problem, network, proposal)

@@ -172,7 +172,7 @@ class UpperBound(Certificate):
     """`witness` fits and has objective U, `bracket = (None, U)`."""
 
     KIND = "upper-bound"
-    CLAIM = "a network of width {proof.witness.architecture.width} fits with objective {upper}"
+    CLAIM = "a network of width {proof.witness.architecture.layers[0].outputs} fits with objective {upper}"
     witness: Network
     bracket: Bracket
 
@@ -182,7 +182,7 @@ class BetterNetwork(WithSubject):
 
     KIND = "better-network"
     CLAIM = (
-        "{who} is beaten ({proof.scope}): another of width {proof.witness.architecture.width} fits, "
+        "{who} is beaten ({proof.scope}): another of width {proof.witness.architecture.layers[0].outputs} fits, "
         "and its objective times 1 + {tolerance} is less"
     )
     witness: Network
@@ -237,7 +237,7 @@ def claim_text(problem: Problem, proof: Certificate) -> str:
     moved = isinstance(proof, WithSubject) and proof.subject is not None
     who = f"the subject, within {numbers['moved']} of the network relative to its norm," if moved else "the network"
     shape, points = problem.architecture, len(problem.targets)
-    masks = ", masked" if any(len(mask) < shape.layers[0].columns for mask in problem.mask_classes) else ""
+    masks = ", masked" if any(len(mask) < shape.layers[0].columns for mask in problem.architecture.mask_classes) else ""
     scale = " at margin 1" if problem.goal is Goal.MAX_MARGIN else ""
     return (
         f"for the {problem.goal.value} problem ({points} points in dimension {shape.layers[0].inputs}, slope "

@@ -16,25 +16,25 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 from operator import mul, sub
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import verify.certificate as kinds
 from verify.certificate import AboutNetwork, Bracket, Certificate, WithSubject
-from verify.codec import MAX_SIZE, load_json, reader
+from verify.codec import MAX_SIZE, at, load_json, reader
 from verify.errors import CertificateError, InputError, require
 from verify.exact import common_integers, dot, primitive, sqrt_upper, squared_norm, value_text
 from verify.patterns import Sign, pattern
-from verify.statement import Goal, Network, Problem, Rows, Trained, half_squared_norm, objective, outputs
+from verify.statement import Goal, Network, Problem, Trained, half_squared_norm, integer_rows, outputs
 
-Level: TypeAlias = Literal["exact", "near", "approximate"]
-
+NO_FIT = "this network does not fit the data"
 MAX_BRANCHES = 12  # points with kinks in a min-norm `not-stationary`: 2^12 separating vectors
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Accepted:
     """The certificate proves `claim`.
 
@@ -44,7 +44,7 @@ class Accepted:
 
     claim: str
     kind: str
-    level: Level
+    level: Literal["exact", "near", "approximate"]
     moved: Fraction
     bracket: Bracket
     scope: str | None
@@ -71,18 +71,11 @@ def check(problem: Problem, network: Network | None, certificate: Certificate) -
         return Refused(error.place, error.reason)
     except InputError as error:  # of numbers that are too long
         return Refused("certificate", str(error))
+    is_rough = isinstance(certificate, kinds.Stationary) and bool(certificate.epsilon or certificate.delta)
     moved = certificate.moved if isinstance(certificate, WithSubject) else Fraction(0)
-    level: Level = "near" if moved else "exact"
-    if isinstance(certificate, kinds.Stationary) and (certificate.epsilon or certificate.delta):
-        level = "approximate"
-    return Accepted(
-        claim=certificate.claim,
-        kind=certificate.KIND,
-        level=level,
-        moved=moved,
-        bracket=bracket or (None, None),
-        scope=certificate.scope if isinstance(certificate, kinds.BetterNetwork) else None,
-    )
+    level = "approximate" if is_rough else "near" if moved else "exact"
+    scope = certificate.scope if isinstance(certificate, kinds.BetterNetwork) else None
+    return Accepted(certificate.claim, certificate.KIND, level, moved, bracket or (None, None), scope)
 
 
 def _check(problem: Problem, network: Network | None, proof: Certificate) -> Bracket | None:
@@ -106,23 +99,18 @@ def _subject(problem: Problem, network: Network | None, proof: AboutNetwork) -> 
         raise CertificateError("network", "the certificate speaks of a network, and none is given")
     require(network.architecture == problem.architecture, "network", "has another architecture than the problem")
     require(proof.network == network.sha256(), "network", "the certificate is about another network")
-    if not isinstance(proof, WithSubject) or proof.subject is None:
-        require(not isinstance(proof, WithSubject) or proof.moved == 0, "moved", "must be 0 for the given network")
+    if not isinstance(proof, WithSubject):
         return network
-    subject = _with_parameters(network, proof.subject, "subject")
+    if proof.subject is None:
+        require(proof.moved == 0, "moved", "must be 0 for the given network")
+        return network
+    subject = at("subject", partial(Network, network.architecture), proof.subject)
     new, old = chain(*subject.parameters), list(chain(*network.parameters))
-    is_near = proof.moved >= 0 and squared_norm(map(sub, new, old)) <= proof.moved**2 * squared_norm(old)
-    require(is_near, "moved", "the subject is farther from the given network than that")
+    distance, reach = squared_norm(map(sub, new, old)), proof.moved**2 * squared_norm(old)
+    require(proof.moved >= 0 and distance <= reach, "moved", "the subject is farther from the given network than that")
     is_allowed = problem.trained is Trained.BOTH or subject.parameters[-1] == network.parameters[-1]
     require(is_allowed, "subject", "the output weights are not trained and must be the given ones")
     return subject
-
-
-def _with_parameters(network: Network, parameters: Rows, place: str) -> Network:
-    try:
-        return Network(network.architecture, parameters)
-    except CertificateError as error:
-        raise CertificateError(place, error.reason) from None
 
 
 # ------------------------------------------------------------------------------------------------- does it fit?
@@ -133,15 +121,22 @@ def _factors(problem: Problem) -> Sequence[Fraction]:
     return problem.targets if problem.goal is Goal.MAX_MARGIN else [Fraction(1)] * len(problem.targets)
 
 
-def _slacks(problem: Problem, subject: Network) -> tuple[Fraction, list[Fraction]]:
+def _slacks(problem: Problem, network: Network, place: str = "subject") -> tuple[Fraction, list[Fraction]]:
     """(m, q_i - m), m the least q_i, for max-margin; (0, zeros) for min-norm; refuses a network that does not fit."""
-    quantities = list(map(mul, _factors(problem), outputs(problem, subject)))
-    margin = min(quantities)
+    values = outputs(problem, network)
     if problem.goal is Goal.MIN_NORM:
-        quantities, margin = list(map(sub, quantities, problem.targets)), Fraction(0)
-    fits = margin > 0 or (problem.goal is Goal.MIN_NORM and not any(quantities))
-    require(fits, "subject", "this network does not fit the data")
+        require(values == problem.targets, place, NO_FIT)
+        return Fraction(0), [Fraction(0)] * len(values)
+    quantities = list(map(mul, problem.targets, values))
+    margin = min(quantities)
+    require(margin > 0, place, NO_FIT)
     return margin, [value - margin for value in quantities]
+
+
+def _objective(problem: Problem, network: Network, place: str = "subject") -> Fraction:
+    """1/2 ||theta||^2 of a two-layer network that fits, for max-margin scaled to margin 1: divided by its margin."""
+    margin, _ = _slacks(problem, network, place)
+    return half_squared_norm(problem, network) / (margin or 1)
 
 
 def _check_fits(problem: Problem, subject: Network, proof: kinds.Fits) -> None:
@@ -152,8 +147,8 @@ def _check_fits(problem: Problem, subject: Network, proof: kinds.Fits) -> None:
 def _check_does_not_fit(problem: Problem, network: Network, proof: kinds.DoesNotFit) -> None:
     require(proof.point < len(problem.targets), "point", f"there are only {len(problem.targets)} points")
     value, target = outputs(problem, network)[proof.point], problem.targets[proof.point]
-    is_broken = target * value <= 0 if problem.goal is Goal.MAX_MARGIN else value != target
-    require(is_broken, "point", "the constraint of this point holds")
+    holds = target * value > 0 if problem.goal is Goal.MAX_MARGIN else value == target
+    require(not holds, "point", "the constraint of this point holds")
 
 
 # ------------------------------------------------------------------------------------------------- stationarity
@@ -173,9 +168,7 @@ def _check_stationary(problem: Problem, subject: Network, proof: kinds.Stationar
 
     Source: arXiv:1906.05890v4, section 2 (KKT conditions); arXiv:2110.02732, Theorem 2.1.
     """
-    require(proof.epsilon >= 0, "epsilon", "must not be negative")
-    is_allowed = proof.delta == 0 or (proof.delta > 0 and problem.goal is Goal.MAX_MARGIN)
-    require(is_allowed, "delta", "must not be negative, and 0 for min-norm")
+    _check_precision(problem, epsilon=proof.epsilon, delta=proof.delta)
     _, slacks = _slacks(problem, subject)
     coefficients = _coefficients(problem, proof.multipliers)
     norm, counted = 2 * half_squared_norm(problem, subject), problem.norm_columns
@@ -187,8 +180,13 @@ def _check_stationary(problem: Problem, subject: Network, proof: kinds.Stationar
     for weights, outgoing, mask, total in rows:
         residual += [(weights[c] if c in counted else 0) - outgoing * total[c] for c in mask]
         residual.append(outgoing - dot(weights, total))
-    is_small = squared_norm(residual) <= proof.epsilon**2 * norm
-    require(is_small, "epsilon", "the residual of the stationarity equations is larger")
+    require(squared_norm(residual) <= proof.epsilon**2 * norm, "epsilon", "the residual of stationarity is larger")
+
+
+def _check_precision(problem: Problem, **bounds: Fraction) -> None:
+    for name, bound in bounds.items():
+        is_allowed = bound == 0 or (bound > 0 and (name == "epsilon" or problem.goal is Goal.MAX_MARGIN))
+        require(is_allowed, name, "must not be negative, and must be 0 for min-norm, but for epsilon")
 
 
 def _coefficients(problem: Problem, multipliers: kinds.Sparse) -> dict[int, Fraction]:
@@ -196,6 +194,7 @@ def _coefficients(problem: Problem, multipliers: kinds.Sparse) -> dict[int, Frac
     for place, (i, value) in enumerate(multipliers):
         is_allowed = i < len(problem.targets) and (value >= 0 or problem.goal is Goal.MIN_NORM)
         require(is_allowed, f"multipliers[{place}]", f"must be of one of {len(problem.targets)} points, not negative")
+    common_integers([[value for _, value in multipliers]])  # refuses numbers that are too long together
     return {i: value * _factors(problem)[i] for i, value in multipliers}
 
 
@@ -207,25 +206,21 @@ def _clarke_sums(
     products: dict[tuple[int, int], Fraction] = {}
     for place, (i, j, value) in enumerate(proof.kink_products):
         here = f"kink_products[{place}]"
-        is_there = i < len(factors) and j < len(subject.output_weights)
-        require(is_there, here, "there is no such point or neuron")
+        require(i < len(factors) and j < len(subject.output_weights), here, "there is no such point or neuron")
         products[i, j] = product = value * factors[i]
-        on = coefficients.setdefault(i, Fraction(0))
-        is_between = min(slope * on, on) <= product <= max(slope * on, on)
-        require(is_between, here, "is not between a lambda_i and lambda_i")
-    points = sorted(coefficients)
-    rows, row_unit = common_integers(problem.rows[i] for i in points)
-    ons = [coefficients[i] for i in points]
-    (on_values, off_values, kink_values), unit = common_integers([ons, [slope * c for c in ons], products.values()])
-    chosen = dict(zip(products, kink_values, strict=True))
+        ends = (slope * coefficients.setdefault(i, Fraction(0)), coefficients[i])
+        require(min(ends) <= product <= max(ends), here, "is not between a lambda_i and lambda_i")
+    rows, row_unit = common_integers(problem.rows[i] for i in coefficients)
+    ons = list(coefficients.values())
+    (on, off, kinks), unit = common_integers([ons, [slope * c for c in ons], products.values()])
+    chosen = dict(zip(products, kinks, strict=True))
     sums: list[list[Fraction]] = []
-    for j, weights in enumerate(subject.hidden_weights):
-        (direction,), _ = common_integers([weights])
-        values: list[int] = []
-        for i, row, on_value, off_value in zip(points, rows, on_values, off_values, strict=True):
-            z = sum(map(mul, direction, row))
-            values.append(on_value if z > 0 else off_value if z < 0 else chosen.pop((i, j), off_value))
-        sums.append([Fraction(total, unit * row_unit) for total in _combine(values, rows, len(weights))])
+    for j, signs in enumerate(pattern(problem, subject)):
+        values = list(on)
+        for k, i in enumerate(coefficients):
+            if signs[i] is not Sign.ON:
+                values[k] = chosen.pop((i, j), off[k]) if signs[i] is Sign.KINK else off[k]
+        sums.append([Fraction(total, unit * row_unit) for total in _combine(values, rows, len(problem.rows[0]))])
     require(not chosen, "kink_products", "has a product where there is no kink")
     return sums
 
@@ -251,9 +246,7 @@ def _check_not_stationary(problem: Problem, subject: Network, proof: kinds.NotSt
     """
     _, slacks = _slacks(problem, subject)
     is_margin = problem.goal is Goal.MAX_MARGIN
-    for name, bound in (("epsilon", proof.epsilon), ("delta", proof.delta), ("kappa", proof.kappa)):
-        is_allowed = bound >= 0 and (bound == 0 or name == "epsilon" or is_margin)
-        require(is_allowed, name, "must not be negative, and delta and kappa must be 0 for min-norm")
+    _check_precision(problem, epsilon=proof.epsilon, delta=proof.delta, kappa=proof.kappa)
     signs = pattern(problem, subject)
     live = [row for row, outgoing in zip(signs, subject.output_weights, strict=True) if outgoing]
     is_smooth = is_margin or problem.architecture.slope == 1
@@ -263,10 +256,10 @@ def _check_not_stationary(problem: Problem, subject: Network, proof: kinds.NotSt
     require(is_whole, "vectors", f"must be {2 ** len(branching)}, one for each sign vector")
     norm, counted = 2 * half_squared_norm(problem, subject), problem.norm_columns
     for k, vector in enumerate(proof.vectors):
-        are_signs = [i for i, _ in vector.signs] == branching and all(abs(sign) == 1 for _, sign in vector.signs)
-        require(are_signs, f"vectors[{k}].signs", "must be 1 or -1 for each point with a kink")
         here, chosen = f"vectors[{k}].direction", dict(vector.signs)
-        z = _with_parameters(subject, vector.direction, here)
+        are_signs = list(chosen) == branching and {*chosen.values()} <= {1, -1}
+        require(are_signs, f"vectors[{k}].signs", "must be 1 or -1 for each point with a kink")
+        z: Network = at(here, partial(Network, subject.architecture), vector.direction)
         for i, (low, high) in enumerate(_clarke_ranges(problem, subject, z, signs)):
             is_below = high <= proof.kappa * slacks[i] or chosen.get(i) == -1
             is_separated = is_below and (is_margin or low >= 0 or chosen.get(i) == 1)
@@ -293,8 +286,8 @@ def _clarke_ranges(
         for (row, v), (z_row, z_v) in zip(ours, theirs, strict=True)
     )
     ranges: list[tuple[Fraction, Fraction]] = []
-    rows = zip(problem.integer_rows, _factors(problem), zip(*signs, strict=True), strict=True)
-    for (point, row_unit), factor, column in rows:
+    points = integer_rows(problem, len(problem.rows[0]))
+    for (point, row_unit), factor, column in zip(points, _factors(problem), zip(*signs, strict=True), strict=True):
         low = high = 0
         for vector, sign in zip(vectors, column, strict=True):
             z = sum(map(mul, vector, point))
@@ -354,13 +347,14 @@ def _check_lower_bound(problem: Problem, _given: None, proof: kinds.LowerBound) 
     require(proof.beta > 0, "beta", "must be positive")
     require(proof.denominator > 0, "denominator", "must be positive")
     lower = _dual_value(problem, coefficients) / proof.beta
-    is_bracket = lower >= 0 and proof.bracket == (lower, None)
-    require(is_bracket, "bracket", "must be the dual value over beta, not negative, and null")
-    expected = [(mask, sign) for mask in range(len(problem.mask_classes)) for sign in "+-"]
-    is_whole = [(tree.mask, tree.sign) for tree in proof.trees] == expected
-    require(is_whole, "trees", "must be one for each mask class and sign, in order")
+    require(
+        0 <= lower == proof.bracket[0] and proof.bracket[1] is None, "bracket", "must be dual value / beta and null"
+    )
+    expected = [(mask, sign) for mask in range(len(problem.architecture.mask_classes)) for sign in "+-"]
+    found = [(tree.mask, tree.sign) for tree in proof.trees]
+    require(found == expected, "trees", "must be one for each mask class and sign, in order")
     for k, tree in enumerate(proof.trees):
-        mask, sign = problem.mask_classes[tree.mask], 1 if tree.sign == "+" else -1
+        mask, sign = problem.architecture.mask_classes[tree.mask], 1 if tree.sign == "+" else -1
         _check_tree(_Side(problem, coefficients, mask, sign, proof.beta, proof.denominator), tree, f"trees[{k}]", {})
     return proof.bracket
 
@@ -373,7 +367,8 @@ def _dual_value(problem: Problem, coefficients: Mapping[int, Fraction]) -> Fract
 def _check_tree(side: _Side, tree: kinds.Tree, place: str, known: Mapping[int, int]) -> None:
     """Whether the nodes are one whole binary tree whose leaves all prove the bound: their closed cells cover the cone.
 
-    known: the signs of points that hold in advance, 1 for x_i.u >= 0 and -1 for x_i.u <= 0; no signs for all of space.
+    known: signs of points of the side that hold in advance, 1 for x_i.u >= 0 and -1 for x_i.u <= 0; none: all of space.
+    A point of the side with multiplier 0 is there to be split on, or to be known: its slopes are then multiples of x_i.
     """
     path = dict(known)  # to the next node: +1 when it is in a left child (x_i.u >= 0), -1 in a right one
     is_whole = False
@@ -476,13 +471,6 @@ def _check_empty(side: _Side, leaf: kinds.Empty, path: Mapping[int, int], place:
 # ------------------------------------------------------------------------------------------------- other networks
 
 
-def _objective(problem: Problem, network: Network, place: str) -> Fraction:
-    value = objective(problem, network)
-    if value is None:
-        raise CertificateError(place, "this network does not fit the data")
-    return value
-
-
 def _witness_objective(problem: Problem, witness: Network) -> Fraction:
     """The objective of another network of the problem: same inputs, slope and bias, masks among the problem's."""
     ours, theirs = problem.architecture, witness.architecture
@@ -495,8 +483,7 @@ def _witness_objective(problem: Problem, witness: Network) -> Fraction:
 
 def _check_upper_bound(problem: Problem, _given: None, proof: kinds.UpperBound) -> Bracket:
     upper = _witness_objective(problem, proof.witness)
-    is_bracket = proof.bracket == (None, upper)
-    require(is_bracket, "bracket", f"must be null and the objective of the witness, {value_text(upper)}")
+    require(proof.bracket == (None, upper), "bracket", f"must be null and {value_text(upper)}")
     return proof.bracket
 
 
@@ -504,24 +491,20 @@ def _check_better(problem: Problem, subject: Network, proof: kinds.BetterNetwork
     """Whether the witness has a smaller objective by more than the tolerance. Own width: per mask class."""
     require(proof.tolerance >= 0, "tolerance", "must not be negative")
     found = _witness_objective(problem, proof.witness)
-    is_narrow = Counter(proof.witness.architecture.masks) <= Counter(problem.architecture.masks)
-    is_narrow = is_narrow or proof.scope == "any-width"
+    theirs, ours = Counter(proof.witness.architecture.masks), Counter(problem.architecture.masks)
+    is_narrow = proof.scope == "any-width" or theirs <= ours
     require(is_narrow, "scope", "the witness has more neurons of a mask class than the network")
-    is_better = found * (1 + proof.tolerance) < _objective(problem, subject, "subject")
-    require(is_better, "witness", "is not better by more than the tolerance")
+    own = _objective(problem, subject)
+    require(found * (1 + proof.tolerance) < own, "witness", "is not better by more than the tolerance")
     return None, found
 
 
 def _check_optimal(problem: Problem, subject: Network, proof: kinds.OptimalWithin) -> Bracket:
     """Whether objective(subject) <= (1 + tolerance) L, L proved by the lower bound."""
     require(proof.tolerance >= 0, "tolerance", "must not be negative")
-    try:
-        lower, _ = _check(problem, None, proof.lower) or (None, None)
-    except CertificateError as error:
-        raise error.within("lower") from None
-    own = _objective(problem, subject, "subject")
-    is_close = lower is not None and own <= (1 + proof.tolerance) * lower
-    require(is_close, "tolerance", "the objective of the network is farther above the lower bound")
+    lower, _ = at("lower", partial(_check, problem, None), proof.lower)
+    own = _objective(problem, subject)
+    require(own <= (1 + proof.tolerance) * lower, "tolerance", "the objective is farther above the lower bound")
     return lower, own
 
 
@@ -537,7 +520,7 @@ def _check_infeasible(problem: Problem, _given: None, proof: kinds.Infeasible) -
     coefficients = _coefficients(problem, proof.multipliers)
     require(_dual_value(problem, coefficients) != 0, "multipliers", "have the dual value 0")
     (factors,), _ = common_integers([coefficients.values()])
-    for mask in problem.mask_classes:
+    for mask in problem.architecture.mask_classes:
         rows, _ = common_integers([problem.rows[i][column] for column in mask] for i in coefficients)
         require(not any(_combine(factors, rows, 0)), "multipliers", "sum c_i x_i is not 0")
         lines: Counter[tuple[int, ...]] = Counter()

@@ -52,7 +52,7 @@ class Record:
 
     def __post_init__(self) -> None:
         for name, read in _readers(type(self)).items():
-            object.__setattr__(self, name, _at(name, read, getattr(self, name)))
+            object.__setattr__(self, name, at(name, read, getattr(self, name)))
 
     def to_json(self) -> Any:
         """The record in canonical JSON."""
@@ -174,7 +174,8 @@ def _readers(cls: type[Any]) -> dict[str, Reader]:
     return {field.name: reader(hints[field.name]) for field in fields(cls)}
 
 
-def _at(place: str, read: Reader, value: object) -> Any:
+def at(place: str, read: Reader, value: Any) -> Any:
+    """`read(value)`, where an error names its place within this one."""
     try:
         return read(value)
     except CertificateError as error:
@@ -238,7 +239,7 @@ def _tuple(reads: list[Reader], *, any_length: bool) -> Reader:
         if not (isinstance(value, list | tuple) and (any_length or len(value) == len(reads))):
             raise _wrong("a list" if any_length else f"a list of {len(reads)}", value)
         pairs = zip(repeat(reads[0]) if any_length else reads, value, strict=False)
-        return tuple(_at(f"[{i}]", read, entry) for i, (read, entry) in enumerate(pairs))
+        return tuple(at(f"[{i}]", read, entry) for i, (read, entry) in enumerate(pairs))
 
     return read_tuple
 

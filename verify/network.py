@@ -37,11 +37,6 @@ class Layer(statement.Layer):
         """The same layer, of this class."""
         return cls(**{name: getattr(layer, name) for name in ("inputs", "outputs", "slope", "bias", "entries")})
 
-    @property
-    def parameter_count(self) -> int:
-        """The number of parameters, each shared one counted once."""
-        return len(self.used)
-
 
 @final
 class Architecture(statement.Architecture):
@@ -81,6 +76,11 @@ class Architecture(statement.Architecture):
         return self.layers[0].inputs
 
     @property
+    def width(self) -> int:
+        """The number of neurons in the widest hidden layer (0 for depth 1)."""
+        return max((layer.outputs for layer in self.layers[:-1]), default=0)
+
+    @property
     def depth(self) -> int:
         """The number of layers with weights."""
         return len(self.layers)
@@ -93,7 +93,7 @@ class Architecture(statement.Architecture):
     @property
     def parameter_count(self) -> int:
         """The number of parameters of all layers."""
-        return sum(len(layer.used) for layer in self.layers)
+        return sum(layer.parameter_count for layer in self.layers)
 
     @property
     def has_sharing(self) -> bool:
@@ -123,7 +123,7 @@ class Network(statement.Network):
     def __init__(self, architecture: statement.Architecture, parameters: Iterable[Iterable[object]]) -> None:
         given = [array(layer, f"parameters[{i}]") for i, layer in enumerate(array(parameters, "parameters"))]
         shape = architecture if isinstance(architecture, Architecture) else Architecture(architecture.layers)
-        counts = [len(layer.used) for layer in shape.layers]
+        counts = [layer.parameter_count for layer in shape.layers]
         if [len(layer) for layer in given] != counts:
             found = ", ".join(str(len(layer)) for layer in given)
             raise ShapeError(f"parameters has {found or 'no'} numbers; the layers need {', '.join(map(str, counts))}")

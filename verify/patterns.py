@@ -19,6 +19,7 @@ class Sign(IntEnum):
 @lru_cache(maxsize=4)
 def pattern(problem: Problem, network: Network) -> tuple[tuple[Sign, ...], ...]:
     """The exact sign of w_j.x_i: one tuple per neuron, one entry per point."""
+    columns = network.architecture.layers[0].columns
     weights = [common_integers([row])[0][0] for row in network.hidden_weights]  # a positive factor keeps the sign
-    products = ([sum(map(mul, row, x)) for x, _ in integer_rows(problem, network)] for row in weights)
+    products = ([sum(map(mul, row, x)) for x, _ in integer_rows(problem, columns)] for row in weights)
     return tuple(tuple(Sign((z > 0) - (z < 0)) for z in values) for values in products)

@@ -48,15 +48,14 @@ class Layer(Record):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self.outputs * self.columns <= MAX_WEIGHTS, "outputs", f"make more than {MAX_WEIGHTS} weights")
-        require(self.slope is None or 0 <= self.slope <= 1, "slope", "must lie between 0 (ReLU) and 1 (linear)")
-        is_matrix = [len(row) for row in self.places] == [self.columns] * self.outputs
-        require(is_matrix, "entries", f"must have {self.outputs} rows of {self.columns}")
-        is_whole = self.used == set(range(len(self.used)))
-        require(
-            is_whole, "entries", "must be parameter indices 0, 1, 2, ... without gaps, None where there is no weight"
-        )
-        if self.places == self._dense():
-            object.__setattr__(self, "entries", None)
+        require(0 <= (self.slope or 0) <= 1, "slope", "must lie between 0 (ReLU) and 1 (linear)")
+        if self.entries is not None:
+            is_matrix = [len(row) for row in self.entries] == [self.columns] * self.outputs
+            require(is_matrix, "entries", f"must have {self.outputs} rows of {self.columns}")
+            is_whole = self._used == set(range(len(self._used)))
+            require(is_whole, "entries", "must be indices 0, 1, 2, ... without gaps, None where there is no weight")
+            if self.entries == tuple(map(tuple, self._dense())):
+                object.__setattr__(self, "entries", None)
 
     @property
     def columns(self) -> int:
@@ -64,22 +63,26 @@ class Layer(Record):
         return self.inputs + self.bias
 
     @property
-    def places(self) -> tuple[tuple[int | None, ...], ...]:
+    def places(self) -> Sequence[Sequence[int | None]]:
         """The entries, also of a dense layer."""
         return self._dense() if self.entries is None else self.entries
 
-    def _dense(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(tuple(range(r * self.columns, (r + 1) * self.columns)) for r in range(self.outputs))
+    def _dense(self) -> list[range]:
+        return [range(r * self.columns, (r + 1) * self.columns) for r in range(self.outputs)]
 
-    @cached_property
-    def used(self) -> set[int]:
-        """The parameters, each shared one once."""
-        return {index for row in self.places for index in row if index is not None}
+    @property
+    def _used(self) -> set[int]:
+        return {index for index in chain(*self.entries or ()) if index is not None}
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of parameters, each shared one counted once."""
+        return self.outputs * self.columns if self.entries is None else len(self._used)
 
     @property
     def has_sharing(self) -> bool:
         """Whether two places hold one parameter."""
-        return sum(index is not None for index in chain(*self.places)) > len(self.used)
+        return sum(index is not None for index in chain(*self.entries or ())) > len(self._used)
 
     def matrix(self, parameters: Sequence[Fraction]) -> Rows:
         """The weight matrix, shape (outputs, columns), with 0 where there is no weight."""
@@ -95,25 +98,17 @@ class Architecture(Record):
         super().__post_init__()
         require(len(self.layers) > 0, "layers", "must be at least one")
         for k, (layer, following) in enumerate(pairwise(self.layers)):
-            fits = layer.outputs == following.inputs
-            require(fits, f"layers[{k}]", f"has {layer.outputs} outputs, but the next {following.inputs} inputs")
+            sizes = (layer.outputs, following.inputs)
+            require(sizes[0] == sizes[1], f"layers[{k}]", f"has {sizes[0]} outputs, but the next {sizes[1]} inputs")
             require(layer.slope is not None, f"layers[{k}]", "needs the slope of its activation (0 ReLU, 1 for none)")
-            require(
-                not following.bias, f"layers[{k + 1}]", "has a bias; only the first layer may have one (homogeneity)"
-            )
-        is_output = self.layers[-1].outputs == 1 and self.layers[-1].slope is None
-        require(is_output, f"layers[{len(self.layers) - 1}]", "must have one output and no activation (slope None)")
-
-    @property
-    def width(self) -> int:
-        """The number of neurons in the widest hidden layer (0 for depth 1)."""
-        return max((layer.outputs for layer in self.layers[:-1]), default=0)
+            require(not following.bias, f"layers[{k + 1}]", "has a bias, as only the first layer may (homogeneity)")
+        last = self.layers[-1]
+        require(last.outputs == 1 and last.slope is None, "layers", "must end in one output and no activation")
 
     @property
     def slope(self) -> Fraction:
         """The slope of the first activation (1 for depth 1, which has none)."""
-        slope = self.layers[0].slope
-        return Fraction(1) if slope is None else slope
+        return Fraction(1) if self.layers[0].slope is None else self.layers[0].slope
 
     @cached_property
     def masks(self) -> tuple[tuple[int, ...], ...]:
@@ -144,9 +139,9 @@ class Network(Record):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        counts = [len(layer.used) for layer in self.architecture.layers]
-        is_filled = [len(numbers) for numbers in self.parameters] == counts
-        require(is_filled, "parameters", f"must be {', '.join(map(str, counts))} numbers, as the layers need")
+        counts = [layer.parameter_count for layer in self.architecture.layers]
+        found = [len(numbers) for numbers in self.parameters]
+        require(found == counts, "parameters", f"must be {', '.join(map(str, counts))} numbers, as the layers need")
 
     @cached_property
     def hidden_weights(self) -> Rows:
@@ -202,8 +197,8 @@ class Problem(Record):
         require(len(self.inputs) == len(self.targets) > 0, "targets", "must be one for each point, at least one")
         for i, x in enumerate(self.inputs):
             require(len(x) == first.inputs, f"inputs[{i}]", f"must have {first.inputs} entries, as the network takes")
-        is_trained = self.trained is Trained.BOTH or len(self.architecture.layers) > 1
-        require(is_trained, "trained", "cannot be only hidden layers, for the network has none")
+        depth = len(self.architecture.layers)
+        require(self.trained is Trained.BOTH or depth > 1, "trained", "is hidden layers, of which the network has none")
         require(first.bias is (self.bias is not Bias.NONE), "bias", "does not go with the first layer")
         for i, y in enumerate(self.targets):
             require(abs(y) == 1 or self.goal is Goal.MIN_NORM, f"targets[{i}]", "must be 1 or -1 for max-margin")
@@ -213,28 +208,19 @@ class Problem(Record):
         """The lifted points, shape (n, columns): x_i, or x_i with 1 appended when there is a bias."""
         return self.inputs if self.bias is Bias.NONE else tuple((*x, Fraction(1)) for x in self.inputs)
 
-    @cached_property
-    def integer_rows(self) -> tuple[tuple[list[int], int], ...]:
-        """Each lifted row as integers over its own least denominator."""
-        cleared = (common_integers([row]) for row in self.rows)
-        return tuple((integers, denominator) for (integers,), denominator in cleared)
-
     @property
     def norm_columns(self) -> tuple[int, ...]:
         """The columns of the first layer that count in the norm: all, but a free bias."""
         return tuple(range(self.architecture.layers[0].columns - (self.bias is Bias.FREE)))
 
-    @property
-    def mask_classes(self) -> tuple[tuple[int, ...], ...]:
-        """The distinct sets of columns that neurons of the first layer see, sorted."""
-        return self.architecture.mask_classes
 
-
-def integer_rows(problem: Problem, network: Network) -> tuple[tuple[list[int], int], ...]:
-    """The lifted rows that the network takes, each as integers over its own least denominator."""
-    if network.architecture.layers[0].columns != len(problem.rows[0]):
+@lru_cache(maxsize=4)
+def integer_rows(problem: Problem, columns: int) -> tuple[tuple[list[int], int], ...]:
+    """The lifted rows, each as integers over its own least denominator, for a network that takes so many columns."""
+    if len(problem.rows[0]) != columns:
         raise ShapeError(f"the rows have {len(problem.rows[0])} columns, which the network does not take")
-    return problem.integer_rows
+    cleared = (common_integers([row]) for row in problem.rows)
+    return tuple((integers, denominator) for (integers,), denominator in cleared)
 
 
 @lru_cache(maxsize=8)
@@ -247,13 +233,13 @@ def outputs(problem: Problem, network: Network) -> tuple[Fraction, ...]:
     layers: list[tuple[list[list[int]], int, int]] = []
     scales = [1] * network.architecture.layers[0].columns
     for layer, parameters in zip(network.architecture.layers, network.parameters, strict=True):
-        rows = layer.matrix(parameters)
-        cleared = [common_integers([[w / s for w, s in zip(row, scales, strict=True)]]) for row in rows]
+        rows = ([w / s for w, s in zip(row, scales, strict=True)] for row in layer.matrix(parameters))
+        cleared = [common_integers([row]) for row in rows]
         on, off = (1, 1) if layer.slope is None else (layer.slope.denominator, layer.slope.numerator)
         layers.append(([integers for (integers,), _ in cleared], on, off))
         scales = [denominator * on for _, denominator in cleared]
     values: list[Fraction] = []
-    for row, denominator in integer_rows(problem, network):
+    for row, denominator in integer_rows(problem, network.architecture.layers[0].columns):
         state = row
         for matrix, on, off in layers:
             state = [z * on if z > 0 else z * off for z in (sum(map(mul, weights, state)) for weights in matrix)]
@@ -269,19 +255,3 @@ def half_squared_norm(problem: Problem, network: Network) -> Fraction:
         first = [weight for index, weight in enumerate(first) if index not in biases]
     counted = [first, *rest] if problem.trained is Trained.BOTH else [first, *rest[:-1]]
     return squared_norm(chain(*counted)) / 2
-
-
-@lru_cache(maxsize=8)
-def objective(problem: Problem, network: Network) -> Fraction | None:
-    """The objective of the feasible network that `network` stands for; None when it does not fit.
-
-    max-margin: 1/2 ||theta||^2 / m^(2/L) with the least margin m = min y_i f(x_i) > 0, L trained layers: the value of
-    the network scaled to margin 1. None also when that is not rational (L >= 3).
-    min-norm: 1/2 ||theta||^2 when f(x_i) = y_i for all i.
-    """
-    values = outputs(problem, network)
-    if problem.goal is Goal.MIN_NORM:
-        return half_squared_norm(problem, network) if values == problem.targets else None
-    margin = min(y * value for y, value in zip(problem.targets, values, strict=True))
-    degree = len(network.architecture.layers) - (problem.trained is Trained.HIDDEN)
-    return half_squared_norm(problem, network) / margin ** (2 // degree) if margin > 0 and degree in (1, 2) else None

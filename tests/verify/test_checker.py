@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -36,7 +37,8 @@ from verify.certificate import (
     sealed,
     to_json,
 )
-from verify.checker import Accepted, Refused, check, main
+from verify.checker import Accepted, Refused, _check_tree, _Side, check, main
+from verify.errors import CertificateError
 from verify.exact import sqrt_lower, sqrt_upper
 from verify.network import Architecture, Layer, Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
@@ -204,7 +206,7 @@ def test_a_moved_subject_is_measured() -> None:
     refuse(problem, near, replace(moved, moved=Fraction(1, 2829)), "moved")
     refuse(problem, near, replace(moved, moved=Fraction(-1, 2800)), "moved")
     refuse(problem, near, replace(moved, subject=None), "moved")
-    refuse(problem, near, replace(moved, subject=((), ())), "subject")
+    refuse(problem, near, replace(moved, subject=((), ())), "subject.parameters")
     refuse(problem, near, WASTE_KKT, "epsilon")
     # the residual is (10^-3, 0) at w_2 and -2 * 10^-3 at v_2: ||r||^2 / N = 5 / 8000001
     assert accept(problem, near, replace(WASTE_KKT, epsilon=Fraction(1, 1260))).level == "approximate"
@@ -357,7 +359,7 @@ def test_not_stationary_by_one_vector() -> None:
     signed = (Separator(((0, 1),), SHRINK.vectors[0].direction),)
     refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, vectors=signed), "vectors[0].signs")
     short = (Separator((), fractions_of([["-1/100"], []])),)
-    refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, vectors=short), "vectors[0].direction")
+    refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, vectors=short), "vectors[0].direction.parameters")
     for name in ("epsilon", "delta", "kappa"):
         refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, **{name: Fraction(-1)}), name)
 
@@ -757,6 +759,68 @@ def test_cells_without_interior() -> None:
     reused = (replace(proof.trees[2], mask=0), *proof.trees[1:])
     refuse(hidden, None, replace(proof, trees=reused), "trees[0].nodes[2]")
     refuse(hidden, None, replace(proof, trees=proof.trees[2:]), "trees")
+
+
+def side_of_waste(beta: Fraction, *more: int) -> _Side:
+    """h(u) for the data of Theorem 3.2, c = (1, 1), and c_i = 0 for more points."""
+    problem = min_norm(WASTE, [["1", "1/4"], ["-1", "1/4"], ["0", "-1"]], [1, 1, 0])
+    coefficients = {0: Fraction(1), 1: Fraction(1), **dict.fromkeys(more, Fraction(0))}
+    return _Side(problem, coefficients, (0, 1), 1, beta, 1)
+
+
+@pytest.mark.parametrize(
+    ("known", "nodes", "place"),
+    [
+        ({0: 1, 1: -1}, (Bound(("e", 0)),), None),  # there h(u) = x_0.u, and ||x_0||^2 = 17/16
+        ({0: 1, 1: 1}, (Bound(("e", "e")),), None),
+        ({0: 1}, (Split(1), Bound(("e", 1)), Bound(("e", 0))), None),
+        ({0: 1, 1: 1}, (Bound(("e", 0)),), "tree.nodes[0].slopes[1]"),
+        ({0: 1, 1: -1}, (Bound(("e", 0)), Bound(("e", 0))), "tree.nodes[1]"),
+        ({0: 1}, (Split(0), Bound(("e", 0)), Bound(("e", 0))), "tree.nodes[0]"),
+        ({0: 1}, (Split(1), Bound(("e", 1))), "tree.nodes"),
+        ({0: 1}, (Bound(("e", 0)),), "tree.nodes[0]"),
+        ({}, (Bound(("e", 0)),), "tree.nodes[0]"),
+        ({0: 1, 1: -1}, (), "tree.nodes"),
+    ],
+)
+def test_signs_that_hold_in_advance(known: dict[int, int], nodes: tuple[object, ...], place: str | None) -> None:
+    side, before = side_of_waste(Fraction(104, 100)), dict(known)
+    tree = Tree(mask=0, sign="+", nodes=nodes)
+    if place is None:
+        _check_tree(side, tree, "tree", known)
+    else:
+        with pytest.raises(CertificateError) as caught:
+            _check_tree(side, tree, "tree", known)
+        assert caught.value.place == place
+    assert known == before
+
+
+def test_points_without_a_multiplier_are_multiples_where_they_are_decided() -> None:
+    # On x_0.u, x_1.u >= 0, h(u) = u_2 / 2; where x_2.u = -u_2 >= 0 it is at most 0 = h(u) + x_2.u / 2.
+    side = side_of_waste(Fraction(1, 100), 2)
+    half = Tree(mask=0, sign="+", nodes=(Bound(("e", "e", 1)),))
+    with pytest.raises(CertificateError) as caught:
+        _check_tree(side, half, "tree", {0: 1, 1: 1})
+    assert caught.value.place == "tree.nodes[0].slopes[2]"
+    with pytest.raises(CertificateError) as caught:
+        _check_tree(side, half, "tree", {0: 1, 1: 1, 2: 1})
+    assert (caught.value.place, caught.value.reason[:14]) == ("tree.nodes[0]", "does not close")
+    doubled = min_norm(WASTE, [["2", "1"], ["-2", "1"], ["0", "-2"]], [1, 1, 0])
+    exact = _Side(doubled, {0: Fraction(1), 1: Fraction(1), 2: Fraction(0)}, (0, 1), 1, Fraction(1, 100), 1)
+    _check_tree(exact, half, "tree", {0: 1, 1: 1, 2: 1})
+    with pytest.raises(CertificateError):
+        _check_tree(exact, half, "tree", {0: 1, 1: 1, 2: -1})
+
+
+def test_numbers_that_are_too_long_together_are_refused_soon() -> None:
+    network = Network.two_layer([[1]], [1])
+    problem = min_norm(network, [[i] for i in range(300)], [0] * 300)
+    long = Infeasible(multipliers=tuple((i, Fraction(1, 2**13_000 + 2 * i + 1)) for i in range(300)))
+    start = time.perf_counter()
+    result = check(problem, None, sealed(problem, None, long))
+    assert time.perf_counter() - start < 5
+    assert isinstance(result, Refused)
+    assert result.reason.startswith("300 numbers have a common denominator of over")
 
 
 def test_a_free_bias_must_not_enter_the_bound() -> None:

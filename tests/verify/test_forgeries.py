@@ -174,7 +174,7 @@ def test_subjects(problem, network, certificate):
     refused(problem, network, replace(same, moved=Fraction(-1, 10**9)), "moved")
     refused(problem, network, replace(certificate, moved=Fraction(-1)), "moved")
     for wrong in ((), given_parameters[:1], (*given_parameters, ()), (given_parameters[0][:-1], given_parameters[1])):
-        refused(problem, network, replace(certificate, subject=wrong, moved=Fraction(10**9)), "subject")
+        refused(problem, network, replace(certificate, subject=wrong, moved=Fraction(10**9)), "subject.parameters")
 
 
 @with_subjects
@@ -507,7 +507,8 @@ def test_a_separating_vector_that_excludes_less_than_it_says():
         forged = replace(proof, vectors=(forging.separator((), *direction),))
         refused(problem, network, forged, "vectors[0].direction")
     for direction in (((2,),), ((2, 0), (-1,)), ((2,), (-1,), ()), ()):
-        refused(problem, network, replace(proof, vectors=(forging.separator((), *direction),)), "vectors[0].direction")
+        forged = replace(proof, vectors=(forging.separator((), *direction),))
+        refused(problem, network, forged, "vectors[0].direction.parameters")
     refused(problem, network, replace(proof, vectors=()), "vectors")
     refused(problem, network, replace(proof, vectors=proof.vectors * 2), "vectors")
     refused(problem, network, replace(proof, vectors=(replace(proof.vectors[0], signs=((0, 1),)),)), "vectors[0].signs")

@@ -244,8 +244,10 @@ def test_network_and_data_exchanged(write):
 
 def test_broken_canonical_forms(write):
     network = read(write(NETWORK)).to_json()
-    assert refusal(read, write(network | {"parameters": [["0.5"]]})).startswith(": network.parameters[0][0]: must be a rational")
-    assert refusal(read, write(network | {"extra": 1})) == ": network has the unknown key 'extra'"
+    assert refusal(read, write(network | {"parameters": [["0.5"]]})).startswith(
+        ": network.parameters[0][0]: must be a rational"
+    )
+    assert refusal(read, write(network | {"extra": 1})) == ": network: has the unknown key 'extra'"
     assert refusal(read_data, write({"schema": "problem-1"})).startswith(": problem lacks the key ")
 
 
