@@ -171,6 +171,8 @@ class _Loop:
     def run(self, start: list[Column], further: list[Column], multipliers: Array | None) -> Outcome:
         status = "stalled"
         try:
+            if self.instance.free:
+                self._prove_steepest()
             self._add(start)
             if self.columns:
                 self._solve_own()
@@ -603,6 +605,29 @@ class _Loop:
         if violators or not 0 < bound < UNBOUNDED / 1e6:
             return None, violators, largest
         return DualProof(multipliers, bound, support, tuple(trees), value / bound), [], largest
+
+    def _prove_steepest(self) -> None:
+        """A first bound for a free bias, where others take long: f is as steep as the steepest pair of points asks for.
+
+        With c = (1, -1) / ||x_i - x_j|| at that pair, |h(u)| <= ||u||, and the dual value is the steepness.
+        """
+        chosen = self.points if len(self.points) <= ALL_POINTS else self.points[:ALL_POINTS]
+        heads, goals = self.instance.rows[chosen, :-1], self.required[chosen]
+        if self.instance.margin:
+            goals = goals * self.instance.targets[chosen]
+        apart = np.linalg.norm(heads[:, None] - heads[None], axis=2)
+        steepness = np.subtract.outer(goals, goals) / np.where(apart > 0, apart, np.inf)
+        i, j = np.unravel_index(np.argmax(steepness), steepness.shape)
+        if steepness[i, j] <= 0:
+            return
+        multipliers = np.zeros(len(self.required))
+        multipliers[chosen[[i, j]]] = 1.0 / apart[i, j]
+        multipliers[chosen[j]] *= 1.0 if self.instance.margin else -1.0
+        rounded = self._rounded(multipliers)
+        proof, _, _ = self._prove(rounded, 1.0 + self.tol, max_violators=1)
+        if proof is not None:
+            self._keep(proof)
+            self._remember(rounded, proof.beta)
 
     def _prove_best(self, seconds: float) -> None:
         """After an early end: prove the best dual point, with a coarse beta first, then finer ones while time is left.

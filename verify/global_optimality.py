@@ -8,6 +8,7 @@ Source: MATHEMATICS.md, section 5; the problems are those of arXiv:2110.02732, s
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -177,13 +178,14 @@ def bracket_optimum(
             witnesses[witness.sha256()] = (value, witness)
     sources = [*outcome.candidates, *([] if outcome.own is None else [outcome.own])]
     polished: tuple[Fraction, Network] | None = None
-    for atoms in sources:
-        for candidate in _networks(problem, instance, atoms):
-            if (value := value_of(candidate)) is not None:
-                witnesses[candidate.sha256()] = (value, candidate)
-                best = polished is None or value < polished[0]
-                if atoms is outcome.own and best and is_no_wider(problem, candidate):
-                    polished = (value, candidate)
+    for atoms, candidate in ((source, found) for source in sources for found in _networks(problem, instance, source)):
+        if (value := value_of(candidate)) is not None:
+            witnesses[candidate.sha256()] = (value, candidate)
+            best = polished is None or value < polished[0]
+            if atoms is outcome.own and best and is_no_wider(problem, candidate):
+                polished = (value, candidate)
+        if witnesses and deadline is not None and time.monotonic() > deadline:
+            break
     ordered = _narrow_first(witnesses.values(), 1 + Fraction(tol) / 20)
     upper = None
     if ordered:
