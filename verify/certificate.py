@@ -207,10 +207,61 @@ class Infeasible(Certificate):
     multipliers: Sparse
 
 
+class Tie(Record):
+    """A choice: left x_i.u_j >= 0, right x_i.u_j <= 0, at a point i with w_j.x_i = 0."""
+
+    KIND = "tie"
+    AS_LIST = True
+    neuron: Index
+    point: Index
+
+
+class Side(Record):
+    """A choice: left v_j >= 0, right v_j <= 0, of a neuron with v_j = 0."""
+
+    KIND = "side"
+    AS_LIST = True
+    neuron: Index
+
+
+class Nearby(Record):
+    """A dual point for the choices above it, and one proof of sign * h(u) <= ||u|| for each kind of neuron there."""
+
+    KIND = "nearby"
+    AS_LIST = True
+    multipliers: Sparse
+    denominator: int
+    trees: tuple[tuple[Node, ...], ...]
+
+
+class Local(WithSubject):
+    """No network near this one is better: a tree of choices in pre-order, the left one first, each with a dual point.
+
+    The cones of the trees follow from the signs of the network's preactivations and the choices; see the checker.
+    """
+
+    KIND = "local"
+    CLAIM = "{who} fits and is a local optimum"
+    nodes: tuple[Tie | Side | Nearby, ...]
+
+
+class NotLocal(WithSubject):
+    """Better networks lie on a segment that begins at this one, in the variables u_j = |v_j| w_j.
+
+    direction: the whole segment, shape (k, columns).   signs: the output signs of neurons with v_j = 0 that move.
+    """
+
+    KIND = "not-local"
+    CLAIM = "{who} fits and is no local optimum: arbitrarily near to it others fit and have a smaller objective"
+    signs: Terms
+    direction: Rows
+
+
 KINDS = {
     kind.KIND: kind
     for kind in (
-        Fits, DoesNotFit, Stationary, NotStationary, LowerBound, UpperBound, BetterNetwork, OptimalWithin, Infeasible
+        Fits, DoesNotFit, Stationary, NotStationary, Local, NotLocal, LowerBound, UpperBound, BetterNetwork,
+        OptimalWithin, Infeasible,
     )
 }  # fmt: skip
 to_json = Certificate.to_json

@@ -13,14 +13,14 @@ prints `accepted: claim` or `refused: place: reason`; exit status 0 accepted, 1 
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import chain
 from operator import mul, sub
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import verify.certificate as kinds
 from verify.certificate import AboutNetwork, Bracket, Certificate, WithSubject
@@ -31,7 +31,11 @@ from verify.patterns import Sign, pattern
 from verify.statement import Goal, Network, Problem, Trained, half_squared_norm, integer_rows, outputs
 
 NO_FIT = "this network does not fit the data"
+ROOT_BITS = 200  # of the norms at the end of a segment
 MAX_BRANCHES = 12  # points with kinks in a min-norm `not-stationary`: 2^12 separating vectors
+
+_N = TypeVar("_N")
+_K = TypeVar("_K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,8 +321,6 @@ class _Side:
         slope = problem.architecture.slope
         self.counted = [place for place, column in enumerate(mask) if column in problem.norm_columns]
         self.constant = len(mask) - 1 if len(self.counted) < len(mask) else None
-        balance = self.constant is None or sum(coefficients.values()) == 0
-        require(balance, "multipliers", "must balance (sum c_i = 0) when the bias is free")
         self.points = {i: place for place, i in enumerate(coefficients)}
         self.rows, self.row_unit = common_integers([problem.rows[i][column] for column in mask] for i in coefficients)
         (signed,), c_unit = common_integers([[sign * c for c in coefficients.values()]])
@@ -355,7 +357,10 @@ def _check_lower_bound(problem: Problem, _given: None, proof: kinds.LowerBound) 
     require(found == expected, "trees", "must be one for each mask class and sign, in order")
     for k, tree in enumerate(proof.trees):
         mask, sign = problem.architecture.mask_classes[tree.mask], 1 if tree.sign == "+" else -1
-        _check_tree(_Side(problem, coefficients, mask, sign, proof.beta, proof.denominator), tree, f"trees[{k}]", {})
+        side = _Side(problem, coefficients, mask, sign, proof.beta, proof.denominator)
+        balance = side.constant is None or sum(coefficients.values()) == 0
+        require(balance, "multipliers", "must balance (sum c_i = 0) when the bias is free")
+        _check_tree(side, tree.nodes, f"trees[{k}].nodes", {})
     return proof.bracket
 
 
@@ -364,32 +369,47 @@ def _dual_value(problem: Problem, coefficients: Mapping[int, Fraction]) -> Fract
     return sum((c * problem.targets[i] for i, c in coefficients.items()), Fraction(0))
 
 
-def _check_tree(side: _Side, tree: kinds.Tree, place: str, known: Mapping[int, int]) -> None:
+def _check_tree(side: _Side, nodes: Sequence[kinds.Node], place: str, known: Mapping[int, int]) -> None:
     """Whether the nodes are one whole binary tree whose leaves all prove the bound: their closed cells cover the cone.
 
     known: signs of points of the side that hold in advance, 1 for x_i.u >= 0 and -1 for x_i.u <= 0; none: all of space.
     A point of the side with multiplier 0 is there to be split on, or to be known: its slopes are then multiples of x_i.
     """
-    path = dict(known)  # to the next node: +1 when it is in a left child (x_i.u >= 0), -1 in a right one
-    is_whole = False
-    for k, node in enumerate(tree.nodes):
-        here = f"{place}.nodes[{k}]"
-        require(not is_whole, here, "the tree is already complete")
-        if isinstance(node, kinds.Split):
-            is_new = node.point in side.points and node.point not in path
-            require(is_new, here, "splits on a point without multiplier, or twice on one point")
-            path[node.point] = 1
-            continue
-        if isinstance(node, kinds.Bound):
-            _check_bound(side, node, path, here)
+
+    def splits(node: kinds.Node) -> int | None:
+        return node.point if isinstance(node, kinds.Split) else None
+
+    for leaf, path, here in _leaves(nodes, place, known, side.points, splits):
+        if isinstance(leaf, kinds.Bound):
+            _check_bound(side, leaf, path, here)
         else:
-            _check_empty(side, node, path, here)
+            _check_empty(side, leaf, path, here)
+
+
+def _leaves(
+    nodes: Sequence[_N], place: str, known: Mapping[_K, int], allowed: Container[_K], splits: Callable[[_N], _K | None]
+) -> Iterator[tuple[Any, Mapping[_K, int], str]]:
+    """The leaves of a whole binary tree in pre-order with the path to each: 1 for left, -1 for right, `known` before.
+
+    splits: what an inner node decides, None for a leaf.   allowed: what may be decided, once on a path.
+    """
+    path = dict(known)  # to the next node
+    is_whole = False
+    for k, node in enumerate(nodes):
+        here = f"{place}[{k}]"
+        require(not is_whole, here, "the tree is already complete")
+        split = splits(node)
+        if split is not None:
+            require(split in allowed and split not in path, here, "decides what is decided, or not to be decided")
+            path[split] = 1
+            continue
+        yield node, path, here
         while len(path) > len(known) and path[next(reversed(path))] < 0:
             path.popitem()
         is_whole = len(path) == len(known)
         if not is_whole:
             path[next(reversed(path))] = -1
-    require(is_whole, f"{place}.nodes", "a subtree is missing")
+    require(is_whole, place, "a subtree is missing")
 
 
 def _check_bound(side: _Side, leaf: kinds.Bound, path: Mapping[int, int], place: str) -> None:
@@ -468,6 +488,91 @@ def _check_empty(side: _Side, leaf: kinds.Empty, path: Mapping[int, int], place:
     require(is_empty, place, "must combine points that the mask does not hide to 0")
 
 
+# ------------------------------------------------------------------------------------------------- local optima
+
+
+def _check_local(problem: Problem, subject: Network, proof: kinds.Local) -> None:
+    """Whether no network near the subject that fits has a smaller objective O (for max-margin at margin 1).
+
+    Near the subject every preactivation and output weight that is not 0 keeps its sign. The tree of choices decides
+    others; its leaves cover all cases. In each, let neuron j have output sign s_j and its u_j in the cone of the signs.
+    If the dual value sum c_i y_i is O and s_j h(u) <= ||u|| on these cones, every network there that fits has
+    O <= sum c_i f(x_i) = sum_j |v_j| s_j h(w_j) <= sum_j |v_j| ||w_j|| <= 1/2 ||theta||^2. One tree serves all neurons
+    with the same mask, cone and sign; they come in the order of the neurons, sign + first. A leaf without interior is
+    covered by its neighbours, as in `_check_empty`.
+
+    Sound. Complete for rational multipliers: MATHEMATICS.md, section 4.
+    """
+    objective, masks = _objective(problem, subject), problem.architecture.masks
+    rows = [{i: int(sign) for i, sign in enumerate(row) if sign} for row in pattern(problem, subject)]
+    signs = [(1, -1) if v == 0 else (1,) if v > 0 else (-1,) for v in subject.output_weights]
+    ties = {(j, i) for j, row in enumerate(rows) for i in range(len(problem.rows)) if i not in row}
+    ties |= {(j, -1) for j, sides in enumerate(signs) if len(sides) > 1}
+    nothing: Mapping[tuple[int, int], int] = {}
+
+    def splits(node: kinds.Tie | kinds.Side | kinds.Nearby) -> tuple[int, int] | None:
+        if isinstance(node, kinds.Nearby):
+            return None
+        return node.neuron, node.point if isinstance(node, kinds.Tie) else -1
+
+    for leaf, path, here in _leaves(proof.nodes, "nodes", nothing, ties, splits):
+        coefficients = at(f"{here}.multipliers", partial(_coefficients, problem), leaf.multipliers)
+        require(_dual_value(problem, coefficients) == objective, here, "has a dual value other than the objective")
+        require(leaf.denominator > 0, f"{here}.denominator", "must be positive")
+        cases: dict[tuple[tuple[int, ...], frozenset[tuple[int, int]], int], None] = {}
+        for j, row in enumerate(rows):
+            cone = frozenset({*row.items(), *((i, sign) for (q, i), sign in path.items() if q == j and i >= 0)})
+            cases |= {(masks[j], cone, sign): None for sign in signs[j] if path.get((j, -1), sign) == sign}
+        require(len(leaf.trees) == len(cases), f"{here}.trees", f"must be {len(cases)}")
+        for k, (nodes, (mask, cone, sign)) in enumerate(zip(leaf.trees, cases, strict=True)):
+            side = _Side(problem, coefficients, mask, sign, Fraction(1), leaf.denominator)
+            known = {i: on for i, on in sorted(cone) if i in side.points}
+            _check_tree(side, nodes, f"{here}.trees[{k}]", known)
+
+
+def _check_not_local(problem: Problem, subject: Network, proof: kinds.NotLocal) -> None:
+    """Whether the networks on the segment u + t direction, 0 < t <= 1, fit and are better than the subject at t = 0.
+
+    In the variables u_j = |v_j| w_j with signs s_j, f(x) = sum_j s_j s(u_j.x), and balanced neurons cost ||u_j||
+    without a free bias. No u_j.x_i changes its sign within the segment, so f is affine there, the constraints hold on
+    all of it if they hold at its end, and the cost is convex: smaller at the end, it is smaller everywhere. As t -> 0
+    the networks v_j = s_j ||u_j||^(1/2), w_j = u_j / |v_j| tend to the subject, which is balanced. (A neuron that gets
+    a free bias without weights: v_j = t^0.9, b_j of order t^0.1, which costs o(t).)
+
+    Source: MATHEMATICS.md, section 4.
+    """
+    margin, _ = _slacks(problem, subject)
+    signs = dict(proof.signs)
+    is_matrix = [len(row) for row in proof.direction] == [len(problem.rows[0])] * len(subject.output_weights)
+    require(is_matrix, "direction", "must have one row for each neuron, one number for each column")
+    layer, counted = problem.architecture.layers[0], problem.norm_columns
+    parameters, sides, cost = [Fraction(0)] * layer.parameter_count, list[Fraction](), Fraction(0)
+    for j, (w, v, step) in enumerate(zip(subject.hidden_weights, subject.output_weights, proof.direction, strict=True)):
+        require(squared_norm(w[c] for c in counted) == v * v, "subject", f"neuron {j} is not balanced")
+        if any(step) and v == 0:
+            require(signs.get(j) in (1, -1) and not any(w), "signs", f"neuron {j} needs a sign, and no free bias")
+        sides.append(Fraction((v > 0) - (v < 0) or signs.get(j, 0)))
+        row = [abs(v) * weight + change for weight, change in zip(w, step, strict=True)]
+        cost += sqrt_upper(squared_norm(row[c] for c in counted), ROOT_BITS)
+        for index, weight in zip(layer.places[j], row, strict=True):
+            require(index is not None or weight == 0, f"direction[{j}]", "has a part that the mask hides")
+            if index is not None:
+                parameters[index] = weight
+    require(
+        all(j < len(sides) and subject.output_weights[j] == 0 for j in signs), "signs", "must be of neurons with v = 0"
+    )
+    end = Network(problem.architecture, (tuple(parameters), tuple(sides)))
+    changes = zip(chain(*pattern(problem, subject)), chain(*pattern(problem, end)), strict=True)
+    require(all(before * after >= 0 for before, after in changes), "direction", "takes a preactivation across 0")
+    values = outputs(problem, end)
+    if problem.goal is Goal.MAX_MARGIN:
+        is_feasible = all(target * value >= margin for target, value in zip(problem.targets, values, strict=True))
+    else:
+        is_feasible = values == problem.targets
+    require(is_feasible, "direction", NO_FIT)
+    require(cost < half_squared_norm(problem, subject), "direction", "does not lower the objective")
+
+
 # ------------------------------------------------------------------------------------------------- other networks
 
 
@@ -535,6 +640,8 @@ _CHECKS: dict[type[Certificate], Callable[[Problem, Any, Any], Bracket | None]] 
     kinds.DoesNotFit: _check_does_not_fit,
     kinds.Stationary: _check_stationary,
     kinds.NotStationary: _check_not_stationary,
+    kinds.Local: _check_local,
+    kinds.NotLocal: _check_not_local,
     kinds.LowerBound: _check_lower_bound,
     kinds.UpperBound: _check_upper_bound,
     kinds.BetterNetwork: _check_better,

@@ -45,6 +45,10 @@ _ANSWERS: dict[str, dict[Question, Verdict]] = {
     "does-not-fit": dict.fromkeys(Question, Verdict.REFUTED),
     "stationary": {Question.STATIONARY: Verdict.PROVED},
     "not-stationary": {Question.STATIONARY: Verdict.REFUTED, Question.LOCAL_OPTIMUM: Verdict.REFUTED},
+    "local": {Question.STATIONARY: Verdict.PROVED, Question.LOCAL_OPTIMUM: Verdict.PROVED},
+    "not-local": dict.fromkeys(
+        (Question.LOCAL_OPTIMUM, Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH), Verdict.REFUTED
+    ),
     "better-network": {Question.GLOBAL_OPTIMUM: Verdict.REFUTED, Question.GLOBAL_ANY_WIDTH: Verdict.REFUTED},
     "optimal-within": {Question.GLOBAL_OPTIMUM: Verdict.PROVED, Question.GLOBAL_ANY_WIDTH: Verdict.PROVED},
     "infeasible": dict.fromkeys(Question, Verdict.REFUTED),
@@ -96,6 +100,12 @@ def decide(question: Question, problem: Problem, network: Network, proposal: Pro
     if not isinstance(result, Accepted):
         return undecided(question, f"the certificate was refused by the checker ({result.place}: {result.reason})")
     verdict = _ANSWERS.get(result.kind, {}).get(question)
+    if (
+        result.kind == "optimal-within"
+        and question is Question.LOCAL_OPTIMUM
+        and result.bracket[0] == result.bracket[1]
+    ):
+        verdict = Verdict.PROVED  # no network at all is better
     if verdict is None or (question is Question.GLOBAL_OPTIMUM and result.scope == "any-width"):
         return undecided(question, f"a certificate of kind {result.kind} does not answer this question")
     return Finding(
