@@ -25,6 +25,7 @@ from verify.global_optimality import (
     is_no_wider,
     optimal_within,
 )
+from verify.local_optimality import local_optimality
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 from verify.proposal import Proposal
@@ -102,9 +103,9 @@ def audit(
             bracket = _bracket(problem, network, subject, float(tolerance), deadline, progress, earlier)
         rest = {
             Question.STATIONARY: stationary,
-            Question.LOCAL_OPTIMUM: _local(problem, network, stationary),
             **_global(problem, network, subject, bracket, tolerance),
         }
+        rest[Question.LOCAL_OPTIMUM] = _local(problem, network, rest, _share(deadline, 0.5))
     diagnosis = _diagnosis(problem, network, subject, bracket)
     return _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
 
@@ -322,13 +323,32 @@ def _infeasible(
     return replace(audit_, infeasible=True, bounds=(certificate,), status="infeasible")
 
 
-def _local(problem: Problem, network: Network, stationary: Finding) -> Finding:
+def _local(problem: Problem, network: Network, known: dict[Question, Finding], deadline: float | None) -> Finding:
+    """What follows from the other answers first, then a decision about exact KKT points."""
+    question, stationary = Question.LOCAL_OPTIMUM, known[Question.STATIONARY]
     if stationary.verdict is Verdict.REFUTED:
         proposal = Proposal(
             certificate=stationary.certificates[0], reason="it is not even stationary", subject=stationary.subject
         )
-        return decide(Question.LOCAL_OPTIMUM, problem, network, proposal)
-    return undecided(Question.LOCAL_OPTIMUM, "deciding local optimality beyond stationarity is not available yet")
+        return decide(question, problem, network, proposal)
+    best = known[Question.GLOBAL_ANY_WIDTH]
+    if best.verdict is Verdict.PROVED and best.numbers.get("tolerance") == 0:
+        proposal = Proposal(
+            certificate=best.certificates[0], reason="no network at all is better", subject=best.subject
+        )
+        return decide(question, problem, network, proposal)
+    if stationary.verdict is Verdict.UNDECIDED:
+        return undecided(question, "it is not known whether the network is stationary")
+    if stationary.level == "approximate":
+        return undecided(question, "only exact KKT points are decided, and this network is near one at best")
+    try:
+        with np.errstate(all="ignore"):
+            proposal = local_optimality(problem, stationary.subject or network, network, deadline=deadline)
+    except KeyboardInterrupt:
+        proposal = Proposal(reason=INTERRUPTED)
+    except _FLOAT_FAILURES as error:
+        proposal = Proposal(reason=f"the floating-point search failed ({_sentence(error)})")
+    return decide(question, problem, network, proposal)
 
 
 def _global(

@@ -1,0 +1,122 @@
+"""Is an exact KKT point a local optimum? Every choice of sides at its ties is decided; a dual point or a descent.
+
+One dual point is tried for all choices at once; where there is none, the choices are split, so that the proof is a tree
+whose leaves have dual points of their own; a single choice without one has a direction of descent.
+
+Source: MATHEMATICS.md, section 4; the points are those of arXiv:2110.02732, section 4.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from verify.certificate import Local, Side, Tie
+from verify.certificate import Nearby as Leaf
+from verify.exact_networks import distance
+from verify.local_optimality.choices import SIGN, Choice, Nearby
+from verify.local_optimality.descent import descent
+from verify.local_optimality.duals import common_dual
+from verify.local_optimality.proofs import leaf
+from verify.network import Network
+from verify.problem import Problem
+from verify.proposal import Proposal, certified
+
+__all__ = ["local_optimality"]
+
+MOST_NODES = 4000
+"""Nodes of the tree of choices after which the question stays open."""
+
+MOST_TIES = 400
+"""Ties of a neuron beyond which its cells are not listed, and ..."""
+
+MOST_CELLS = 3000
+"""... cells in all neurons together."""
+
+
+def local_optimality(problem: Problem, network: Network, given: Network, *, deadline: float | None = None) -> Proposal:
+    """Whether `network`, an exact KKT point (the given one or near it), is a local optimum.
+
+    deadline: a value of time.monotonic() after which the question stays open.
+    Sound. Complete for depth 2 without sharing up to `MOST_NODES`, rounding in degenerate programs and neurons with a
+    free bias but without weights.
+    """
+    sizes = [sum(1 for row in problem.rows if any(row[c] for c in mask)) for mask in network.architecture.masks]
+    zero = [not v for v in network.output_weights]
+    if any(
+        is_zero and _cells(size, len(mask)) > MOST_CELLS
+        for size, is_zero, mask in zip(sizes, zero, network.architecture.masks, strict=True)
+    ):
+        return Proposal(reason="a neuron without weights can move into too many cells")
+    search = _Search(Nearby(problem, network), given, deadline)
+    if sum(map(len, search.nearby.cells)) > MOST_CELLS:
+        return Proposal(reason="the neurons can move into too many cells")
+    return search.run()
+
+
+def _cells(points: int, dimension: int) -> int:
+    from solvers.arrangements import generic_count
+
+    return generic_count(points, max(dimension, 1)) if points else 1
+
+
+@dataclass
+class _Search:
+    nearby: Nearby
+    given: Network
+    deadline: float | None
+    nodes: list[Tie | Side | Leaf] = field(default_factory=list[Tie | Side | Leaf])
+
+    def run(self) -> Proposal:
+        pending: list[dict[Choice, int]] = [{}]
+        visited = 0
+        while pending:
+            visited += 1
+            if visited > MOST_NODES:
+                return Proposal(reason=f"more than {MOST_NODES} choices of sides would have to be decided")
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                return Proposal(reason="the time limit was reached among the choices of sides")
+            path = pending.pop()
+            cases = self.nearby.cases(path)
+            dual = common_dual(self.nearby, cases)
+            node = None if dual is None else leaf(self.nearby, cases, dual)
+            if node is not None:
+                self.nodes.append(node)
+                continue
+            choice = self.nearby.next_choice(path)
+            if choice is None:
+                return self._refuted(path)
+            j, i = choice
+            self.nodes.append(Side(j) if i == SIGN else Tie(j, i))
+            pending += [{**path, choice: -1}, {**path, choice: 1}]
+        return self._proved()
+
+    def _refuted(self, path: dict[Choice, int]) -> Proposal:
+        proof = descent(self.nearby, self.given, path)
+        if proof is None:
+            return Proposal(reason="at one choice of sides neither multipliers nor a descent could be made exact")
+        movers = [f"neuron {j}" for j, row in enumerate(proof.direction) if any(row)]
+        reason = f"better networks lie arbitrarily near: move {_listed(movers)}"
+        return Proposal(certificate=proof, reason=reason, subject=self._shown())
+
+    def _proved(self) -> Proposal:
+        subject = self.nearby.network
+        moved = subject is not self.given
+        proof = Local(
+            nodes=tuple(self.nodes),
+            subject=subject.parameters if moved else None,
+            moved=distance(subject, self.given),
+        )
+        if certified(self.nearby.problem, self.given, proof) is None:
+            return Proposal(reason="the multipliers of all choices were found, but their proof was refused")
+        count = sum(isinstance(node, Leaf) for node in self.nodes)
+        how = "one set of multipliers serves" if count == 1 else f"{count} sets of multipliers serve"
+        reason = f"{how} every way in which neurons can cross the data points that they touch"
+        return Proposal(certificate=proof, reason=reason, subject=self._shown())
+
+    def _shown(self) -> Network | None:
+        return None if self.nearby.network is self.given else self.nearby.network
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,145 @@
+"""Near a network the problem is convex once it is chosen on which side of its ties each neuron moves.
+
+A tie is a point i with w_j.x_i = 0 at neuron j; a neuron with v_j = 0 may also take either sign. A `Case` is a kind of
+neuron near the network: its mask, its output sign, the signs of x_i.u that hold; its cells are the sides of the other
+ties. Neurons of one case need one proof (verify.checker, `_check_local`).
+
+Source: MATHEMATICS.md, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from verify.exact import dot
+from verify.exact_networks import float_rows
+from verify.network import Network
+from verify.patterns import pattern
+from verify.problem import Goal, Problem, outputs
+
+Choice = tuple[int, int]
+"""(neuron, point), or (neuron, SIGN) for its output sign."""
+
+SIGN = -1
+
+Cell = tuple[int, ...]
+"""The side of each tie of a case, 1 or -1, in the order of its ties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """mask, sign, cone: as the checker has them.   ties: the points that are not strictly decided (zero rows left out).
+
+    cells: the sides of all ties that are open and agree with the choices.   units: for each cell, the vector that its
+    bound must have because a neuron that is not zero lies in its closure, or None.
+    """
+
+    mask: tuple[int, ...]
+    sign: int
+    cone: Mapping[int, int]
+    strict: Mapping[int, int]
+    ties: tuple[int, ...]
+    cells: tuple[Cell, ...]
+    units: tuple[tuple[Fraction, ...] | None, ...]
+
+
+class Nearby:
+    """An exact KKT point with what is near it."""
+
+    def __init__(self, problem: Problem, network: Network) -> None:
+        self.problem, self.network = problem, network
+        self.masks = network.architecture.masks
+        self.linear = problem.architecture.slope == 1
+        signs = pattern(problem, network)
+        self.strict = [{i: int(s) for i, s in enumerate(row) if s} for row in signs]
+        self.ties = [self._ties(j) for j in range(len(self.masks))]
+        self.cells = [self._cells(j) for j in range(len(self.masks))]
+        values = outputs(problem, network)
+        if problem.goal is Goal.MAX_MARGIN:
+            quantities = [y * f for y, f in zip(problem.data.targets, values, strict=True)]
+            self.active = [i for i, q in enumerate(quantities) if q == min(quantities)]
+        else:
+            self.active = list(range(len(values)))
+
+    def _ties(self, j: int) -> tuple[int, ...]:
+        if self.linear:
+            return ()
+        rows = self.problem.rows
+        return tuple(i for i in range(len(rows)) if i not in self.strict[j] and any(rows[i][c] for c in self.masks[j]))
+
+    def _cells(self, j: int) -> tuple[Cell, ...]:
+        from solvers.arrangements import cells
+
+        if not self.ties[j]:
+            return ((),)
+        rows = float_rows(self.problem)[np.ix_(self.ties[j], self.masks[j])]
+        sizes = np.abs(rows).max(axis=1, keepdims=True)
+        return tuple(sorted(tuple(int(s) for s in signs) for signs, _ in cells(rows / sizes)))
+
+    def is_zero(self, j: int) -> bool:
+        """Whether the neuron may take either output sign."""
+        return self.network.output_weights[j] == 0
+
+    def signs(self, j: int, path: Mapping[Choice, int]) -> tuple[int, ...]:
+        """The output signs that neuron j may have."""
+        v = self.network.output_weights[j]
+        if v:
+            return (1,) if v > 0 else (-1,)
+        return (path[j, SIGN],) if (j, SIGN) in path else (1, -1)
+
+    def cells_of(self, j: int, path: Mapping[Choice, int]) -> tuple[Cell, ...]:
+        """The cells of neuron j that agree with the choices."""
+        decided = [(k, path[j, i]) for k, i in enumerate(self.ties[j]) if (j, i) in path]
+        return tuple(cell for cell in self.cells[j] if all(cell[k] == side for k, side in decided))
+
+    def cases(self, path: Mapping[Choice, int]) -> list[Case]:
+        """The cases in the checker's order."""
+        found: dict[tuple[tuple[int, ...], frozenset[tuple[int, int]], int], Case] = {}
+        for j, mask in enumerate(self.masks):
+            cone = {**self.strict[j], **{i: side for (q, i), side in path.items() if q == j and i != SIGN}}
+            for sign in self.signs(j, path):
+                key = (mask, frozenset(cone.items()), sign)
+                if key not in found:
+                    cells = self.cells_of(j, path)
+                    units = tuple(self._unit(mask, sign, self.strict[j], self.ties[j], cell) for cell in cells)
+                    found[key] = Case(mask, sign, cone, self.strict[j], self.ties[j], cells, units)
+        return list(found.values())
+
+    def _unit(
+        self, mask: tuple[int, ...], sign: int, strict: Mapping[int, int], ties: tuple[int, ...], cell: Cell
+    ) -> tuple[Fraction, ...] | None:
+        """w_j / |v_j| of a live neuron of that mask and sign in the closed cell."""
+        sides = {**strict, **dict(zip(ties, cell, strict=True))}
+        rows, counted = self.problem.rows, self.problem.norm_columns
+        for w, v, own in zip(self.network.hidden_weights, self.network.output_weights, self.masks, strict=True):
+            if own == mask and v * sign > 0 and all(side * dot(rows[i], w) >= 0 for i, side in sides.items()):
+                return tuple(w[c] / abs(v) if c in counted else Fraction(0) for c in mask)
+        return None
+
+    def next_choice(self, path: Mapping[Choice, int]) -> Choice | None:
+        """What to decide next, live neurons first: a tie with cells on both sides, or an output sign."""
+        order = sorted(range(len(self.masks)), key=self.is_zero)
+        for j in order:
+            if len(self.signs(j, path)) > 1:
+                return j, SIGN
+            cells = self.cells_of(j, path)
+            for k, i in enumerate(self.ties[j]):
+                if len({cell[k] for cell in cells}) > 1:
+                    return j, i
+        return None
+
+    def count(self) -> int:
+        """The number of choices: cells and signs of all neurons."""
+        total = 1
+        for j in range(len(self.masks)):
+            total *= len(self.cells[j]) * len(self.signs(j, {}))
+        return total
+
+
+def pairs(case: Case) -> Iterator[tuple[Cell, tuple[Fraction, ...] | None]]:
+    """The cells with their units."""
+    yield from zip(case.cells, case.units, strict=True)

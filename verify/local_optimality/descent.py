@@ -1,0 +1,146 @@
+"""A segment of better networks, for a choice of sides and signs that no dual point covers.
+
+In u_j = |v_j| w_j the problem near the network is convex within the choice: minimise sum w_j.delta_j / |v_j| over live
+neurons plus sum ||delta_j|| over others, such that every u_j + delta_j stays in its cell and no active constraint is
+lost. A negative value is a descent direction; a step along it that is short enough is checked as it is.
+
+Source: MATHEMATICS.md, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from verify.certificate import NotLocal
+from verify.exact import dot
+from verify.local_optimality.choices import Choice, Nearby
+from verify.local_optimality.exact_systems import Vector, solution_near
+from verify.network import Network
+from verify.problem import Goal
+from verify.proposal import certified
+
+SHORTEST = 60  # the step is halved so often
+LOST = 1e-7  # what a constraint may seem to be lost by in floats, and is then kept exactly
+
+
+def descent(nearby: Nearby, given: Network, path: Mapping[Choice, int]) -> NotLocal | None:
+    """The certificate for a full choice, or None where no direction could be made exact."""
+    program = _Program(nearby, path)
+    guess = program.guess()
+    if guess is None:
+        return None
+    direction = program.exact(guess)
+    if direction is None:
+        return None
+    zero = [j for j in program.moving if nearby.is_zero(j) and any(direction[j])]
+    signs = tuple((j, nearby.signs(j, path)[0]) for j in zero)
+    subject = nearby.network
+    for k in range(-2, SHORTEST):
+        step = Fraction(2) ** -k
+        rows = tuple(tuple(step * x for x in row) for row in direction)
+        proof = NotLocal(signs=signs, direction=rows, **_about(subject, given))
+        if certified(nearby.problem, given, proof) is not None:
+            return proof
+    return None
+
+
+def _about(subject: Network, given: Network) -> dict[str, object]:
+    from verify.exact_networks import distance
+
+    return {} if subject is given else {"subject": subject.parameters, "moved": distance(subject, given)}
+
+
+class _Program:
+    def __init__(self, nearby: Nearby, path: Mapping[Choice, int]) -> None:
+        self.nearby, self.path = nearby, path
+        problem = nearby.problem
+        network, rows, slope = nearby.network, problem.rows, problem.architecture.slope
+        counted = problem.norm_columns
+        self.moving = [
+            j for j in range(len(nearby.masks)) if not (nearby.is_zero(j) and any(network.hidden_weights[j]))
+        ]
+        self.places: dict[tuple[int, int], int] = {}
+        for j in self.moving:
+            for c in nearby.masks[j]:
+                self.places[j, c] = len(self.places)
+        self.cost = [Fraction(0)] * len(self.places)
+        self.kept: list[Vector] = []  # stay >= 0
+        self.equal: list[Vector] = []  # stay 0
+        constraints = [[Fraction(0)] * len(self.places) for _ in nearby.active]
+        margin = problem.goal is Goal.MAX_MARGIN
+        for j in self.moving:
+            w, v = network.hidden_weights[j], network.output_weights[j]
+            (cell,) = nearby.cells_of(j, path)
+            (sign,) = nearby.signs(j, path)
+            sides = {**nearby.strict[j], **dict(zip(nearby.ties[j], cell, strict=True))}
+            for c in nearby.masks[j]:
+                if v and c in counted:
+                    self.cost[self.places[j, c]] = w[c] / abs(v)
+            for i in nearby.ties[j]:
+                self.kept.append(self._line(j, [sides[i] * x for x in rows[i]]))
+            for line, i in zip(constraints, nearby.active, strict=True):
+                factor = problem.data.targets[i] if margin else 1
+                for c in nearby.masks[j]:
+                    line[self.places[j, c]] += sign * factor * (1 if sides.get(i, -1) > 0 else slope) * rows[i][c]
+        (self.kept if margin else self.equal).extend(constraints)
+
+    def _line(self, j: int, row: list[Fraction]) -> Vector:
+        line = [Fraction(0)] * len(self.places)
+        for c in self.nearby.masks[j]:
+            line[self.places[j, c]] = row[c]
+        return line
+
+    def guess(self) -> np.ndarray | None:
+        """The steepest direction in a box, in floats."""
+        from solvers.instance import Status
+        from solvers.interior_point import Cone, solve_cone_program
+
+        width = len(self.places)
+        zero = [j for j in self.moving if self.nearby.is_zero(j)]
+        total = width + len(zero)
+
+        def floats(lines: list[Vector]) -> np.ndarray:
+            found = np.array([[float(x) for x in line] for line in lines]).reshape(len(lines), width)
+            found /= np.maximum(np.abs(found).max(axis=1, initial=0.0, keepdims=True), 1e-300)
+            return np.hstack([found, np.zeros((len(lines), len(zero)))])
+
+        equal, kept = floats(self.equal), floats(self.kept)
+        box = np.zeros((2 * width, total))
+        box[:width, :width], box[width:, :width] = np.eye(width), -np.eye(width)
+        blocks, values = [equal, -kept, box], [np.zeros(len(equal)), np.zeros(len(kept)), np.ones(2 * width)]
+        cones: list[tuple[Cone, int]] = [("zero", len(equal)), ("nonnegative", len(kept) + 2 * width)]
+        counted = self.nearby.problem.norm_columns
+        for k, j in enumerate(zero):
+            columns = [self.places[j, c] for c in self.nearby.masks[j] if c in counted]
+            block = np.zeros((1 + len(columns), total))
+            block[0, width + k] = -1.0
+            block[np.arange(1, 1 + len(columns)), columns] = -1.0
+            blocks.append(block)
+            values.append(np.zeros(1 + len(columns)))
+            cones.append(("second-order", 1 + len(columns)))
+        cost = np.array([*(float(x) for x in self.cost), *np.ones(len(zero))])
+        solution = solve_cone_program(cost, np.concatenate(blocks), np.concatenate(values), cones)
+        if solution.status is Status.FAILED or solution.primal is None:
+            return None
+        value = float(cost @ solution.primal)
+        return solution.primal[:width] if value < -LOST else None
+
+    def exact(self, guess: np.ndarray) -> list[Vector] | None:
+        """The direction with its tight constraints as equations, one row for each neuron."""
+        tight, loose = list(self.equal), list[Vector]()
+        for line in self.kept:
+            size = max((abs(float(x)) for x in line), default=0.0)
+            value = sum(float(x) * g for x, g in zip(line, guess, strict=True))
+            (tight if value <= LOST * size else loose).append(line)
+        tight = [line for line in tight if any(line)]
+        found = solution_near(tight, [Fraction(0)] * len(tight), guess, [False] * len(guess))
+        if found is None or any(dot(line, found) < 0 for line in self.kept):
+            return None
+        columns = len(self.nearby.problem.rows[0])
+        rows = [[Fraction(0)] * columns for _ in self.nearby.masks]
+        for (j, c), place in self.places.items():
+            rows[j][c] = found[place]
+        return rows

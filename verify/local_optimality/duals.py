@@ -1,0 +1,161 @@
+"""One dual point for many choices: multipliers that hold the network in every cell of every case, exactly.
+
+In a cell with sides tau the bound of case (mask, sign s) is p = s sum_i lambda_i y_i a_i x_i + sum_i nu_i tau_i x_i
+over ties i, nu >= 0, a_i = 1 or the slope. It needs p = w_j / |v_j| where a live neuron lies in the cell, else
+||p|| <= 1.
+
+Source: MATHEMATICS.md, section 4.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from verify.exact import squared_norm
+from verify.local_optimality.choices import Case, Cell, Nearby, pairs
+from verify.local_optimality.exact_systems import Array, Vector, shortest, solution_near
+from verify.problem import Goal
+
+Weights = dict[tuple[int, Cell], Vector]
+"""nu for (case, cell), in the order of the ties."""
+
+
+class Dual:
+    """multipliers: lambda_i of the active points.   weights: nu of every cell."""
+
+    def __init__(self, multipliers: dict[int, Fraction], weights: Weights) -> None:
+        self.multipliers, self.weights = multipliers, weights
+
+
+def common_dual(nearby: Nearby, cases: list[Case]) -> Dual | None:
+    """Multipliers for all cells of the cases at once, or None where none were found."""
+    system = _System(nearby, cases)
+    for guess in system.guesses():
+        exact = solution_near(system.lines, system.right, guess, system.nonnegative)
+        if exact is not None and (dual := system.completed(exact)) is not None:
+            return dual
+    return None
+
+
+class _System:
+    def __init__(self, nearby: Nearby, cases: list[Case]) -> None:
+        self.nearby, self.cases = nearby, cases
+        problem = nearby.problem
+        self.active = nearby.active
+        margin = problem.goal is Goal.MAX_MARGIN
+        self.factors = [problem.data.targets[i] if margin else Fraction(1) for i in self.active]
+        self.nonnegative = [margin] * len(self.active)
+        self.tight: list[tuple[int, Cell]] = []
+        self.loose: list[tuple[int, Cell]] = []
+        for q, case in enumerate(cases):
+            for cell, unit in pairs(case):
+                (self.loose if unit is None else self.tight).append((q, cell))
+        self.places: dict[tuple[int, Cell], int] = {}
+        for key in self.tight:
+            self.places[key] = len(self.nonnegative)
+            self.nonnegative += [True] * len(cases[key[0]].ties)
+        self.lines: list[Vector] = []
+        self.right: Vector = []
+        for key in self.tight:
+            unit = dict(pairs(cases[key[0]]))[key[1]] or ()
+            for at, line in enumerate(self._lines(key, len(self.nonnegative), self.places[key])):
+                self.lines.append(line)
+                self.right.append(unit[at])
+
+    def _lines(self, key: tuple[int, Cell], width: int, place: int) -> list[Vector]:
+        """The rows of p as functions of the unknowns."""
+        case, cell = self.cases[key[0]], key[1]
+        rows, slope = self.nearby.problem.rows, self.nearby.problem.architecture.slope
+        sides = {**case.strict, **dict(zip(case.ties, cell, strict=True))}
+        lines: list[Vector] = []
+        for c in case.mask:
+            line = [Fraction(0)] * width
+            for q, i in enumerate(self.active):
+                line[q] = case.sign * self.factors[q] * (1 if sides.get(i, -1) > 0 else slope) * rows[i][c]
+            for k, i in enumerate(case.ties):
+                line[place + k] = cell[k] * rows[i][c]
+            lines.append(line)
+        return lines
+
+    def guesses(self) -> list[Array]:
+        """Float solutions: a vertex where all is linear, the one with the most room in the loose cells otherwise."""
+        from scipy.optimize import linprog
+
+        from solvers.instance import Status
+        from solvers.interior_point import Cone, solve_cone_program
+
+        found: list[Array] = []
+        width = len(self.nonnegative)
+        matrix = np.array([[float(x) for x in line] for line in self.lines]).reshape(len(self.lines), width)
+        right = np.array([float(x) for x in self.right])
+        bounds = [(0, None) if low else (None, None) for low in self.nonnegative]
+        if width and len(matrix):
+            solved = linprog(np.zeros(width), A_eq=matrix, b_eq=right, bounds=bounds, method="highs")
+            if solved.status == 2:
+                return []
+            if solved.x is not None:
+                found.append(np.array(solved.x))
+        extra = dict.fromkeys(self.loose, 0)
+        total = width + 1
+        for key in self.loose:
+            extra[key] = total
+            total += len(self.cases[key[0]].ties)
+        blocks, values = [np.hstack([matrix, np.zeros((len(matrix), total - width))])], [right]
+        cones: list[tuple[Cone, int]] = [("zero", len(matrix))]
+        counted = self.nearby.problem.norm_columns
+        for key in self.loose:
+            case = self.cases[key[0]]
+            lines = np.array([[float(x) for x in line] for line in self._lines(key, total, extra[key])])
+            for at in (q for q, c in enumerate(case.mask) if c not in counted):
+                blocks.append(lines[at : at + 1])
+                values.append(np.zeros(1))
+                cones.append(("zero", 1))
+        low = [q for q, is_low in enumerate(self.nonnegative) if is_low] + list(range(width, total))
+        identity = np.zeros((len(low), total))
+        identity[np.arange(len(low)), low] = -1.0
+        blocks.append(identity)
+        values.append(np.zeros(len(low)))
+        cones.append(("nonnegative", len(low)))
+        radius = np.zeros((1, total))
+        radius[0, width] = -1.0
+        for key in self.loose:
+            case = self.cases[key[0]]
+            lines = np.array([[float(x) for x in line] for line in self._lines(key, total, extra[key])])
+            head = [q for q, c in enumerate(case.mask) if c in counted]
+            blocks += [radius, -lines[head].reshape(len(head), total)]
+            values += [np.zeros(1), np.zeros(len(head))]
+            cones.append(("second-order", 1 + len(head)))
+        cost = np.zeros(total)
+        cost[width] = 1.0
+        solution = solve_cone_program(cost, np.concatenate(blocks), np.concatenate(values), cones)
+        if solution.status is not Status.FAILED and solution.primal is not None:
+            found.insert(0 if self.loose else 1, solution.primal[:width])
+        return found
+
+    def completed(self, exact: Vector) -> Dual | None:
+        """The dual point with exact weights in the loose cells too, when all of them close."""
+        problem = self.nearby.problem
+        multipliers = dict(zip(self.active, exact, strict=False))
+        weights: Weights = {key: exact[place : place + len(key[1])] for key, place in self.places.items()}
+        for key in self.loose:
+            case = self.cases[key[0]]
+            counted = [q for q, c in enumerate(case.mask) if c in problem.norm_columns]
+            lines = self._lines(key, len(self.active) + len(case.ties), len(self.active))
+            start = [
+                sum((x * y for x, y in zip(line, exact[: len(self.active)], strict=False)), Fraction(0))
+                for line in lines
+            ]
+            generators = [[line[len(self.active) + k] for line in lines] for k in range(len(case.ties))]
+            found = shortest(start, generators, counted)
+            if found is None:
+                return None
+            end = [
+                s + sum((w * g[q] for w, g in zip(found, generators, strict=True)), Fraction(0))
+                for q, s in enumerate(start)
+            ]
+            if squared_norm(end[q] for q in counted) > 1:
+                return None
+            weights[key] = found
+        return Dual(multipliers, weights)
