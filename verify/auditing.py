@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from verify.audits import Audit
-from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible
+from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible, NotLocal
 from verify.diagnosis import Diagnosis, diagnose
 from verify.errors import InputError
 from verify.exact_networks import distance, repair
@@ -105,7 +105,12 @@ def audit(
             Question.STATIONARY: stationary,
             **_global(problem, network, subject, bracket, tolerance),
         }
-        rest[Question.LOCAL_OPTIMUM] = _local(problem, network, rest, _share(deadline, 0.5))
+        rest[Question.LOCAL_OPTIMUM] = local = _local(problem, network, rest, _share(deadline, 0.5))
+        for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH):
+            if rest[question].verdict is Verdict.UNDECIDED and any(isinstance(c, NotLocal) for c in local.certificates):
+                reason = "better networks of the same architecture lie arbitrarily near"
+                proposal = Proposal(certificate=local.certificates[0], reason=reason, subject=local.subject)
+                rest[question] = decide(question, problem, network, proposal)
     diagnosis = _diagnosis(problem, network, subject, bracket)
     return _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
 

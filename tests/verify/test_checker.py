@@ -787,10 +787,10 @@ def test_signs_that_hold_in_advance(known: dict[int, int], nodes: tuple[object, 
     side, before = side_of_waste(Fraction(104, 100)), dict(known)
     tree = Tree(mask=0, sign="+", nodes=nodes)
     if place is None:
-        _check_tree(side, tree, "tree", known)
+        _check_tree(side, tree.nodes, "tree.nodes", known)
     else:
         with pytest.raises(CertificateError) as caught:
-            _check_tree(side, tree, "tree", known)
+            _check_tree(side, tree.nodes, "tree.nodes", known)
         assert caught.value.place == place
     assert known == before
 
@@ -800,16 +800,16 @@ def test_points_without_a_multiplier_are_multiples_where_they_are_decided() -> N
     side = side_of_waste(Fraction(1, 100), 2)
     half = Tree(mask=0, sign="+", nodes=(Bound(("e", "e", 1)),))
     with pytest.raises(CertificateError) as caught:
-        _check_tree(side, half, "tree", {0: 1, 1: 1})
+        _check_tree(side, half.nodes, "tree.nodes", {0: 1, 1: 1})
     assert caught.value.place == "tree.nodes[0].slopes[2]"
     with pytest.raises(CertificateError) as caught:
-        _check_tree(side, half, "tree", {0: 1, 1: 1, 2: 1})
+        _check_tree(side, half.nodes, "tree.nodes", {0: 1, 1: 1, 2: 1})
     assert (caught.value.place, caught.value.reason[:14]) == ("tree.nodes[0]", "does not close")
     doubled = min_norm(WASTE, [["2", "1"], ["-2", "1"], ["0", "-2"]], [1, 1, 0])
     exact = _Side(doubled, {0: Fraction(1), 1: Fraction(1), 2: Fraction(0)}, (0, 1), 1, Fraction(1, 100), 1)
-    _check_tree(exact, half, "tree", {0: 1, 1: 1, 2: 1})
+    _check_tree(exact, half.nodes, "tree.nodes", {0: 1, 1: 1, 2: 1})
     with pytest.raises(CertificateError):
-        _check_tree(exact, half, "tree", {0: 1, 1: 1, 2: -1})
+        _check_tree(exact, half.nodes, "tree.nodes", {0: 1, 1: 1, 2: -1})
 
 
 def test_numbers_that_are_too_long_together_are_refused_soon() -> None:

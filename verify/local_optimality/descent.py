@@ -38,8 +38,10 @@ def descent(nearby: Nearby, given: Network, path: Mapping[Choice, int]) -> NotLo
     zero = [j for j in program.moving if nearby.is_zero(j) and any(direction[j])]
     signs = tuple((j, nearby.signs(j, path)[0]) for j in zero)
     subject = nearby.network
-    for k in range(-2, SHORTEST):
-        step = Fraction(2) ** -k
+    largest = max(v * v for v in subject.output_weights)
+    unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())  # about the largest ||u||
+    for k in range(SHORTEST):
+        step = unit / 2**k
         rows = tuple(tuple(step * x for x in row) for row in direction)
         proof = NotLocal(signs=signs, direction=rows, **_about(subject, given))
         if certified(nearby.problem, given, proof) is not None:
