@@ -16,6 +16,7 @@ import numpy as np
 
 from verify.certificate import NotLocal
 from verify.exact import dot
+from verify.exact_networks import distance
 from verify.local_optimality.choices import Choice, Nearby
 from verify.local_optimality.exact_systems import Vector, solution_near
 from verify.network import Network
@@ -38,21 +39,16 @@ def descent(nearby: Nearby, given: Network, path: Mapping[Choice, int]) -> NotLo
     zero = [j for j in program.moving if nearby.is_zero(j) and any(direction[j])]
     signs = tuple((j, nearby.signs(j, path)[0]) for j in zero)
     subject = nearby.network
+    about = None if subject is given else subject.parameters
     largest = max(v * v for v in subject.output_weights)
     unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())  # about the largest ||u||
     for k in range(SHORTEST):
         step = unit / 2**k
         rows = tuple(tuple(step * x for x in row) for row in direction)
-        proof = NotLocal(signs=signs, direction=rows, **_about(subject, given))
+        proof = NotLocal(signs=signs, direction=rows, subject=about, moved=distance(subject, given))
         if certified(nearby.problem, given, proof) is not None:
             return proof
     return None
-
-
-def _about(subject: Network, given: Network) -> dict[str, object]:
-    from verify.exact_networks import distance
-
-    return {} if subject is given else {"subject": subject.parameters, "moved": distance(subject, given)}
 
 
 class _Program:

@@ -9,6 +9,7 @@ Source: MATHEMATICS.md, section 4.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -33,7 +34,7 @@ def common_dual(nearby: Nearby, cases: list[Case]) -> Dual | None:
     """Multipliers for all cells of the cases at once, or None where none were found."""
     system = _System(nearby, cases)
     for guess in system.guesses():
-        exact = solution_near(system.lines, system.right, guess, system.nonnegative)
+        exact = solution_near(system.lines, system.right, guess, system.nonnegative, system.units)
         if exact is not None and (dual := system.completed(exact)) is not None:
             return dual
     return None
@@ -56,6 +57,8 @@ class _System:
         for key in self.tight:
             self.places[key] = len(self.nonnegative)
             self.nonnegative += [True] * len(cases[key[0]].ties)
+        points = [*self.active, *(i for key in self.tight for i in cases[key[0]].ties)]
+        self.units = np.array([self._unit(i) for i in points])
         self.lines: list[Vector] = []
         self.right: Vector = []
         for key in self.tight:
@@ -63,6 +66,11 @@ class _System:
             for at, line in enumerate(self._lines(key, len(self.nonnegative), self.places[key])):
                 self.lines.append(line)
                 self.right.append(unit[at])
+
+    def _unit(self, i: int) -> float:
+        """A power of two about 1 / |x_i|: what is about 1 for a multiplier of the point."""
+        size = max((abs(float(x)) for x in self.nearby.problem.rows[i]), default=1.0) or 1.0
+        return 2.0 ** -round(math.log2(size))
 
     def _lines(self, key: tuple[int, Cell], width: int, place: int) -> list[Vector]:
         """The rows of p as functions of the unknowns."""
@@ -79,6 +87,11 @@ class _System:
             lines.append(line)
         return lines
 
+    def _floats(self, key: tuple[int, Cell], units: Array, place: int) -> Array:
+        """The rows of p in floats, for unknowns in their units."""
+        found = np.array([[float(x) for x in line] for line in self._lines(key, len(units), place)])
+        return found.reshape(len(self.cases[key[0]].mask), len(units)) * units
+
     def guesses(self) -> list[Array]:
         """Float solutions: a vertex where all is linear, the one with the most room in the loose cells otherwise."""
         from scipy.optimize import linprog
@@ -88,7 +101,9 @@ class _System:
 
         found: list[Array] = []
         width = len(self.nonnegative)
-        matrix = np.array([[float(x) for x in line] for line in self.lines]).reshape(len(self.lines), width)
+        matrix = (
+            np.array([[float(x) for x in line] for line in self.lines]).reshape(len(self.lines), width) * self.units
+        )
         right = np.array([float(x) for x in self.right])
         bounds = [(0, None) if low else (None, None) for low in self.nonnegative]
         if width and len(matrix):
@@ -96,7 +111,7 @@ class _System:
             if solved.status == 2:
                 return []
             if solved.x is not None:
-                found.append(np.array(solved.x))
+                found.append(np.array(solved.x) * self.units)
         extra = dict.fromkeys(self.loose, 0)
         total = width + 1
         for key in self.loose:
@@ -105,9 +120,14 @@ class _System:
         blocks, values = [np.hstack([matrix, np.zeros((len(matrix), total - width))])], [right]
         cones: list[tuple[Cone, int]] = [("zero", len(matrix))]
         counted = self.nearby.problem.norm_columns
+        units = np.ones(total)
+        units[:width] = self.units
+        for key in self.loose:
+            ties = self.cases[key[0]].ties
+            units[extra[key] : extra[key] + len(ties)] = [self._unit(i) for i in ties]
         for key in self.loose:
             case = self.cases[key[0]]
-            lines = np.array([[float(x) for x in line] for line in self._lines(key, total, extra[key])])
+            lines = self._floats(key, units, extra[key])
             for at in (q for q, c in enumerate(case.mask) if c not in counted):
                 blocks.append(lines[at : at + 1])
                 values.append(np.zeros(1))
@@ -122,7 +142,7 @@ class _System:
         radius[0, width] = -1.0
         for key in self.loose:
             case = self.cases[key[0]]
-            lines = np.array([[float(x) for x in line] for line in self._lines(key, total, extra[key])])
+            lines = self._floats(key, units, extra[key])
             head = [q for q, c in enumerate(case.mask) if c in counted]
             blocks += [radius, -lines[head].reshape(len(head), total)]
             values += [np.zeros(1), np.zeros(len(head))]
@@ -131,7 +151,7 @@ class _System:
         cost[width] = 1.0
         solution = solve_cone_program(cost, np.concatenate(blocks), np.concatenate(values), cones)
         if solution.status is not Status.FAILED and solution.primal is not None:
-            found.insert(0 if self.loose else 1, solution.primal[:width])
+            found.insert(0 if self.loose else 1, solution.primal[:width] * self.units)
         return found
 
     def completed(self, exact: Vector) -> Dual | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,25 +20,32 @@ BITS = 40
 
 
 def solution_near(
-    matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction], guess: Array, nonnegative: Sequence[bool]
+    matrix: Sequence[Sequence[Fraction]],
+    right: Sequence[Fraction],
+    guess: Array,
+    nonnegative: Sequence[bool],
+    units: Array | None = None,
 ) -> Vector | None:
     """x near `guess` with matrix x = right exactly, x >= 0 where asked; None when the guess does not lead to one.
 
     Entries that should not be negative and are nearly 0 become 0. As many of the others as the rank, large ones first,
-    are solved for; the rest are rounded.
+    are solved for; the rest are rounded. units: what is about 1 for each entry.
     """
     if not matrix:
         return [max(dyadic(float(x), BITS), Fraction(0)) if low else dyadic(float(x), BITS)
                 for x, low in zip(guess, nonnegative, strict=True)]  # fmt: skip
     from scipy.linalg import qr
 
-    size = float(np.abs(guess).max(initial=0.0)) or 1.0
-    kept = [q for q, low in enumerate(nonnegative) if not low or guess[q] > NOTHING * size]
+    units = np.ones(len(guess)) if units is None else units
+    size = float(np.abs(guess / units).max(initial=0.0)) or 1.0
+    kept = [q for q, low in enumerate(nonnegative) if not low or guess[q] > NOTHING * size * units[q]]
     solution = [Fraction(0)] * len(guess)
     if kept:
         numbers = np.array([[float(line[q]) for q in kept] for line in matrix])
-        weights = np.abs(guess[kept]) + 1e-9 * size
-        _, triangle, order = qr(numbers * weights, mode="economic", pivoting=True)
+        weights = np.abs(guess[kept]) + 1e-9 * size * units[kept]
+        _, triangle, order = cast(
+            "tuple[Array, Array, NDArray[np.intp]]", qr(numbers * weights, mode="economic", pivoting=True)
+        )
         diagonal = np.abs(np.diag(triangle))
         rank = int((diagonal > 1e-11 * max(float(diagonal.max(initial=0.0)), 1e-300)).sum())
         for q in order[rank:]:
