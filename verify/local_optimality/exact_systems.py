@@ -42,7 +42,7 @@ def solution_near(
     solution = [Fraction(0)] * len(guess)
     if kept:
         numbers = np.array([[float(line[q]) for q in kept] for line in matrix])
-        weights = np.abs(guess[kept]) + 1e-9 * size * units[kept]
+        weights = np.abs(guess[kept]) + 1e-4 * size * units[kept]
         _, triangle, order = cast(
             "tuple[Array, Array, NDArray[np.intp]]", qr(numbers * weights, mode="economic", pivoting=True)
         )
