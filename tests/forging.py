@@ -29,6 +29,7 @@ from verify.certificate import (
     to_json,
 )
 from verify.checker import Accepted, Refused, check
+from verify.nearby import nearby_point
 
 
 class Case(NamedTuple):
@@ -103,6 +104,16 @@ def waste():
     """arXiv:2110.02732, Theorem 3.2: a KKT point with a dead neuron."""
     network = Network.two_layer([[0, 2], [0, 0]], [2, 0])
     return posed(network, [[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1])
+
+
+def near():
+    """The optimum for (±1, 1/4), which is irrational, near two neurons in floats: enclosed, and of any width."""
+    network = Network.two_layer([[0.955, 0.239], [-0.955, 0.239]], [0.985, 0.985])
+    problem = Problem(
+        Dataset([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1]), network.architecture, goal=Goal.MAX_MARGIN,
+        bias=Bias.NONE,
+    )  # fmt: skip
+    return problem, network, nearby_point(problem, network).certificate
 
 
 def chords():

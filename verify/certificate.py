@@ -145,7 +145,15 @@ class Empty(Record):
     weights: Terms
 
 
-Node: TypeAlias = Split | Bound | Empty
+class Active(Record):
+    """A leaf on the cell of direction `active` of an enclosed point, where h(u) <= p.u and ||p|| = 1 exactly."""
+
+    KIND = "active"
+    AS_LIST = True
+    active: Index
+
+
+Node: TypeAlias = Split | Bound | Empty | Active
 
 
 class Tree(Record):
@@ -166,6 +174,47 @@ class LowerBound(Certificate):
     bracket: Bracket
     denominator: int
     trees: tuple[Tree, ...]
+
+
+class Direction(Record):
+    """A direction p of a KKT point: the output sign of its neurons, and their shares (j, share) of its amplitude.
+
+    sides: of the points of the support, one of "+-0" each, 0 a kink; "" with `mirror`, the direction that is -p.
+    amplitude: None when it is an unknown.
+    """
+
+    sign: Literal["+", "-"]
+    sides: str
+    neurons: Sparse
+    amplitude: Fraction | None = None
+    mirror: Index | None = None
+
+
+class StationaryNear(AboutNetwork):
+    """An exact Clarke KKT point within `moved` ||theta|| of theta, the network times `factor`.
+
+    support: the points that may have multipliers.   optimality: what the point is.
+    centre, radii: a box for the unknowns: the multipliers of the support, and for each direction its amplitude, its
+    kink products and its free bias (those that it has, in this order).   inverse: of the Jacobian, over `denominator`.
+    pricing: for an optimum of any width: trees that prove |h(u)| <= ||u|| at its multipliers, in the form of a lower
+    bound at those of the centre, with a beta < 1 that leaves room for the difference.
+    """
+
+    KIND = "stationary-near"
+    CLAIM = (
+        "within {moved} of the network times {factor}, relative to its norm, there is an exact {proof.optimality} of "
+        "its shape, where the Clarke KKT conditions hold"
+    )
+    moved: Fraction
+    factor: Fraction
+    optimality: Literal["stationary point", "local optimum", "optimum of any width"]
+    support: Annotated[tuple[Index, ...], increasing(int)]
+    directions: tuple[Direction, ...]
+    centre: tuple[Fraction, ...]
+    radii: tuple[Fraction, ...]
+    inverse: tuple[tuple[int, ...], ...]
+    denominator: int
+    pricing: LowerBound | None = None
 
 
 class UpperBound(Certificate):
@@ -260,7 +309,8 @@ class NotLocal(WithSubject):
 KINDS = {
     kind.KIND: kind
     for kind in (
-        Fits, DoesNotFit, Stationary, NotStationary, Local, NotLocal, LowerBound, UpperBound, BetterNetwork,
+        Fits, DoesNotFit, Stationary, NotStationary, StationaryNear, Local, NotLocal, LowerBound, UpperBound,
+        BetterNetwork,
         OptimalWithin, Infeasible,
     )
 }  # fmt: skip

@@ -25,6 +25,7 @@ from typing import Any, Literal, TypeVar
 import verify.certificate as kinds
 from verify.certificate import AboutNetwork, Bracket, Certificate, WithSubject
 from verify.codec import MAX_SIZE, at, load_json, reader
+from verify.enclosure_checks import Cell, check_stationary_near
 from verify.errors import CertificateError, InputError, require
 from verify.exact import common_integers, dot, primitive, sqrt_upper, squared_norm, value_text
 from verify.patterns import Sign, pattern
@@ -43,7 +44,8 @@ class Accepted:
     """The certificate proves `claim`.
 
     level: "near" when the claim is about a moved subject, "approximate" for stationarity up to a positive bound.
-    bracket: what is proved about the least objective over all widths.   scope: of a better network.
+    bracket: what is proved about the least objective over all widths.   scope: of a better network, or what
+    a point nearby is: "stationary point", "local optimum" or "optimum of any width".
     """
 
     claim: str
@@ -76,9 +78,10 @@ def check(problem: Problem, network: Network | None, certificate: Certificate) -
     except InputError as error:  # of numbers that are too long
         return Refused("certificate", str(error))
     is_rough = isinstance(certificate, kinds.Stationary) and bool(certificate.epsilon or certificate.delta)
-    moved = certificate.moved if isinstance(certificate, WithSubject) else Fraction(0)
-    level = "approximate" if is_rough else "near" if moved else "exact"
-    scope = certificate.scope if isinstance(certificate, kinds.BetterNetwork) else None
+    is_near = isinstance(certificate, kinds.StationaryNear)
+    moved = certificate.moved if is_near or isinstance(certificate, WithSubject) else Fraction(0)
+    level = "approximate" if is_rough else "near" if moved or is_near else "exact"
+    scope = getattr(certificate, "scope", None) or getattr(certificate, "optimality", None)
     return Accepted(certificate.claim, certificate.KIND, level, moved, bracket or (None, None), scope)
 
 
@@ -311,6 +314,7 @@ class _Side:
     x_i = rows[k] / row_unit, k = points[i];   c_i a = base[k] / unit;   c_i (1 - a) = excess[k] / unit;
     ||x_i|| <= sizes[k] / (denominator size_unit);   t / denominator = t step / unit for the slopes of a leaf.
     counted: the places in a row that count in the norm.   constant: the place of a free bias.
+    cells: the sides of the points for the directions of an enclosed point that leaves may name.
     A leaf with p = P / (unit row_unit), R = O / (unit denominator size_unit) closes when whole - rate O >= scale ||P||.
     """
 
@@ -321,6 +325,7 @@ class _Side:
         slope = problem.architecture.slope
         self.counted = [place for place, column in enumerate(mask) if column in problem.norm_columns]
         self.constant = len(mask) - 1 if len(self.counted) < len(mask) else None
+        self.cells: Mapping[int, Mapping[int, str]] = {}
         self.points = {i: place for place, i in enumerate(coefficients)}
         self.rows, self.row_unit = common_integers([problem.rows[i][column] for column in mask] for i in coefficients)
         (signed,), c_unit = common_integers([[sign * c for c in coefficients.values()]])
@@ -336,7 +341,13 @@ class _Side:
         self.whole = beta.numerator * denominator * self.size_unit * denominator * self.step * self.row_unit
 
 
-def _check_lower_bound(problem: Problem, _given: None, proof: kinds.LowerBound) -> Bracket:
+def _check_near(problem: Problem, network: Network, proof: kinds.StationaryNear) -> None:
+    cells = check_stationary_near(problem, network, proof)
+    if proof.pricing is not None:
+        _check_lower_bound(problem, None, proof.pricing, cells)
+
+
+def _check_lower_bound(problem: Problem, _given: None, proof: kinds.LowerBound, cells: Sequence[Cell] = ()) -> Bracket:
     """Whether every network of any width with these masks has an objective of at least L.
 
     If |h(u)| <= beta ||u|| for all u on each mask class, a network with y_i f(x_i) >= 1 (or f(x_i) = y_i) has
@@ -360,6 +371,8 @@ def _check_lower_bound(problem: Problem, _given: None, proof: kinds.LowerBound) 
         side = _Side(problem, coefficients, mask, sign, proof.beta, proof.denominator)
         balance = side.constant is None or sum(coefficients.values()) == 0
         require(balance, "multipliers", "must balance (sum c_i = 0) when the bias is free")
+        signs = "+-" if problem.architecture.slope == 1 else tree.sign
+        side.cells = {q: sides for q, (seen, own, sides) in enumerate(cells) if seen == mask and own in signs}
         _check_tree(side, tree.nodes, f"trees[{k}].nodes", {})
     return proof.bracket
 
@@ -374,6 +387,8 @@ def _check_tree(side: _Side, nodes: Sequence[kinds.Node], place: str, known: Map
 
     known: signs of points of the side that hold in advance, 1 for x_i.u >= 0 and -1 for x_i.u <= 0; none: all of space.
     A point of the side with multiplier 0 is there to be split on, or to be known: its slopes are then multiples of x_i.
+    On the cell of a direction p of an enclosed point, with all points of c_i > 0 decided as p decides them, s h(u) is
+    at most p.u, and ||p|| = 1: p has the slopes of the decided points, and c_i s(z) is concave at the others.
     """
 
     def splits(node: kinds.Node) -> int | None:
@@ -382,8 +397,12 @@ def _check_tree(side: _Side, nodes: Sequence[kinds.Node], place: str, known: Map
     for leaf, path, here in _leaves(nodes, place, known, side.points, splits):
         if isinstance(leaf, kinds.Bound):
             _check_bound(side, leaf, path, here)
-        else:
+        elif isinstance(leaf, kinds.Empty):
             _check_empty(side, leaf, path, here)
+        else:
+            cell, ups = side.cells.get(leaf.active, {}), [i for i, q in side.points.items() if side.excess[q] > 0]
+            is_cell = len(cell) > 0 and all({"+": 1, "-": -1}.get(cell[i], 0) == path.get(i) for i in ups)
+            require(is_cell, here, "is not the cell of a direction of this sign and these columns")
 
 
 def _leaves(
@@ -640,6 +659,7 @@ _CHECKS: dict[type[Certificate], Callable[[Problem, Any, Any], Bracket | None]] 
     kinds.DoesNotFit: _check_does_not_fit,
     kinds.Stationary: _check_stationary,
     kinds.NotStationary: _check_not_stationary,
+    kinds.StationaryNear: _check_near,
     kinds.Local: _check_local,
     kinds.NotLocal: _check_not_local,
     kinds.LowerBound: _check_lower_bound,

@@ -44,6 +44,7 @@ _ANSWERS: dict[str, dict[Question, Verdict]] = {
     "fits": {Question.FITS: Verdict.PROVED},
     "does-not-fit": dict.fromkeys(Question, Verdict.REFUTED),
     "stationary": {Question.STATIONARY: Verdict.PROVED},
+    "stationary-near": {Question.STATIONARY: Verdict.PROVED},
     "not-stationary": {Question.STATIONARY: Verdict.REFUTED, Question.LOCAL_OPTIMUM: Verdict.REFUTED},
     "local": {Question.STATIONARY: Verdict.PROVED, Question.LOCAL_OPTIMUM: Verdict.PROVED},
     "not-local": dict.fromkeys(
@@ -52,6 +53,12 @@ _ANSWERS: dict[str, dict[Question, Verdict]] = {
     "better-network": {Question.GLOBAL_OPTIMUM: Verdict.REFUTED, Question.GLOBAL_ANY_WIDTH: Verdict.REFUTED},
     "optimal-within": {Question.GLOBAL_OPTIMUM: Verdict.PROVED, Question.GLOBAL_ANY_WIDTH: Verdict.PROVED},
     "infeasible": dict.fromkeys(Question, Verdict.REFUTED),
+}
+
+# What an enclosed KKT point is proved to be, besides.
+_OPTIMALITY: dict[str | None, tuple[Question, ...]] = {
+    "local optimum": (Question.LOCAL_OPTIMUM,),
+    "optimum of any width": (Question.LOCAL_OPTIMUM, Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH),
 }
 
 
@@ -106,6 +113,8 @@ def decide(question: Question, problem: Problem, network: Network, proposal: Pro
         and result.bracket[0] == result.bracket[1]
     ):
         verdict = Verdict.PROVED  # no network at all is better
+    if result.kind == "stationary-near" and question in _OPTIMALITY.get(result.scope, ()):
+        verdict = Verdict.PROVED
     if verdict is None or (question is Question.GLOBAL_OPTIMUM and result.scope == "any-width"):
         return undecided(question, f"a certificate of kind {result.kind} does not answer this question")
     return Finding(

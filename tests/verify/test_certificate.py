@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from tests.forging import sparse
 from verify.certificate import (
+    Active,
     BetterNetwork,
     Bound,
     Certificate,
+    Direction,
     DoesNotFit,
     Empty,
     Fits,
@@ -24,6 +27,7 @@ from verify.certificate import (
     Separator,
     Split,
     Stationary,
+    StationaryNear,
     Tree,
     UpperBound,
     claim_text,
@@ -53,6 +57,21 @@ EXAMPLES: dict[str, Certificate] = {
     "does-not-fit": DoesNotFit(point=1),
     "stationary": Stationary(multipliers=((0, HALF),), kink_products=((0, 0, HALF), (0, 1, ONE), (1, 0, -ONE))),
     "not-stationary": NotStationary(vectors=(Separator(((0, 1), (1, -1)), SUBJECT),), epsilon=HALF),
+    "stationary-near": StationaryNear(
+        moved=HALF,
+        factor=ONE,
+        optimality="optimum of any width",
+        support=(0, 2),
+        directions=(
+            Direction(sign="+", sides="+0", neurons=((0, ONE),)),
+            Direction(sign="+", sides="", neurons=((1, ONE),), amplitude=HALF, mirror=0),
+        ),
+        centre=(HALF, ONE),
+        radii=(ONE, ONE),
+        inverse=((1, -2), (0, 3)),
+        denominator=2,
+        pricing=replace(LOWER, trees=(Tree(mask=0, sign="+", nodes=(Split(0), Active(1), Active(0))),)),
+    ),
     "lower-bound": LOWER,
     "upper-bound": UpperBound(witness=NETWORK, bracket=(None, ONE)),
     "better-network": BetterNetwork(witness=NETWORK, tolerance=HALF, scope="any-width"),

@@ -27,6 +27,7 @@ from verify.certificate import (
     Separator,
     Split,
     Stationary,
+    StationaryNear,
     Tree,
     UpperBound,
     read_certificate,
@@ -53,6 +54,7 @@ def every_kind():
     problem = Problem(leaky.problem.data, witness.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
     optimal = OptimalWithin(tolerance=Fraction(1, 10**6), lower=sealed(problem, None, leaky.lower))
     yield problem, witness, sealed(problem, witness, optimal)
+    yield forging.near()
     yield forging.odd_data(), None, sealed(forging.odd_data(), None, forging.odd_multipliers())
 
 
@@ -80,7 +82,8 @@ def place(problem, network, certificate):
 
 def test_every_kind_is_there():
     assert {type(c) for *_, c in KINDS} == {
-        Fits, DoesNotFit, Stationary, NotStationary, LowerBound, UpperBound, BetterNetwork, OptimalWithin, Infeasible,
+        Fits, DoesNotFit, Stationary, NotStationary, StationaryNear, LowerBound, UpperBound, BetterNetwork,
+        OptimalWithin, Infeasible,
     }  # fmt: skip
     for problem, network, certificate in KINDS:
         assert sealed(problem, network, certificate) == certificate
