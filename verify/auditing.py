@@ -26,6 +26,7 @@ from verify.global_optimality import (
     optimal_within,
 )
 from verify.local_optimality import local_optimality
+from verify.near_findings import strengthened
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 from verify.proposal import Proposal
@@ -111,11 +112,17 @@ def audit(
                 reason = "better networks of the same architecture lie arbitrarily near"
                 proposal = Proposal(certificate=local.certificates[0], reason=reason, subject=local.subject)
                 rest[question] = decide(question, problem, network, proposal)
+        if not _is_late(deadline) and bracket.status != "interrupted":
+            rest = strengthened(problem, network, rest, allowed, _share(deadline, 0.5))
     diagnosis = _diagnosis(problem, network, subject, bracket)
     return _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
 
 
 INTERRUPTED = "interrupted"
+
+
+def _is_late(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() > deadline
 
 
 def _share(deadline: float | None, share: float) -> float | None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from verify.certificate import Certificate, Infeasible, LowerBound, UpperBound, to_json
+from verify.certificate import Certificate, Infeasible, LowerBound, StationaryNear, UpperBound, to_json
 from verify.codec import canonical_text
 from verify.finding import Finding
 from verify.network import Network
@@ -25,7 +25,7 @@ __all__ = ["AUDIT_FILE", "Audit"]
 
 AUDIT_FILE = re.compile(
     r"(problem|network|audit|infeasible|(lower|upper)-bound|better(-own-width)?\.network"
-    r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(\.subject)?)\.json"
+    r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|\.subject)?)\.json"
 )
 """The names of the files that `Audit.save` writes."""
 
@@ -78,7 +78,8 @@ class Audit:
         for name, finding in self.findings.items():
             for certificate in finding.certificates:
                 if certificate not in named.values():
-                    named[f"{name.replace('_', '-')}.json"] = certificate
+                    near = "-near" if isinstance(certificate, StationaryNear) and len(finding.certificates) > 1 else ""
+                    named[f"{name.replace('_', '-')}{near}.json"] = certificate
         for certificate in self.bounds:
             named[_BOUND_FILES[type(certificate)]] = certificate
         return named

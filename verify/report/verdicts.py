@@ -10,8 +10,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import mul
 
-from verify.certificate import BetterNetwork, DoesNotFit, Fits, Infeasible, NotStationary, OptimalWithin, Stationary
-from verify.finding import Finding, Verdict
+from verify.certificate import (
+    BetterNetwork,
+    DoesNotFit,
+    Fits,
+    Infeasible,
+    NotStationary,
+    OptimalWithin,
+    Stationary,
+    StationaryNear,
+)
+from verify.finding import Finding, Question, Verdict
 from verify.problem import Goal, Problem, objective, outputs
 from verify.report.audited import Audited
 from verify.report.decimals import at_least, small
@@ -33,6 +42,8 @@ def statement(audit: Audited, finding: Finding) -> str:
             return "no network of any width fits the data"
         case Stationary() as proof:
             return _stationary(audit.problem, proof)
+        case StationaryNear() as proof:
+            return _near(finding, proof)
         case NotStationary() as proof if finding is audit.stationary:
             return _not_stationary(proof, finding.numbers)
         case NotStationary():
@@ -76,12 +87,29 @@ def _stationary(problem: Problem, proof: Stationary) -> str:
     return f"the KKT conditions hold exactly, with λ\u00a0=\u00a0({shown}){after}"
 
 
+def _near(finding: Finding, proof: StationaryNear) -> str:
+    kinks = sum(direction.sides.count("0") for direction in proof.directions)
+    what = {
+        Question.STATIONARY: "satisfies the KKT conditions exactly"
+        + (f", with {count(kinks, 'kink')}" if kinks else ""),
+        Question.LOCAL_OPTIMUM: "is a local optimum",
+    }.get(finding.question, "is optimal among networks of any width, without a gap")
+    text = f"a network within {small(proof.moved)} of this one (relative to its norm) {what}"
+    held = next((c for c in finding.certificates if isinstance(c, Stationary)), None)
+    if held is not None:
+        text += f"; at this network they hold up to ε\u00a0=\u00a0{small(held.epsilon)}"
+        text += f" and δ\u00a0=\u00a0{small(held.delta)}"
+    return text
+
+
 def _not_stationary(proof: NotStationary, numbers: Mapping[str, Fraction]) -> str:
     within = max(proof.epsilon, proof.delta)
     text = "no multipliers satisfy the KKT conditions" + (f" to within {small(within)}" if within else "")
     if "epsilon" in numbers and "delta" in numbers:
         text += f"; the best that were found leave ε\u00a0=\u00a0{small(numbers['epsilon'])}"
         text += f" and δ\u00a0=\u00a0{small(numbers['delta'])}"
+    if "distance" in numbers:
+        text += f"; the KKT point of its pattern is {small(numbers['distance'])} of its norm away"
     return text
 
 

@@ -1,0 +1,116 @@
+"""What an audit makes of the exact KKT point near a network."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verify import Network, Verdict, audit, read
+from verify.auditing import pose
+from verify.certificate import Stationary, StationaryNear
+from verify.finding import Question, undecided
+from verify.near_findings import strengthened
+from verify.nearby import nearby_point
+from verify.readers import read_data
+
+MOONS = Path(__file__).parents[2] / "examples" / "moons-40"
+POINTS = ([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1])
+
+
+def two_neurons(noise=0.0, wider=False):
+    """The optimum of `POINTS`, of norm 8 / sqrt 17, in floats."""
+    p = np.array([[4.0, 1.0], [-4.0, 1.0]]) / np.sqrt(17)
+    size = 2 / 17**0.25
+    W = p * size + noise
+    rows = [*W.tolist(), [0.0, 0.0]] if wider else W.tolist()
+    return Network.two_layer(rows, [size] * 2 + [0.0] * wider)
+
+
+def test_a_near_point_is_a_stronger_statement_beside_epsilon_and_delta():
+    result = audit(two_neurons(noise=1e-5), POINTS, tol=1e-9)
+    found = result.stationary
+    assert (found.verdict, found.level, found.subject) == (Verdict.PROVED, "near", None)
+    assert [type(proof) for proof in found.certificates] == [StationaryNear, Stationary]
+    assert found.numbers["distance"] == found.moved < 1e-4
+    assert 0 < found.numbers["epsilon"] < 1e-3
+    assert (result.local_optimum.verdict, result.local_optimum.level) == (Verdict.PROVED, "near")
+    assert result.global_any_width.verdict is not Verdict.UNDECIDED
+
+
+def test_both_certificates_are_saved(tmp_path):
+    result = audit(two_neurons(noise=1e-5), POINTS, tol=1e-9)
+    paths = result.save(tmp_path)
+    assert {"stationary-near.json", "stationary.json"} <= set(paths)
+    listed = result.to_json(paths)["findings"]["stationary"]["certificates"]
+    assert sorted(Path(path).name for path in listed) == ["stationary-near.json", "stationary.json"]
+    assert audit(two_neurons(), POINTS).save(tmp_path)  # the files of the earlier audit are removed first
+
+
+def test_zero_neurons_do_not_hide_a_global_optimum():
+    found = audit(two_neurons(noise=1e-5, wider=True), POINTS, tol=1e-9).local_optimum
+    assert (found.verdict, found.level) == (Verdict.PROVED, "near")
+    assert found.certificates[0].optimality == "optimum of any width"
+
+
+def test_a_distant_point_is_told_but_proves_nothing():
+    result = audit(two_neurons(noise=0.05), POINTS)
+    assert result.stationary.verdict is Verdict.REFUTED
+    assert "training stopped early; neuron" in result.stationary.reason
+    assert 1e-3 < result.stationary.numbers["distance"] < 0.2
+    assert result.local_optimum.verdict is Verdict.REFUTED
+
+
+def test_nothing_is_looked_for_at_tolerance_0():
+    exact = Network.two_layer([[2, 0], [0, 0]], [2, 0])
+    result = audit(exact, ([[1, Fraction(1, 4)], [1, Fraction(-1, 4)]], [1, 1]))
+    assert not any(isinstance(proof, StationaryNear) for proof in result.certificates.values())
+
+
+def test_interruptions_and_failures_leave_the_findings(monkeypatch):
+    network, data = read(MOONS / "relu-kkt.npz"), read_data(MOONS / "data.npz")
+    for error in (KeyboardInterrupt, OverflowError, ValueError):
+
+        def broken(*_, error=error):
+            raise error
+
+        monkeypatch.setattr("verify.near_findings.nearby_point", broken)
+        found = audit(network, data, time_limit=20).stationary
+        assert (found.verdict, found.level) == (Verdict.PROVED, "approximate")
+        assert "failed or was interrupted" in found.reason
+
+
+@pytest.mark.parametrize("case", ["two neurons", "regression-12"])
+def test_a_stationary_point_of_unknown_optimality_leaves_local_optimality_open(monkeypatch, case):
+    """Also where the network itself is refuted, as the regression: its kinks are not quite kinks."""
+    network, data = two_neurons(noise=1e-6), POINTS
+    if case == "regression-12":
+        network, data = read(MOONS.parent / case / "relu-kkt.npz"), read_data(MOONS.parent / case / "data.npz")
+    problem = pose(network, data)
+    nearby = nearby_point(problem, network)
+    weaker = replace(nearby.certificate, optimality="stationary point", pricing=None)
+    monkeypatch.setattr("verify.near_findings.nearby_point", lambda *_: replace(nearby, certificate=weaker))
+    result = audit(network, data)
+    assert (result.stationary.verdict, result.stationary.level) == (Verdict.PROVED, "near")
+    assert result.stationary.certificates[0].optimality == "stationary point"
+    assert result.local_optimum.verdict is Verdict.UNDECIDED
+
+
+def test_open_findings_are_answered_and_others_kept():
+    network = two_neurons(noise=1e-6)
+    result = audit(network, POINTS)
+    open_ = {question: undecided(question, "open") for question in Question}
+    found = strengthened(result.problem, network, open_, Fraction(1, 1000))
+    assert [found[q].verdict for q in Question] == [Verdict.UNDECIDED, *[Verdict.PROVED] * 4]
+    kept = strengthened(result.problem, network, open_, Fraction(0))
+    assert kept == open_
+
+
+@pytest.mark.parametrize("deadline", [0.0])
+def test_a_deadline_in_the_past(deadline):
+    network = two_neurons(noise=1e-6)
+    result = audit(network, POINTS)
+    open_ = {question: undecided(question, "open") for question in Question}
+    found = strengthened(result.problem, network, open_, Fraction(1, 1000), deadline)
+    assert all(finding.verdict is Verdict.UNDECIDED for finding in found.values())

@@ -1,0 +1,82 @@
+"""What an exact KKT point near a float network says about its audit.
+
+A trained network is never exactly stationary. Where the box of `verify.nearby` holds a KKT point within the tolerance,
+"stationary" is proved at level "near", and so is what is proved about that point: that it is a local optimum, or a
+global one. A better answer about the network itself is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from verify.finding import Finding, Question, Verdict, decide, undecided
+from verify.nearby import Nearby, nearby_point
+from verify.network import Network
+from verify.problem import Problem
+from verify.proposal import Proposal
+
+__all__ = ["strengthened"]
+
+
+def strengthened(
+    problem: Problem,
+    network: Network,
+    findings: Mapping[Question, Finding],
+    tolerance: Fraction,
+    deadline: float | None = None,
+) -> dict[Question, Finding]:
+    """The findings, with what is known of the exact KKT point near `network`.
+
+    tolerance: the distance, relative to ||theta||, up to which a point is called near; 0: none is looked for.
+    Stationarity that holds up to epsilon and delta keeps its certificate beside the new one.
+    """
+    found = dict(findings)
+    stationary = found[Question.STATIONARY]
+    if tolerance == 0 or (stationary.verdict is Verdict.PROVED and stationary.level == "exact"):
+        return found
+    nearby = _nearby(problem, network, deadline)
+    if nearby is None or nearby.certificate is None:
+        missing = nearby.reason if nearby is not None else "the floating-point search failed or was interrupted"
+        found[Question.STATIONARY] = _told(stationary, f"no exact KKT point near it was found: {missing}")
+        return found
+    moved = nearby.certificate.moved
+    if moved > tolerance:
+        told = f"{nearby.reason} lies at {float(moved):.1e} of its norm: training stopped early; {nearby.apart}"
+        found[Question.STATIONARY] = _told(stationary, told, distance=moved)
+        return found
+    reason = f"{nearby.reason} lies within {float(moved):.1e} of its norm"
+    proposal = Proposal(certificate=nearby.certificate, reason=reason, numbers={"distance": moved})
+    proved = decide(Question.STATIONARY, problem, network, proposal)
+    kept = stationary.certificates if stationary.verdict is Verdict.PROVED else ()
+    found[Question.STATIONARY] = replace(
+        proved, certificates=(*proved.certificates, *kept), numbers={**stationary.numbers, **proved.numbers}
+    )
+    if found[Question.LOCAL_OPTIMUM].certificates == stationary.certificates:  # refuted only as not stationary
+        found[Question.LOCAL_OPTIMUM] = undecided(
+            Question.LOCAL_OPTIMUM, "whether the exact KKT point near it is a local optimum is open"
+        )
+    for question in (Question.LOCAL_OPTIMUM, Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH):
+        if found[question].verdict is Verdict.UNDECIDED:
+            stronger = decide(question, problem, network, proposal)
+            found[question] = stronger if stronger.verdict is Verdict.PROVED else found[question]
+    return found
+
+
+def _nearby(problem: Problem, network: Network, deadline: float | None) -> Nearby | None:
+    try:
+        with np.errstate(all="ignore"):
+            return nearby_point(problem, network, deadline)
+    except (
+        KeyboardInterrupt,
+        ArithmeticError,
+        ValueError,
+    ):  # overflow, a singular matrix, numbers too long for a certificate
+        return None
+
+
+def _told(finding: Finding, more: str, **numbers: Fraction) -> Finding:
+    return replace(finding, reason=f"{finding.reason}; {more}", numbers={**finding.numbers, **numbers})
