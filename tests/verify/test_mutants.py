@@ -174,7 +174,10 @@ def mended(problem, certificate, random):
     if isinstance(certificate, LowerBound) and certificate.beta:
         multipliers = {i: q for i, q in certificate.multipliers if i < len(problem.data)}
         return replace(certificate, bracket=(naive.dual_value(problem, multipliers) / certificate.beta, None))
-    if isinstance(certificate, UpperBound) and len(problem.data.inputs[0]) == certificate.witness.architecture.inputs:
+    if (
+        isinstance(certificate, UpperBound)
+        and len(problem.data.inputs[0]) == certificate.witness.architecture.layers[0].inputs
+    ):
         value = naive.objective(problem, certificate.witness)
         return certificate if value is None else replace(certificate, bracket=(None, value))
     if isinstance(certificate, OptimalWithin):
@@ -380,7 +383,7 @@ def true_better(problem, subject, proof):
     mine, theirs = naive.objective(problem, subject), naive.objective(problem, proof.witness)
     if mine is None or theirs is None or proof.tolerance < 0:
         return False
-    is_narrow = proof.scope == "any-width" or proof.witness.width <= subject.width
+    is_narrow = proof.scope == "any-width" or Network.of(proof.witness).width <= subject.width
     return is_narrow and theirs * (1 + proof.tolerance) < mine
 
 
