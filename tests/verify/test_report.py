@@ -434,3 +434,24 @@ def test_html_is_self_contained_and_escaped(tie):
     for tag in ("div", "p", "table", "tr", "td", "th", "ul", "li", "b"):
         assert text.count(f"<{tag}>") + text.count(f"<{tag} ") == text.count(f"</{tag}>")
     assert "(near)" in as_html(replace(tie, fits=replace(tie.fits, level="near", moved=Fraction(1, 10**9))))
+
+
+def test_the_descent_path(tie):
+    said = numbers(tie)["descent path"]
+    assert said == (
+        "for 0 < ε ≤ 1: v0 = √‖u0‖, w0 = u0 / |v0|, u0 = (1 − 1/2 ε, 1/2 ε); "
+        "the objective falls from 2 to 1.707107 at ε = 1"
+    )
+    assert "descent path" not in numbers(replace(tie, local_optimum=undecided(Question.LOCAL_OPTIMUM, "open")))
+
+
+def test_the_descent_path_of_a_zero_neuron_and_of_targets():
+    moved = audit(Network.two_layer([[0, 2], [0, 0]], [2, 0]), ([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1]))
+    assert "v1 = √‖u1‖" in numbers(moved)["descent path"]
+    targets = audit(
+        Network.two_layer([[0, 2], [0, 0]], [-2, 0]),
+        ([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [-1, -1]),
+        goal="min-norm",
+    )
+    assert "v1 = −√‖u1‖" in numbers(targets)["descent path"]
+    assert "falls from 4 to" in numbers(targets)["descent path"]

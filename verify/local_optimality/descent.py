@@ -24,6 +24,7 @@ from verify.problem import Goal
 from verify.proposal import certified
 
 SHORTEST = 60  # the step is halved so often
+ROUNDINGS = (2, 4, 8, 16, 40)  # bits of a direction, short ones first: people read it
 LOST = 1e-7  # what a constraint may seem to be lost by in floats, and is then kept exactly
 
 
@@ -33,18 +34,24 @@ def descent(nearby: Nearby, given: Network, path: Mapping[Choice, int]) -> NotLo
     guess = program.guess()
     if guess is None:
         return None
-    direction = program.exact(guess)
-    if direction is None:
-        return None
-    zero = [j for j in program.moving if nearby.is_zero(j) and any(direction[j])]
-    signs = tuple((j, nearby.signs(j, path)[0]) for j in zero)
+    for bits in ROUNDINGS:
+        direction = program.exact(guess, bits)
+        proof = None if direction is None else _segment(nearby, given, path, direction)
+        if proof is not None:
+            return proof
+    return None
+
+
+def _segment(nearby: Nearby, given: Network, path: Mapping[Choice, int], direction: list[Vector]) -> NotLocal | None:
+    """The longest segment along the direction that the checker accepts, halving from about the largest ||u_j||."""
     subject = nearby.network
+    zero = [j for j, row in enumerate(direction) if nearby.is_zero(j) and any(row)]
+    signs = tuple((j, nearby.signs(j, path)[0]) for j in zero)
     about = None if subject is given else subject.parameters
     largest = max(v * v for v in subject.output_weights)
-    unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())  # about the largest ||u||
+    unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
     for k in range(SHORTEST):
-        step = unit / 2**k
-        rows = tuple(tuple(step * x for x in row) for row in direction)
+        rows = tuple(tuple(unit / 2**k * x for x in row) for row in direction)
         proof = NotLocal(signs=signs, direction=rows, subject=about, moved=distance(subject, given))
         if certified(nearby.problem, given, proof) is not None:
             return proof
@@ -126,7 +133,7 @@ class _Program:
         value = float(cost @ solution.primal)
         return solution.primal[:width] if value < -LOST else None
 
-    def exact(self, guess: np.ndarray) -> list[Vector] | None:
+    def exact(self, guess: np.ndarray, bits: int) -> list[Vector] | None:
         """The direction with its tight constraints as equations, one row for each neuron."""
         tight, loose = list(self.equal), list[Vector]()
         for line in self.kept:
@@ -134,7 +141,7 @@ class _Program:
             value = sum(float(x) * g for x, g in zip(line, guess, strict=True))
             (tight if value <= LOST * size else loose).append(line)
         tight = [line for line in tight if any(line)]
-        found = solution_near(tight, [Fraction(0)] * len(tight), guess, [False] * len(guess))
+        found = solution_near(tight, [Fraction(0)] * len(tight), guess, [False] * len(guess), bits=bits)
         if found is None or any(dot(line, found) < 0 for line in self.kept):
             return None
         columns = len(self.nearby.problem.rows[0])

@@ -25,14 +25,15 @@ def solution_near(
     guess: Array,
     nonnegative: Sequence[bool],
     units: Array | None = None,
+    bits: int = BITS,
 ) -> Vector | None:
     """x near `guess` with matrix x = right exactly, x >= 0 where asked; None when the guess does not lead to one.
 
     Entries that should not be negative and are nearly 0 become 0. As many of the others as the rank, large ones first,
-    are solved for; the rest are rounded. units: what is about 1 for each entry.
+    are solved for; the rest are rounded to so many bits. units: what is about 1 for each entry.
     """
     if not matrix:
-        return [max(dyadic(float(x), BITS), Fraction(0)) if low else dyadic(float(x), BITS)
+        return [max(dyadic(float(x), bits), Fraction(0)) if low else dyadic(float(x), bits)
                 for x, low in zip(guess, nonnegative, strict=True)]  # fmt: skip
     from scipy.linalg import qr
 
@@ -49,7 +50,7 @@ def solution_near(
         diagonal = np.abs(np.diag(triangle))
         rank = int((diagonal > 1e-11 * max(float(diagonal.max(initial=0.0)), 1e-300)).sum())
         for q in order[rank:]:
-            solution[kept[q]] = dyadic(float(guess[kept[q]]), BITS)
+            solution[kept[q]] = dyadic(float(guess[kept[q]]), bits)
         chosen = [kept[q] for q in order[:rank]]
         rest = [b - dot(line, solution) for line, b in zip(matrix, right, strict=True)]
         found = solve_exactly([[line[q] for q in chosen] for line in matrix], rest) if chosen else None

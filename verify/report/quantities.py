@@ -14,6 +14,7 @@ from verify.network import Network
 from verify.problem import Goal, objective
 from verify.report.audited import Audited
 from verify.report.decimals import at_least, at_most, enclosure, nearest, small, value
+from verify.report.path import descent_path
 from verify.report.phrases import PER_CENT, SMALL, amount, count, points
 
 
@@ -49,6 +50,8 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         low = audit.objective / upper - 1
         yield "excess", f"at least {_above(low, at_least)}, {_within(low, None, audit.tolerance)}"
     yield from _witnesses(audit)
+    if (path := descent_path(audit)) is not None:
+        yield "descent path", path
 
 
 def _why_no_objective(fits: Finding) -> str:

@@ -1,0 +1,63 @@
+"""The way down from a network that is no local optimum, as formulas in its own parameters."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from verify.certificate import NotLocal
+from verify.exact import sqrt_upper, squared_norm
+from verify.problem import Bias, Goal, objective, outputs
+from verify.report.audited import Audited
+from verify.report.decimals import nearest
+
+LONGEST = 8  # characters of a fraction that is shown as it is
+
+
+def descent_path(audit: Audited) -> str | None:
+    """For 0 < eps <= 1 the networks of the certificate `not-local`, and what they bring; None without one.
+
+    v_j = s_j sqrt(||u_j||), w_j = u_j / |v_j|, u_j = |v_j| w_j + eps d_j.
+    """
+    proof = next((c for c in audit.local_optimum.certificates if isinstance(c, NotLocal)), None)
+    if proof is None:
+        return None
+    subject = audit.local_optimum.subject or audit.network
+    signs = dict(proof.signs)
+    parts: list[str] = []
+    for j, step in enumerate(proof.direction):
+        if any(step):
+            v = subject.output_weights[j]
+            row = ", ".join(_linear(abs(v) * w, d) for w, d in zip(subject.hidden_weights[j], step, strict=True))
+            sign = "" if (v or signs[j]) > 0 else "−"
+            parts.append(f"v{j} = {sign}√‖u{j}‖, w{j} = u{j} / |v{j}|, u{j} = ({row})")
+    before, after = objective(audit.problem, subject), _objective_at_end(audit, proof)
+    falls = "" if before is None else f"; the objective falls from {nearest(before)} to {nearest(after)} at ε = 1"
+    bias = ", the norm without the bias" if audit.problem.bias is Bias.FREE else ""
+    return f"for 0 < ε ≤ 1{bias}: {'; '.join(parts)}{falls}"
+
+
+def _linear(start: Fraction, step: Fraction) -> str:
+    """start + step eps."""
+    if not step:
+        return _text(start)
+    size = "" if abs(step) == 1 else f"{_text(abs(step))} "
+    if not start:
+        return f"{'−' if step < 0 else ''}{size}ε"
+    return f"{_text(start)} {'−' if step < 0 else '+'} {size}ε"
+
+
+def _text(number: Fraction) -> str:
+    text = str(number) if len(str(number)) <= LONGEST else nearest(number, 5)
+    return text.replace("-", "−")
+
+
+def _objective_at_end(audit: Audited, proof: NotLocal) -> Fraction:
+    """An upper bound of sum ||u_j|| at eps = 1, at margin 1."""
+    problem, subject = audit.problem, audit.local_optimum.subject or audit.network
+    total = Fraction(0)
+    for w, v, step in zip(subject.hidden_weights, subject.output_weights, proof.direction, strict=True):
+        row = [abs(v) * weight + d for weight, d in zip(w, step, strict=True)]
+        total += sqrt_upper(squared_norm(row[c] for c in problem.norm_columns))
+    if problem.goal is Goal.MIN_NORM:
+        return total
+    return total / min(y * f for y, f in zip(problem.data.targets, outputs(problem, subject), strict=True))
