@@ -22,6 +22,7 @@ from verify.auditing import Audit, audit
 from verify.errors import InputError
 from verify.network import Architecture, Layer, Network
 from verify.plots import as_html, plot
+from verify.plots.descent import descent_of
 from verify.plots.files import image
 from verify.plots.line import breakpoints
 from verify.plots.plane import plane
@@ -155,8 +156,9 @@ def test_every_kind_of_audit_is_drawn_without_warnings(audits, figures, name):
     result, figure = audits[name], figures(name)
     assert image(figure, "png").startswith(b"\x89PNG")
     shown = panels(figure)
-    assert len(shown) == 2 + (result.better is not None) + (result.bracket is not None)
-    assert [title[:4] for title in titles(figure)] == [f"({letter}) " for letter in "abcd"[: len(shown)]]
+    falls = descent_of(result) is not None
+    assert len(shown) == 2 + (result.better is not None) + (result.bracket is not None) + falls
+    assert [title[:4] for title in titles(figure)] == [f"({letter}) " for letter in "abcde"[: len(shown)]]
     assert figure.get_suptitle() == f"{headline(result)}:\n{standing(result)}"
     check_texts(figure)
 
@@ -359,7 +361,7 @@ def test_the_bracket_over_time(audits):
     )
     result = replace(audits["two inputs"], history=course)
     for rounds, places in ((False, [0.5, 0.75, 1.0]), (True, [1, 2, 3])):
-        axes = panels(plot(result, rounds=rounds))[-1]
+        axes = panels(plot(result, rounds=rounds))[3]
         (curve,) = artists(axes, "bracket")
         assert curve.get_xdata().tolist() == places
         assert curve.get_ydata()[:2].tolist() == pytest.approx([3, 1.2])
@@ -374,7 +376,7 @@ def test_the_bracket_over_time(audits):
 
 
 def test_the_objectives_when_one_round_was_enough(audits):
-    axes = panels(plot(replace(audits["two inputs"], history=())))[-1]
+    axes = panels(plot(replace(audits["two inputs"], history=())))[3]
     assert [bar.get_width() for bar in artists(axes, "objective")] == pytest.approx([1, 1.940285 / 4])
     assert {text.get_text() for text in axes.texts} == {"4", "1.94029", "proved bound 1.94028"}
     assert len(artists(axes, "bracket")) == 1
@@ -548,3 +550,15 @@ def test_the_pictures_of_the_docs_are_captioned():
         assert text.count(f"](pictures/{name}.png)") == 1
         assert f'"{name}": ' in maker
     assert text.count("**Figure ") == len(names)
+
+
+def test_the_descent_falls_to_its_end(audits, figures):
+    result = audits["two inputs, kink"]
+    axes = panels(figures("two inputs, kink"))[-1]
+    (curve,) = artists(axes, "descent")
+    values = curve.get_ydata()
+    assert values[0] == pytest.approx(float(result.objective))
+    assert (np.diff(values) < 0).all()
+    (best,) = artists(axes, "best")
+    assert best.get_ydata()[0] == pytest.approx(float(result.bracket[1]))
+    assert len(artists(axes, "start")) == 1

@@ -13,6 +13,7 @@ from verify.finding import Verdict
 from verify.plots.arrows import draw_arrows
 from verify.plots.audited import Audited
 from verify.plots.bracket import draw_bracket, draw_objectives, has_course
+from verify.plots.descent import descent_of, draw_descent
 from verify.plots.line import draw_function, extent, heights
 from verify.plots.neurons import draw_bars, draw_stems
 from verify.plots.plane import draw_network, plane
@@ -53,16 +54,21 @@ def figure(audit: Audited, *, rounds: bool) -> Figure:
     )
     result = Figure(dpi=100)
     FigureCanvasAgg(result)
-    panels = [result.add_subplot() for _ in range(2 + (audit.better is not None) + (audit.bracket is not None))]
+    descent = descent_of(audit)
+    count = 2 + sum(part is not None for part in (audit.better, audit.bracket, descent))
+    panels = [result.add_subplot() for _ in range(count)]
     titles = [network_title(audit)]
     if audit.better is not None:
         titles.append(network_title(audit, audit.better))
-    names = [f"({'abcd'[place]}) " for place in range(len(panels))]
+    names = [f"({'abcde'[place]}) " for place in range(len(panels))]
     data = panels[: len(titles)]
     _draw_data(result, data, [name + title for name, title in zip(names, titles, strict=False)], content)
     _draw_neurons(panels[len(data)], names[len(data)], content)
     if audit.bracket is not None:
-        _draw_bracket(panels[-1], names[-1], content, rounds=rounds)
+        place = len(data) + 1
+        _draw_bracket(panels[place], names[place], content, rounds=rounds)
+    if descent is not None:
+        draw_descent(panels[-1], audit, descent, f"{names[-1]}a way down from this network", content.legend)
     _lay_out(result, panels, content.legend, f"{headline(audit)}:\n{standing(audit)}")
     return result
 

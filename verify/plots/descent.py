@@ -1,0 +1,54 @@
+"""The panel of the descent: the objective along the segment that refutes a local optimum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from verify.certificate import NotLocal
+from verify.plots.audited import Audited
+from verify.plots.scene import Array
+from verify.plots.style import NEUTRAL, SIZES, Legend, frame
+from verify.problem import Goal, outputs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["descent_of", "draw_descent"]
+
+
+def descent_of(audit: Audited) -> NotLocal | None:
+    """The certificate of a descent, if that is what refutes the local optimum."""
+    return next((proof for proof in audit.local_optimum.certificates if isinstance(proof, NotLocal)), None)
+
+
+def draw_descent(axes: Axes, audit: Audited, proof: NotLocal, title: str, legend: Legend) -> None:
+    """The objective sum ||u_j + eps d_j|| at margin 1, eps in [0, 1]; the network at eps = 0, and the best known."""
+    eps, values = _course(audit, proof)
+    axes.plot(eps, values, color="black", linewidth=1.3, zorder=3, gid="descent")
+    axes.plot(0.0, values[0], color="black", marker="o", markersize=6, linestyle="", zorder=4, gid="start")
+    legend["objective along the descent"] = Line2D([], [], color="black", linewidth=1.3)
+    if audit.bracket is not None:
+        best = float(audit.bracket[1])
+        axes.axhline(best, color=NEUTRAL, linewidth=1.0, linestyle="--", gid="best")
+        axes.annotate(
+            "best known", (1.0, best), xytext=(0, 3), textcoords="offset points", ha="right", fontsize=SIZES["label"]
+        )
+    axes.set_xlabel(r"$\varepsilon$: from this network (0) to the end of the segment (1)")
+    axes.set_ylabel("objective")
+    frame(axes, title)
+
+
+def _course(audit: Audited, proof: NotLocal) -> tuple[Array, Array]:
+    problem, network = audit.problem, audit.local_optimum.subject or audit.network
+    counted = list(problem.norm_columns)
+    weights = np.array([[float(x) for x in row] for row in network.hidden_weights])
+    start = np.abs([float(v) for v in network.output_weights])[:, None] * weights
+    step = np.array([[float(x) for x in row] for row in proof.direction])
+    eps = np.linspace(0.0, 1.0, 101)
+    values = np.array([np.linalg.norm((start + e * step)[:, counted], axis=1).sum() for e in eps])
+    if problem.goal is Goal.MAX_MARGIN:
+        values /= float(min(y * f for y, f in zip(problem.data.targets, outputs(problem, network), strict=True)))
+    return eps, values
