@@ -38,7 +38,15 @@ W, V = np.array([[1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 1.0])
 X, Y = np.array([[1.0, 1.0], [0.0, -1.0]]), np.array([1.0, 1.0])
 CERTIFICATES = [
     f"{name}.json"
-    for name in ("fits", "global-any-width", "global-optimum", "lower-bound", "stationary", "upper-bound")
+    for name in (
+        "fits",
+        "global-any-width",
+        "global-optimum",
+        "local-optimum",
+        "lower-bound",
+        "stationary",
+        "upper-bound",
+    )
 ]
 
 
@@ -79,7 +87,7 @@ def refusal(*arguments):
 def test_the_report_is_printed(folder):
     result = run("audit", "net.npz", "data.npz")
     assert (result.exit_code, result.stderr) == (0, "")
-    for text in ("Network of 2 ReLU neurons", "undecided", "best possible", "6 files, not written", "1.70710678"):
+    for text in ("Network of 2 ReLU neurons", "refuted", "best possible", "7 files, not written", "1.70710678"):
         assert text in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 100
     assert sorted(path.name for path in folder.iterdir()) == ["data.npz", "net.npz"]
@@ -116,7 +124,7 @@ def test_a_case_file_alone(folder):
     low, high = map(Fraction, written["bracket"])
     assert Fraction("1.940284") <= low <= high <= Fraction("1.940286")
     assert {name: found["verdict"] for name, found in written["findings"].items()} == {
-        "fits": "proved", "stationary": "proved", "local_optimum": "undecided", "global_optimum": "refuted",
+        "fits": "proved", "stationary": "proved", "local_optimum": "refuted", "global_optimum": "refuted",
         "global_any_width": "refuted",
     }  # fmt: skip
     assert run("check", "proofs").exit_code == 0
@@ -150,7 +158,7 @@ def test_an_output_bias_as_a_neuron_and_a_free_bias(folder):
     ("required", "status", "sentence"),
     [
         ("stationary", 0, ""),
-        ("local", 1, "isoptimal: --require local is not met: undecided, "),
+        ("local", 1, "isoptimal: --require local is not met: refuted, "),
         ("global", 1, "isoptimal: --require global is not met: refuted, "),
     ],
 )

@@ -23,6 +23,14 @@ from verify.strategies import kkt_points
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 
 
+@pytest.fixture(autouse=True, scope="module")
+def the_network_itself():
+    """What an exact point nearby adds has its own tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("verify.auditing.strengthened", lambda problem, network, findings, *_: findings)
+        yield
+
+
 def ask(problem, network, tolerance=None):
     """The finding and its certificate; what it says is compared with the conditions."""
     finding = audit(

@@ -56,8 +56,14 @@ class Nearby:
     structure: Structure | None = None
 
 
+MOST_PAIRS = 20_000
+"""Pairs of a neuron and a point beyond which no point is looked for: its programs and its check would take minutes."""
+
+
 def nearby_point(problem: Problem, network: Network, deadline: float | None = None) -> Nearby:
     """The exact KKT point to which the network's own pattern leads, enclosed and accepted by the checker."""
+    if network.width * len(problem.rows) > MOST_PAIRS:
+        return Nearby(None, f"it is not looked for beyond {MOST_PAIRS} pairs of a neuron and a point")
     instance, firsts = _without_copies(as_instance(problem))
     scale = _scale(problem, network)
     if scale is None:
