@@ -15,15 +15,16 @@ from fractions import Fraction
 from operator import attrgetter, itemgetter
 from typing import Annotated, ClassVar, Literal, TypeAlias, cast
 
+from verify.algebraic import Algebraic, Number, Whole
 from verify.codec import Record, increasing, load_json, reader
 from verify.errors import CertificateError
 from verify.exact import value_text
 from verify.statement import Goal, Index, Network, Problem, Rows
 
-Sparse: TypeAlias = Annotated[tuple[tuple[Index, Fraction], ...], increasing(itemgetter(0))]
+Sparse: TypeAlias = Annotated[tuple[tuple[Index, Number], ...], increasing(itemgetter(0))]
 Terms: TypeAlias = Annotated[tuple[tuple[Index, int], ...], increasing(itemgetter(0))]
-Products: TypeAlias = Annotated[tuple[tuple[Index, Index, Fraction], ...], increasing(itemgetter(0, 1))]
-Bracket: TypeAlias = tuple[Fraction | None, Fraction | None]
+Products: TypeAlias = Annotated[tuple[tuple[Index, Index, Number], ...], increasing(itemgetter(0, 1))]
+Bracket: TypeAlias = tuple[Number | None, Number | None]
 
 
 PRECISION = "epsilon {epsilon} and delta {delta}, relative to the norm{scale}"
@@ -60,7 +61,7 @@ class Fits(WithSubject):
 
     KIND = "fits"
     CLAIM = "{who} fits, with least margin {margin} (0 means equality)"
-    margin: Fraction
+    margin: Number
 
 
 class DoesNotFit(AboutNetwork):
@@ -133,7 +134,7 @@ class Bound(Record):
 
     KIND = "bound"
     AS_LIST = True
-    slopes: tuple[int | Literal["e"], ...]
+    slopes: tuple[Whole | Literal["e"], ...]
     ranges: Annotated[tuple[Range, ...], increasing(attrgetter("point"))] = ()
 
 
@@ -332,7 +333,8 @@ def from_json(value: object) -> Certificate:
 
 def claim_text(problem: Problem, proof: Certificate) -> str:
     """The one sentence that an accepted certificate proves: about what, CLAIM, and in which sense."""
-    numbers = {name: value_text(number) for name, number in vars(proof).items() if isinstance(number, Fraction)}
+    found = {name: cast("Fraction", q) for name, q in vars(proof).items() if isinstance(q, Fraction | Algebraic)}
+    numbers = {name: value_text(number) for name, number in found.items()}
     for name, end in zip(("lower", "upper"), getattr(proof, "bracket", ()), strict=False):
         numbers[name] = value_text(end or Fraction(0))
     moved = isinstance(proof, WithSubject) and proof.subject is not None

@@ -27,7 +27,7 @@ from verify.certificate import AboutNetwork, Bracket, Certificate, WithSubject
 from verify.codec import MAX_SIZE, at, load_json, reader
 from verify.enclosure_checks import Cell, check_stationary_near
 from verify.errors import CertificateError, InputError, require
-from verify.exact import common_integers, dot, primitive, sqrt_upper, squared_norm, value_text
+from verify.exact import common_integers, dot, is_rational, primitive, quotient, sqrt_upper, squared_norm, value_text
 from verify.patterns import Sign, pattern
 from verify.statement import Goal, Network, Problem, Trained, half_squared_norm, integer_rows, outputs
 
@@ -227,7 +227,7 @@ def _clarke_sums(
         for k, i in enumerate(coefficients):
             if signs[i] is not Sign.ON:
                 values[k] = chosen.pop((i, j), off[k]) if signs[i] is Sign.KINK else off[k]
-        sums.append([Fraction(total, unit * row_unit) for total in _combine(values, rows, len(problem.rows[0]))])
+        sums.append([quotient(total, unit * row_unit) for total in _combine(values, rows, len(problem.rows[0]))])
     require(not chosen, "kink_products", "has a product where there is no kink")
     return sums
 
@@ -301,7 +301,7 @@ def _clarke_ranges(
             ends = sorted((z * on if sign is not Sign.OFF else z * off, z * off if sign is not Sign.ON else z * on))
             low, high = low + ends[0], high + ends[1]
         low, high = (low, high) if factor > 0 else (-high, -low)
-        ranges.append((Fraction(low, unit * row_unit * on), Fraction(high, unit * row_unit * on)))
+        ranges.append((quotient(low, unit * row_unit * on), quotient(high, unit * row_unit * on)))
     return ranges
 
 
@@ -607,8 +607,25 @@ def _witness_objective(problem: Problem, witness: Network) -> Fraction:
 
 def _check_upper_bound(problem: Problem, _given: None, proof: kinds.UpperBound) -> Bracket:
     upper = _witness_objective(problem, proof.witness)
-    require(proof.bracket == (None, upper), "bracket", f"must be null and {value_text(upper)}")
+    is_bracket = proof.bracket in ((None, upper), (None, _balanced_objective(problem, proof.witness, upper)))
+    require(is_bracket, "bracket", f"must be null and {value_text(upper)}")
     return proof.bracket
+
+
+def _balanced_objective(problem: Problem, network: Network, own: Fraction) -> Fraction:
+    """sum_j |v_j| ||w_j|| at margin 1 when all norms are rational and positive, else its own objective.
+
+    It is the objective once each neuron has become (w_j t, v_j / t) with |v_j| = ||w_j||, t > 0: f stays the same, and
+    the roots need not be written down.
+    """
+    total = Fraction(0)
+    for row, outgoing in zip(network.hidden_weights, network.output_weights, strict=True):
+        square = squared_norm(row[column] for column in problem.norm_columns)
+        size = sqrt_upper(square) if is_rational(square) else Fraction(0)
+        if size * size != square or not size:
+            return own
+        total += max(outgoing, -outgoing) * size
+    return total / (_slacks(problem, network)[0] or 1)
 
 
 def _check_better(problem: Problem, subject: Network, proof: kinds.BetterNetwork) -> Bracket:

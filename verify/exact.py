@@ -5,6 +5,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from math import gcd, isqrt, lcm
 from operator import mul
+from typing import cast
 
 from verify.errors import InputError
 
@@ -20,9 +21,12 @@ def dot(a: Iterable[Fraction], b: Iterable[Fraction]) -> Fraction:
 def common_integers(rows: Iterable[Iterable[Fraction]]) -> tuple[list[list[int]], int]:
     """Integer rows and one denominator, with `rows == integers / denominator` and the least such denominator.
 
+    Rows with an algebraic number come back as they are, over 1: from there on it counts like an integer.
     Raises InputError when the denominators have so little in common that the integers would not be handled in time.
     """
     kept = [tuple(row) for row in rows]
+    if not all(is_rational(number) for row in kept for number in row):
+        return cast("list[list[int]]", list(map(list, kept))), 1
     count, denominator = sum(map(len, kept)), 1
     for q in {number.denominator for row in kept for number in row}:
         denominator = lcm(denominator, q)
@@ -31,10 +35,20 @@ def common_integers(rows: Iterable[Iterable[Fraction]]) -> tuple[list[list[int]]
     return [[q.numerator * (denominator // q.denominator) for q in row] for row in kept], denominator
 
 
+def quotient(number: int, denominator: int) -> Fraction:
+    """The exact quotient, also of what `common_integers` lets count like an integer."""
+    return Fraction(number, denominator) if is_rational(number) else cast("Fraction", number) / denominator
+
+
+def is_rational(number: object) -> bool:
+    """Whether this is a rational number, not an algebraic one that is typed like it."""
+    return isinstance(number, int | Fraction)
+
+
 def squared_norm(numbers: Iterable[Fraction]) -> Fraction:
     """The sum of squares."""
     (integers,), denominator = common_integers([numbers])
-    return Fraction(sum(map(mul, integers, integers)), denominator * denominator)
+    return quotient(sum(map(mul, integers, integers)), denominator * denominator)
 
 
 def primitive(integers: Sequence[int]) -> tuple[tuple[int, ...], int]:
@@ -66,6 +80,8 @@ def sqrt_upper(number: Fraction, bits: int = 40) -> Fraction:
 
 def value_text(number: Fraction) -> str:
     """A number within a sentence: its canonical text when short, else an enclosure rounded outward to six digits."""
+    if not is_rational(number):
+        return str(number)
     p, q = number.numerator, number.denominator
     if p.bit_length() + q.bit_length() <= 120:
         return str(number)

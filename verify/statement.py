@@ -19,16 +19,17 @@ from itertools import chain, pairwise
 from operator import mul
 from typing import Annotated, TypeAlias
 
+from verify.algebraic import Number
 from verify.codec import Record, at_least
 from verify.errors import ShapeError, require
-from verify.exact import common_integers, squared_norm
+from verify.exact import common_integers, quotient, squared_norm
 
 MAX_WEIGHTS = 10**7
 """The most weights of a layer: a few characters must not stand for more than memory holds."""
 
 Index: TypeAlias = Annotated[int, at_least(0)]
 Natural: TypeAlias = Annotated[int, at_least(1)]
-Rows: TypeAlias = tuple[tuple[Fraction, ...], ...]
+Rows: TypeAlias = tuple[tuple[Number, ...], ...]
 
 
 class Layer(Record):
@@ -184,7 +185,7 @@ class Problem(Record):
 
     SCHEMA = "problem-1"
 
-    inputs: Rows
+    inputs: tuple[tuple[Fraction, ...], ...]
     targets: tuple[Fraction, ...]
     architecture: Architecture
     goal: Goal
@@ -243,7 +244,7 @@ def outputs(problem: Problem, network: Network) -> tuple[Fraction, ...]:
         state = row
         for matrix, on, off in layers:
             state = [z * on if z > 0 else z * off for z in (sum(map(mul, weights, state)) for weights in matrix)]
-        values.append(Fraction(state[0], scales[0] * denominator))
+        values.append(quotient(state[0], scales[0] * denominator))
     return tuple(values)
 
 
