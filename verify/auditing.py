@@ -35,6 +35,7 @@ from verify.warm_start import WarmStart, read_warm_start
 
 if TYPE_CHECKING:
     from solvers.dual_cuts import Progress
+    from verify.symbolic import Symbolic
 
 __all__ = ["audit", "certified_bracket", "pose"]
 
@@ -54,6 +55,7 @@ def audit(
     time_limit: float | None = None,
     progress: Callable[[Progress], None] | None = None,
     warm_start: str | Path | None = None,
+    symbolic: bool = False,
     notes: Iterable[str] = (),
 ) -> Audit:
     """Is `network` a KKT point, a local, a global optimum of the max-margin or min-norm problem on `data`?
@@ -65,6 +67,7 @@ def audit(
     by default 0 for exactly given input, else 1e-3 (an exact proof is tried first in any case).
     time_limit: seconds after which the best certified bracket so far is returned; Ctrl-C does the same.
     warm_start: a folder of an earlier audit of the same data (`Audit.save`), whose search is taken up again.
+    symbolic: also seek the best objective as a formula, such as 8/sqrt(17), with proofs (small problems).
     progress: called once a round of the search with a `solvers.dual_cuts.Progress`.
 
     Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
@@ -91,7 +94,8 @@ def audit(
         return _infeasible(problem, network, impossible, fits, tolerance, tuple(said), began)
     if limits is not None:
         rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
-        return _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
+        undone = _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
+        return replace(undone, symbolic=_symbolic(problem, network) if symbolic else None)
     if subject is None:
         bracket = _bracket(problem, network, None, float(tolerance), deadline, progress, earlier)
         rest = _not_fitting(problem, network, fits)
@@ -115,7 +119,9 @@ def audit(
         if not _is_late(deadline) and bracket.status != "interrupted":
             rest = strengthened(problem, network, rest, allowed, _share(deadline, 0.5))
     diagnosis = _diagnosis(problem, network, subject, bracket)
-    return _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
+    forms = _symbolic(problem, network) if symbolic and bracket.status != "interrupted" else None
+    done = _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
+    return replace(done, symbolic=forms)
 
 
 INTERRUPTED = "interrupted"
@@ -188,6 +194,18 @@ def _diagnosis(problem: Problem, network: Network, subject: Network | None, brac
         return diagnose(problem, network, subject, bracket)
     except (KeyboardInterrupt, *_FLOAT_FAILURES):
         return None
+
+
+def _symbolic(problem: Problem, network: Network) -> Symbolic:
+    from verify.symbolic import Symbolic, find_closed_forms
+
+    try:
+        with np.errstate(all="ignore"):
+            return find_closed_forms(problem, network)
+    except KeyboardInterrupt:
+        return Symbolic(reason="the search was interrupted")
+    except _FLOAT_FAILURES as error:
+        return Symbolic(reason=f"the search failed ({_sentence(error)})")
 
 
 def _sentence(error: Exception) -> str:

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
     from solvers.dual_cuts import Progress
     from verify.diagnosis import Diagnosis
+    from verify.symbolic import Symbolic
 
 __all__ = ["AUDIT_FILE", "Audit"]
 
 AUDIT_FILE = re.compile(
-    r"(problem|network|audit|infeasible|(lower|upper)-bound|better(-own-width)?\.network"
+    r"(problem|network|audit|infeasible|(symbolic-)?(lower|upper)-bound|better(-own-width)?\.network"
+    r"|symbolic-(stationary|global-optimum)"
     r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|\.subject)?)\.json"
 )
 """The names of the files that `Audit.save` writes."""
@@ -42,6 +44,7 @@ class Audit:
     better: the best network found, of any width; better_own_width: the best with at most this network's neurons.
     infeasible: proved that no network fits.   notes: what was assumed on the way.   history: the bracket over time.
     diagnosis: what is wrong with the network and what would improve it; None where that is not known.
+    symbolic: the best objective as a formula, with its own certificates; None when it was not asked for.
     """
 
     problem: Problem
@@ -64,6 +67,7 @@ class Audit:
     notes: tuple[str, ...] = ()
     history: tuple[Progress, ...] = ()
     diagnosis: Diagnosis | None = None
+    symbolic: Symbolic | None = None
 
     @property
     def findings(self) -> dict[str, Finding]:
@@ -82,7 +86,7 @@ class Audit:
                     named[f"{name.replace('_', '-')}{near}.json"] = certificate
         for certificate in self.bounds:
             named[_BOUND_FILES[type(certificate)]] = certificate
-        return named
+        return named | ({} if self.symbolic is None else dict(self.symbolic.certificates))
 
     def to_json(self, paths: dict[str, str] | None = None) -> dict[str, object]:
         """The audit as a JSON object of schema "audit-1"; `paths` maps certificate file names to where they were
@@ -111,6 +115,7 @@ class Audit:
             "bounds": [paths[file] for file in _BOUND_FILES.values() if file in paths],
             "excess": _texts(self.excess),
             "infeasible": self.infeasible,
+            "symbolic": None if self.symbolic is None else self.symbolic.to_json(paths),
             "diagnosis": None if self.diagnosis is None else self.diagnosis.to_json(),
             "tolerance": str(self.tolerance),
             "status": self.status,

@@ -108,6 +108,7 @@ Examples:
     metavar="DIR",
     help="Take up the search where an earlier audit of the same data stopped: a folder that --certificates wrote.",
 )
+@click.option("--symbolic", is_flag=True, help="Seek the best objective as a formula, such as 8/sqrt(17), with proofs.")
 @click.option("--plot", metavar="FILE", help="Draw the data, the network beside the best one: .png, .pdf or .svg.")
 @click.option(
     "--trust-pickle",
@@ -137,6 +138,7 @@ def audit_command(
     output_bias: str,
     time_limit: Fraction | None,
     warm_start: str | None,
+    symbolic: bool,
     plot: str | None,
     trust_pickle: bool,
     json_path: str | None,
@@ -179,7 +181,7 @@ def audit_command(
             trust_pickle=trust_pickle,
             classes=two_classes(classes),
         )
-    result = _audited(task, tol, stationary_tol, time_limit, warm_start)
+    result = _audited(task, tol, stationary_tol, time_limit, warm_start, symbolic=symbolic)
     _deliver(result, json_path, folder)
     if plot is not None:
         result.plot(plot)
@@ -251,6 +253,8 @@ def _audited(
     stationary_tol: Fraction | None,
     time_limit: Fraction | None,
     warm_start: str | None,
+    *,
+    symbolic: bool,
 ) -> Audit:
     from verify.auditing import audit
     from verify.cli.progress import shown_progress
@@ -269,6 +273,7 @@ def _audited(
                 time_limit=None if time_limit is None else float(time_limit),
                 progress=progress,
                 warm_start=warm_start,
+                symbolic=symbolic,
                 notes=task.notes,
             )
         except InputError as error:

@@ -28,7 +28,7 @@ _STYLES = {Verdict.PROVED: "bold green", Verdict.REFUTED: "bold red", Verdict.UN
 _COLOURS = {Verdict.PROVED: "#1a7f37", Verdict.REFUTED: "#cf222e", Verdict.UNDECIDED: "#9a6700"}
 _ASCII = {
     "½‖θ‖²": "1/2 |theta|^2", "y·f(x)": "y f(x)", "λ": "lambda", "ε": "epsilon", "δ": "delta", "≥": ">=", "≤": "<=",
-    "…": "...", "·": "-", "°": " degrees",
+    "…": "...", "·(": "*(", "·": "-", "√": "sqrt ", "°": " degrees",
 }  # fmt: skip
 FAULTS = "what is wrong (neurons and points are counted from 0)"
 _ASCII_RULE = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)

@@ -15,6 +15,7 @@ from verify.diagnosis import Diagnosis
 from verify.finding import Finding
 from verify.network import Network
 from verify.problem import Problem
+from verify.symbolic.records import Symbolic
 
 
 class Audited(Protocol):
@@ -58,5 +59,7 @@ class Audited(Protocol):
     def certificates(self) -> Mapping[str, Certificate]: ...
     @property
     def diagnosis(self) -> Diagnosis | None: ...
+    @property
+    def symbolic(self) -> Symbolic | None: ...
     @property
     def notes(self) -> tuple[str, ...]: ...

@@ -16,11 +16,14 @@ from verify.report.audited import Audited
 from verify.report.decimals import at_least, at_most, enclosure, nearest, small, value
 from verify.report.path import descent_path
 from verify.report.phrases import PER_CENT, SMALL, amount, count, points
+from verify.symbolic.records import Symbolic
 
 
 def quantities(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
     """(label, text) rows; `folder` is where the certificates were written."""
     yield from _numbers(audit)
+    if audit.symbolic is not None:
+        yield from _closed_forms(audit.symbolic)
     yield from _ending(audit, folder)
 
 
@@ -52,6 +55,20 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     yield from _witnesses(audit)
     if (path := descent_path(audit)) is not None:
         yield "descent path", path
+
+
+def _closed_forms(found: Symbolic) -> Iterator[tuple[str, str]]:
+    """The best possible as a formula, the multipliers and an optimal network that prove it."""
+    if found.value is None:
+        yield "closed form", f"none found: {found.reason}"
+        return
+    about = f" = {found.value.decimal}" if found.value.decimal != found.value.text else ""
+    yield "closed form", f"best possible = {found.value}{about}, proved exactly; LaTeX: {found.value.latex}"
+    yield "multipliers", ", ".join(f"λ_{i} = {form}" for i, form in found.multipliers)
+    for neuron in found.neurons:
+        sign = "-" if neuron.sign < 0 else ""
+        direction = ", ".join(map(str, neuron.direction))
+        yield "optimal neuron", f"v = {sign}√c, w = √c·({direction}) with c = {neuron.amplitude}"
 
 
 def _why_no_objective(fits: Finding) -> str:
