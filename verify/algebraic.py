@@ -182,8 +182,8 @@ if TYPE_CHECKING:
     Whole: TypeAlias = int
 else:
     Number = Fraction | Algebraic
-    Whole = int | Number
-"""What certificates hold: numbers, and numerators where a denominator is common, which may be any number as well.
+    Whole = int | Algebraic
+"""What certificates hold: numbers, and numerators where a denominator is common, which may be algebraic as well.
 
 To the type checker they are a `Fraction` and an int, whose operators they have: proofs treat all of them alike.
 """

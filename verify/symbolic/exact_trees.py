@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from solvers.pricing import Leaf, bound_tree, solve_decided
+from verify.algebraic import Algebraic
 from verify.certificate import Bound, LowerBound, Split, Tree
 from verify.problem import Goal, Problem
 from verify.symbolic.active_set import Direction
@@ -26,7 +27,9 @@ from verify.symbolic.elimination import solve
 __all__ = ["exact_lower_bound", "kink_products"]
 
 Array = NDArray[np.float64]
-Slope: TypeAlias = Any  # int, Fraction or "e", as in a `Bound`
+Slope: TypeAlias = Any  # over the denominator: an int, any exact number, or "e" as in a `Bound`
+_Nodes: TypeAlias = list[Split | list[Slope]]
+_Tree: TypeAlias = tuple[int, Literal["+", "-"], _Nodes]
 
 DENOMINATOR = 2**40
 ROOM = 1e-7  # a leaf that stays this far below 1 may be rounded
@@ -50,7 +53,7 @@ def exact_lower_bound(
     margin, targets = problem.goal is Goal.MAX_MARGIN, problem.data.targets
     coefficients = [m * targets[i] if margin else m for i, m in zip(support, multipliers, strict=True)]
     value = sum((c * targets[i] for i, c in zip(support, coefficients, strict=True)), Fraction(0))
-    trees: list[Tree] = []
+    trees: list[_Tree] = []
     for mask in range(len(problem.mask_classes)):
         for sign, name in _SIGNS:
             known = [
@@ -66,14 +69,27 @@ def exact_lower_bound(
                 full = np.zeros(len(problem.rows[0]))
                 full[list(problem.mask_classes[mask])] = nodes
                 return Direction(mask, sign, full, ())
-            trees.append(Tree(mask=mask, sign=name, nodes=tuple(nodes)))
+            trees.append((mask, name, nodes))
+    leaves = [node for _, _, nodes in trees for node in nodes if not isinstance(node, Split)]
+    factor = math.lcm(*(t.denominator for slopes in leaves for t in slopes if isinstance(t, Fraction)))
     return LowerBound(
         multipliers=tuple(zip(support, multipliers, strict=True)),
         beta=Fraction(1),
         bracket=(value, None),
-        denominator=DENOMINATOR,
-        trees=tuple(trees),
+        denominator=DENOMINATOR * factor,
+        trees=tuple(_with_whole_slopes(tree, factor) for tree in trees),
     )
+
+
+def _with_whole_slopes(tree: _Tree, factor: int) -> Tree:
+    """The tree with slopes over a denominator that is larger by this factor, so that rational ones are integers."""
+    mask, sign, nodes = tree
+    leaves = [node if isinstance(node, Split) else Bound(tuple(_whole(t, factor) for t in node)) for node in nodes]
+    return Tree(mask=mask, sign=sign, nodes=tuple(leaves))
+
+
+def _whole(slope: Slope, factor: int) -> Slope:
+    return slope if slope == "e" else slope * factor if isinstance(slope, Algebraic) else int(slope * factor)
 
 
 def kink_products(
@@ -138,13 +154,13 @@ class _Side:
             float(slope) * (weights @ rows),
         )
 
-    def nodes(self) -> list[Split | Bound] | Array | None:
+    def nodes(self) -> _Nodes | Array | None:
         """The nodes of the tree in pre-order; a unit vector that is missing among the known ones; None on failure."""
         weights = np.array([float(c) for c in self.coefficients])
         tree = bound_tree(self.rows, weights, float(self.slope), 1 + SLACK, max_nodes=MOST_NODES, compiled=False)
         if tree.nodes is None:
             return None
-        result: list[Split | Bound] = []
+        result: _Nodes = []
         signs = np.zeros(len(self.support), np.int8)
         path: list[int] = []
         for node in tree.nodes:
@@ -163,9 +179,9 @@ class _Side:
                 signs[path[-1]] = -1
         return result
 
-    def _subtree(self, leaf: Leaf, signs: NDArray[np.int8]) -> list[Split | Bound] | Array | None:
+    def _subtree(self, leaf: Leaf, signs: NDArray[np.int8]) -> _Nodes | Array | None:
         """The leaf itself, or a tree that decides its open points as well."""
-        result: list[Split | Bound] = []
+        result: _Nodes = []
         pending = [(signs.copy(), leaf.slopes)]
         while pending:
             here, t = pending.pop()
@@ -177,7 +193,7 @@ class _Side:
             norms = np.linalg.norm(self.rows[open_points], axis=1)
             room = 1 - size - float(np.maximum(t[open_points], self.excess[open_points] - t[open_points]) @ norms)
             if room > ROOM:
-                result.append(Bound(tuple(self._rounded(value, e) for value, e in zip(t, self.excess, strict=True))))
+                result.append([self._rounded(value, e) for value, e in zip(t, self.excess, strict=True)])
             elif len(open_points):
                 point = int(open_points[0])
                 result.append(Split(self.support[point]))
@@ -187,7 +203,7 @@ class _Side:
                     pending.append((child, t))
             else:
                 tight = self._tight(here, (self.base + t @ self.rows) / size)
-                if not isinstance(tight, Bound):
+                if not isinstance(tight, list):
                     return tight
                 result.append(tight)
         return result
@@ -204,14 +220,13 @@ class _Side:
             return "e"
         return 0 if abs(value) <= 1e-9 else round(value * DENOMINATOR)
 
-    def _tight(self, signs: NDArray[np.int8], unit: Array) -> Bound | Array | None:
-        """The exact leaf at the known unit vector; the vector itself when it is not known; None on failure."""
+    def _tight(self, signs: NDArray[np.int8], unit: Array) -> list[Slope] | Array | None:
+        """The exact slopes at the known unit vector; the vector itself when it is not known; None on failure."""
         apart = [float(np.linalg.norm(near - unit)) for near, _ in self.known]
         if min(apart, default=1.0) > SAME:
             return unit
         exact = self.known[int(np.argmin(apart))][1]
-        slopes = self.slopes_at(exact, signs)
-        return None if slopes is None else Bound(tuple(slopes))
+        return self.slopes_at(exact, signs)
 
     def slopes_at(self, unit: list[Fraction], signs: NDArray[np.int8]) -> list[Slope] | None:
         """Slopes over the denominator with p = u, those of the activation where u has no kink."""
