@@ -91,7 +91,8 @@ def audit(
         limits = "problems with only the hidden layer trained are not decided yet"
     impossible = None if limits or subject is not None else _infeasibility(problem)
     if impossible is not None:
-        return _infeasible(problem, network, impossible, fits, tolerance, tuple(said), began)
+        refuted = _infeasible(problem, network, impossible, fits, tolerance, tuple(said), began)
+        return replace(refuted, symbolic=_no_closed_form("no network fits the data") if symbolic else None)
     if limits is not None:
         rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
         undone = _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
@@ -197,15 +198,21 @@ def _diagnosis(problem: Problem, network: Network, subject: Network | None, brac
 
 
 def _symbolic(problem: Problem, network: Network) -> Symbolic:
-    from verify.symbolic import Symbolic, find_closed_forms
+    from verify.symbolic import find_closed_forms
 
     try:
         with np.errstate(all="ignore"):
             return find_closed_forms(problem, network)
     except KeyboardInterrupt:
-        return Symbolic(reason="the search was interrupted")
+        return _no_closed_form("the search was interrupted")
     except _FLOAT_FAILURES as error:
-        return Symbolic(reason=f"the search failed ({_sentence(error)})")
+        return _no_closed_form(f"the search failed ({_sentence(error)})")
+
+
+def _no_closed_form(reason: str) -> Symbolic:
+    from verify.symbolic import Symbolic
+
+    return Symbolic(reason=reason)
 
 
 def _sentence(error: Exception) -> str:

@@ -65,6 +65,8 @@ class _Growing:
         self.known.append(value)
         if self.coordinates(value) is not None:
             return True
+        if 2 * (len(self.polynomial) - 1) > MOST_DEGREE:
+            return False
         for candidate in self._candidates(value):
             polynomial = _minimal_polynomial(candidate)
             if polynomial is None:
