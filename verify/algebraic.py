@@ -52,9 +52,8 @@ class Field(Record):
     def __post_init__(self) -> None:
         super().__post_init__()
         is_polynomial = 3 <= len(self.polynomial) <= MAX_DEGREE + 1 and self.polynomial[-1] != 0
-        require(is_polynomial, "polynomial", f"must have a degree from 2 to {MAX_DEGREE}")
-        is_short = max(map(abs, self.polynomial)) < MAX_COEFFICIENT
-        require(is_short, "polynomial", "must have coefficients of at most 100 digits")
+        is_short = is_polynomial and max(map(abs, self.polynomial)) < MAX_COEFFICIENT
+        require(is_short, "polynomial", f"must have a degree from 2 to {MAX_DEGREE}, and at most 100 digits in each")
         require(0 <= self.interval[0] < self.interval[1], "interval", "must be [low, high] with 0 <= low < high")
         least, greatest = _bounds([k * c for k, c in enumerate(self.polynomial)][1:], *self.interval)
         is_root = (least > 0 or greatest < 0) and self._is_root_above(self.interval[0])
@@ -66,7 +65,10 @@ class Field(Record):
         return _bounds(self.polynomial, low, low)[0] * _bounds(self.polynomial, high, high)[0] < 0
 
     def enclosure(self, p: _Polynomial, bits: int = 0) -> tuple[Fraction, Fraction]:
-        """Bounds of p(t), p without leading zeros, that exclude 0 and have a relative distance of at most 2^-bits."""
+        """Bounds of p(t), p without leading zeros: (0, 0) without coefficients, else excluding 0.
+
+        Their relative distance is at most 2^-bits.
+        """
         around = _around(self)
         least, greatest = _bounds(p, *around)
         while p and (least <= 0 <= greatest or (greatest - least) * 2**bits > max(least, -greatest)):
@@ -79,11 +81,6 @@ class Field(Record):
             around[:] = low, high
             least, greatest = _bounds(p, low, high)
         return least, greatest
-
-    def sign(self, p: _Polynomial) -> int:
-        """The sign of p(t), p without leading zeros: -1, 0 or 1."""
-        least, greatest = self.enclosure(p)
-        return (least > 0) - (greatest < 0)
 
     def number(self, p: _Polynomial) -> Fraction:
         """p(t): a `Fraction` where no powers of t are left, else an `Algebraic`."""
@@ -151,15 +148,15 @@ class Algebraic(Record):
         return prod([cast("Fraction", self)] * exponent, start=_ONE)
 
     def __bool__(self) -> bool:
-        return self.field.sign(self.coefficients) != 0
+        return self != 0
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, int | Fraction) or (isinstance(other, Algebraic) and other.field == self.field):
-            return self.field.sign(_sum(self.coefficients, self._read(other), -_ONE)) == 0
+            return self.field.enclosure(_sum(self.coefficients, self._read(other), -_ONE)) == (0, 0)
         return NotImplemented
 
     def __lt__(self, other: object) -> bool:
-        return self.field.sign(_sum(self.coefficients, self._read(other), -_ONE)) < 0
+        return self.field.enclosure(_sum(self.coefficients, self._read(other), -_ONE))[1] < 0
 
     def __hash__(self) -> int:
         return hash(self.coefficients)  # equal numbers of one field have equal coefficients, or cannot be compared
@@ -169,8 +166,8 @@ class Algebraic(Record):
         return float(self.field.enclosure(self.coefficients, 60)[0])
 
     def __str__(self) -> str:
-        (number, zero), (low, high) = map(_text, (self.coefficients, self.field.polynomial)), self.field.interval
-        return f"{number} with {zero} = 0 and t between {low} and {high}"
+        (low, high), zero = self.field.interval, _text(self.field.polynomial)
+        return f"{_text(self.coefficients)} with {zero} = 0 and t between {low} and {high}"
 
 
 def _text(p: Sequence[Fraction | int]) -> str:

@@ -625,7 +625,7 @@ def _balanced_objective(problem: Problem, network: Network, own: Fraction) -> Fr
         if size * size != square or not size:
             return own
         total += max(outgoing, -outgoing) * size
-    return total / (_slacks(problem, network)[0] or 1)
+    return total / (_slacks(problem, network, "witness")[0] or 1)
 
 
 def _check_better(problem: Problem, subject: Network, proof: kinds.BetterNetwork) -> Bracket:

@@ -170,7 +170,7 @@ def test_only_exact_numbers_mix(other):
         ((), (4, 5), "degree from 2"),
         ((-2, *[0] * 16, 1), (1, 2), "degree from 2 to 16"),
         ((Fraction(-17, 2), 0, 1), (2, 3), "integer"),
-        ((-(10**100), 0, 1), (1, 10**60), "at most 100 digits"),
+        ((-(10**100), 0, 1), (1, 10**60), "100 digits"),
         ((-17, 0, 1), (4,), "a list of 2"),
         ((-17, 0, 1), (4, 5, 6), "a list of 2"),
         ((-17, 0, 1), (5, 4), "low < high"),
@@ -226,3 +226,10 @@ def test_texts_and_json():
 def test_an_element_has_one_form(coefficients):
     with pytest.raises(CertificateError, match="coefficients: must be at least 2"):
         Algebraic(ROOT_17, tuple(map(Fraction, coefficients)))
+
+
+def test_numbers_that_grow_too_long_are_refused():
+    t = number(ROOT_17, 0, 1)
+    long = t * Fraction(10**3000 + 1, 10**2999 + 7)
+    with pytest.raises(CertificateError, match="longer than 4000 digits"):
+        _ = long * (1 + long)
