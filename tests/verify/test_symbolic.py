@@ -6,6 +6,7 @@ from copy import deepcopy
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -110,6 +111,7 @@ def test_the_optimal_network_itself_is_stationary_and_optimal(name):
     moved = np.array([float(a) for layer in optimum.subject for a in layer])
     given_ = np.array([float(a) for layer in case.network.parameters for a in layer])
     assert np.linalg.norm(moved - given_) <= float(optimum.moved) * np.linalg.norm(given_)
+    assert symbolic.moved == optimum.moved == stationary.moved
 
 
 def test_symmetric_data_of_every_slope():
@@ -301,6 +303,40 @@ def test_a_slope_at_a_kink_that_is_off_is_refused():
     assert isinstance(check(case.problem, case.network, changed), Refused)
 
 
+@pytest.mark.parametrize("file", [LOWER, UPPER, STATIONARY, OPTIMUM])
+@pytest.mark.parametrize("name", [THEOREM, TIE, "max-margin/lyu2021-theorem-4-2-slope-tenth"])
+def test_mutants_that_are_accepted_are_true(name, file):
+    """Random changes of one number of a certificate: bounds that are accepted still hold, exact networks stay few."""
+    random = Random(f"{name} {file}")
+    case, symbolic = found(name)
+    value = json.loads(json.dumps(to_json(symbolic.certificates[file])))
+    paths = [path for path in places_of_numbers(value) if path[0] not in ("denominator", "moved")]
+    refused = 0
+    for _ in range(60):
+        changed = deepcopy(value)
+        inner = changed
+        path = random.choice(paths)
+        for key in path[:-1]:
+            inner = inner[key]
+        old = inner[path[-1]]
+        step = random.choice([1, -1]) * random.choice([Fraction(1), Fraction(1, 10**12), Fraction(1, 10**40)])
+        inner[path[-1]] = (
+            old + random.choice([1, -1]) if isinstance(old, int) else str(Fraction(old if old != "e" else 0) + step)
+        )
+        try:
+            proof = sealed(case.problem, case.network, from_json(changed))
+        except CertificateError:
+            refused += 1
+            continue
+        result = check(case.problem, case.network, proof)
+        refused += isinstance(result, Refused)
+        if isinstance(result, Accepted):
+            lower, upper = result.bracket
+            assert lower is None or float(lower) <= float(symbolic.exact) * (1 + 1e-14)
+            assert upper is None or float(upper) >= float(symbolic.exact) * (1 - 1e-14)
+    assert refused > 30
+
+
 @pytest.mark.parametrize("part", ["weight", "conjugate", "moved", "multiplier", "tolerance"])
 def test_faults_about_the_optimal_network(part):
     def change(value):
@@ -475,6 +511,7 @@ def test_the_command_prints_writes_and_checks(tmp_path):
     text = " ".join(result.output.split())
     assert r"best possible = 8/sqrt(17) = 1.94028500029, proved exactly; LaTeX: \frac{8}{\sqrt{17}}" in text
     assert "4/sqrt(17), " in text
+    assert "is at most 0.935 of its norm away, proved stationary and optimal exactly" in text
     value = json.loads(out.read_text(encoding="utf-8"))["symbolic"]
     assert value["value"] == {"text": "8/sqrt(17)", "latex": r"\frac{8}{\sqrt{17}}", "decimal": "1.94028500029"}
     names = {Path(path).name for path in value["certificates"]}

@@ -69,6 +69,9 @@ def _closed_forms(found: Symbolic) -> Iterator[tuple[str, str]]:
         sign = "-" if neuron.sign < 0 else ""
         direction = ", ".join(map(str, neuron.direction))
         yield "optimal neuron", f"v = {sign}√c, w = √c·({direction}) with c = {neuron.amplitude}"
+    if found.moved is not None:
+        away = f"at most {at_most(found.moved, 3)} of its norm away" if found.moved else "the same one"
+        yield "from this one", f"such a network of this architecture is {away}, proved stationary and optimal exactly"
 
 
 def _why_no_objective(fits: Finding) -> str:

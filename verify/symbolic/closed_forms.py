@@ -125,4 +125,5 @@ def _fraction_latex(above: str, below: str) -> str:
 def _decimal(number: Expr) -> str:
     import sympy
 
-    return str(sympy.N(number, 12))
+    text = str(sympy.N(number, 12))
+    return text.rstrip("0").rstrip(".") if number.is_Rational and "." in text and "e" not in text else text

@@ -46,6 +46,8 @@ class Symbolic:
 
     value: None when none was found, and then `reason` says why.   exact: the value itself, rational or algebraic.
     multipliers: by point, those that are not 0.   neurons: an optimal network.   certificates: by file name.
+    moved: how far an optimal network of the given architecture is from the given network at most, relative to its norm,
+    when it was proved to be exactly stationary and optimal.
     """
 
     value: ClosedForm | None = None
@@ -53,6 +55,7 @@ class Symbolic:
     multipliers: tuple[tuple[int, ClosedForm], ...] = ()
     neurons: tuple[SymbolicNeuron, ...] = ()
     certificates: Mapping[str, Certificate] = field(default_factory=dict[str, Certificate])
+    moved: Fraction | None = None
     reason: str = ""
 
     def to_json(self, paths: Mapping[str, str]) -> dict[str, object]:
@@ -68,6 +71,7 @@ class Symbolic:
                 }
                 for neuron in self.neurons
             ],
+            "moved": None if self.moved is None else str(self.moved),
             "certificates": [paths[name] for name in self.certificates if name in paths],
             "reason": self.reason,
         }

@@ -128,7 +128,8 @@ def _split(exact: list[Fraction], active: ActiveSet) -> tuple[list[Fraction], li
 def _record(problem: Problem, network: Network, optimum: _Optimum, lower: LowerBound, upper: UpperBound) -> Symbolic:
     directions = optimum.active.directions
     certificates: dict[str, Certificate] = {"symbolic-lower-bound.json": lower, "symbolic-upper-bound.json": upper}
-    certificates |= _about_own_network(problem, network, optimum)
+    own = _about_own_network(problem, network, optimum)
+    certificates |= own
     exact = upper.bracket[1] or Fraction(0)
     return Symbolic(
         value=closed_form(exact),
@@ -145,10 +146,11 @@ def _record(problem: Problem, network: Network, optimum: _Optimum, lower: LowerB
             for q, size in optimum.sizes.items()
         ),
         certificates=certificates,
+        moved=min((proof.moved for proof in own.values()), default=None) if len(own) == 2 else None,
     )
 
 
-def _about_own_network(problem: Problem, network: Network, optimum: _Optimum) -> dict[str, Certificate]:
+def _about_own_network(problem: Problem, network: Network, optimum: _Optimum) -> dict[str, Stationary | OptimalWithin]:
     """`stationary` and `optimal-within` 0 for the optimal network in the given architecture, where that can be said."""
     active, sizes = optimum.active, list(optimum.sizes.values())
     numbers = [*chain(*optimum.vectors), *optimum.multipliers]
@@ -176,6 +178,9 @@ def _about_own_network(problem: Problem, network: Network, optimum: _Optimum) ->
     )
     bound = cast("LowerBound", sealed(problem, None, lower))
     within = OptimalWithin(subject=placed[0].parameters, moved=moved, tolerance=Fraction(0), lower=bound)
-    named = {"symbolic-stationary.json": stationary, "symbolic-global-optimum.json": within}
+    named: dict[str, Stationary | OptimalWithin] = {
+        "symbolic-stationary.json": stationary,
+        "symbolic-global-optimum.json": within,
+    }
     proofs = {name: certified(problem, network, certificate) for name, certificate in named.items()}
     return {name: proof for name, proof in proofs.items() if proof is not None}
