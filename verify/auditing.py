@@ -96,7 +96,7 @@ def audit(
     if limits is not None:
         rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
         undone = _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
-        return replace(undone, symbolic=_symbolic(problem, network) if symbolic else None)
+        return replace(undone, symbolic=_symbolic(problem, network, deadline) if symbolic else None)
     if subject is None:
         bracket = _bracket(problem, network, None, float(tolerance), deadline, progress, earlier)
         rest = _not_fitting(problem, network, fits)
@@ -120,7 +120,7 @@ def audit(
         if not _is_late(deadline) and bracket.status != "interrupted":
             rest = strengthened(problem, network, rest, allowed, _share(deadline, 0.5))
     diagnosis = _diagnosis(problem, network, subject, bracket)
-    forms = _symbolic(problem, network) if symbolic and bracket.status != "interrupted" else None
+    forms = _symbolic(problem, network, began if bracket.status == INTERRUPTED else deadline) if symbolic else None
     done = _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
     return replace(done, symbolic=forms)
 
@@ -197,9 +197,11 @@ def _diagnosis(problem: Problem, network: Network, subject: Network | None, brac
         return None
 
 
-def _symbolic(problem: Problem, network: Network) -> Symbolic:
+def _symbolic(problem: Problem, network: Network, deadline: float | None) -> Symbolic:
     from verify.symbolic import find_closed_forms
 
+    if deadline is not None and time.monotonic() > deadline:
+        return _no_closed_form("no time was left for the search")
     try:
         with np.errstate(all="ignore"):
             return find_closed_forms(problem, network)

@@ -160,6 +160,19 @@ def test_no_formula_is_said_in_the_report():
     assert result.to_json()["symbolic"]["value"] is None
 
 
+def test_a_time_limit_leaves_the_formula_out():
+    case, _ = found(TIE)
+    result = audit(case.network, case.problem.data, symbolic=True, time_limit=1e-9)
+    assert result.symbolic.reason == "no time was left for the search"
+
+
+def test_without_a_network_that_fits_there_is_no_formula():
+    case, _ = found("max-margin/conflicting-duplicates")
+    result = audit(case.network, case.problem.data, symbolic=True)
+    assert result.symbolic.reason == "no network fits the data"
+    assert "none found: no network fits the data" in " ".join(str(result).split())
+
+
 def test_it_is_asked_for_only():
     case, _ = found(TIE)
     result = audit(case.network, case.problem.data, goal="max-margin")
