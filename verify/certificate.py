@@ -3,8 +3,9 @@
 This module guarantees shape only: types, canonical numbers, increasing indices >= 0, lengths of pairs. Whether a
 certificate is true, and whether its indices and lengths fit the problem, is for the checker alone.
 
-JSON: an object with "schema", "kind" and the fields of the class below. Rationals are canonical text; a sparse vector
-is [[i, "q"], ...]; a node of a tree is ["split", i], ["bound", slopes, ranges] or ["empty", [[i, m], ...]]; a range is
+JSON: an object with "schema", "kind" and the fields of the class below. Rationals are canonical text, and where a
+`Number` may stand, an algebraic one is {"field": {"polynomial", "interval"}, "coefficients": [...]}; a sparse vector is
+[[i, "q"], ...]; a node of a tree is ["split", i], ["bound", slopes, ranges] or ["empty", [[i, m], ...]]; a range is
 [i, l, r, [[k, m], ...], [[k, m], ...]].
 
 Source: the certificate format of VIPR (Cheung, Gleixner, Steffy 2017) for the bracket and the style.
@@ -219,7 +220,7 @@ class StationaryNear(AboutNetwork):
 
 
 class UpperBound(Certificate):
-    """`witness` fits and has objective U, `bracket = (None, U)`."""
+    """`witness` fits and has objective U, as it is or with its neurons balanced: `bracket = (None, U)`."""
 
     KIND = "upper-bound"
     CLAIM = "a network of width {proof.witness.architecture.layers[0].outputs} fits with objective {upper}"

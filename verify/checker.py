@@ -2,7 +2,8 @@
 
     check(problem, network, certificate) -> Accepted(claim, ...) | Refused(place, reason)
 
-Standard library, exact rational arithmetic, no tolerances; nothing here searches, guesses or rounds inwards. Notation:
+Standard library, exact arithmetic (rational, or in one real algebraic number field), no tolerances; nothing here
+searches, guesses or rounds inwards. Notation:
 x_i the lifted rows, y_i the targets, s(z) = max(z, a z), f(x) = sum_j v_j s(w_j.x), theta = (w_j, v_j), N = ||theta||^2
 without the biases when these are free, q_i = y_i f(x_i) for max-margin and f(x_i) for min-norm, m = min_i q_i;
 c_i = lambda_i y_i for max-margin, lambda_i for min-norm, and h(u) = sum_i c_i s(x_i.u) the dual function.

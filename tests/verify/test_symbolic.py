@@ -142,7 +142,7 @@ def test_the_command_prints_writes_and_checks(tmp_path):
     text = " ".join(result.output.split())
     assert r"best possible = 8/sqrt(17) = 1.94028500029, proved exactly; LaTeX: \frac{8}{\sqrt{17}}" in text
     assert "4/sqrt(17), " in text
-    assert "is at most 0.935 of its norm away, proved stationary and optimal exactly" in text
+    assert "proved stationary and optimal exactly, is at most 0.935 of the norm away from this one" in text
     value = json.loads(out.read_text(encoding="utf-8"))["symbolic"]
     assert value["value"] == {"text": "8/sqrt(17)", "latex": r"\frac{8}{\sqrt{17}}", "decimal": "1.94028500029"}
     names = {Path(path).name for path in value["certificates"]}

@@ -70,8 +70,8 @@ def _closed_forms(found: Symbolic) -> Iterator[tuple[str, str]]:
         direction = ", ".join(map(str, neuron.direction))
         yield "optimal neuron", f"v = {sign}√c, w = √c·({direction}) with c = {neuron.amplitude}"
     if found.moved is not None:
-        away = f"at most {at_most(found.moved, 3)} of its norm away" if found.moved else "the same one"
-        yield "from this one", f"such a network of this architecture is {away}, proved stationary and optimal exactly"
+        away = f"at most {at_most(found.moved, 3)} of the norm away from this one" if found.moved else "this one"
+        yield "exact optimum", f"a network of this architecture, proved stationary and optimal exactly, is {away}"
 
 
 def _why_no_objective(fits: Finding) -> str:
