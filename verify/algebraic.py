@@ -147,6 +147,9 @@ class Algebraic(Record):
     def __pow__(self, exponent: int) -> Fraction:
         return prod([cast("Fraction", self)] * exponent, start=_ONE)
 
+    def __abs__(self) -> Fraction:
+        return max(cast("Fraction", self), -self)
+
     def __bool__(self) -> bool:
         return self != 0
 
@@ -160,6 +163,10 @@ class Algebraic(Record):
 
     def __hash__(self) -> int:
         return hash(self.coefficients)  # equal numbers of one field have equal coefficients, or cannot be compared
+
+    def upper(self, bits: int) -> Fraction:
+        """A rational at least this number, relative error at most 2^-bits."""
+        return self.field.enclosure(self.coefficients, bits)[1]
 
     def __float__(self) -> float:
         """For displays and searches; no proof uses it."""

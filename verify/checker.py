@@ -28,7 +28,7 @@ from verify.certificate import AboutNetwork, Bracket, Certificate, WithSubject
 from verify.codec import MAX_SIZE, at, load_json, reader
 from verify.enclosure_checks import Cell, check_stationary_near
 from verify.errors import CertificateError, InputError, require
-from verify.exact import common_integers, dot, is_rational, primitive, quotient, sqrt_upper, squared_norm, value_text
+from verify.exact import common_integers, dot, primitive, quotient, sqrt_upper, squared_norm, value_text
 from verify.patterns import Sign, pattern
 from verify.statement import Goal, Network, Problem, Trained, half_squared_norm, integer_rows, outputs
 
@@ -622,7 +622,7 @@ def _balanced_objective(problem: Problem, network: Network, own: Fraction) -> Fr
     total = Fraction(0)
     for row, outgoing in zip(network.hidden_weights, network.output_weights, strict=True):
         square = squared_norm(row[column] for column in problem.norm_columns)
-        size = sqrt_upper(square) if is_rational(square) else Fraction(0)
+        size = sqrt_upper(square)
         if size * size != square or not size:
             return own
         total += max(outgoing, -outgoing) * size

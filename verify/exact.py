@@ -5,7 +5,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from fractions import Fraction
 from math import gcd, isqrt, lcm
 from operator import mul
-from typing import cast
+from typing import Any, cast
 
 from verify.errors import InputError
 
@@ -70,6 +70,8 @@ def sqrt_upper(number: Fraction, bits: int = 40) -> Fraction:
     """A rational r with r*r >= number, relative error at most 2^-bits; exact for squares."""
     if number < 0:
         raise InputError("the square root of a negative number is asked for")
+    if not is_rational(number):
+        return sqrt_upper(cast("Any", number).upper(bits + 2), bits + 1)
     p, q = number.numerator, number.denominator
     if isqrt(p) ** 2 == p and isqrt(q) ** 2 == q:
         return Fraction(isqrt(p), isqrt(q))

@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from verify.algebraic import MAX_BITS, Algebraic, Field
-from verify.errors import CertificateError
-from verify.exact import is_rational
+from verify.errors import CertificateError, InputError
+from verify.exact import is_rational, sqrt_upper
 
 
 def field(polynomial, low, high):
@@ -136,6 +136,18 @@ def test_what_is_equal_needs_no_digits():
     assert third * third * third == 2
     assert (1 + third) ** 2 == 1 + 2 * third + third * third
     assert not third - third
+
+
+@pytest.mark.parametrize("bits", [4, 40, 300])
+def test_bounds_of_numbers_and_of_their_roots(bits):
+    t = number(ROOT_17, 0, 1)
+    for x in (t, 1 / Fraction(7) * t, 5 - t, t / 10**30):
+        assert abs(x) == abs(-x) == x
+        assert x <= x.upper(bits) <= x * (1 + Fraction(1, 2**bits))
+        root = sqrt_upper(x, bits)
+        assert x <= root * root <= x * (1 + Fraction(1, 2**bits)) ** 2
+    with pytest.raises(InputError, match="negative"):
+        sqrt_upper(-t)
 
 
 def test_the_conjugate_is_another_number():

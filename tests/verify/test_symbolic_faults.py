@@ -3,6 +3,7 @@
 import json
 import math
 from copy import deepcopy
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -12,7 +13,7 @@ import sympy
 from tests.closed_forms import CASES, LOWER, OPTIMUM, STATIONARY, THEOREM, TIE, UPPER, X, found
 from verify import audit, statement
 from verify.algebraic import Algebraic, Field
-from verify.certificate import BetterNetwork, Fits, Stationary, claim_text, from_json, sealed, to_json
+from verify.certificate import BetterNetwork, Fits, NotLocal, Stationary, claim_text, from_json, sealed, to_json
 from verify.checker import Accepted, Refused, check
 from verify.errors import CertificateError
 from verify.readers import read_case
@@ -261,6 +262,18 @@ def number_of(square):
     root = of.number([Fraction(0), Fraction(0), Fraction(1, 2)])
     assert root * root == square
     return root
+
+
+def test_no_local_optimum_in_algebraic_numbers():
+    """The tie network times sqrt(2) descends the same way; with one layer stretched only it is not balanced."""
+    case, _ = found(TIE)
+    (given,) = audit(case.network, case.problem.data, goal="max-margin").local_optimum.certificates
+    assert isinstance(given, NotLocal)
+    root, (hidden, last) = number_of(2), case.network.parameters
+    longer = tuple(entry * root for entry in hidden), tuple(entry * root for entry in last)
+    for subject, kind in ((longer, Accepted), ((longer[0], last), Refused), ((hidden, longer[1]), Refused)):
+        proof = replace(given, subject=subject, moved=Fraction(1, 2))
+        assert isinstance(check(case.problem, case.network, sealed(case.problem, case.network, proof)), kind)
 
 
 SQUARE_ROOT = {"field": {"interval": ["1", "2"], "polynomial": [-2, 0, 1]}, "coefficients": ["0", "1"]}
