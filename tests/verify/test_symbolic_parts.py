@@ -67,6 +67,8 @@ def test_linear_algebra_over_a_field():
         ((1, 0, -10, 0, 1), (3, 4), (0, 1), "sqrt(2) + sqrt(3)"),
         ((-1, -1, 0, 0, 0, 1), (1, 2), (0, 1), "the root of x**5 - x - 1 near 1.16730397826"),
         ((-17, 0, 0, 0, 1), (2, 3), (0, 1), "17**(1/4)"),
+        ((-2, 0, 0, 1), (1, 2), (0, 1), "2**(1/3)"),
+        ((1, -3, 0, 1), ("3/2", 2), (0, 1), "the root of x**3 - 3*x + 1 near 1.53208888624"),
     ],
 )
 def test_formulas(polynomial, interval, coefficients, text):

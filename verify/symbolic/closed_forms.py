@@ -72,8 +72,8 @@ def _radicals(polynomial: Poly) -> list[Expr]:
     """The roots that can be written with real radicals."""
     import sympy
 
-    if polynomial.degree() == 3 or polynomial.degree() > 8:
-        return []  # Cardano's formula says less than the polynomial
+    if polynomial.degree() not in (2, 4) and len(polynomial.terms()) > 2:
+        return []  # Cardano's formula says less than the polynomial, and longer ones take minutes
     found = sympy.roots(polynomial, cubics=False, quintics=False)
     return [sympy.sqrtdenest(root) for root in found if not root.has(sympy.I)]
 
