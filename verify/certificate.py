@@ -187,7 +187,7 @@ class Direction(Record):
 
     sign: Literal["+", "-"]
     sides: str
-    neurons: Sparse
+    neurons: Annotated[tuple[tuple[Index, Fraction], ...], increasing(itemgetter(0))]
     amplitude: Fraction | None = None
     mirror: Index | None = None
 
