@@ -34,7 +34,7 @@ UNITS = {
         tuple(Fraction(q, 7) for q in (2, 3, 6)),
     ),
 }
-UNITS[4] = tuple((*row, 0) for row in UNITS[3]) + (tuple(Fraction(1, 2) for _ in range(4)),)
+UNITS[4] = (*((*row, 0) for row in UNITS[3]), (Fraction(1, 2),) * 4)
 
 
 def random_kkt_points(seed, count):

@@ -83,8 +83,8 @@ def _interior_points(planes, dimension):
             (abs(times(plane, u)) / (1 + abs(times(plane, last))) for plane in others if times(plane, u)),
             default=Fraction(1),
         )
-        for side in (1, -1):
-            found.append([value + side * reach / 2 * n for value, n in zip(u, last, strict=True)])
+        for step in (reach / 2, -reach / 2):
+            found += [[value + step * n for value, n in zip(u, last, strict=True)]]
     return found
 
 
@@ -210,9 +210,7 @@ def _solve(cost, inside, level, bent):
     box = np.eye(width)[:total]
     cones = [np.vstack([-np.eye(width)[total + q], -np.eye(width)[columns]]) for q, columns in enumerate(bent)]
     matrix = np.vstack([wide(level), -wide(inside), box, -box, *cones])
-    right = np.concatenate(
-        [np.zeros(len(level) + len(inside)), np.ones(2 * total), np.zeros(sum(map(len, cones)))]
-    )
+    right = np.concatenate([np.zeros(len(level) + len(inside)), np.ones(2 * total), np.zeros(sum(map(len, cones)))])
     found = solve_cone_program(
         np.concatenate([cost, np.ones(len(bent))]),
         matrix,

@@ -1,6 +1,7 @@
 """Local optimality against a brute force over all choices, on random exact KKT points."""
 
 from fractions import Fraction
+from functools import cache
 from math import sqrt
 from pathlib import Path
 
@@ -20,6 +21,7 @@ CASES = Path(__file__).parents[2] / "cases"
 CHUNKS, CHUNK, MOST_CHOICES = 10, 50, 256
 
 
+@cache
 def points(chunk):
     return list(random_kkt_points(1000 + chunk, CHUNK))
 
@@ -129,7 +131,14 @@ def test_a_descent_is_feasible_and_better_all_along(decided, chunk):
             problem, proof = point.problem, proposal.certificate
             subject = point.network if proof.subject is None else Network(point.network.architecture, proof.subject)
             values = [float(objective(problem, subject))]
-            for t in (Fraction(1, 10**6), Fraction(1, 1000), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10), Fraction(1)):
+            for t in (
+                Fraction(1, 10**6),
+                Fraction(1, 1000),
+                Fraction(1, 10),
+                Fraction(1, 2),
+                Fraction(9, 10),
+                Fraction(1),
+            ):
                 u, signs = _moved(subject, proof, t)
                 assert _least_slack(problem, subject, u, signs) >= 0
                 assert _cost(problem, u) < _cost(problem, _start(subject))
@@ -144,8 +153,13 @@ def _start(network):
 
 def _moved(network, proof, t):
     """u + t direction on all columns, and the output signs."""
-    steps = [dict(zip(mask, row, strict=True)) for mask, row in zip(network.architecture.masks, proof.direction, strict=True)]
-    u = [[value + t * step.get(c, 0) for c, value in enumerate(row)] for row, step in zip(_start(network), steps, strict=True)]
+    steps = [
+        dict(zip(mask, row, strict=True)) for mask, row in zip(network.architecture.masks, proof.direction, strict=True)
+    ]
+    u = [
+        [value + t * step.get(c, 0) for c, value in enumerate(row)]
+        for row, step in zip(_start(network), steps, strict=True)
+    ]
     given = dict(proof.signs)
     signs = [(v > 0) - (v < 0) or given.get(j, 0) for j, (_, v) in enumerate(neurons(network))]
     for row, sign in zip(u, signs, strict=True):
