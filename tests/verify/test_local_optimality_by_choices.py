@@ -152,13 +152,12 @@ def _start(network):
 
 
 def _moved(network, proof, t):
-    """u + t direction on all columns, and the output signs."""
-    steps = [
-        dict(zip(mask, row, strict=True)) for mask, row in zip(network.architecture.masks, proof.direction, strict=True)
-    ]
+    """u + t direction and the output signs; a direction moves no weight that its mask hides."""
+    for mask, row in zip(network.architecture.masks, proof.direction, strict=True):
+        assert not any(value for c, value in enumerate(row) if c not in mask)
     u = [
-        [value + t * step.get(c, 0) for c, value in enumerate(row)]
-        for row, step in zip(_start(network), steps, strict=True)
+        [value + t * step for value, step in zip(row, steps, strict=True)]
+        for row, steps in zip(_start(network), proof.direction, strict=True)
     ]
     given = dict(proof.signs)
     signs = [(v > 0) - (v < 0) or given.get(j, 0) for j, (_, v) in enumerate(neurons(network))]
