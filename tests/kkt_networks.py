@@ -22,7 +22,7 @@ from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.exact import dot
 from verify.strategies import KKTPoint
 
-SLOPES = (*[Fraction(0)] * 5, *[Fraction(1, 2)] * 3, *[Fraction(1, 3)] * 3, Fraction(1))
+SLOPES = tuple(map(Fraction, ("0", "1/2", "0", "1/3", "0", "1/2", "0", "1/3", "1")))
 UNITS = {
     1: ((1,),),
     2: ((1, 0), (0, 1), (Fraction(3, 5), Fraction(4, 5)), (Fraction(5, 13), Fraction(12, 13))),
@@ -42,9 +42,9 @@ def random_kkt_points(seed, count):
     random = Random(seed)
     for number in range(count):
         goal, bias = tuple(Goal)[number % 2], (Bias.NONE, Bias.NONE, Bias.PENALISED, Bias.FREE)[number // 2 % 4]
-        point = None
+        slope, point = SLOPES[number % len(SLOPES)], None
         while point is None or (_is_smooth(point) and random.random() < 0.85):
-            point = _attempt(random, goal, bias)
+            point = _attempt(random, goal, bias, slope)
         yield point
 
 
@@ -53,10 +53,9 @@ def _is_smooth(point):
     return not point.kink_products and all(point.network.output_weights)
 
 
-def _attempt(random, goal, bias):
+def _attempt(random, goal, bias, a):
     """One draw; None when the signs did not survive."""
-    a = random.choice(SLOPES)
-    d = random.choice((1, 2, 2, 3) if bias is Bias.NONE else (1, 1, 2, 2, 3))
+    d = random.choice((1, 2, 2, 2, 3, 3) if bias is Bias.NONE else (1, 2, 2, 3))
     count = random.choice((1, 1, 2, 2, 2, 3))
     masks = _masks(random, d, bias, count)
     units = [_unit(random, mask, d, bias) for mask in masks]
@@ -64,7 +63,8 @@ def _attempt(random, goal, bias):
     if random.random() < 0.3:
         signs = [-s for s in signs]
     sizes = [random.choice((Fraction(1), Fraction(1, 2), Fraction(3, 2), Fraction(2))) for _ in units]
-    n = random.randint(max(1, count - 1), 5)
+    most = min(5, count * d) if random.random() < 0.7 else 5  # with more points there is hardly room to move
+    n = random.randint(min(most, 1 + (bias is not Bias.NONE)), most)
     if bias is Bias.NONE:
         found = _without_bias(random, goal, a, d, n, masks, units, signs, sizes)
     else:
@@ -121,7 +121,8 @@ def _slopes(random, signs, a):
 
 def _without_bias(random, goal, a, d, n, masks, units, signs, sizes):
     """Points, coefficients and slopes; the unknowns are z_i = |c_i| x_i, the signs of c_i are drawn first."""
-    start = [[Fraction(random.randint(-3, 3), 2) for _ in range(d)] for _ in range(n)]
+    reach = random.choice((3, 6, 10))
+    start = [[Fraction(random.randint(-reach, reach), 2) for _ in range(d)] for _ in range(n)]
     pattern = _pattern(random, units, start, random.choice((0.1, 0.3, 0.5)))
     slopes = _slopes(random, pattern, a)
     ends = [_end(random, goal, pattern, a, units, signs, sizes, i, row) for i, row in enumerate(start)]
@@ -131,7 +132,7 @@ def _without_bias(random, goal, a, d, n, masks, units, signs, sizes):
             lines.append([ends[i] * slopes[j][i] * (q == c) for i in range(n) for q in range(d)])
             right.append(signs[j] * unit[c])
         lines += [[unit[q] * (p == i) for p in range(n) for q in range(d)] for i in range(n) if pattern[j][i] == 0]
-    right += [Fraction(0)] * (len(lines) - len(right))
+        right += [Fraction(0)] * (len(lines) - len(right))
     above = _sign_lines(pattern, units, n, d)
     if goal is Goal.MAX_MARGIN:
         for i in range(n):
@@ -157,7 +158,8 @@ def _without_bias(random, goal, a, d, n, masks, units, signs, sizes):
 
 def _with_bias(random, goal, a, d, n, bias, masks, units, signs, sizes):
     """As above; the last coordinate of a point is 1, so that the equations of the bias are on the coefficients."""
-    start = [[*[Fraction(random.randint(-4, 4), 2) for _ in range(d)], Fraction(1)] for _ in range(n)]
+    reach = random.choice((4, 10))
+    start = [[*[Fraction(random.randint(-reach, reach), 2) for _ in range(d)], Fraction(1)] for _ in range(n)]
     pattern = _pattern(random, units, start, random.choice((0.1, 0.3, 0.5)))
     slopes = _slopes(random, pattern, a)
     shifts = [0 if bias is Bias.FREE else s * e[d] for s, e in zip(signs, units, strict=True)]

@@ -210,6 +210,17 @@ def test_no_small_step_from_a_local_optimum_is_better(decided, chunk):
             assert _best_nearby(problem, network, random) >= float(objective(problem, network)) * (1 - 1e-9)
 
 
+def test_small_steps_do_find_better_networks_where_there_are_some(decided):
+    """What the test above can see: of the points that are no local optima, at least a quarter."""
+    random = np.random.default_rng(0)
+    found = [point for point, answer, _ in decided(0) if answer is not None and answer.verdict == "not-local"]
+    better = [
+        _best_nearby(point.problem, point.network, random) < float(objective(point.problem, point.network)) * (1 - 1e-9)
+        for point in found
+    ]
+    assert sum(better) >= len(better) / 4 > 0
+
+
 def _best_nearby(problem, network, random, count=2000):
     """The least objective of `count` random feasible networks nearby: at margin 1, or projected by least squares."""
     columns, a = list(counted(problem)), float(problem.architecture.slope)
