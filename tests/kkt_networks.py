@@ -22,7 +22,7 @@ from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.exact import dot
 from verify.strategies import KKTPoint
 
-SLOPES = tuple(map(Fraction, ("0", "1/2", "0", "1/3", "0", "1/2", "0", "1/3", "1")))
+SLOPES = tuple(map(Fraction, ("0", "0", "0", "0", "0", "1/2", "1/2", "1/3", "1/3", "1")))
 UNITS = {
     1: ((1,),),
     2: ((1, 0), (0, 1), (Fraction(3, 5), Fraction(4, 5)), (Fraction(5, 13), Fraction(12, 13))),
@@ -42,9 +42,9 @@ def random_kkt_points(seed, count):
     random = Random(seed)
     for number in range(count):
         goal, bias = tuple(Goal)[number % 2], (Bias.NONE, Bias.NONE, Bias.PENALISED, Bias.FREE)[number // 2 % 4]
-        slope, point = SLOPES[number % len(SLOPES)], None
+        point = None
         while point is None or (_is_smooth(point) and random.random() < 0.85):
-            point = _attempt(random, goal, bias, slope)
+            point = _attempt(random, goal, bias, random.choice(SLOPES))
         yield point
 
 
