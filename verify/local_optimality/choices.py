@@ -112,11 +112,11 @@ class Nearby:
     def _unit(
         self, mask: tuple[int, ...], sign: int, strict: Mapping[int, int], ties: tuple[int, ...], cell: Cell
     ) -> tuple[Fraction, ...] | None:
-        """w_j / |v_j| of a live neuron of that mask and sign in the closed cell."""
+        """w_j / |v_j| of a live neuron of that sign in the closed cell; it may see fewer columns than the mask."""
         sides = {**strict, **dict(zip(ties, cell, strict=True))}
         rows, counted = self.problem.rows, self.problem.norm_columns
         for w, v, own in zip(self.network.hidden_weights, self.network.output_weights, self.masks, strict=True):
-            if own == mask and v * sign > 0 and all(side * dot(rows[i], w) >= 0 for i, side in sides.items()):
+            if set(own) <= set(mask) and v * sign > 0 and all(side * dot(rows[i], w) >= 0 for i, side in sides.items()):
                 return tuple(w[c] / abs(v) if c in counted else Fraction(0) for c in mask)
         return None
 
