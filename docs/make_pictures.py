@@ -52,6 +52,8 @@ PICTURES = {
     "tie": lambda: case("max-margin/tie-needs-clarke"),
     "constant": lambda: case("max-margin/safran2022-example-1"),
     "dots": dots,
+    "kkt-not-local": lambda: case("min-norm/kkt-not-local-one-neuron"),
+    "local-not-global": lambda: case("max-margin/vardi2022-theorem-4-3-local-not-global"),
     "four-inputs": lambda: example("iris-pair/relu-trained.npz", "iris-pair/data.npz"),
 }
 
