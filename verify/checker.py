@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from operator import mul, sub
 from pathlib import Path
@@ -129,6 +129,7 @@ def _factors(problem: Problem) -> Sequence[Fraction]:
     return problem.targets if problem.goal is Goal.MAX_MARGIN else [Fraction(1)] * len(problem.targets)
 
 
+@lru_cache(maxsize=4)
 def _slacks(problem: Problem, network: Network, place: str = "subject") -> tuple[Fraction, list[Fraction]]:
     """(m, q_i - m), m the least q_i, for max-margin; (0, zeros) for min-norm; refuses a network that does not fit."""
     values = outputs(problem, network)

@@ -38,7 +38,7 @@ def certified(problem: Problem, network: Network | None, certificate: _C) -> _C 
     return proof if isinstance(checked(problem, network, proof), Accepted) else None
 
 
-_RECENT: deque[tuple[Problem, Network | None, Certificate, Accepted | Refused]] = deque(maxlen=4)
+_RECENT: deque[tuple[Problem, Network | None, Certificate, Accepted | Refused]] = deque(maxlen=12)
 
 
 def checked(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted | Refused:
