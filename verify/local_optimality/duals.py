@@ -51,8 +51,8 @@ class _System:
         self.tight: list[tuple[int, Cell]] = []
         self.loose: list[tuple[int, Cell]] = []
         for q, case in enumerate(cases):
-            for cell, unit in pairs(case):
-                (self.loose if unit is None else self.tight).append((q, cell))
+            for cell, units in pairs(case):
+                (self.tight if units else self.loose).append((q, cell))
         self.places: dict[tuple[int, Cell], int] = {}
         for key in self.tight:
             self.places[key] = len(self.nonnegative)
@@ -62,10 +62,15 @@ class _System:
         self.lines: list[Vector] = []
         self.right: Vector = []
         for key in self.tight:
-            unit = dict(pairs(cases[key[0]]))[key[1]] or ()
-            for at, line in enumerate(self._lines(key, len(self.nonnegative), self.places[key])):
-                self.lines.append(line)
-                self.right.append(unit[at])
+            lines = self._lines(key, len(self.nonnegative), self.places[key])
+            for unit in dict(pairs(cases[key[0]]))[key[1]]:
+                self.lines += lines
+                self.right += unit.vector
+                for k in unit.weightless:
+                    line = [Fraction(0)] * len(self.nonnegative)
+                    line[self.places[key] + k] = Fraction(1)
+                    self.lines.append(line)
+                    self.right.append(Fraction(0))
 
     def _unit(self, i: int) -> float:
         """A power of two about 1 / |x_i|: what is about 1 for a multiplier of the point."""
