@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -64,13 +65,17 @@ class Nearby:
         signs = pattern(problem, network)
         self.strict = [{i: int(s) for i, s in enumerate(row) if s} for row in signs]
         self.ties = [self._ties(j) for j in range(len(self.masks))]
-        self.cells = [self._cells(j) for j in range(len(self.masks))]
         values = outputs(problem, network)
         if problem.goal is Goal.MAX_MARGIN:
             quantities = [y * f for y, f in zip(problem.data.targets, values, strict=True)]
             self.active = [i for i, q in enumerate(quantities) if q == min(quantities)]
         else:
             self.active = list(range(len(values)))
+
+    @cached_property
+    def cells(self) -> list[tuple[Cell, ...]]:
+        """The sides that each neuron can take at its ties."""
+        return [self._cells(j) for j in range(len(self.masks))]
 
     def _ties(self, j: int) -> tuple[int, ...]:
         if self._is_constant(j):
