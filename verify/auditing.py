@@ -25,7 +25,7 @@ from verify.global_optimality import (
     is_no_wider,
     optimal_within,
 )
-from verify.local_optimality import local_optimality
+from verify.local_optimality import local_optimality, multiplier_dimension
 from verify.near_findings import strengthened
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
@@ -102,7 +102,7 @@ def audit(
         rest = _not_fitting(problem, network, fits)
     else:
         proposal = _stationarity(problem, subject, network, allowed, _share(deadline, 0.3))
-        stationary = decide(Question.STATIONARY, problem, network, proposal)
+        stationary = _with_dimension(problem, network, decide(Question.STATIONARY, problem, network, proposal))
         if proposal.reason == INTERRUPTED:
             bracket = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
         else:
@@ -360,6 +360,19 @@ def _infeasible(
     rest = _not_fitting(problem, network, fits)
     audit_ = _assemble(problem, network, fits, rest, None, None, tolerance, notes, began)
     return replace(audit_, infeasible=True, bounds=(certificate,), status="infeasible")
+
+
+def _with_dimension(problem: Problem, network: Network, stationary: Finding) -> Finding:
+    """The finding with the dimension of the set of multipliers, of an exact KKT point."""
+    if stationary.verdict is not Verdict.PROVED or stationary.level == "approximate":
+        return stationary
+    try:
+        with np.errstate(all="ignore"):
+            dimension = multiplier_dimension(problem, stationary.subject or network)
+    except _FLOAT_FAILURES:
+        return stationary
+    known = {} if dimension is None else {"multiplier_dimension": Fraction(dimension)}
+    return replace(stationary, numbers={**stationary.numbers, **known})
 
 
 def _local(problem: Problem, network: Network, known: dict[Question, Finding], deadline: float | None) -> Finding:

@@ -52,7 +52,9 @@ def test_the_tie_case(tie):
     assert wording(tie).legend == ()
     assert rows(tie) == {
         "fits the data": ("proved", "", "every point is on its side; the least margin is 1"),
-        "stationary (KKT point)": ("proved", "", "the KKT conditions hold exactly, with λ = (1, 1)"),
+        "stationary (KKT point)": (
+            "proved", "", "the KKT conditions hold exactly, with λ = (1, 1), the only multipliers",
+        ),
         "local optimum": ("refuted", "", "better networks lie arbitrarily near: move neuron 0"),
         "global optimum of its width": (
             "refuted", "", "a network of 2 neurons fits and is better: its objective is 14.6 % lower",

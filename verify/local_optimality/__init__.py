@@ -17,12 +17,13 @@ from verify.exact_networks import distance
 from verify.local_optimality.choices import SIGN, Choice, Nearby
 from verify.local_optimality.descent import descent
 from verify.local_optimality.duals import common_dual
+from verify.local_optimality.multipliers import multiplier_dimension
 from verify.local_optimality.proofs import leaf
 from verify.network import Network
 from verify.problem import Problem
 from verify.proposal import Proposal, certified
 
-__all__ = ["local_optimality"]
+__all__ = ["local_optimality", "multiplier_dimension"]
 
 MOST_NODES = 4000
 """Nodes of the tree of choices after which the question stays open."""

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
-from verify.exact import dot
 from verify.exact_networks import float_rows
 from verify.network import Network
 from verify.patterns import pattern
@@ -31,11 +31,19 @@ Cell = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Unit:
+    """The bound that a live neuron asks for: its vector w_j / |v_j|, and the ties whose weight nu must be 0."""
+
+    vector: tuple[Fraction, ...]
+    weightless: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """mask, sign, cone: as the checker has them.   ties: the points that are not strictly decided (zero rows left out).
 
-    cells: the sides of all ties that are open and agree with the choices.   units: for each cell, the vector that its
-    bound must have because a neuron that is not zero lies in its closure, or None.
+    cells: the sides of all ties that are open and agree with the choices.   units: for each cell, what its bound must
+    be because live neurons lie in its closure; two different vectors exclude each other.
     """
 
     mask: tuple[int, ...]
@@ -44,7 +52,7 @@ class Case:
     strict: Mapping[int, int]
     ties: tuple[int, ...]
     cells: tuple[Cell, ...]
-    units: tuple[tuple[Fraction, ...] | None, ...]
+    units: tuple[tuple[Unit, ...], ...]
 
 
 class Nearby:
@@ -57,7 +65,6 @@ class Nearby:
         signs = pattern(problem, network)
         self.strict = [{i: int(s) for i, s in enumerate(row) if s} for row in signs]
         self.ties = [self._ties(j) for j in range(len(self.masks))]
-        self.cells = [self._cells(j) for j in range(len(self.masks))]
         values = outputs(problem, network)
         if problem.goal is Goal.MAX_MARGIN:
             quantities = [y * f for y, f in zip(problem.data.targets, values, strict=True)]
@@ -65,17 +72,30 @@ class Nearby:
         else:
             self.active = list(range(len(values)))
 
+    @cached_property
+    def cells(self) -> list[tuple[Cell, ...]]:
+        """The sides that each neuron can take at its ties."""
+        return [self._cells(j) for j in range(len(self.masks))]
+
     def _ties(self, j: int) -> tuple[int, ...]:
+        if self._is_constant(j):
+            return tuple(self.strict[j])
         if self.linear:
             return ()
         rows = self.problem.rows
         return tuple(i for i in range(len(rows)) if i not in self.strict[j] and any(rows[i][c] for c in self.masks[j]))
+
+    def _is_constant(self, j: int) -> bool:
+        """Whether the neuron has a bias and nothing else: it keeps its cone, of all points."""
+        return self.is_zero(j) and any(self.network.hidden_weights[j])
 
     def _cells(self, j: int) -> tuple[Cell, ...]:
         from solvers.arrangements import cells
 
         if not self.ties[j]:
             return ((),)
+        if self._is_constant(j):
+            return (tuple(self.strict[j].values()),)
         rows = float_rows(self.problem)[np.ix_(self.ties[j], self.masks[j])]
         sizes = np.abs(rows).max(axis=1, keepdims=True)
         return tuple(sorted(tuple(int(s) for s in signs) for signs, _ in cells(rows / sizes)))
@@ -105,20 +125,27 @@ class Nearby:
                 key = (mask, frozenset(cone.items()), sign)
                 if key not in found:
                     cells = self.cells_of(j, path)
-                    units = tuple(self._unit(mask, sign, self.strict[j], self.ties[j], cell) for cell in cells)
+                    units = tuple(self._units(mask, sign, self.strict[j], self.ties[j], cell) for cell in cells)
                     found[key] = Case(mask, sign, cone, self.strict[j], self.ties[j], cells, units)
         return list(found.values())
 
-    def _unit(
+    def _units(
         self, mask: tuple[int, ...], sign: int, strict: Mapping[int, int], ties: tuple[int, ...], cell: Cell
-    ) -> tuple[Fraction, ...] | None:
-        """w_j / |v_j| of a live neuron of that sign in the closed cell; it may see fewer columns than the mask."""
+    ) -> tuple[Unit, ...]:
+        """From the live neurons of that sign in the closed cell that see no more than the mask.
+
+        ||w_j|| = s h(w_j) = p.w_j - sum nu_i tau_i x_i.w_j <= ||w_j||, so that p = w_j / ||w_j||, and nu_i = 0 where
+        x_i.w_j is not 0.
+        """
         sides = {**strict, **dict(zip(ties, cell, strict=True))}
-        rows, counted = self.problem.rows, self.problem.norm_columns
-        for w, v, own in zip(self.network.hidden_weights, self.network.output_weights, self.masks, strict=True):
-            if set(own) <= set(mask) and v * sign > 0 and all(side * dot(rows[i], w) >= 0 for i, side in sides.items()):
-                return tuple(w[c] / abs(v) if c in counted else Fraction(0) for c in mask)
-        return None
+        counted = self.problem.norm_columns
+        found: dict[Unit, None] = {}
+        for q, (w, v) in enumerate(zip(self.network.hidden_weights, self.network.output_weights, strict=True)):
+            is_inside = all(self.strict[q].get(i, side) == side for i, side in sides.items())
+            if v * sign > 0 and set(self.masks[q]) <= set(mask) and is_inside:
+                vector = tuple(w[c] / abs(v) if c in counted else Fraction(0) for c in mask)
+                found[Unit(vector, tuple(k for k, i in enumerate(ties) if i in self.strict[q]))] = None
+        return tuple(found)
 
     def next_choice(self, path: Mapping[Choice, int]) -> Choice | None:
         """What to decide next, live neurons first: a tie with cells on both sides, or an output sign."""
@@ -140,6 +167,6 @@ class Nearby:
         return total
 
 
-def pairs(case: Case) -> Iterator[tuple[Cell, tuple[Fraction, ...] | None]]:
+def pairs(case: Case) -> Iterator[tuple[Cell, tuple[Unit, ...]]]:
     """The cells with their units."""
     yield from zip(case.cells, case.units, strict=True)

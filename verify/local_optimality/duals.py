@@ -16,7 +16,7 @@ import numpy as np
 
 from verify.exact import squared_norm
 from verify.local_optimality.choices import Case, Cell, Nearby, pairs
-from verify.local_optimality.exact_systems import Array, Vector, shortest, solution_near
+from verify.local_optimality.exact_systems import NOTHING, Array, Vector, shortest, solution_near
 from verify.problem import Goal
 
 Weights = dict[tuple[int, Cell], Vector]
@@ -33,8 +33,9 @@ class Dual:
 def common_dual(nearby: Nearby, cases: list[Case]) -> Dual | None:
     """Multipliers for all cells of the cases at once, or None where none were found."""
     system = _System(nearby, cases)
-    for guess in system.guesses():
-        exact = solution_near(system.lines, system.right, guess, system.nonnegative, system.units)
+    for guess, extra in system.guesses():
+        lines, right = [*system.lines, *extra], [*system.right, *[Fraction(0)] * len(extra)]
+        exact = solution_near(lines, right, guess, system.nonnegative, system.units)
         if exact is not None and (dual := system.completed(exact)) is not None:
             return dual
     return None
@@ -51,8 +52,8 @@ class _System:
         self.tight: list[tuple[int, Cell]] = []
         self.loose: list[tuple[int, Cell]] = []
         for q, case in enumerate(cases):
-            for cell, unit in pairs(case):
-                (self.loose if unit is None else self.tight).append((q, cell))
+            for cell, units in pairs(case):
+                (self.tight if units else self.loose).append((q, cell))
         self.places: dict[tuple[int, Cell], int] = {}
         for key in self.tight:
             self.places[key] = len(self.nonnegative)
@@ -62,10 +63,15 @@ class _System:
         self.lines: list[Vector] = []
         self.right: Vector = []
         for key in self.tight:
-            unit = dict(pairs(cases[key[0]]))[key[1]] or ()
-            for at, line in enumerate(self._lines(key, len(self.nonnegative), self.places[key])):
-                self.lines.append(line)
-                self.right.append(unit[at])
+            lines = self._lines(key, len(self.nonnegative), self.places[key])
+            for unit in dict(pairs(cases[key[0]]))[key[1]]:
+                self.lines += lines
+                self.right += unit.vector
+                for k in unit.weightless:
+                    line = [Fraction(0)] * len(self.nonnegative)
+                    line[self.places[key] + k] = Fraction(1)
+                    self.lines.append(line)
+                    self.right.append(Fraction(0))
 
     def _unit(self, i: int) -> float:
         """A power of two about 1 / |x_i|: what is about 1 for a multiplier of the point."""
@@ -92,14 +98,18 @@ class _System:
         found = np.array([[float(x) for x in line] for line in self._lines(key, len(units), place)])
         return found.reshape(len(self.cases[key[0]].mask), len(units)) * units
 
-    def guesses(self) -> list[Array]:
-        """Float solutions: a vertex where all is linear, the one with the most room in the loose cells otherwise."""
+    def guesses(self) -> list[tuple[Array, list[Vector]]]:
+        """Float solutions, each with lines that must be 0 besides.
+
+        A vertex where all is linear; the one with the most room in the loose cells otherwise, where a part along the
+        free bias that no nu can take up is 0.
+        """
         from scipy.optimize import linprog
 
         from solvers.instance import Status
         from solvers.interior_point import Cone, solve_cone_program
 
-        found: list[Array] = []
+        found: list[tuple[Array, list[Vector]]] = []
         width = len(self.nonnegative)
         matrix = (
             np.array([[float(x) for x in line] for line in self.lines]).reshape(len(self.lines), width) * self.units
@@ -111,7 +121,7 @@ class _System:
             if solved.status == 2:
                 return []
             if solved.x is not None:
-                found.append(np.array(solved.x) * self.units)
+                found.append((np.array(solved.x) * self.units, []))
         extra = dict.fromkeys(self.loose, 0)
         total = width + 1
         for key in self.loose:
@@ -151,8 +161,22 @@ class _System:
         cost[width] = 1.0
         solution = solve_cone_program(cost, np.concatenate(blocks), np.concatenate(values), cones)
         if solution.status is not Status.FAILED and solution.primal is not None:
-            found.insert(0 if self.loose else 1, solution.primal[:width] * self.units)
+            guess, idle = solution.primal * units, list[Vector]()
+            for key, place in extra.items():
+                weights = solution.primal[place : place + len(self.cases[key[0]].ties)]
+                if weights.max(initial=0.0) <= NOTHING * max(
+                    float(np.abs(solution.primal[:width]).max(initial=0.0)), 1.0
+                ):
+                    idle += self._bias_lines(key)
+            found.insert(0 if self.loose else 1, (guess[:width], idle))
         return found
+
+    def _bias_lines(self, key: tuple[int, Cell]) -> list[Vector]:
+        """The part of p along a free bias as a function of the multipliers alone."""
+        width, counted = len(self.active), self.nearby.problem.norm_columns
+        lines = self._lines(key, width + len(key[1]), width)
+        others = [line for line, c in zip(lines, self.cases[key[0]].mask, strict=True) if c not in counted]
+        return [line[:width] + [Fraction(0)] * (len(self.nonnegative) - width) for line in others]
 
     def completed(self, exact: Vector) -> Dual | None:
         """The dual point with exact weights in the loose cells too, when all of them close."""

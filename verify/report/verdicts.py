@@ -41,7 +41,7 @@ def statement(audit: Audited, finding: Finding) -> str:
         case Infeasible():
             return "no network of any width fits the data"
         case Stationary() as proof:
-            return _stationary(audit.problem, proof)
+            return _stationary(audit.problem, proof, finding.numbers)
         case StationaryNear() as proof:
             return _near(finding, proof)
         case NotStationary() as proof if finding is audit.stationary:
@@ -75,16 +75,24 @@ def _misfit(audit: Audited, finding: Finding) -> str:
     return f"{len(missed)} of {count(len(margins), 'point')} {kind}: {points(missed)}"
 
 
-def _stationary(problem: Problem, proof: Stationary) -> str:
+def _stationary(problem: Problem, proof: Stationary, numbers: Mapping[str, Fraction]) -> str:
     after = _moved(proof.subject is not None, proof.moved)
     if proof.epsilon or proof.delta:
         bounds = f"ε\u00a0=\u00a0{small(proof.epsilon)} and δ\u00a0=\u00a0{small(proof.delta)}"
         return f"the KKT conditions hold up to {bounds}{after}"
     multipliers, n = dict(proof.multipliers), len(problem.data)
     shown = ", ".join(str(multipliers.get(i, 0)) for i in range(n)) if n <= 12 else ""
-    if not 0 < len(shown) <= 40:
-        return f"the KKT conditions hold exactly, with multipliers at {len(multipliers)} of {n} points{after}"
-    return f"the KKT conditions hold exactly, with λ\u00a0=\u00a0({shown}){after}"
+    which = f"λ\u00a0=\u00a0({shown})" if 0 < len(shown) <= 40 else f"multipliers at {len(multipliers)} of {n} points"
+    return f"the KKT conditions hold exactly, with {which}{_choice(problem, numbers)}{after}"
+
+
+def _choice(problem: Problem, numbers: Mapping[str, Fraction]) -> str:
+    """How many multipliers there are, where that is known."""
+    if "multiplier_dimension" not in numbers:
+        return ""
+    dimension = numbers["multiplier_dimension"]
+    what = "polytope" if problem.goal is Goal.MAX_MARGIN else "set"
+    return f"; all multipliers are a {what} of dimension {dimension}" if dimension else ", the only multipliers"
 
 
 def _near(finding: Finding, proof: StationaryNear) -> str:

@@ -1,0 +1,199 @@
+"""How many multipliers has an exact KKT point? The dimension of the set Lambda of all of them, exactly.
+
+With products mu_ij = lambda_i g_ij at kinks, the KKT conditions are linear in x = (lambda, mu): A x = b, G x >= 0. So
+Lambda is a projection of a polyhedron (min-norm: one for each vector of signs of the multipliers at kinks; the largest
+counts). Its dimension is the rank, in lambda, of the solutions of A x = 0 and G_k x = 0, k in those inequalities that
+are equalities throughout. These are guessed in floats. Then a point with G_k x > 0 for all others, and y > 0 with
+sum y_k G_k x = 0 for all x with A x = b, are found exactly, so that the guess is proved.
+
+Source: MATHEMATICS.md, section 2; R. Freund, R. Roundy, M. Todd, Identifying the set of always-active constraints in a
+system of linear inequalities by a single linear program, 1985.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from verify.exact import dot
+from verify.exactify import solve_exactly
+from verify.local_optimality.choices import Nearby
+from verify.local_optimality.exact_systems import Array, Vector, solution_near
+from verify.network import Network
+from verify.problem import Goal, Problem
+
+__all__ = ["multiplier_dimension"]
+
+MOST_UNKNOWNS = 150
+MOST_BRANCHES = 64
+
+
+def multiplier_dimension(problem: Problem, network: Network) -> int | None:
+    """The dimension of the set of multipliers of an exact KKT point; 0: they are unique.
+
+    None where it is not found: no KKT point, too large, or rounding. What is returned is proved, but for this: a vector
+    of signs at kinks is believed to have no multipliers when a linear program in floats says so.
+    """
+    system = _System(Nearby(problem, network))
+    if system.size > MOST_UNKNOWNS or 2 ** len(system.turning) > MOST_BRANCHES:
+        return None
+    found: list[int] = []
+    for signs in product((1, -1), repeat=len(system.turning)):
+        dimension = system.dimension(dict(zip(system.turning, signs, strict=True)))
+        if dimension is None:
+            return None
+        found.append(dimension)
+    largest = max(found)
+    return None if largest < 0 else largest
+
+
+class _System:
+    """A x = b.   turning: the places of the multipliers whose sign has to be chosen."""
+
+    def __init__(self, nearby: Nearby) -> None:
+        problem, network, slope = nearby.problem, nearby.network, nearby.problem.architecture.slope
+        self.count = len(nearby.active)
+        self.is_margin = problem.goal is Goal.MAX_MARGIN
+        self.slope = slope
+        self.kinks: dict[tuple[int, int], int] = {}
+        live = [j for j, v in enumerate(network.output_weights) if v]
+        for j in live:
+            for place, i in enumerate(nearby.active):
+                if i in nearby.ties[j]:
+                    self.kinks[place, j] = self.count + len(self.kinks)
+        self.size = self.count + len(self.kinks)
+        self.turning = [] if self.is_margin else sorted({place for place, _ in self.kinks})
+        self.lines: list[Vector] = []
+        self.right: Vector = []
+        for j, (w, v) in enumerate(zip(network.hidden_weights, network.output_weights, strict=True)):
+            for c in nearby.masks[j]:
+                is_counted = c in problem.norm_columns
+                if not v and (is_counted or not w[c]):
+                    continue
+                line = [Fraction(0)] * self.size
+                for place, i in enumerate(nearby.active):
+                    y = problem.data.targets[i] if self.is_margin else Fraction(1)
+                    factor = y * problem.rows[i][c]
+                    if (place, j) in self.kinks:
+                        line[self.kinks[place, j]] += factor
+                    else:
+                        line[place] += factor * (1 if nearby.strict[j].get(i, -1) > 0 else slope)
+                self.lines.append(line)
+                self.right.append(w[c] / v if v and is_counted else Fraction(0))
+
+    def _inequalities(self, signs: dict[int, int]) -> list[Vector]:
+        """G, for the signs of the multipliers that have to be chosen."""
+        found: list[Vector] = []
+        for place in range(self.count):
+            if self.is_margin or place in signs:
+                line = [Fraction(0)] * self.size
+                line[place] = Fraction(signs.get(place, 1))
+                found.append(line)
+        for (place, _), q in self.kinks.items():
+            sign = signs.get(place, 1)
+            for on_multiplier, on_product in ((-self.slope, 1), (1, -1)):
+                line = [Fraction(0)] * self.size
+                line[place], line[q] = sign * Fraction(on_multiplier), Fraction(sign * on_product)
+                found.append(line)
+        return found
+
+    def dimension(self, signs: dict[int, int]) -> int | None:
+        """That of one branch: -1 when it is empty, None when it is not found."""
+        bounds = self._inequalities(signs)
+        guess = self._inside(bounds)
+        if guess is None:
+            return -1
+        x, room = guess
+        tight = [line for line, value in zip(bounds, room, strict=True) if value < 0.5]
+        loose = [line for line, value in zip(bounds, room, strict=True) if value >= 0.5]
+        exact = solution_near([*self.lines, *tight], [*self.right, *[Fraction(0)] * len(tight)], x, [False] * self.size)
+        if exact is None or any(dot(line, exact) <= 0 for line in loose) or not self._are_equalities(tight):
+            return None
+        kernel = _kernel([*self.lines, *tight], self.size)
+        return _rank([vector[: self.count] for vector in kernel])
+
+    def _inside(self, bounds: list[Vector]) -> tuple[Array, Array] | None:
+        """A point, and for each inequality 1 where it can be strict, else 0; in floats. None when there is no point.
+
+        Maximises sum t over A z = tau b, G z >= t, 0 <= t <= 1, tau >= 1; x = z / tau.
+        """
+        from scipy.optimize import linprog
+
+        lines, limits = _floats(self.lines, self.size), _floats(bounds, self.size)
+        right = np.array([float(value) for value in self.right])[:, None]
+        solved = linprog(
+            np.r_[np.zeros(self.size + 1), -np.ones(len(bounds))],
+            A_eq=np.hstack([lines, -right, np.zeros((len(lines), len(bounds)))]),
+            b_eq=np.zeros(len(lines)),
+            A_ub=np.hstack([-limits, np.zeros((len(bounds), 1)), np.eye(len(bounds))]),
+            b_ub=np.zeros(len(bounds)),
+            bounds=[*[(None, None)] * self.size, (1, None), *[(0, 1)] * len(bounds)],
+            method="highs",
+        )
+        if solved.x is None:
+            return None
+        values = np.array(solved.x)
+        return values[: self.size] / values[self.size], values[self.size + 1 :]
+
+    def _are_equalities(self, tight: list[Vector]) -> bool:
+        """Whether z and y > 0 exist with z A = sum y_k G_k and z.b = 0."""
+        from scipy.optimize import linprog
+
+        if not tight:
+            return True
+        count = len(self.lines)
+        lines = [[*(line[q] for line in self.lines), *(-line[q] for line in tight)] for q in range(self.size)]
+        lines.append([*self.right, *[Fraction(0)] * len(tight)])
+        solved = linprog(
+            np.zeros(count + len(tight)),
+            A_eq=_floats(lines, count + len(tight)),
+            b_eq=np.zeros(len(lines)),
+            bounds=[*[(None, None)] * count, *[(1, None)] * len(tight)],
+            method="highs",
+        )
+        if solved.x is None:
+            return False
+        exact = solution_near(
+            lines, [Fraction(0)] * len(lines), np.array(solved.x), [*[False] * count, *[True] * len(tight)]
+        )
+        return exact is not None and all(value > 0 for value in exact[count:])
+
+
+def _floats(lines: list[Vector], width: int) -> Array:
+    return np.array([[float(value) for value in line] for line in lines]).reshape(len(lines), width)
+
+
+def _kernel(lines: list[Vector], width: int) -> list[Vector]:
+    """A basis of the solutions of lines x = 0: one for each column that depends on those before it."""
+    chosen: list[int] = []
+    basis: list[Vector] = []
+    for q in range(width):
+        right = [line[q] for line in lines]
+        found = solve_exactly([[line[c] for c in chosen] for line in lines], right) if chosen else None
+        if found is None and any(right):
+            chosen.append(q)
+            continue
+        vector = [Fraction(0)] * width
+        vector[q] = Fraction(-1)
+        for c, value in zip(chosen, found or [], strict=False):
+            vector[c] = value
+        basis.append(vector)
+    return basis
+
+
+def _rank(rows: list[Vector]) -> int:
+    """The rank, by elimination."""
+    rest, rank = [list(row) for row in rows], 0
+    for c in range(len(rest[0]) if rest else 0):
+        pivot = next((r for r in range(rank, len(rest)) if rest[r][c]), None)
+        if pivot is None:
+            continue
+        rest[rank], rest[pivot] = rest[pivot], rest[rank]
+        for r in range(rank + 1, len(rest)):
+            factor = rest[r][c] / rest[rank][c]
+            if factor:
+                rest[r] = [a - factor * b for a, b in zip(rest[r], rest[rank], strict=True)]
+        rank += 1
+    return rank
