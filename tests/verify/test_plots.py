@@ -543,7 +543,9 @@ def test_neither_pyplot_nor_settings_are_touched():
 
 def test_the_pictures_of_the_docs_are_captioned():
     docs = CASES.parent / "docs"
-    text, maker = ((docs / name).read_text(encoding="utf-8") for name in ("pictures.md", "make_pictures.py"))
+    pages = ("pictures.md", "local_optimality.md", "make_pictures.py")
+    *texts, maker = ((docs / name).read_text(encoding="utf-8") for name in pages)
+    text = "".join(texts)
     names = sorted(path.stem for path in (docs / "pictures").glob("*.png"))
     assert len(names) >= 5
     for name in names:
