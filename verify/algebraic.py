@@ -55,6 +55,8 @@ class Field(Record):
         is_short = is_polynomial and max(map(abs, self.polynomial)) < MAX_COEFFICIENT
         require(is_short, "polynomial", f"must have a degree from 2 to {MAX_DEGREE}, and at most 100 digits in each")
         require(0 <= self.interval[0] < self.interval[1], "interval", "must be [low, high] with 0 <= low < high")
+        longest = max(max(end.numerator, end.denominator) for end in self.interval)
+        require(longest < MAX_COEFFICIENT**3, "interval", "must have at most 300 digits in each number")
         least, greatest = _bounds([k * c for k, c in enumerate(self.polynomial)][1:], *self.interval)
         is_root = (least > 0 or greatest < 0) and self._is_root_above(self.interval[0])
         require(is_root, "interval", "must be so narrow that bounds show the polynomial to have one root in it")

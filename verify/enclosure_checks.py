@@ -180,6 +180,8 @@ def check_stationary_near(problem: Problem, network: Network, proof: StationaryN
     require(is_enclosed, "inverse", "does not show that the box holds a root")
     for place, form in point.positive:
         require(box.range(form)[0] > 0, place, "has a number that is not positive on the whole box")
+    is_needed = proof.pricing is None or proof.optimality == "optimum of any width"
+    require(is_needed, "pricing", "is for an optimum of any width only")
     is_local = proof.optimality == "local optimum"
     for place, below, above in point.kinks:
         ends = [*box.range(below), *box.range(above)]

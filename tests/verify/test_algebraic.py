@@ -245,3 +245,10 @@ def test_numbers_that_grow_too_long_are_refused():
     long = t * Fraction(10**3000 + 1, 10**2999 + 7)
     with pytest.raises(CertificateError, match="longer than 4000 digits"):
         _ = long * (1 + long)
+
+
+def test_an_interval_of_too_many_digits_is_refused():
+    """Every sign would take as long as its numbers are."""
+    far = Fraction(10**400 + 1, 10**400)
+    with pytest.raises(CertificateError, match="300 digits"):
+        Field((-2, 0, 1), (far, Fraction(2)))

@@ -15,7 +15,18 @@ from hypothesis import strategies as st
 from tests.forging import accepted, refused
 from verify import Bias, Dataset, Goal, Network, Problem, read
 from verify.auditing import pose
-from verify.certificate import Active, Direction, Split, StationaryNear, from_json, sealed, to_json
+from verify.certificate import (
+    Active,
+    Bound,
+    Direction,
+    LowerBound,
+    Split,
+    StationaryNear,
+    Tree,
+    from_json,
+    sealed,
+    to_json,
+)
 from verify.checker import Refused, check
 from verify.enclosure_checks import Box, Point, has_root
 from verify.errors import CertificateError
@@ -760,3 +771,15 @@ def test_a_multiplier_that_may_be_zero_has_no_sign_for_its_leaves():
     forged = replace(proof, radii=wide, pricing=replace(proof.pricing, beta=1 - room))
     result = check(problem, network, sealed(problem, network, forged))
     assert isinstance(result, Refused)
+
+
+def test_a_pricing_that_nothing_asks_for_is_refused():
+    problem, network, proof = two_neurons()
+    pricing = LowerBound(
+        multipliers=((2, Fraction(1)),), beta=Fraction(1), bracket=(Fraction(1), None), denominator=1,
+        trees=(Tree(mask=0, sign="+", nodes=(Active(0),)), Tree(mask=0, sign="-", nodes=(Bound((0,)),))),
+    )  # fmt: skip
+    forged = replace(proof, optimality="stationary point", pricing=pricing)
+    result = check(problem, network, sealed(problem, network, forged))
+    assert isinstance(result, Refused)
+    assert result.place == "pricing"
