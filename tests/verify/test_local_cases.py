@@ -1,4 +1,4 @@
-"""What the comments of the cases about local optimality say, and the multipliers that a user may write for duplicates."""
+"""What the comments of the cases of local optimality say, and multipliers that a user may write for equal points."""
 
 import json
 import re
@@ -162,7 +162,7 @@ def stationary(name, multipliers):
 
 
 def local(name, multipliers):
-    """By hand: the live neuron is on at all points; the zero one is split at each; with output sign -1 it only loses."""
+    """By hand: the live neuron is on at all points; the zero one is split at each; with sign -1 it only loses."""
     written = json.loads((CASES / name / "certificates" / "local.json").read_text(encoding="utf-8"))
     listed = [i for i, value in sorted(multipliers.items()) if value]
     trees = [[["bound", ["e"] * len(listed), []]]]
