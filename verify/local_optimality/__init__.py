@@ -28,11 +28,8 @@ __all__ = ["local_optimality", "multiplier_dimension"]
 MOST_NODES = 4000
 """Nodes of the tree of choices after which the question stays open."""
 
-MOST_TIES = 400
-"""Ties of a neuron beyond which its cells are not listed, and ..."""
-
 MOST_CELLS = 3000
-"""... cells in all neurons together."""
+"""Cells of all neurons together beyond which they are not listed."""
 
 
 def local_optimality(problem: Problem, network: Network, given: Network, *, deadline: float | None = None) -> Proposal:

@@ -159,13 +159,6 @@ class Nearby:
                     return j, i
         return None
 
-    def count(self) -> int:
-        """The number of choices: cells and signs of all neurons."""
-        total = 1
-        for j in range(len(self.masks)):
-            total *= len(self.cells[j]) * len(self.signs(j, {}))
-        return total
-
 
 def pairs(case: Case) -> Iterator[tuple[Cell, tuple[Unit, ...]]]:
     """The cells with their units."""

@@ -60,7 +60,7 @@ def _segment(nearby: Nearby, given: Network, path: Mapping[Choice, int], directi
 
 class _Program:
     def __init__(self, nearby: Nearby, path: Mapping[Choice, int]) -> None:
-        self.nearby, self.path = nearby, path
+        self.nearby = nearby
         problem = nearby.problem
         network, rows, slope = nearby.network, problem.rows, problem.architecture.slope
         counted = problem.norm_columns
@@ -135,11 +135,12 @@ class _Program:
 
     def exact(self, guess: np.ndarray, bits: int) -> list[Vector] | None:
         """The direction with its tight constraints as equations, one row for each neuron."""
-        tight, loose = list(self.equal), list[Vector]()
+        tight = list(self.equal)
         for line in self.kept:
             size = max((abs(float(x)) for x in line), default=0.0)
             value = sum(float(x) * g for x, g in zip(line, guess, strict=True))
-            (tight if value <= LOST * size else loose).append(line)
+            if value <= LOST * size:
+                tight.append(line)
         tight = [line for line in tight if any(line)]
         found = solution_near(tight, [Fraction(0)] * len(tight), guess, [False] * len(guess), bits=bits)
         if found is None or any(dot(line, found) < 0 for line in self.kept):

@@ -18,9 +18,6 @@ from verify.local_optimality.duals import Dual
 from verify.local_optimality.exact_systems import Vector
 from verify.problem import Goal
 
-Slopes = dict[int, Fraction]
-"""t_i of the points where it is not that of a decided point as it stands, which is written "e" or 0."""
-
 
 def leaf(nearby: Nearby, cases: Sequence[Case], dual: Dual) -> Leaf | None:
     """The node of the certificate; None where a cell without interior could not be shown to have none."""

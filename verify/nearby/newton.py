@@ -35,16 +35,12 @@ class SingularSystemError(ArithmeticError):
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """centre, radii: a box for `Box`; inverse over denominator: an approximate inverse of the Jacobian.
-
-    moved: how far Newton's method went from the first guess, relative to the sizes of the unknowns.
-    """
+    """centre, radii: a box for `Box`; inverse over denominator: an approximate inverse of the Jacobian."""
 
     centre: tuple[Fraction, ...]
     radii: tuple[Fraction, ...]
     inverse: tuple[tuple[int, ...], ...]
     denominator: int
-    moved: float
 
 
 def find_root(equations: Sequence[Equation], start: Floats, sizes: Floats) -> Root | None:
@@ -74,7 +70,7 @@ def find_root(equations: Sequence[Equation], start: Floats, sizes: Floats) -> Ro
         return None
     radii = tuple(Fraction(2) ** (int(np.ceil(np.log2(size))) - RADIUS_BITS) for size in sizes)
     denominator, integers = _integers(inverse)
-    return Root(centre, radii, integers, denominator, float(np.abs((z - start) / sizes).max(initial=0.0)))
+    return Root(centre, radii, integers, denominator)
 
 
 class _FloatSystem:

@@ -52,8 +52,7 @@ class Neurons:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FloatPoint:
-    """A point of the program: directions u (C, c), signs and masks (C,), patterns (C, n), members (k,): the direction
-    of each neuron, -1 for those that are zero; multipliers (n,); products mu (C, n).
+    """A point of the program: directions u (C, c), signs and masks (C,); multipliers (n,); products mu (C, n).
 
     rounds: programs solved.   outside: how many (direction, point) pairs would still be let through; 0: settled.
     """
@@ -61,8 +60,6 @@ class FloatPoint:
     u: Floats
     signs: NDArray[np.intp]
     masks: NDArray[np.intp]
-    patterns: NDArray[np.int8]
-    members: NDArray[np.intp]
     multipliers: Floats
     products: Floats
     rounds: int
@@ -71,7 +68,7 @@ class FloatPoint:
 
 def polish(instance: Instance, neurons: Neurons, deadline: float | None = None) -> FloatPoint | None:
     """The KKT point that the network's own pattern leads to; None when a program has no usable solution."""
-    members, columns = _columns(instance, neurons)
+    columns = _columns(instance, neurons)
     most = ROUNDS if len(columns) * instance.points <= LARGE else min(ROUNDS, LARGE_ROUNDS)
     for round_ in range(1, most + 1):
         if not columns or (deadline is not None and time.monotonic() > deadline):
@@ -91,8 +88,6 @@ def polish(instance: Instance, neurons: Neurons, deadline: float | None = None) 
         u=u,
         signs=np.array([column.output for column in columns]),
         masks=np.array([column.mask for column in columns]),
-        patterns=np.array([column.pattern for column in columns]),
-        members=members,
         multipliers=multipliers,
         products=products,
         rounds=round_,
@@ -100,22 +95,16 @@ def polish(instance: Instance, neurons: Neurons, deadline: float | None = None) 
     )
 
 
-def _columns(instance: Instance, neurons: Neurons) -> tuple[NDArray[np.intp], list[Column]]:
-    """The columns of the network's neurons, those that never count left out; which column each neuron belongs to."""
-    members = np.full(len(neurons.u), -1)
-    columns: list[Column] = []
-    places: dict[tuple[int, int, bytes], int] = {}
-    for j, (u, sign, mask) in enumerate(zip(neurons.u, neurons.signs, neurons.masks, strict=True)):
+def _columns(instance: Instance, neurons: Neurons) -> list[Column]:
+    """The columns of the network's neurons, those that never count left out."""
+    columns: dict[tuple[int, int, bytes], Column] = {}
+    for u, sign, mask in zip(neurons.u, neurons.signs, neurons.masks, strict=True):
         z = instance.rows @ u
         pattern = np.where(z >= 0, 1, -1).astype(np.int8)
         if not u.any() or (instance.slope == 0 and not (z > 0).any()):
             continue
-        key = (int(mask), int(sign), pattern.tobytes())
-        if key not in places:
-            places[key] = len(columns)
-            columns.append(Column(int(mask), int(sign), pattern))
-        members[j] = places[key]
-    return members, columns
+        columns.setdefault((int(mask), int(sign), pattern.tobytes()), Column(int(mask), int(sign), pattern))
+    return list(columns.values())
 
 
 def _slopes(
