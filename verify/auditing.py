@@ -31,6 +31,7 @@ from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 from verify.proposal import Proposal
 from verify.stationarity import stationarity
+from verify.time_limits import is_late, share
 from verify.warm_start import WarmStart, read_warm_start
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def audit(
         bracket = _bracket(problem, network, None, float(tolerance), deadline, progress, earlier)
         rest = _not_fitting(problem, network, fits)
     else:
-        proposal = _stationarity(problem, subject, network, allowed, _share(deadline, 0.3))
+        proposal = _stationarity(problem, subject, network, allowed, share(deadline, 0.3))
         stationary = _with_dimension(problem, network, decide(Question.STATIONARY, problem, network, proposal))
         if proposal.reason == INTERRUPTED:
             bracket = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
@@ -111,14 +112,14 @@ def audit(
             Question.STATIONARY: stationary,
             **_global(problem, network, subject, bracket, tolerance),
         }
-        rest[Question.LOCAL_OPTIMUM] = local = _local(problem, network, rest, _share(deadline, 0.5))
+        rest[Question.LOCAL_OPTIMUM] = local = _local(problem, network, rest, share(deadline, 0.5))
         for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH):
             if rest[question].verdict is Verdict.UNDECIDED and any(isinstance(c, NotLocal) for c in local.certificates):
                 reason = "better networks of the same architecture lie arbitrarily near"
                 proposal = Proposal(certificate=local.certificates[0], reason=reason, subject=local.subject)
                 rest[question] = decide(question, problem, network, proposal)
-        if not _is_late(deadline) and bracket.status != "interrupted":
-            rest = strengthened(problem, network, rest, allowed, _share(deadline, 0.5))
+        if not is_late(deadline) and bracket.status != "interrupted":
+            rest = strengthened(problem, network, rest, allowed, share(deadline, 0.5))
     diagnosis = _diagnosis(problem, network, subject, bracket)
     forms = _symbolic(problem, network, began if bracket.status == INTERRUPTED else deadline) if symbolic else None
     done = _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
@@ -126,18 +127,6 @@ def audit(
 
 
 INTERRUPTED = "interrupted"
-
-
-def _is_late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() > deadline
-
-
-def _share(deadline: float | None, share: float) -> float | None:
-    """The moment at which a share of the time that is left is used up."""
-    if deadline is None:
-        return None
-    now = time.monotonic()
-    return now + share * max(deadline - now, 0.0)
 
 
 # Overflow, a singular matrix, numbers too long for a certificate; any other exception is a bug and passes on.
@@ -200,7 +189,7 @@ def _diagnosis(problem: Problem, network: Network, subject: Network | None, brac
 def _symbolic(problem: Problem, network: Network, deadline: float | None) -> Symbolic:
     from verify.symbolic import find_closed_forms
 
-    if deadline is not None and time.monotonic() > deadline:
+    if is_late(deadline):
         return _no_closed_form("no time was left for the search")
     try:
         with np.errstate(all="ignore"):

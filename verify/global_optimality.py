@@ -8,7 +8,6 @@ Source: MATHEMATICS.md, section 5; the problems are those of arXiv:2110.02732, s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,6 +26,7 @@ from verify.network import Network
 from verify.patterns import pattern
 from verify.problem import Bias, Goal, Problem, objective
 from verify.proposal import certified
+from verify.time_limits import is_late
 from verify.warm_start import WarmStart
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def bracket_optimum(
             best = polished is None or value < polished[0]
             if atoms is outcome.own and best and is_no_wider(problem, candidate):
                 polished = (value, candidate)
-        if witnesses and deadline is not None and time.monotonic() > deadline:
+        if witnesses and is_late(deadline):
             break
     ordered = _narrow_first(witnesses.values(), 1 + Fraction(tol) / 20)
     upper = None

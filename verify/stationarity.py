@@ -14,7 +14,6 @@ Source: arXiv:1906.05890v4, section 2; arXiv:2110.02732, Theorem 2.1; MATHEMATIC
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,6 +32,7 @@ from verify.patterns import pattern
 from verify.problem import Goal, Problem, half_squared_norm, outputs
 from verify.proposal import Proposal, certified
 from verify.statement import Rows
+from verify.time_limits import is_late
 
 if TYPE_CHECKING:
     from solvers.kkt_residual import KktFit, LocalModel
@@ -90,7 +90,7 @@ def stationarity(
     best: tuple[float, float] | None = None
     if tolerance > 0:
         for candidate in itertools.chain([subject], _with_kinks(problem, subject, tolerance)):
-            if _is_late(deadline):
+            if is_late(deadline):
                 break
             fits = list(_fits(problem, candidate, tolerance, deadline))
             for fit in fits:
@@ -102,10 +102,6 @@ def stationarity(
                 if nearly is not None:
                     return nearly
     return _refute(problem, subject, tolerance, best, deadline)
-
-
-def _is_late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() > deadline
 
 
 def _subject(problem: Problem, network: Network, given: Network) -> _Subject | None:
@@ -353,7 +349,7 @@ def _fits(problem: Problem, subject: _Subject, tolerance: Fraction, deadline: fl
     """
     weights = WEIGHTS if problem.goal is Goal.MAX_MARGIN else (1.0,)
     for rho in weights:
-        if _is_late(deadline):
+        if is_late(deadline):
             return
         for fit in itertools.islice(_branches(problem, subject, rho, None), 1):
             yield fit
@@ -428,7 +424,7 @@ def _refute(
     else:
         certificate = _max_margin_separator(problem, subject, tolerance, deadline)
     if certificate is None:
-        if _is_late(deadline):
+        if is_late(deadline):
             found += "; the time limit was reached"
         return Proposal(reason=f"neither multipliers nor a separating vector were found{within}{found}")
     numbers = {"tolerance": tolerance}
@@ -493,7 +489,7 @@ def _max_margin_separator(
 
     exact = tolerance == 0
     for rho in (1.0,) if exact else WEIGHTS:
-        if _is_late(deadline):
+        if is_late(deadline):
             return None
         fit = fit_multipliers(subject.model, rho, candidates=_active(problem, subject) if exact else None)
         tol = float(tolerance)

@@ -8,7 +8,6 @@ Source: MATHEMATICS.md, section 4; the points are those of arXiv:2110.02732, sec
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 from verify.certificate import Local, Side, Tie
@@ -22,6 +21,7 @@ from verify.local_optimality.proofs import leaf
 from verify.network import Network
 from verify.problem import Problem
 from verify.proposal import Proposal, certified
+from verify.time_limits import is_late
 
 __all__ = ["local_optimality", "multiplier_dimension"]
 
@@ -72,7 +72,7 @@ class _Search:
             visited += 1
             if visited > MOST_NODES:
                 return Proposal(reason=f"more than {MOST_NODES} choices of sides would have to be decided")
-            if self.deadline is not None and time.monotonic() > self.deadline:
+            if is_late(self.deadline):
                 return Proposal(reason="the time limit was reached among the choices of sides")
             path = pending.pop()
             cases = self.nearby.cases(path)

@@ -14,7 +14,6 @@ Not trusted, and not "the limit of training": the point may lie far from where t
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from solvers.conic import Column, restricted_program
 from solvers.instance import Instance
 from verify.exact_networks import norms
+from verify.time_limits import is_late
 
 __all__ = ["FloatPoint", "Neurons", "polish"]
 
@@ -71,7 +71,7 @@ def polish(instance: Instance, neurons: Neurons, deadline: float | None = None) 
     columns = _columns(instance, neurons)
     most = ROUNDS if len(columns) * instance.points <= LARGE else min(ROUNDS, LARGE_ROUNDS)
     for round_ in range(1, most + 1):
-        if not columns or (deadline is not None and time.monotonic() > deadline):
+        if not columns or is_late(deadline):
             return None
         solution = restricted_program(instance, columns)
         if not solution.is_usable or solution.primal is None or solution.dual is None or solution.cone_dual is None:

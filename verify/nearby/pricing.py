@@ -10,7 +10,6 @@ size, not those that `solvers.pricing` handles.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -24,6 +23,7 @@ from verify.certificate import Active, Bound, LowerBound, Node, Split, Stationar
 from verify.enclosure_checks import Cell
 from verify.exact import sqrt_upper, squared_norm
 from verify.problem import Goal, Problem
+from verify.time_limits import is_late
 
 __all__ = ["with_pricing"]
 
@@ -103,8 +103,7 @@ class _Grower:
             (np.zeros(len(self.support), np.int8), np.zeros(len(self.support)))
         ]
         while pending:
-            is_late = self.deadline is not None and time.monotonic() > self.deadline
-            if is_late or len(nodes) > MOST_NODES:
+            if is_late(self.deadline) or len(nodes) > MOST_NODES:
                 return None
             signs, start = pending.pop()
             bound, t, p = self._bound(signs, start)
