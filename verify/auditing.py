@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,7 +30,7 @@ from verify.local_optimality import local_optimality, multiplier_dimension
 from verify.near_findings import strengthened
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
-from verify.proposal import Proposal
+from verify.proposal import FLOAT_FAILURES, Proposal
 from verify.stationarity import stationarity
 from verify.time_limits import is_late, share
 from verify.warm_start import WarmStart, read_warm_start
@@ -102,7 +103,8 @@ def audit(
         bracket = _bracket(problem, network, None, float(tolerance), deadline, progress, earlier)
         rest = _not_fitting(problem, network, fits)
     else:
-        proposal = _stationarity(problem, subject, network, allowed, share(deadline, 0.3))
+        part = share(deadline, 0.3)
+        proposal = _proposed(partial(stationarity, problem, subject, network, allowed, deadline=part))
         stationary = _with_dimension(problem, network, decide(Question.STATIONARY, problem, network, proposal))
         if proposal.reason == INTERRUPTED:
             bracket = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
@@ -116,8 +118,7 @@ def audit(
         for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH):
             if rest[question].verdict is Verdict.UNDECIDED and any(isinstance(c, NotLocal) for c in local.certificates):
                 reason = "better networks of the same architecture lie arbitrarily near"
-                proposal = Proposal(certificate=local.certificates[0], reason=reason, subject=local.subject)
-                rest[question] = decide(question, problem, network, proposal)
+                rest[question] = _follows(question, problem, network, local, reason)
         if not is_late(deadline) and bracket.status != "interrupted":
             rest = strengthened(problem, network, rest, allowed, share(deadline, 0.5))
     diagnosis = _diagnosis(problem, network, subject, bracket)
@@ -127,10 +128,6 @@ def audit(
 
 
 INTERRUPTED = "interrupted"
-
-
-# Overflow, a singular matrix, numbers too long for a certificate; any other exception is a bug and passes on.
-_FLOAT_FAILURES = (ArithmeticError, ValueError)
 
 
 def _bracket(
@@ -155,19 +152,18 @@ def _bracket(
                 on_progress=progress,
                 warm_start=earlier,
             )
-    except _FLOAT_FAILURES as error:
+    except FLOAT_FAILURES as error:
         return Bracket(lower=None, upper=None, witnesses=(), status=f"failed ({_sentence(error)})", history=())
 
 
-def _stationarity(
-    problem: Problem, subject: Network, network: Network, tolerance: Fraction, deadline: float | None
-) -> Proposal:
+def _proposed(search: Callable[[], Proposal]) -> Proposal:
+    """What a decider's search proposes; that it was interrupted or failed leaves the question open."""
     try:
         with np.errstate(all="ignore"):
-            return stationarity(problem, subject, network, tolerance, deadline=deadline)
+            return search()
     except KeyboardInterrupt:
         return Proposal(reason=INTERRUPTED)
-    except _FLOAT_FAILURES as error:
+    except FLOAT_FAILURES as error:
         return Proposal(reason=f"the floating-point search failed ({_sentence(error)})")
 
 
@@ -175,14 +171,14 @@ def _infeasibility(problem: Problem) -> Infeasible | None:
     try:
         with np.errstate(all="ignore"):
             return infeasibility(problem)
-    except _FLOAT_FAILURES:
+    except FLOAT_FAILURES:
         return None
 
 
 def _diagnosis(problem: Problem, network: Network, subject: Network | None, bracket: Bracket) -> Diagnosis | None:
     try:
         return diagnose(problem, network, subject, bracket)
-    except (KeyboardInterrupt, *_FLOAT_FAILURES):
+    except (KeyboardInterrupt, *FLOAT_FAILURES):
         return None
 
 
@@ -196,7 +192,7 @@ def _symbolic(problem: Problem, network: Network, deadline: float | None) -> Sym
             return find_closed_forms(problem, network)
     except KeyboardInterrupt:
         return _no_closed_form("the search was interrupted")
-    except _FLOAT_FAILURES as error:
+    except FLOAT_FAILURES as error:
         return _no_closed_form(f"the search failed ({_sentence(error)})")
 
 
@@ -306,7 +302,7 @@ def _repaired(problem: Problem, network: Network) -> Network | None:
     try:
         with np.errstate(all="ignore"):
             return repair(problem, network)
-    except _FLOAT_FAILURES:
+    except FLOAT_FAILURES:
         return None
 
 
@@ -333,8 +329,7 @@ def _not_fitting(problem: Problem, network: Network, fits: Finding) -> dict[Ques
     rest = [q for q in Question if q is not Question.FITS]
     if not fits.certificates:
         return {q: undecided(q, "it is not known whether the network fits") for q in rest}
-    proposal = Proposal(certificate=fits.certificates[0], reason="it does not fit the data")
-    return {q: decide(q, problem, network, proposal) for q in rest}
+    return {q: _follows(q, problem, network, fits, "it does not fit the data") for q in rest}
 
 
 def _infeasible(
@@ -358,37 +353,32 @@ def _with_dimension(problem: Problem, network: Network, stationary: Finding) -> 
     try:
         with np.errstate(all="ignore"):
             dimension = multiplier_dimension(problem, stationary.subject or network)
-    except _FLOAT_FAILURES:
+    except FLOAT_FAILURES:
         return stationary
     known = {} if dimension is None else {"multiplier_dimension": Fraction(dimension)}
     return replace(stationary, numbers={**stationary.numbers, **known})
+
+
+def _follows(question: Question, problem: Problem, network: Network, known: Finding, reason: str) -> Finding:
+    """The answer that the certificate of another one gives as well."""
+    proposal = Proposal(certificate=known.certificates[0], reason=reason, subject=known.subject)
+    return decide(question, problem, network, proposal)
 
 
 def _local(problem: Problem, network: Network, known: dict[Question, Finding], deadline: float | None) -> Finding:
     """What follows from the other answers first, then a decision about exact KKT points."""
     question, stationary = Question.LOCAL_OPTIMUM, known[Question.STATIONARY]
     if stationary.verdict is Verdict.REFUTED:
-        proposal = Proposal(
-            certificate=stationary.certificates[0], reason="it is not even stationary", subject=stationary.subject
-        )
-        return decide(question, problem, network, proposal)
+        return _follows(question, problem, network, stationary, "it is not even stationary")
     best = known[Question.GLOBAL_ANY_WIDTH]
     if best.verdict is Verdict.PROVED and best.numbers.get("tolerance") == 0:
-        proposal = Proposal(
-            certificate=best.certificates[0], reason="no network at all is better", subject=best.subject
-        )
-        return decide(question, problem, network, proposal)
+        return _follows(question, problem, network, best, "no network at all is better")
     if stationary.verdict is Verdict.UNDECIDED:
         return undecided(question, "it is not known whether the network is stationary")
     if stationary.level == "approximate":
         return undecided(question, "only exact KKT points are decided, and this network is near one at best")
-    try:
-        with np.errstate(all="ignore"):
-            proposal = local_optimality(problem, stationary.subject or network, network, deadline=deadline)
-    except KeyboardInterrupt:
-        proposal = Proposal(reason=INTERRUPTED)
-    except _FLOAT_FAILURES as error:
-        proposal = Proposal(reason=f"the floating-point search failed ({_sentence(error)})")
+    subject = stationary.subject or network
+    proposal = _proposed(partial(local_optimality, problem, subject, network, deadline=deadline))
     return decide(question, problem, network, proposal)
 
 

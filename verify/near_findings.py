@@ -17,7 +17,7 @@ from verify.finding import Finding, Question, Verdict, decide, undecided
 from verify.nearby import Nearby, nearby_point
 from verify.network import Network
 from verify.problem import Problem
-from verify.proposal import Proposal
+from verify.proposal import FLOAT_FAILURES, Proposal
 
 __all__ = ["strengthened"]
 
@@ -70,11 +70,7 @@ def _nearby(problem: Problem, network: Network, deadline: float | None) -> Nearb
     try:
         with np.errstate(all="ignore"):
             return nearby_point(problem, network, deadline)
-    except (
-        KeyboardInterrupt,
-        ArithmeticError,
-        ValueError,
-    ):  # overflow, a singular matrix, numbers too long for a certificate
+    except (KeyboardInterrupt, *FLOAT_FAILURES):
         return None
 
 

@@ -18,6 +18,11 @@ __all__ = ["Proposal", "certified"]
 _C = TypeVar("_C", bound=Certificate)
 
 
+FLOAT_FAILURES = (ArithmeticError, ValueError)
+"""What a float search may fail with: overflow, a singular matrix, numbers too long for a certificate. Any other
+exception is a bug and passes on."""
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
