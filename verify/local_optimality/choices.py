@@ -9,10 +9,11 @@ Source: MATHEMATICS.md, section 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from operator import mul
 
 import numpy as np
 
@@ -42,8 +43,8 @@ class Unit:
 class Case:
     """mask, sign, cone: as the checker has them.   ties: the points that are not strictly decided (zero rows left out).
 
-    cells: the sides of all ties that are open and agree with the choices.   units: for each cell, what its bound must
-    be because live neurons lie in its closure; two different vectors exclude each other.
+    units: for each cell, the sides of all ties that agree with the choices, what its bound must be because live neurons
+    lie in its closure; two different vectors exclude each other.
     """
 
     mask: tuple[int, ...]
@@ -51,12 +52,23 @@ class Case:
     cone: Mapping[int, int]
     strict: Mapping[int, int]
     ties: tuple[int, ...]
-    cells: tuple[Cell, ...]
-    units: tuple[tuple[Unit, ...], ...]
+    units: Mapping[Cell, tuple[Unit, ...]]
+
+    def sides(self, cell: Cell) -> dict[int, int]:
+        """The side of every point in a cell, 1 or -1."""
+        return sides_of(self.strict, self.ties, cell)
+
+
+def sides_of(strict: Mapping[int, int], ties: Sequence[int], cell: Cell) -> dict[int, int]:
+    """The side of every point, at the ties that of the cell."""
+    return {**strict, **dict(zip(ties, cell, strict=True))}
 
 
 class Nearby:
-    """An exact KKT point with what is near it."""
+    """An exact KKT point with what is near it.
+
+    factors: what turns lambda_i into c_i, y_i for max-margin, 1 for min-norm.   active: the points with multipliers.
+    """
 
     def __init__(self, problem: Problem, network: Network) -> None:
         self.problem, self.network = problem, network
@@ -66,11 +78,17 @@ class Nearby:
         self.strict = [{i: int(s) for i, s in enumerate(row) if s} for row in signs]
         self.ties = [self._ties(j) for j in range(len(self.masks))]
         values = outputs(problem, network)
-        if problem.goal is Goal.MAX_MARGIN:
-            quantities = [y * f for y, f in zip(problem.data.targets, values, strict=True)]
-            self.active = [i for i, q in enumerate(quantities) if q == min(quantities)]
-        else:
-            self.active = list(range(len(values)))
+        self.is_margin = problem.goal is Goal.MAX_MARGIN
+        self.factors = list(problem.data.targets) if self.is_margin else [Fraction(1)] * len(values)
+        self.active = list(range(len(values)))
+        if self.is_margin:
+            quantities = list(map(mul, self.factors, values))
+            least = min(quantities)
+            self.active = [i for i, q in enumerate(quantities) if q == least]
+
+    def gain(self, sides: Mapping[int, int], i: int) -> Fraction:
+        """The slope of the activation at point i: 1 on the side where it is on."""
+        return Fraction(1) if sides.get(i, -1) > 0 else self.problem.architecture.slope
 
     @cached_property
     def cells(self) -> list[tuple[Cell, ...]]:
@@ -125,8 +143,8 @@ class Nearby:
                 key = (mask, frozenset(cone.items()), sign)
                 if key not in found:
                     cells = self.cells_of(j, path)
-                    units = tuple(self._units(mask, sign, self.strict[j], self.ties[j], cell) for cell in cells)
-                    found[key] = Case(mask, sign, cone, self.strict[j], self.ties[j], cells, units)
+                    units = {cell: self._units(mask, sign, self.strict[j], self.ties[j], cell) for cell in cells}
+                    found[key] = Case(mask, sign, cone, self.strict[j], self.ties[j], units)
         return list(found.values())
 
     def _units(
@@ -137,7 +155,7 @@ class Nearby:
         ||w_j|| = s h(w_j) = p.w_j - sum nu_i tau_i x_i.w_j <= ||w_j||, so that p = w_j / ||w_j||, and nu_i = 0 where
         x_i.w_j is not 0.
         """
-        sides = {**strict, **dict(zip(ties, cell, strict=True))}
+        sides = sides_of(strict, ties, cell)
         counted = self.problem.norm_columns
         found: dict[Unit, None] = {}
         for q, (w, v) in enumerate(zip(self.network.hidden_weights, self.network.output_weights, strict=True)):
@@ -158,8 +176,3 @@ class Nearby:
                 if len({cell[k] for cell in cells}) > 1:
                     return j, i
         return None
-
-
-def pairs(case: Case) -> Iterator[tuple[Cell, tuple[Unit, ...]]]:
-    """The cells with their units."""
-    yield from zip(case.cells, case.units, strict=True)

@@ -17,10 +17,9 @@ import numpy as np
 from verify.certificate import NotLocal
 from verify.exact import dot
 from verify.exact_networks import distance
-from verify.local_optimality.choices import Choice, Nearby
-from verify.local_optimality.exact_systems import Vector, solution_near
+from verify.local_optimality.choices import Choice, Nearby, sides_of
+from verify.local_optimality.exact_systems import Vector, floats, solution_near
 from verify.network import Network
-from verify.problem import Goal
 from verify.proposal import certified
 
 SHORTEST = 60  # the step is halved so often
@@ -62,7 +61,7 @@ class _Program:
     def __init__(self, nearby: Nearby, path: Mapping[Choice, int]) -> None:
         self.nearby = nearby
         problem = nearby.problem
-        network, rows, slope = nearby.network, problem.rows, problem.architecture.slope
+        network, rows = nearby.network, problem.rows
         counted = problem.norm_columns
         self.moving = [
             j for j in range(len(nearby.masks)) if not (nearby.is_zero(j) and any(network.hidden_weights[j]))
@@ -75,22 +74,20 @@ class _Program:
         self.kept: list[Vector] = []  # stay >= 0
         self.equal: list[Vector] = []  # stay 0
         constraints = [[Fraction(0)] * len(self.places) for _ in nearby.active]
-        margin = problem.goal is Goal.MAX_MARGIN
         for j in self.moving:
             w, v = network.hidden_weights[j], network.output_weights[j]
             (cell,) = nearby.cells_of(j, path)
             (sign,) = nearby.signs(j, path)
-            sides = {**nearby.strict[j], **dict(zip(nearby.ties[j], cell, strict=True))}
+            sides = sides_of(nearby.strict[j], nearby.ties[j], cell)
             for c in nearby.masks[j]:
                 if v and c in counted:
                     self.cost[self.places[j, c]] = w[c] / abs(v)
             for i in nearby.ties[j]:
                 self.kept.append(self._line(j, [sides[i] * x for x in rows[i]]))
             for line, i in zip(constraints, nearby.active, strict=True):
-                factor = problem.data.targets[i] if margin else 1
                 for c in nearby.masks[j]:
-                    line[self.places[j, c]] += sign * factor * (1 if sides.get(i, -1) > 0 else slope) * rows[i][c]
-        (self.kept if margin else self.equal).extend(constraints)
+                    line[self.places[j, c]] += sign * nearby.factors[i] * nearby.gain(sides, i) * rows[i][c]
+        (self.kept if nearby.is_margin else self.equal).extend(constraints)
 
     def _line(self, j: int, row: list[Fraction]) -> Vector:
         line = [Fraction(0)] * len(self.places)
@@ -107,12 +104,12 @@ class _Program:
         zero = [j for j in self.moving if self.nearby.is_zero(j)]
         total = width + len(zero)
 
-        def floats(lines: list[Vector]) -> np.ndarray:
-            found = np.array([[float(x) for x in line] for line in lines]).reshape(len(lines), width)
+        def scaled(lines: list[Vector]) -> np.ndarray:
+            found = floats(lines, width)
             found /= np.maximum(np.abs(found).max(axis=1, initial=0.0, keepdims=True), 1e-300)
             return np.hstack([found, np.zeros((len(lines), len(zero)))])
 
-        equal, kept = floats(self.equal), floats(self.kept)
+        equal, kept = scaled(self.equal), scaled(self.kept)
         box = np.zeros((2 * width, total))
         box[:width, :width], box[width:, :width] = np.eye(width), -np.eye(width)
         blocks, values = [equal, -kept, box], [np.zeros(len(equal)), np.zeros(len(kept)), np.ones(2 * width)]

@@ -15,9 +15,8 @@ from fractions import Fraction
 import numpy as np
 
 from verify.exact import squared_norm
-from verify.local_optimality.choices import Case, Cell, Nearby, pairs
-from verify.local_optimality.exact_systems import NOTHING, Array, Vector, shortest, solution_near
-from verify.problem import Goal
+from verify.local_optimality.choices import Case, Cell, Nearby
+from verify.local_optimality.exact_systems import NOTHING, Array, Vector, floats, shortest, solution_near
 
 Weights = dict[tuple[int, Cell], Vector]
 """nu for (case, cell), in the order of the ties."""
@@ -44,15 +43,12 @@ def common_dual(nearby: Nearby, cases: list[Case]) -> Dual | None:
 class _System:
     def __init__(self, nearby: Nearby, cases: list[Case]) -> None:
         self.nearby, self.cases = nearby, cases
-        problem = nearby.problem
         self.active = nearby.active
-        margin = problem.goal is Goal.MAX_MARGIN
-        self.factors = [problem.data.targets[i] if margin else Fraction(1) for i in self.active]
-        self.nonnegative = [margin] * len(self.active)
+        self.nonnegative = [nearby.is_margin] * len(self.active)
         self.tight: list[tuple[int, Cell]] = []
         self.loose: list[tuple[int, Cell]] = []
         for q, case in enumerate(cases):
-            for cell, units in pairs(case):
+            for cell, units in case.units.items():
                 (self.tight if units else self.loose).append((q, cell))
         self.places: dict[tuple[int, Cell], int] = {}
         for key in self.tight:
@@ -64,7 +60,7 @@ class _System:
         self.right: Vector = []
         for key in self.tight:
             lines = self._lines(key, len(self.nonnegative), self.places[key])
-            for unit in dict(pairs(cases[key[0]]))[key[1]]:
+            for unit in cases[key[0]].units[key[1]]:
                 self.lines += lines
                 self.right += unit.vector
                 for k in unit.weightless:
@@ -81,13 +77,12 @@ class _System:
     def _lines(self, key: tuple[int, Cell], width: int, place: int) -> list[Vector]:
         """The rows of p as functions of the unknowns."""
         case, cell = self.cases[key[0]], key[1]
-        rows, slope = self.nearby.problem.rows, self.nearby.problem.architecture.slope
-        sides = {**case.strict, **dict(zip(case.ties, cell, strict=True))}
+        nearby, rows, sides = self.nearby, self.nearby.problem.rows, case.sides(cell)
         lines: list[Vector] = []
         for c in case.mask:
             line = [Fraction(0)] * width
             for q, i in enumerate(self.active):
-                line[q] = case.sign * self.factors[q] * (1 if sides.get(i, -1) > 0 else slope) * rows[i][c]
+                line[q] = case.sign * nearby.factors[i] * nearby.gain(sides, i) * rows[i][c]
             for k, i in enumerate(case.ties):
                 line[place + k] = cell[k] * rows[i][c]
             lines.append(line)
@@ -95,8 +90,7 @@ class _System:
 
     def _floats(self, key: tuple[int, Cell], units: Array, place: int) -> Array:
         """The rows of p in floats, for unknowns in their units."""
-        found = np.array([[float(x) for x in line] for line in self._lines(key, len(units), place)])
-        return found.reshape(len(self.cases[key[0]].mask), len(units)) * units
+        return floats(self._lines(key, len(units), place), len(units)) * units
 
     def guesses(self) -> list[tuple[Array, list[Vector]]]:
         """Float solutions, each with lines that must be 0 besides.
@@ -111,9 +105,7 @@ class _System:
 
         found: list[tuple[Array, list[Vector]]] = []
         width = len(self.nonnegative)
-        matrix = (
-            np.array([[float(x) for x in line] for line in self.lines]).reshape(len(self.lines), width) * self.units
-        )
+        matrix = floats(self.lines, width) * self.units
         right = np.array([float(x) for x in self.right])
         bounds = [(0, None) if low else (None, None) for low in self.nonnegative]
         if width and len(matrix):

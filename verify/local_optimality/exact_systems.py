@@ -19,6 +19,11 @@ NOTHING = 1e-7  # what counts as zero in a float solution, relative to its large
 BITS = 40
 
 
+def floats(lines: Sequence[Sequence[Fraction]], width: int) -> Array:
+    """The lines as a matrix of so many columns, also when there are none."""
+    return np.array([[float(x) for x in line] for line in lines]).reshape(len(lines), width)
+
+
 def solution_near(
     matrix: Sequence[Sequence[Fraction]],
     right: Sequence[Fraction],
@@ -42,7 +47,7 @@ def solution_near(
     kept = [q for q, low in enumerate(nonnegative) if not low or guess[q] > NOTHING * size * units[q]]
     solution = [Fraction(0)] * len(guess)
     if kept:
-        numbers = np.array([[float(line[q]) for q in kept] for line in matrix])
+        numbers = floats([[line[q] for q in kept] for line in matrix], len(kept))
         weights = np.abs(guess[kept]) + 1e-4 * size * units[kept]
         _, triangle, order = cast(
             "tuple[Array, Array, NDArray[np.intp]]", qr(numbers * weights, mode="economic", pivoting=True)

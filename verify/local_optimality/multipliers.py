@@ -20,9 +20,9 @@ import numpy as np
 from verify.exact import dot
 from verify.exactify import solve_exactly
 from verify.local_optimality.choices import Nearby
-from verify.local_optimality.exact_systems import Array, Vector, solution_near
+from verify.local_optimality.exact_systems import Array, Vector, floats, solution_near
 from verify.network import Network
-from verify.problem import Goal, Problem
+from verify.problem import Problem
 
 __all__ = ["multiplier_dimension"]
 
@@ -53,10 +53,10 @@ class _System:
     """A x = b.   turning: the places of the multipliers whose sign has to be chosen."""
 
     def __init__(self, nearby: Nearby) -> None:
-        problem, network, slope = nearby.problem, nearby.network, nearby.problem.architecture.slope
+        problem, network = nearby.problem, nearby.network
         self.count = len(nearby.active)
-        self.is_margin = problem.goal is Goal.MAX_MARGIN
-        self.slope = slope
+        self.is_margin = nearby.is_margin
+        self.slope = problem.architecture.slope
         self.kinks: dict[tuple[int, int], int] = {}
         live = [j for j, v in enumerate(network.output_weights) if v]
         for j in live:
@@ -74,12 +74,11 @@ class _System:
                     continue
                 line = [Fraction(0)] * self.size
                 for place, i in enumerate(nearby.active):
-                    y = problem.data.targets[i] if self.is_margin else Fraction(1)
-                    factor = y * problem.rows[i][c]
+                    factor = nearby.factors[i] * problem.rows[i][c]
                     if (place, j) in self.kinks:
                         line[self.kinks[place, j]] += factor
                     else:
-                        line[place] += factor * (1 if nearby.strict[j].get(i, -1) > 0 else slope)
+                        line[place] += factor * nearby.gain(nearby.strict[j], i)
                 self.lines.append(line)
                 self.right.append(w[c] / v if v and is_counted else Fraction(0))
 
@@ -121,7 +120,7 @@ class _System:
         """
         from scipy.optimize import linprog
 
-        lines, limits = _floats(self.lines, self.size), _floats(bounds, self.size)
+        lines, limits = floats(self.lines, self.size), floats(bounds, self.size)
         right = np.array([float(value) for value in self.right])[:, None]
         solved = linprog(
             np.r_[np.zeros(self.size + 1), -np.ones(len(bounds))],
@@ -148,7 +147,7 @@ class _System:
         lines.append([*self.right, *[Fraction(0)] * len(tight)])
         solved = linprog(
             np.zeros(count + len(tight)),
-            A_eq=_floats(lines, count + len(tight)),
+            A_eq=floats(lines, count + len(tight)),
             b_eq=np.zeros(len(lines)),
             bounds=[*[(None, None)] * count, *[(1, None)] * len(tight)],
             method="highs",
@@ -159,10 +158,6 @@ class _System:
             lines, [Fraction(0)] * len(lines), np.array(solved.x), [*[False] * count, *[True] * len(tight)]
         )
         return exact is not None and all(value > 0 for value in exact[count:])
-
-
-def _floats(lines: list[Vector], width: int) -> Array:
-    return np.array([[float(value) for value in line] for line in lines]).reshape(len(lines), width)
 
 
 def _kernel(lines: list[Vector], width: int) -> list[Vector]:

@@ -13,10 +13,9 @@ from verify.certificate import Bound, Empty, Node, Split
 from verify.certificate import Nearby as Leaf
 from verify.exact import common_integers
 from verify.exactify import solve_exactly
-from verify.local_optimality.choices import Case, Cell, Nearby, pairs
+from verify.local_optimality.choices import Case, Cell, Nearby
 from verify.local_optimality.duals import Dual
 from verify.local_optimality.exact_systems import Vector
-from verify.problem import Goal
 
 
 def leaf(nearby: Nearby, cases: Sequence[Case], dual: Dual) -> Leaf | None:
@@ -34,14 +33,11 @@ def leaf(nearby: Nearby, cases: Sequence[Case], dual: Dual) -> Leaf | None:
 
 class _Writer:
     def __init__(self, nearby: Nearby, case: Case, listed: Sequence[int], dual: Dual, place: int) -> None:
-        problem = nearby.problem
-        margin = problem.goal is Goal.MAX_MARGIN
-        self.problem, self.case, self.listed = problem, case, listed
-        factors = {i: problem.data.targets[i] if margin else Fraction(1) for i in listed}
-        signed = {i: case.sign * dual.multipliers.get(i, Fraction(0)) * factors[i] for i in listed}
-        self.excess = {i: (1 - problem.architecture.slope) * c for i, c in signed.items()}
+        self.problem, self.case, self.listed = nearby.problem, case, listed
+        signed = {i: case.sign * dual.multipliers.get(i, Fraction(0)) * nearby.factors[i] for i in listed}
+        self.excess = {i: (1 - self.problem.architecture.slope) * c for i, c in signed.items()}
         self.steps: dict[Cell, dict[int, Fraction]] = {}
-        for cell, _ in pairs(case):
+        for cell in case.units:
             weights: Vector = dual.weights[place, cell]
             self.steps[cell] = {i: nu * side for i, nu, side in zip(case.ties, weights, cell, strict=True)}
 
@@ -52,19 +48,16 @@ class _Writer:
     def slopes(self) -> list[Fraction]:
         """All numbers that need a common denominator."""
         found: list[Fraction] = [Fraction(1)]
-        for cell in self.case.cells:
-            sides = self._sides(cell)
+        for cell in self.case.units:
+            sides = self.case.sides(cell)
             found += [t for i in self.listed if (t := self._slope(i, sides, cell)) != self.excess[i]]
         return found
-
-    def _sides(self, cell: Cell) -> dict[int, int]:
-        return {**self.case.strict, **dict(zip(self.case.ties, cell, strict=True))}
 
     def tree(self, denominator: int) -> list[Node] | None:
         """The nodes in pre-order."""
         nodes: list[Node] = []
         decided = {i: side for i, side in self.case.cone.items() if i in self.case.ties}
-        pending: list[tuple[dict[int, int], list[Cell]]] = [(decided, list(self.case.cells))]
+        pending: list[tuple[dict[int, int], list[Cell]]] = [(decided, list(self.case.units))]
         while pending:
             path, cells = pending.pop()
             if not cells:
@@ -87,11 +80,11 @@ class _Writer:
         return nodes
 
     def _needs_no_side(self, i: int, cell: Cell) -> bool:
-        t, e = self._slope(i, self._sides(cell), cell), self.excess[i]
+        t, e = self._slope(i, self.case.sides(cell), cell), self.excess[i]
         return e <= t <= 0
 
     def _bound(self, cell: Cell, denominator: int) -> Bound:
-        sides = self._sides(cell)
+        sides = self.case.sides(cell)
         slopes: list[int | Literal["e"]] = []
         for i in self.listed:
             t = self._slope(i, sides, cell)
