@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from verify.exact import common_integers
 
-__all__ = ["ceil_dyadic", "dyadic", "floor_dyadic", "solve_by_few", "solve_exactly"]
+__all__ = ["ceil_dyadic", "dyadic", "floor_dyadic", "rank", "solve_by_few", "solve_exactly"]
 
 
 def dyadic(value: float, bits: int = 40) -> Fraction:
@@ -51,38 +51,48 @@ def solve_exactly(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction
     matrix: m rows of n numbers; right: m numbers. Exact, complete; O(m n min(m, n)) integer operations.
     """
     width = len(matrix[0]) if matrix else 0
-    rows = []
-    for row, value in zip(matrix, right, strict=True):
-        (integers,), _ = common_integers([[*row, value]])
+    rows, pivots = _echelon([[*row, value] for row, value in zip(matrix, right, strict=True)], width)
+    if any(row[width] for row in rows[len(pivots) :]):
+        return None
+    solution = [Fraction(0)] * width
+    for r in range(len(pivots) - 1, -1, -1):
+        row, column = rows[r], pivots[r]
+        rest = sum((row[c] * solution[c] for c in pivots[r + 1 :]), Fraction(0))
+        solution[column] = (row[width] - rest) / row[column]
+    return solution
+
+
+def rank(matrix: Sequence[Sequence[Fraction]]) -> int:
+    """The rank, exactly."""
+    return len(_echelon(matrix, len(matrix[0]))[1]) if matrix else 0
+
+
+def _echelon(matrix: Sequence[Sequence[Fraction]], width: int) -> tuple[list[list[int]], list[int]]:
+    """Integer rows after elimination in the first `width` columns, and the pivot column of each row up to the rank."""
+    rows: list[list[int]] = []
+    for row in matrix:
+        (integers,), _ = common_integers([row])
         divisor = math.gcd(*integers) or 1
         rows.append([entry // divisor for entry in integers])
     pivots: list[int] = []
     previous = 1
-    rank = 0
     for column in range(width):
-        chosen = next((r for r in range(rank, len(rows)) if rows[r][column]), None)
+        top = len(pivots)
+        chosen = next((r for r in range(top, len(rows)) if rows[r][column]), None)
         if chosen is None:
             continue
-        rows[rank], rows[chosen] = rows[chosen], rows[rank]
-        pivot_row, pivot = rows[rank], rows[rank][column]
-        for r in range(rank + 1, len(rows)):
+        rows[top], rows[chosen] = rows[chosen], rows[top]
+        pivot_row, pivot = rows[top], rows[top][column]
+        for r in range(top + 1, len(rows)):
             row, factor = rows[r], rows[r][column]
             rows[r] = [
                 (pivot * entry - factor * other) // previous for entry, other in zip(row, pivot_row, strict=True)
             ]
         previous = pivot
         pivots.append(column)
-        rank += 1
-        if rank == len(rows):
+        if len(pivots) == len(rows):
             break
-    if any(row[width] for row in rows[rank:]):
-        return None
-    solution = [Fraction(0)] * width
-    for r in range(rank - 1, -1, -1):
-        row, column = rows[r], pivots[r]
-        rest = sum((row[c] * solution[c] for c in pivots[r + 1 :]), Fraction(0))
-        solution[column] = (row[width] - rest) / row[column]
-    return solution
+    return rows, pivots
 
 
 def solve_by_few(

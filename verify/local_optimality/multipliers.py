@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 
 from verify.exact import dot
-from verify.exactify import solve_exactly
+from verify.exactify import rank, solve_exactly
 from verify.local_optimality.choices import Nearby
 from verify.local_optimality.exact_systems import Array, Vector, floats, solution_near
 from verify.network import Network
@@ -111,7 +111,7 @@ class _System:
         if exact is None or any(dot(line, exact) <= 0 for line in loose) or not self._are_equalities(tight):
             return None
         kernel = _kernel([*self.lines, *tight], self.size)
-        return _rank([vector[: self.count] for vector in kernel])
+        return rank([vector[: self.count] for vector in kernel])
 
     def _inside(self, bounds: list[Vector]) -> tuple[Array, Array] | None:
         """A point, and for each inequality 1 where it can be strict, else 0; in floats. None when there is no point.
@@ -176,19 +176,3 @@ def _kernel(lines: list[Vector], width: int) -> list[Vector]:
             vector[c] = value
         basis.append(vector)
     return basis
-
-
-def _rank(rows: list[Vector]) -> int:
-    """The rank, by elimination."""
-    rest, rank = [list(row) for row in rows], 0
-    for c in range(len(rest[0]) if rest else 0):
-        pivot = next((r for r in range(rank, len(rest)) if rest[r][c]), None)
-        if pivot is None:
-            continue
-        rest[rank], rest[pivot] = rest[pivot], rest[rank]
-        for r in range(rank + 1, len(rest)):
-            factor = rest[r][c] / rest[rank][c]
-            if factor:
-                rest[r] = [a - factor * b for a, b in zip(rest[r], rest[rank], strict=True)]
-        rank += 1
-    return rank
