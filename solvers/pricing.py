@@ -97,6 +97,13 @@ def normalise(rows: Array, weights: Array, slope: float, vectors: Array, *, free
     return np.concatenate([heads, best[:, None]], axis=1)
 
 
+def boxes(excess: Array, signs: NDArray[np.int8]) -> tuple[Array, Array]:
+    """The interval of each slope variable: excess (S,), signs (..., S) of the decided points, 0 where open."""
+    low = np.where(signs > 0, excess, np.where(signs < 0, -np.inf, np.minimum(excess, 0.0)))
+    high = np.where(signs > 0, np.inf, np.where(signs < 0, 0.0, np.maximum(excess, 0.0)))
+    return low, high
+
+
 class _Kernel:
     """Coordinate descent on ||p||^2 / (2 beta) + R over the slope variables, for a batch of nodes.
 
@@ -117,13 +124,6 @@ class _Kernel:
         self.scaled = rows * metric
         self.curvature = np.maximum((self.scaled**2).sum(axis=1), 1e-300)
         self.positive = self.excess > 0
-
-    def boxes(self, signs: NDArray[np.int8]) -> tuple[Array, Array]:
-        """Interval of each slope variable, (B, S) each."""
-        e = self.excess
-        low = np.where(signs > 0, e, np.where(signs < 0, -np.inf, np.minimum(e, 0.0)))
-        high = np.where(signs > 0, np.inf, np.where(signs < 0, 0.0, np.maximum(e, 0.0)))
-        return low, high
 
     def descend(
         self, t: Array, low: Array, high: Array, chord: NDArray[np.bool_], left: Array, right: Array, sweeps: int
@@ -383,7 +383,7 @@ def _bound_tree(
         t = np.stack([node.slopes for node in chosen])
         vectors = np.stack([node.vectors for node in chosen])
         multipliers = np.stack([node.multipliers for node in chosen])
-        low, high = kernel.boxes(signs)
+        low, high = boxes(kernel.excess, signs)
         t = np.clip(t, low, high)
         chord = (signs == 0) & kernel.positive
         left, right = _ranges(kernel, vectors, positive, len(rows))
@@ -436,7 +436,7 @@ def _close_as_they_are(
     """Make leaves of open nodes with the slopes they inherited; the largest of their bounds."""
     largest = 0.0
     for node in nodes:
-        low, high = kernel.boxes(node.signs[None])
+        low, high = boxes(kernel.excess, node.signs[None])
         t = np.clip(node.slopes[None], low, high)
         chord = (node.signs[None] == 0) & kernel.positive
         left, right = _ranges(kernel, node.vectors[None], positive, len(kernel.rows))

@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.pricing import boxes
 from verify.certificate import Active, Bound, LowerBound, Node, Split, StationaryNear, Tree
 from verify.enclosure_checks import Cell
 from verify.exact import sqrt_upper, squared_norm
@@ -128,8 +129,7 @@ class _Grower:
     def _bound(self, signs: NDArray[np.int8], start: Floats) -> tuple[float, Floats, Floats]:
         """min ||p|| + R over the slopes, by coordinate descent on ||p||^2 / 2 + R; the slopes and p."""
         e = self.excess
-        low = np.where(signs > 0, e, np.where(signs < 0, -np.inf, np.minimum(e, 0.0)))
-        high = np.where(signs > 0, np.inf, np.where(signs < 0, 0.0, np.maximum(e, 0.0)))
+        low, high = boxes(e, signs)
         chord = (signs == 0) & (e > 0)
         t = np.clip(start, low, high)
         p = self.base + t @ self.rows

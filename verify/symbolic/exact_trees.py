@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from solvers.pricing import Leaf, bound_tree, solve_decided
+from solvers.pricing import Leaf, bound_tree, boxes, solve_decided
 from verify.algebraic import Algebraic
 from verify.certificate import Bound, LowerBound, Split, Tree
 from verify.problem import Goal, Problem
@@ -185,10 +185,10 @@ class _Side:
         pending = [(signs.copy(), leaf.slopes)]
         while pending:
             here, t = pending.pop()
-            t = np.clip(t, *self._boxes(here))
+            t = np.clip(t, *boxes(self.excess, here))
             open_points = np.flatnonzero((here == 0) & (self.excess > 0))
             if not len(open_points):
-                t = solve_decided(self.rows, self.base, *self._boxes(here), t, free=False)
+                t = solve_decided(self.rows, self.base, *boxes(self.excess, here), t, free=False)
             size = float(np.linalg.norm(self.base + t @ self.rows))
             norms = np.linalg.norm(self.rows[open_points], axis=1)
             room = 1 - size - float(np.maximum(t[open_points], self.excess[open_points] - t[open_points]) @ norms)
@@ -207,12 +207,6 @@ class _Side:
                     return tight
                 result.append(tight)
         return result
-
-    def _boxes(self, signs: NDArray[np.int8]) -> tuple[Array, Array]:
-        """The intervals of the slopes on a cone."""
-        low = np.where(signs > 0, self.excess, np.where(signs < 0, -np.inf, np.minimum(self.excess, 0)))
-        high = np.where(signs > 0, np.inf, np.where(signs < 0, 0, np.maximum(self.excess, 0)))
-        return low, high
 
     def _rounded(self, value: float, excess: float) -> Slope:
         """A slope over the denominator; near an end of its interval exactly that end."""
@@ -246,16 +240,16 @@ class _Side:
 
     def _at_kinks(self, kinks: list[int], signs: NDArray[np.int8], rest: list[Fraction]) -> dict[int, Slope] | None:
         """Slopes with sum t_i x_i = rest, a vertex of their intervals: some at an end, the others by elimination."""
-        low, high = (box[kinks] for box in self._boxes(signs))
+        low, high = (box[kinks] for box in boxes(self.excess, signs))
         goal = np.array([float(r) for r in rest])
         matrix = self.rows[kinks].T
         size = len(kinks)
         # nearest to the goal in the 1-norm: a vertex, also with rounded data
         identity = np.eye(len(goal))
         cost = np.concatenate([np.zeros(size), np.ones(2 * len(goal))])
-        boxes = [*zip(low, high, strict=True), *[(0, np.inf)] * (2 * len(goal))]
-        boxes = [(None if math.isinf(a) else a, None if math.isinf(b) else b) for a, b in boxes]
-        found = linprog(cost, A_eq=np.hstack([matrix, identity, -identity]), b_eq=goal, bounds=boxes)
+        limits = [*zip(low, high, strict=True), *[(0, np.inf)] * (2 * len(goal))]
+        limits = [(None if math.isinf(a) else a, None if math.isinf(b) else b) for a, b in limits]
+        found = linprog(cost, A_eq=np.hstack([matrix, identity, -identity]), b_eq=goal, bounds=limits)
         if found.status or found.fun > 1e-7:
             return None
         slopes: dict[int, Slope] = {}
