@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verify.finding import Finding, Question, Verdict, decide, undecided
-from verify.nearby import Nearby, nearby_point
 from verify.network import Network
 from verify.problem import Problem
 from verify.proposal import FLOAT_FAILURES, Proposal
+
+if TYPE_CHECKING:
+    from verify.nearby import Nearby
 
 __all__ = ["strengthened"]
 
@@ -67,6 +70,8 @@ def strengthened(
 
 
 def _nearby(problem: Problem, network: Network, deadline: float | None) -> Nearby | None:
+    from verify.nearby import nearby_point
+
     try:
         with np.errstate(all="ignore"):
             return nearby_point(problem, network, deadline)

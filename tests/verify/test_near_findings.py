@@ -75,7 +75,7 @@ def test_interruptions_and_failures_leave_the_findings(monkeypatch):
         def broken(*_, error=error):
             raise error
 
-        monkeypatch.setattr("verify.near_findings.nearby_point", broken)
+        monkeypatch.setattr("verify.nearby.nearby_point", broken)
         found = audit(network, data, time_limit=20).stationary
         assert (found.verdict, found.level) == (Verdict.PROVED, "approximate")
         assert "failed or was interrupted" in found.reason
@@ -90,7 +90,7 @@ def test_a_stationary_point_of_unknown_optimality_leaves_local_optimality_open(m
     problem = pose(network, data)
     nearby = nearby_point(problem, network)
     weaker = replace(nearby.certificate, optimality="stationary point", pricing=None)
-    monkeypatch.setattr("verify.near_findings.nearby_point", lambda *_: replace(nearby, certificate=weaker))
+    monkeypatch.setattr("verify.nearby.nearby_point", lambda *_: replace(nearby, certificate=weaker))
     result = audit(network, data)
     assert (result.stationary.verdict, result.stationary.level) == (Verdict.PROVED, "near")
     assert result.stationary.certificates[0].optimality == "stationary point"
