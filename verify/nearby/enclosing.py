@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from solvers.instance import Instance
 from verify.certificate import StationaryNear, sealed
-from verify.checker import Refused, check
+from verify.checker import Refused
 from verify.enclosure_checks import Point
 from verify.exact_networks import float_weights
 from verify.exactify import dyadic
@@ -35,6 +35,7 @@ from verify.nearby.pricing import with_pricing
 from verify.nearby.structure import Structure, directions_of, freedoms, identify
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, outputs
+from verify.proposal import checked
 
 __all__ = ["Nearby", "nearby_point"]
 
@@ -160,7 +161,7 @@ def _certificate(
     draft = replace(draft, centre=root.centre, radii=root.radii, inverse=root.inverse, denominator=root.denominator)
     draft = replace(draft, moved=distance_of(problem, network, draft))
     proof = _sealed(problem, network, draft)
-    result = check(problem, network, proof)
+    result = checked(problem, network, proof)
     if isinstance(result, Refused):
         return _refusal(result)
     priced = (
@@ -170,7 +171,7 @@ def _certificate(
     )
     for better in (priced, replace(draft, optimality="local optimum")):
         stronger = _sealed(problem, network, better) if better is not None else proof
-        if stronger is not proof and not isinstance(check(problem, network, stronger), Refused):
+        if stronger is not proof and not isinstance(checked(problem, network, stronger), Refused):
             return stronger
     return proof
 

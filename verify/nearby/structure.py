@@ -144,11 +144,16 @@ def _mirrors(
     return mirrors
 
 
+def _slopes(instance: Instance, sides: NDArray[np.int8]) -> Floats:
+    """The slope of the activation on each side; 0 at a kink, which has a product of its own."""
+    return np.where(sides > 0, 1.0, np.where(sides < 0, instance.slope, 0.0))
+
+
 def _features(
     instance: Instance, p: Floats, signs: NDArray[np.intp], sides: NDArray[np.int8], support: NDArray[np.intp]
 ) -> Floats:
     """What an amplitude of 1 of each direction adds to the outputs at the support, (S, C)."""
-    slopes = np.where(sides > 0, 1.0, np.where(sides < 0, instance.slope, 0.0)) * signs[:, None]
+    slopes = _slopes(instance, sides) * signs[:, None]
     return (slopes * (p @ instance.rows[support].T)).T
 
 
@@ -214,7 +219,7 @@ def freedoms(instance: Instance, structure: Structure) -> tuple[int, int]:
     equations: list[Floats] = []
     for place in np.flatnonzero(structure.mirrors < 0):
         sides = structure.sides[place]
-        slopes = np.where(sides > 0, 1.0, np.where(sides < 0, instance.slope, 0.0)) * factors
+        slopes = _slopes(instance, sides) * factors
         for column in instance.masks[structure.masks[place]]:
             line = np.zeros(count + len(kinks))
             line[:count] = slopes * rows[:, column]

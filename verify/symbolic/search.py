@@ -7,9 +7,8 @@ from fractions import Fraction
 from itertools import chain
 from typing import cast
 
-import numpy as np
-
 from verify.certificate import Certificate, LowerBound, OptimalWithin, Stationary, UpperBound, sealed
+from verify.exact_networks import float_rows
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, Trained
 from verify.proposal import certified
@@ -87,7 +86,7 @@ def _prove(
     problem: Problem, active: ActiveSet, accuracy: Fraction
 ) -> tuple[_Optimum, LowerBound, UpperBound] | _Failure:
     """The optimum in closed form with its two bounds; or why not."""
-    rows = np.array([[float(x) for x in row] for row in problem.rows])
+    rows = float_rows(problem)
     while len(active.directions) <= MOST_DIRECTIONS:
         polished = polish(problem, active, accuracy)
         if polished is None:
