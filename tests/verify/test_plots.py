@@ -22,7 +22,6 @@ from verify.auditing import Audit, audit
 from verify.errors import InputError
 from verify.network import Architecture, Layer, Network
 from verify.plots import as_html, plot
-from verify.plots.descent import descent_of
 from verify.plots.files import image
 from verify.plots.line import breakpoints
 from verify.plots.plane import plane
@@ -31,6 +30,7 @@ from verify.plots.style import SHOWN_POINTS, shown_points
 from verify.plots.wording import headline, standing
 from verify.problem import Bias, Dataset, Goal, Problem
 from verify.readers import read_case
+from verify.report.path import descent_of
 
 CASES = Path(__file__).parent.parent.parent / "cases"
 HUGE = Fraction(10) ** 400
@@ -156,7 +156,7 @@ def test_every_kind_of_audit_is_drawn_without_warnings(audits, figures, name):
     result, figure = audits[name], figures(name)
     assert image(figure, "png").startswith(b"\x89PNG")
     shown = panels(figure)
-    falls = descent_of(result) is not None
+    falls = descent_of(result.local_optimum) is not None
     assert len(shown) == 2 + (result.better is not None) + (result.bracket is not None) + falls
     assert [title[:4] for title in titles(figure)] == [f"({letter}) " for letter in "abcde"[: len(shown)]]
     assert figure.get_suptitle() == f"{headline(result)}:\n{standing(result)}"

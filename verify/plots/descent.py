@@ -16,12 +16,7 @@ from verify.problem import Goal, outputs
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["descent_of", "draw_descent"]
-
-
-def descent_of(audit: Audited) -> NotLocal | None:
-    """The certificate of a descent, if that is what refutes the local optimum."""
-    return next((proof for proof in audit.local_optimum.certificates if isinstance(proof, NotLocal)), None)
+__all__ = ["draw_descent"]
 
 
 def draw_descent(axes: Axes, audit: Audited, proof: NotLocal, title: str, legend: Legend) -> None:

@@ -13,13 +13,14 @@ from verify.finding import Verdict
 from verify.plots.arrows import draw_arrows
 from verify.plots.audited import Audited
 from verify.plots.bracket import draw_bracket, draw_objectives, has_course
-from verify.plots.descent import descent_of, draw_descent
+from verify.plots.descent import draw_descent
 from verify.plots.line import draw_function, extent, heights
 from verify.plots.neurons import draw_bars, draw_stems
 from verify.plots.plane import draw_network, plane
 from verify.plots.scene import Drawn, Scene, drawn, scene, support
 from verify.plots.style import PANEL, SIZES, Legend, message, times_ten
 from verify.plots.wording import headline, network_title, standing
+from verify.report.path import descent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +55,7 @@ def figure(audit: Audited, *, rounds: bool) -> Figure:
     )
     result = Figure(dpi=100)
     FigureCanvasAgg(result)
-    descent = descent_of(audit)
+    descent = descent_of(audit.local_optimum)
     count = 2 + sum(part is not None for part in (audit.better, audit.bracket, descent))
     panels = [result.add_subplot() for _ in range(count)]
     titles = [network_title(audit)]

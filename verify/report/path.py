@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from verify.certificate import NotLocal
 from verify.exact import sqrt_upper, squared_norm
+from verify.finding import Finding
 from verify.problem import Bias, Goal, objective, outputs
 from verify.report.audited import Audited
 from verify.report.decimals import nearest
@@ -13,12 +14,17 @@ from verify.report.decimals import nearest
 LONGEST = 8  # characters of a fraction that is shown as it is
 
 
+def descent_of(local_optimum: Finding) -> NotLocal | None:
+    """The certificate of a descent, if that is what refutes the local optimum."""
+    return next((proof for proof in local_optimum.certificates if isinstance(proof, NotLocal)), None)
+
+
 def descent_path(audit: Audited) -> str | None:
     """For 0 < eps <= 1 the networks of the certificate `not-local`, and what they bring; None without one.
 
     v_j = s_j sqrt(||u_j||), w_j = u_j / |v_j|, u_j = |v_j| w_j + eps d_j.
     """
-    proof = next((c for c in audit.local_optimum.certificates if isinstance(c, NotLocal)), None)
+    proof = descent_of(audit.local_optimum)
     if proof is None:
         return None
     subject = audit.local_optimum.subject or audit.network

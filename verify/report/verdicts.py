@@ -126,8 +126,9 @@ def _better(audit: Audited, finding: Finding, proof: BetterNetwork) -> str:
         others = audit.global_optimum.certificates
         if others and isinstance(others[0], BetterNetwork) and others[0].witness == proof.witness:
             return "the same network is better"
-    size = count(proof.witness.architecture.layers[0].outputs, "neuron")
-    wider = ", wider than this one," if proof.witness.architecture.layers[0].outputs > audit.network.width else ""
+    width = proof.witness.architecture.layers[0].outputs
+    size = count(width, "neuron")
+    wider = ", wider than this one," if width > audit.network.width else ""
     found, own = objective(audit.problem, proof.witness), audit.objective
     much = ""
     if found is not None and own:
