@@ -353,7 +353,7 @@ def _with_dimension(problem: Problem, network: Network, stationary: Finding) -> 
     try:
         with np.errstate(all="ignore"):
             dimension = multiplier_dimension(problem, stationary.subject or network)
-    except FLOAT_FAILURES:
+    except (KeyboardInterrupt, *FLOAT_FAILURES):
         return stationary
     known = {} if dimension is None else {"multiplier_dimension": Fraction(dimension)}
     return replace(stationary, numbers={**stationary.numbers, **known})

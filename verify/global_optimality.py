@@ -30,7 +30,7 @@ from verify.time_limits import is_late
 from verify.warm_start import WarmStart
 
 if TYPE_CHECKING:
-    from solvers.dual_cuts import Atoms, Progress
+    from solvers.dual_cuts import Atoms, Outcome, Progress
     from solvers.instance import Instance
     from solvers.master import Column
 
@@ -163,6 +163,23 @@ def bracket_optimum(
         deadline=deadline,
         on_progress=on_progress,
     )
+    try:
+        return _exact_bracket(problem, instance, outcome, subject, earlier, tol, deadline)
+    except KeyboardInterrupt:  # what was reached is still made exact; a second one is passed on
+        found = _exact_bracket(problem, instance, outcome, subject, earlier, tol, deadline)
+        return replace(found, status="interrupted")
+
+
+def _exact_bracket(
+    problem: Problem,
+    instance: Instance,
+    outcome: Outcome,
+    subject: Network | None,
+    earlier: WarmStart,
+    tol: float,
+    deadline: float | None,
+) -> Bracket:
+    """What the float search found and what was known before, as certificates that the checker accepted."""
     lower = None if outcome.proof is None else lower_bound(problem, outcome.proof, tol)
     proved = None if lower is None else certified(problem, None, lower)
     proved = proved or certified(problem, None, nothing_below_zero(problem))

@@ -1,5 +1,6 @@
 """Infeasible data, brackets, better networks: through the public functions, and every certificate checked."""
 
+import sys
 import time
 from fractions import Fraction
 
@@ -251,6 +252,33 @@ def test_an_interrupt_gives_what_is_known():
     best, upper = assert_is_a_bracket(problem, bracket_optimum(problem, None))
     assert 0 <= lower <= upper
     assert best > 0
+
+
+@pytest.mark.parametrize("step", ["lower_bound", "_narrow_first"])
+def test_an_interrupt_while_the_bracket_is_made_exact_loses_nothing(monkeypatch, step):
+    problem = posed(ODD, [1, 1, 1, -1, 1, -1], bias=Bias.PENALISED, width=2)
+    module = sys.modules["verify.global_optimality"]
+    whole, calls = getattr(module, step), []
+
+    def once(*given):
+        calls.append(given)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return whole(*given)
+
+    monkeypatch.setattr(module, step, once)
+    found = bracket_optimum(problem, None)
+    assert found.status == "interrupted"
+    accepted(problem, None, found.lower)
+    lower, upper = assert_is_a_bracket(problem, found)
+    assert 0 < lower <= upper
+
+    def always(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, step, always)
+    with pytest.raises(KeyboardInterrupt):
+        bracket_optimum(problem, None)
 
 
 def test_nothing_below_zero():
