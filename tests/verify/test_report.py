@@ -4,6 +4,7 @@ import io
 import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from verify.certificate import NotStationary, OptimalWithin, Separator, Stationa
 from verify.finding import Finding, Question, Verdict, undecided
 from verify.network import Architecture, Layer, Network
 from verify.problem import Dataset
+from verify.readers.cases import read_case
 from verify.report import as_html, as_text, render
 from verify.report.decimals import at_least, at_most, enclosure, nearest, small, value
 from verify.report.quantities import excess_text
@@ -436,6 +438,20 @@ def test_html_is_self_contained_and_escaped(tie):
     for tag in ("div", "p", "table", "tr", "td", "th", "ul", "li", "b"):
         assert text.count(f"<{tag}>") + text.count(f"<{tag} ") == text.count(f"</{tag}>")
     assert "(near)" in as_html(replace(tie, fits=replace(tie.fits, level="near", moved=Fraction(1, 10**9))))
+
+
+CASE = Path(__file__).parents[2] / "cases/min-norm/kkt-not-local-free-bias/case.json"
+
+
+def test_no_neuron_has_to_turn_at_an_exact_kkt_point():
+    """The signs of the multipliers at kinks, which the angles need, are only guessed."""
+    case = read_case(CASE.read_bytes(), "case")
+    result = audit(case.network, case.problem.data, goal=case.problem.goal, bias=case.problem.bias)
+    assert result.stationary.verdict is Verdict.PROVED
+    assert result.diagnosis.neurons.turn_hints
+    assert not any("turn" in line for line in wording(result).faults)
+    loose = replace(result, stationary=undecided(Question.STATIONARY, "open"))
+    assert any("has to turn" in line for line in wording(loose).faults)
 
 
 def test_the_descent_path(tie):

@@ -24,14 +24,16 @@ def faults(audit: Audited) -> Iterator[str]:
     if diagnosis.points.worst is not None and diagnosis.points.least is not None:
         worst = nearest(diagnosis.points.least, 3)
         yield f"point {diagnosis.points.worst} is the furthest on the wrong side: y·f(x) = {worst}"
-    yield from _neurons(diagnosis)
+    is_exact = audit.stationary.verdict is Verdict.PROVED and audit.stationary.level == "exact"
+    yield from _neurons(diagnosis, is_stationary=is_exact)
     if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
         yield from _points(diagnosis.excess)
         yield from _parts(diagnosis.excess, float(audit.excess[1]))
     yield from _ladder(diagnosis.ladder, audit.tolerance)
 
 
-def _neurons(diagnosis: Diagnosis) -> Iterator[str]:
+def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
+    """is_stationary: exactly proved, so that no neuron has to turn, whatever floats guess."""
     found = diagnosis.neurons
     if found.dead:
         are, waste = ("is", "wastes") if len(found.dead) == 1 else ("are", "waste")
@@ -51,7 +53,7 @@ def _neurons(diagnosis: Diagnosis) -> Iterator[str]:
         do = "does" if len(others) == 1 else "do"
         more = f"; so {do} {count(len(others), 'other group')}" if others else ""
         yield f"{named(first, 'neuron')} point the same way and could be one{more}"
-    if found.turn_hints:
+    if found.turn_hints and not is_stationary:
         neuron, angle = found.turn_hints[0]
         turned = f"{_number(angle, 2)}° from its KKT direction"
         if len(found.turn_hints) == 1:
