@@ -1,0 +1,45 @@
+"""The losses against their definitions in many digits, and their derivatives against difference quotients."""
+
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+
+from solvers.losses import LOSSES, value
+
+TARGETS = np.array([1.0, -1.0, 1.0, 1.0])
+OUTPUTS = np.array([0.3, -2.0, 40.0, -1.5])
+
+
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 30.0, 1e5])
+def test_log_loss_and_pull_at_any_margin(loss, scale):
+    q = scale * np.array([1.0, 1.0 + 1e-4, 2.0])
+    found = value(loss, np.array([1.0, -1.0, 1.0]), q * [1, -1, 1])
+    with localcontext() as context:
+        context.prec = 80
+        context.Emin = -(10**9)
+        powers = [(-Decimal(z)).exp() for z in q.tolist()]
+        terms = powers if loss == "exponential" else [(1 + p).ln() if p > Decimal("1e-40") else p for p in powers]
+        total = sum(terms)
+        parts = powers if loss == "exponential" else [p / (1 + p) for p in powers]
+        log_loss = float((total / 3).ln())
+        pull = [float(s * p / total) for s, p in zip((1, -1, 1), parts, strict=True)]
+    assert found.objective == found.log_loss == pytest.approx(log_loss, rel=1e-12, abs=1e-12)
+    assert found.pull == pytest.approx(pull, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_derivatives(loss):
+    found, step = value(loss, TARGETS, OUTPUTS), 1e-6
+    curvature = -np.diag(found.diagonal) + (np.outer(found.pull, found.pull) if found.is_ranked else 0)
+    for j, unit in enumerate(np.eye(4)):
+        after, before = (value(loss, TARGETS, OUTPUTS + s * step * unit) for s in (1, -1))
+        assert -found.pull[j] == pytest.approx((after.objective - before.objective) / (2 * step), rel=1e-7, abs=1e-9)
+        assert curvature[:, j] == pytest.approx((after.pull - before.pull) / (2 * step), rel=1e-6, abs=1e-9)
+
+
+def test_the_squared_loss():
+    found = value("squared", TARGETS, TARGETS)
+    assert (found.objective, found.log_loss) == (0.0, -np.inf)
+    assert value("squared", np.array([1.0, 2.0]), np.zeros(2)).objective == 1.25
