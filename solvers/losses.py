@@ -1,9 +1,9 @@
 """The losses of training, in a form that neither overflows nor vanishes, however large the margins are.
 
-    exponential  L = 1/n sum exp(-q_i)    logistic  L = 1/n sum log(1 + exp(-q_i))    squared  L = sum (f_i - y_i)^2 / 2n
+    exponential  L = 1/n sum exp(-q_i)    logistic  L = 1/n sum log(1 + exp(-q_i))    squared  L = 1/2n sum (f - y)^2
 
-with q_i = y_i f(x_i). What is followed is F = log L for the first two, whose gradient does not vanish as the loss does,
-and F = L for the third; the trajectory of the flow is the same for L and log L, only its time differs.
+with q_i = y_i f(x_i). What is followed is F = log L for the first two, whose gradient does not vanish as the loss
+does, and F = L for the third; the trajectory of the flow is the same for L and log L, only its time differs.
 
 Source: arXiv:1906.05890v4, section 2 (exponential and logistic); arXiv:2306.06479, section 2 (squared).
 """

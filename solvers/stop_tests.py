@@ -1,0 +1,103 @@
+"""When may training stop? Tests that the trainers call with each `Moment`; they answer with a sentence, or None.
+
+`NearlyStationary` measures how far the network is from the Clarke KKT conditions of the max-margin problem, relative to
+its norm. With q_i = y_i f(x_i), least q m, L the depth and h_i = grad q_i at the slopes that training follows,
+
+    epsilon = ||theta - sum lambda_i h_i|| / ||theta||,   delta = sum lambda_i (q_i - m) / ||theta||^2,   lambda >= 0,
+
+which do not change with the scale of theta: they are those of the network scaled to margin 1. lambda minimises
+epsilon^2 + delta^2. At kinks the slopes are those that the flow slides with, so epsilon is an upper bound.
+
+In floats: this ends a search, it proves nothing.
+
+Source: arXiv:1906.05890v4, Definition 2 (approximate KKT points).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.layers import Layers
+from solvers.trajectory import Moment
+
+__all__ = ["NearlyStationary", "SmallLoss", "StopTest", "any_of", "residuals"]
+
+Floats: TypeAlias = NDArray[np.float64]
+StopTest: TypeAlias = Callable[[Moment], str | None]
+
+SPACING = 0.1  # in log ||theta||, between two tests
+ROUNDS = 20  # of the least-squares problem, in multiples of its columns
+
+
+def residuals(layers: Layers, rows: Floats, targets: Floats, moment: Moment) -> tuple[float, float]:
+    """(epsilon, delta) at a moment; (inf, inf) where a margin is not positive."""
+    from scipy.optimize import nnls
+
+    q = targets * moment.outputs
+    norm, least = float(np.linalg.norm(moment.theta)), float(q.min())
+    if not (least > 0 and 0 < norm < np.inf):
+        return np.inf, np.inf
+    unit = moment.theta / norm
+    pattern = layers.pattern(layers.preactivations(unit, rows))
+    for (layer, point, neuron), slope in zip(moment.held, moment.slopes, strict=True):
+        pattern[layer][point, neuron] = slope
+    gradients = (targets[:, None] * layers.jacobian(unit, rows, pattern)).T
+    scale = norm ** len(layers.places)  # of q at unit norm
+    loose = (q - least) / scale
+    sizes = np.maximum(np.sqrt((gradients**2).sum(axis=0) + loose**2), np.finfo(float).tiny)
+    system = np.vstack([gradients, loose]) / sizes
+    try:
+        multipliers, _ = nnls(system, np.append(unit, 0.0), maxiter=ROUNDS * len(q) + 1000)
+    except RuntimeError:
+        return np.inf, np.inf
+    multipliers = multipliers / sizes
+    return float(np.linalg.norm(unit - gradients @ multipliers)), float(loose @ multipliers)
+
+
+class NearlyStationary:
+    """Stops once epsilon and delta are at most `target`; `last` holds the numbers of the latest test.
+
+    Tests are made when the norm has grown by a tenth since the one before.
+    """
+
+    def __init__(self, layers: Layers, rows: Floats, targets: Floats, target: float) -> None:
+        self.layers, self.rows, self.targets, self.target = layers, rows, targets, target
+        self.last = np.inf, np.inf
+        self._norm = 0.0
+
+    def __call__(self, moment: Moment) -> str | None:
+        """The sentence that ends training, or None."""
+        norm = float(np.linalg.norm(moment.theta))
+        if moment.margin <= 0 or norm < self._norm * (1 + SPACING):
+            return None
+        self._norm = norm
+        self.last = epsilon, delta = residuals(self.layers, self.rows, self.targets, moment)
+        if max(epsilon, delta) > self.target:
+            return None
+        return f"stationary up to epsilon {epsilon:.1e} and delta {delta:.1e}, relative to its norm"
+
+
+class SmallLoss:
+    """Stops once the loss is at most `target`."""
+
+    def __init__(self, target: float) -> None:
+        self.target = float(np.log(target))
+
+    def __call__(self, moment: Moment) -> str | None:
+        """The sentence that ends training, or None."""
+        if moment.log_loss > self.target:
+            return None
+        return f"the loss is {np.exp(moment.log_loss):.1e}, as small as it was asked to be"
+
+
+def any_of(*tests: StopTest) -> StopTest:
+    """Stops when one of the tests does, with its sentence."""
+
+    def stop(moment: Moment) -> str | None:
+        return next((reason for test in tests if (reason := test(moment)) is not None), None)
+
+    return stop

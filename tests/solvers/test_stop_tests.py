@@ -1,0 +1,73 @@
+"""Stop tests at networks whose KKT residual is known."""
+
+import numpy as np
+import pytest
+
+from solvers.layers import two_layers
+from solvers.stop_tests import NearlyStationary, SmallLoss, any_of, residuals
+from solvers.trajectory import Moment
+
+ROWS, TARGETS = np.array([[1.0, 0.25], [-1.0, 0.25]]), np.ones(2)
+LAYERS = two_layers(2, 2, 0.0)
+KKT = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])  # Theorem 3.2 of arXiv:2110.02732
+
+
+def _moment(theta, *, layers=LAYERS, rows=ROWS, targets=TARGETS, held=(), slopes=()):
+    outputs = layers.outputs(theta, rows)
+    margin = (targets * outputs).min() / (theta @ theta)
+    return Moment(0.0, theta, outputs, -1.0, margin, 1.0, 1, held, slopes)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_a_kkt_point_has_no_residual_at_any_scale(scale):
+    assert residuals(LAYERS, ROWS, TARGETS, _moment(scale * KKT)) == pytest.approx((0, 0), abs=1e-12)
+
+
+def test_the_residual_is_that_of_the_best_multipliers():
+    theta = np.array([1.0, 2.0, 0.0, 0.0, 2.0, 0.0])  # q = (3, -1): no margin
+    assert residuals(LAYERS, ROWS, TARGETS, _moment(theta)) == (np.inf, np.inf)
+    theta = np.array([0.1, 2.0, 0.0, 0.0, 2.0, 0.0])
+    epsilon, delta = residuals(LAYERS, ROWS, TARGETS, _moment(theta))
+    q, norm = np.array([1.2, 0.8]), theta @ theta
+    h = np.array([[2, 0.5, 0, 0, 0.6, 0], [-2, 0.5, 0, 0, 0.4, 0]])
+    best = min(
+        (np.linalg.norm(theta - [a, b] @ h) ** 2 / norm + (a * (q[0] - 0.8) / norm) ** 2, a, b)
+        for a in np.linspace(0, 4, 201)
+        for b in np.linspace(0, 4, 201)
+    )
+    assert epsilon**2 + delta**2 == pytest.approx(best[0], rel=1e-2)
+    assert epsilon**2 + delta**2 <= best[0]
+
+
+def test_a_held_kink_uses_its_slope():
+    """One neuron on one point that it helps and on one whose kink it slides along."""
+    rows, layers = np.array([[1.0, 0.0], [1.0, 1.0]]), two_layers(2, 2, 0.0)
+    theta = np.array([1.0, -1.0, 0.0, 1.0, 1.0, 1.0])
+    pattern = layers.pattern(layers.preactivations(theta, rows))
+    pattern[0][1, 0] = 0.25
+    h = layers.jacobian(theta, rows, pattern)
+    found = residuals(
+        layers, rows, TARGETS, _moment(theta, layers=layers, rows=rows, held=((0, 1, 0),), slopes=(0.25,))
+    )
+    free = residuals(layers, rows, TARGETS, _moment(theta, layers=layers, rows=rows))
+    multipliers = np.linalg.lstsq(h.T, theta, rcond=None)[0]
+    assert (multipliers >= 0).all()
+    assert found[0] == pytest.approx(np.linalg.norm(theta - multipliers @ h) / np.linalg.norm(theta))
+    assert found != free
+
+
+def test_nearly_stationary_is_asked_as_the_norm_grows():
+    test = NearlyStationary(LAYERS, ROWS, TARGETS, 1e-3)
+    assert test(_moment(np.array([0.1, 2.0, 0.0, 0.0, 2.0, 0.0]))) is None
+    before = test.last
+    assert max(before) > 1e-3
+    assert test(_moment(1.01 * KKT)) is None, "asked again too early"
+    assert test.last == before
+    assert "stationary up to epsilon" in test(_moment(2 * KKT))
+
+
+def test_a_small_loss_and_either_of_two():
+    assert SmallLoss(0.5)(_moment(KKT)).startswith("the loss is 3.7e-01")
+    assert SmallLoss(0.1)(_moment(KKT)) is None
+    either = any_of(SmallLoss(0.1), NearlyStationary(LAYERS, ROWS, TARGETS, 1e-3))
+    assert "stationary" in either(_moment(KKT))
