@@ -7,6 +7,7 @@ import click
 from verify.cli.auditing import audit_command
 from verify.cli.checking import check_command
 from verify.cli.failures import Program
+from verify.cli.generating import data_command
 from verify.cli.regressing import regress_command
 
 __all__ = ["main", "program"]
@@ -53,6 +54,7 @@ def program(context: click.Context) -> int:
 program.add_command(audit_command)
 program.add_command(check_command)
 program.add_command(regress_command)
+program.add_command(data_command)
 
 
 def main() -> None:

@@ -1,0 +1,96 @@
+"""`isoptimal data`: the data sets of the papers, written into a file that audits and trainings read."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Union, final, get_args, get_origin
+
+import click
+import numpy as np
+
+from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.places import check_file
+from verify.errors import InputError
+
+if TYPE_CHECKING:
+    from solvers.paper_data import Generator
+
+__all__ = ["data_command"]
+
+
+@final
+class _Generators(click.Group):
+    """A subcommand for each generator, made when it is asked for, with an option for each of its parameters."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (the signature is that of click)
+        """The names, in the order of the papers."""
+        from solvers.paper_data import GENERATORS
+
+        return list(GENERATORS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The subcommand of this name."""
+        from solvers.paper_data import GENERATORS
+
+        found = GENERATORS.get(cmd_name)
+        return None if found is None else _command(found)
+
+
+@click.command(
+    "data",
+    cls=_Generators,
+    short_help="Write a data set of the papers into a file.",
+    epilog="""\b
+Examples:
+  isoptimal data lyu2021-hinted --out hinted.npz
+  isoptimal data chistikov2023-centred --dimension 16 --seed 3 --out centred.npz
+""",
+)
+def data_command() -> None:
+    """Draw one of the papers' data sets: X (points, inputs) and y (points,) in an .npz file."""
+
+
+def _command(generator: Generator) -> click.Command:
+    def run(out: str, **values: object) -> int:
+        check_solvers_are_ours()
+        if Path(out).suffix.lower() != ".npz":
+            raise InputError(f"--out {out} must end in .npz")
+        check_file(out, (), None)
+        try:
+            made = generator.make(**{name: value for name, value in values.items() if value is not None})
+        except ValueError as error:
+            raise InputError(f"{generator.name}: {error}") from error
+        np.savez(out, X=made.inputs, y=made.targets)
+        n, d = made.inputs.shape
+        known = "".join(f"; {name} {_shown(value)}" for name, value in made.about.items() if value.size <= 4)
+        click.echo(f"{out}: {n} points in dimension {d}{known}")
+        return 0
+
+    options: list[click.Parameter] = [
+        click.Option([f"--{name.replace('_', '-')}", name], default=default, show_default=True, **_typed(hint))
+        for name, (hint, default) in generator.parameters.items()
+    ]
+    options.append(click.Option(["--out"], required=True, metavar="FILE", help="The .npz file to write."))
+    callback: Callable[..., Any] = debug_option(run)
+    made = click.Command(generator.name, callback=callback, params=options, help=_help(generator))
+    made.params += getattr(callback, "__click_params__", [])
+    return made
+
+
+def _help(generator: Generator) -> str:
+    return f"{generator.summary}\n\nSource: {generator.source}."
+
+
+def _typed(hint: Any) -> dict[str, Any]:
+    """What click needs to know of a parameter's type."""
+    if get_origin(hint) in (Union, types.UnionType):
+        hint = next(part for part in get_args(hint) if part is not types.NoneType)
+    if get_origin(hint) is Literal:
+        return {"type": click.Choice(list(get_args(hint)))}
+    return {"type": hint}
+
+
+def _shown(value: object) -> str:
+    return np.array2string(np.asarray(value), precision=6, separator=", ")
