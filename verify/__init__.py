@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from verify.network import Architecture, Layer, Network
     from verify.problem import Bias, Dataset, Goal, Problem, Trained
     from verify.readers import read
+    from verify.training import train
 
 __all__ = [
     "Architecture",
@@ -33,6 +34,7 @@ __all__ = [
     "audit",
     "check",
     "read",
+    "train",
 ]
 
 _HOMES = {
@@ -44,6 +46,7 @@ _HOMES = {
     "network": ("Architecture", "Layer", "Network"),
     "problem": ("Bias", "Dataset", "Goal", "Problem", "Trained"),
     "readers": ("read",),
+    "training": ("train",),
 }
 
 

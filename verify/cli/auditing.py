@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import sys
 import warnings
 from collections.abc import Mapping
@@ -17,7 +15,9 @@ import click
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.labels import two_classes
+from verify.cli.numbers import Number
 from verify.cli.places import check_file, check_folder, check_picture
+from verify.cli.printing import print_report
 from verify.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,29 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["audit_command"]
 
 INTERRUPTED = 130
-
-_NUMBER = re.compile(r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|[0-9]{1,40}/[1-9][0-9]{0,39}")
-
-
-@final
-class _Number(click.ParamType):
-    """A decimal or a fraction, taken exactly: 1e-6 is one millionth, not the nearest double."""
-
-    name = "number"
-
-    def __init__(self, *, is_positive: bool = False) -> None:
-        self.is_positive = is_positive
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
-        """The number in `value`, refused when it is negative."""
-        if isinstance(value, Fraction):
-            return value
-        text = str(value).strip()
-        number = Fraction(text) if _NUMBER.fullmatch(text) else None
-        if number is None or number < 0 or (self.is_positive and number == 0):
-            least = "more than 0" if self.is_positive else "at least 0"
-            raise click.BadParameter(f"{text!r:.60} is not a number of {least}, such as 1e-6 or 1/3", ctx, param)
-        return number
 
 
 @click.command(
@@ -83,11 +60,11 @@ Examples:
     help="The two labels in the data that stand for -1 and 1, when they are text or other numbers.",
 )
 @click.option(
-    "--tol", type=_Number(), default="1e-6", show_default=True, help="Relative gap that a global optimum may have."
+    "--tol", type=Number(), default="1e-6", show_default=True, help="Relative gap that a global optimum may have."
 )
 @click.option(
     "--stationary-tol",
-    type=_Number(),
+    type=Number(),
     help="How far the KKT conditions may be off. By default 1e-3, and 0 when all numbers are given exactly.",
 )
 @click.option(
@@ -99,7 +76,7 @@ Examples:
 )
 @click.option(
     "--time-limit",
-    type=_Number(is_positive=True),
+    type=Number(is_positive=True),
     metavar="SECONDS",
     help="Stop then, with the best bracket proved so far. Ctrl-C does the same.",
 )
@@ -289,7 +266,7 @@ def _deliver(result: Audit, json_path: str | None, folder: str | None) -> None:
         if json_path is not None:
             _write_json(result.to_json(paths), json_path)
     finally:
-        _print_report(result, folder if paths is not None else None, to_stderr=json_path == "-")
+        print_report(result, folder if paths is not None else None, to_stderr=json_path == "-")
 
 
 def _write_json(value: object, path: str) -> None:
@@ -297,20 +274,6 @@ def _write_json(value: object, path: str) -> None:
         click.echo(json.dumps(value, indent=2))
     else:
         Path(path).write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _print_report(result: Audit, folder: str | None, *, to_stderr: bool) -> None:
-    from rich.console import Console
-
-    from verify.report import as_text, render
-
-    console = Console(stderr=to_stderr, highlight=False, emoji=False)
-    if console.is_terminal:
-        console.width = min(console.width, 110)
-        console.print(render(result, folder=folder))
-    else:
-        width = console.width if "COLUMNS" in os.environ else 100
-        click.echo(as_text(result, width, folder=folder, encoding=console.encoding), err=to_stderr)
 
 
 def _status(result: Audit, require: str | None) -> int:

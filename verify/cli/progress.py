@@ -1,4 +1,4 @@
-"""What is shown on standard error while an audit runs, when that is a terminal."""
+"""What is shown on standard error while an audit or a training runs, when that is a terminal."""
 
 from __future__ import annotations
 
@@ -9,22 +9,46 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from solvers.dual_cuts import Progress
+    from solvers.trajectory import Moment
 
-__all__ = ["shown_progress"]
+__all__ = ["shown_progress", "shown_training"]
 
 
 @contextmanager
 def shown_progress() -> Iterator[Callable[[Progress], None] | None]:
     """A line that keeps changing; yields what to call with each `Progress`, None when nobody is watching."""
+    with _shown("auditing") as (show, dots):
+        yield None if show is None else lambda progress: show(progress_text(progress, dots))
+
+
+@contextmanager
+def shown_training() -> Iterator[Callable[[Moment], None] | None]:
+    """The same for a training: yields what to call with each `Moment`."""
+    with _shown("training") as (show, _):
+        yield None if show is None else lambda moment: show(moment_text(moment))
+
+
+@contextmanager
+def _shown(what: str) -> Iterator[tuple[Callable[[str], None] | None, str]]:
     from rich.console import Console
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
     plain = console.options.ascii_only
-    with console.status("auditing", spinner="line" if plain else "dots") as status:
-        yield lambda progress: status.update(progress_text(progress, "..." if plain else "…"))
+    dots = "..." if plain else "…"
+    if not console.is_terminal:
+        yield None, dots
+        return
+    with console.status(what, spinner="line" if plain else "dots") as status:
+        yield status.update, dots
+
+
+def moment_text(moment: Moment) -> str:
+    """Such as "log loss -12.3, margin 0.0812, norm 4.1, 3 kinks held, 1,204 gradients"."""
+    norm = float((moment.theta**2).sum()) ** 0.5
+    text = f"log loss {moment.log_loss:.4g}, margin {moment.margin:.4g}, norm {norm:.3g}"
+    if moment.held:
+        text += f", {len(moment.held)} kink{'s' * (len(moment.held) > 1)} held"
+    return f"{text}, {moment.evaluations:,} gradients"
 
 
 def progress_text(progress: Progress, dots: str) -> str:

@@ -1,0 +1,34 @@
+"""Numbers on the command line, taken exactly."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import final
+
+import click
+
+__all__ = ["Number"]
+
+_NUMBER = re.compile(r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|[0-9]{1,40}/[1-9][0-9]{0,39}")
+
+
+@final
+class Number(click.ParamType):
+    """A decimal or a fraction, taken exactly: 1e-6 is one millionth, not the nearest double."""
+
+    name = "number"
+
+    def __init__(self, *, is_positive: bool = False) -> None:
+        self.is_positive = is_positive
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
+        """The number in `value`, refused when it is negative."""
+        if isinstance(value, Fraction):
+            return value
+        text = str(value).strip()
+        number = Fraction(text) if _NUMBER.fullmatch(text) else None
+        if number is None or number < 0 or (self.is_positive and number == 0):
+            least = "more than 0" if self.is_positive else "at least 0"
+            raise click.BadParameter(f"{text!r:.60} is not a number of {least}, such as 1e-6 or 1/3", ctx, param)
+        return number

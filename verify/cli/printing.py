@@ -1,0 +1,28 @@
+"""The report of an audit on a terminal or as plain text."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from verify.audits import Audit
+
+__all__ = ["print_report"]
+
+
+def print_report(result: Audit, folder: str | None, *, to_stderr: bool) -> None:
+    """Print it; as wide as the terminal, at most 110 columns."""
+    from rich.console import Console
+
+    from verify.report import as_text, render
+
+    console = Console(stderr=to_stderr, highlight=False, emoji=False)
+    if console.is_terminal:
+        console.width = min(console.width, 110)
+        console.print(render(result, folder=folder))
+    else:
+        width = console.width if "COLUMNS" in os.environ else 100
+        click.echo(as_text(result, width, folder=folder, encoding=console.encoding), err=to_stderr)

@@ -1,0 +1,159 @@
+"""`isoptimal train`: data in, a trained network out, and if asked its audit."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.labels import two_classes
+from verify.cli.numbers import Number
+from verify.cli.places import check_file, check_folder, check_picture
+from verify.cli.printing import print_report
+from verify.cli.progress import shown_training
+from verify.errors import InputError
+
+if TYPE_CHECKING:
+    from verify.training import TrainingRun
+
+__all__ = ["train_command"]
+
+INTERRUPTED = 130
+
+
+@click.command(
+    "train",
+    short_help="Train a network until it is nearly a KKT point, and audit it.",
+    epilog="""\b
+Examples:
+  isoptimal train data.npz --width 50 --out net.npz --audit
+  isoptimal train data.csv --width 20 --bias --init balanced --scale 1e-4 --seed 7 --out net.npz --plot way.png
+""",
+)
+@click.argument("data")
+@click.option("--width", type=int, help="The number of hidden neurons.")
+@click.option("--out", required=True, metavar="FILE", help="Where to write the network: .npz, or .json for any kind.")
+@click.option("--start", metavar="NETWORK", help="A network to start from, in place of the options that make one.")
+@click.option("--slope", default="0", show_default=True, metavar="A", help="Slope of the activation: 0 ReLU, 1 linear.")
+@click.option("--bias", is_flag=True, help="Give the hidden neurons biases.")
+@click.option(
+    "--loss",
+    type=click.Choice(["exponential", "logistic", "squared"]),
+    help="By default logistic for targets -1 and 1, else squared.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["flow", "descent"]),
+    default="flow",
+    show_default=True,
+    help="Gradient flow, integrated, or gradient descent step by step.",
+)
+@click.option(
+    "--init", default="balanced", show_default=True, help="balanced, balanced-sigma, gaussian, span-positive."
+)
+@click.option(
+    "--scale", type=Number(is_positive=True), default="1e-3", show_default=True, help="Of the initial weights."
+)
+@click.option("--output-scale", type=Number(is_positive=True), help="Of the initial output weights, when Gaussian.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the initial weights.")
+@click.option("--step", type=Number(is_positive=True), help="The step size of gradient descent.")
+@click.option(
+    "--schedule",
+    type=click.Choice(["constant", "loss-scaled"]),
+    help="Of gradient descent: the step as it is, or divided by the loss.",
+)
+@click.option("--hidden-only", is_flag=True, help="Keep the output weights as they are initially.")
+@click.option(
+    "--stop-at",
+    type=Number(is_positive=True),
+    help="Stop where the KKT conditions hold up to this, relative to the norm (default 1e-4); for the squared loss, "
+    "where the loss is this small.",
+)
+@click.option("--time-limit", type=Number(is_positive=True), metavar="SECONDS", help="Stop then. Ctrl-C does the same.")
+@click.option("--max-evaluations", type=click.IntRange(min=1), help="Stop after so many gradients.")
+@click.option("--record", metavar="FILE", help="An .npz file for the trajectory, kept up to date.")
+@click.option("--resume", is_flag=True, help="Go on from the file of --record, if there is one.")
+@click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")
+@click.option("--classes", metavar="NEGATIVE,POSITIVE", help="The two labels in the data that stand for -1 and 1.")
+@click.option("--plot", metavar="FILE", help="Draw the way: .png, .pdf or .svg.")
+@click.option("--audit", "is_audited", is_flag=True, help="Audit the network: is it optimal?")
+@click.option("--certificates", "folder", metavar="DIR", help="With --audit: write every certificate into a folder.")
+@debug_option
+def train_command(
+    data: str,
+    out: str,
+    target: str | None,
+    classes: str | None,
+    plot: str | None,
+    is_audited: bool,
+    folder: str | None,
+    record: str | None,
+    resume: bool,
+    **options: object,
+) -> int:
+    """Train a network of depth 2 on DATA by gradient flow until it is nearly a KKT point.
+
+    DATA is read as by isoptimal audit. Classifiers are trained by the logistic or exponential loss towards the margin,
+    regression by the squared loss. Nothing of this proves anything; --audit does.
+
+    Exit status: 0 also when a limit was reached first; 1 when training failed; 130 interrupted. The network reached is
+    written in any case.
+    """
+    check_solvers_are_ours()
+    _check_places(data, out, plot, record, folder, is_audited=is_audited, resume=resume)
+    from verify.readers import read_data_with_notes
+    from verify.training import train
+
+    labels = two_classes(classes)
+    points = read_data_with_notes(data, target=target, as_stored=options["loss"] == "squared", classes=labels)
+    given = {name: float(value) if isinstance(value, Fraction) else value for name, value in options.items()}
+    with shown_training() as progress:
+        run = train(points.data, record=record, resume=resume, progress=progress, **given)  # type: ignore[arg-type]
+    run.save(out)
+    written = {"network": out, "trajectory": record, "picture": plot}
+    if plot is not None:
+        run.plot(plot)
+    for note in points.notes:
+        click.echo(f"· {note}")
+    click.echo(str(run))
+    click.echo(f"  written: {', '.join(f'the {name} {path}' for name, path in written.items() if path)}")
+    if is_audited and run.status not in ("failed", "interrupted"):
+        click.echo()
+        _audit(run, folder)
+    return {"failed": 1, "interrupted": INTERRUPTED}.get(run.status, 0)
+
+
+def _check_places(
+    data: str, out: str, plot: str | None, record: str | None, folder: str | None, *, is_audited: bool, resume: bool
+) -> None:
+    given = [data]
+    for path in (out, plot, record):
+        if path is not None:
+            check_file(path, given, None)
+            given.append(path)
+    for name, path, endings in (("--out", out, (".npz", ".json")), ("--record", record, (".npz",))):
+        if path is not None and Path(path).suffix.lower() not in endings:
+            raise InputError(f"{name} {path} must end in {' or '.join(endings)}")
+    if plot is not None:
+        check_picture(plot)
+    if resume and record is None:
+        raise InputError("--resume goes on from the file of --record: name it")
+    if folder is not None:
+        if not is_audited:
+            raise InputError("--certificates is for the audit: add --audit")
+        check_folder(folder)
+
+
+def _audit(run: TrainingRun, folder: str | None) -> None:
+    with warnings.catch_warnings():
+        if not sys.warnoptions:
+            warnings.simplefilter("ignore")  # of the solvers, whose word is not taken for anything
+        result = run.audit()
+    if folder is not None:
+        result.save(folder)
+    print_report(result, folder, to_stderr=False)

@@ -1,0 +1,199 @@
+"""From data to a trained network: defaults, conversions, the trainer, the report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.initialisation import INITIALISATIONS, initialise
+from solvers.losses import LOSSES, Loss
+from solvers.stop_tests import NearlyStationary, SmallLoss, StopTest, residuals
+from solvers.trajectory import Moment, TrajectoryFileError
+from verify.errors import InputError
+from verify.network import Architecture, Network
+from verify.problem import Dataset
+from verify.readers import read, read_data
+from verify.training.conversion import layers_of, network_of, parameters_of, rows_of
+from verify.training.runs import TrainingRun
+
+if TYPE_CHECKING:
+    from solvers.layers import Layers
+    from solvers.trajectory import Training
+
+__all__ = ["METHODS", "Method", "train"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Method: TypeAlias = Literal["flow", "descent"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+STOP_AT = 1e-4
+"""A tenth of what the audit of a float network allows by default."""
+
+STOP_AT_LOSS = 1e-24
+"""For the squared loss, relative to the mean square of the targets: the outputs are right to about 12 digits."""
+
+SCALE = 1e-3
+
+
+def train(
+    data: object,
+    *,
+    width: int | None = None,
+    start: object = None,
+    slope: object = 0,
+    bias: bool = False,
+    loss: Loss | None = None,
+    method: Method = "flow",
+    init: str = "balanced",
+    scale: float = SCALE,
+    output_scale: float | None = None,
+    seed: int = 0,
+    step: float | None = None,
+    schedule: str | None = None,
+    hidden_only: bool = False,
+    stop_at: float | None = None,
+    time_limit: float | None = None,
+    max_evaluations: int | None = None,
+    record: str | PathLike[str] | None = None,
+    resume: bool = False,
+    progress: Callable[[Moment], None] | None = None,
+) -> TrainingRun:
+    """Train a network on `data` until it is nearly a KKT point (or, for the squared loss, until it fits).
+
+    data: whatever `read_data` takes.   width, slope, bias: of a network of depth 2; or
+    start: a network to start from (whatever `read` takes, or a `Network` of any architecture) in place of width, slope,
+    bias, init, scale and seed.
+    loss: "exponential", "logistic" (default for targets -1 and 1) or "squared" (default for others).
+    method: "flow" (gradient flow, integrated) or "descent" (gradient descent with `step` and `schedule`, "constant" or
+    "loss-scaled").   init, scale, output_scale, seed: see `solvers.initialisation`.
+    hidden_only: keep the output weights as they are.
+    stop_at: the epsilon and delta of the KKT conditions that are small enough (default 1e-4), for the squared loss the
+    loss (default 1e-24 times the mean square of the targets).
+    time_limit: seconds.   max_evaluations: gradients computed at most.
+    record: an .npz file for the trajectory, kept up to date: a run that was killed goes on from it with `resume=True`,
+    to the same end.   progress: called now and then with a `solvers.trajectory.Moment`.
+
+    Raises InputError. Whatever happens on the way (no separation, NaN, limits, Ctrl-C) is a status with a reason.
+    """
+    points = data if isinstance(data, Dataset) else read_data(data)
+    network = None if start is None else start if isinstance(start, Network) else read(start)
+    shape = _shape(points, network, width, slope, bias=bias)
+    kind = _loss(points, loss)
+    layers, rows = layers_of(shape), rows_of(points, shape)
+    targets = np.array([float(y) for y in points.targets])
+    if network is not None:
+        theta = parameters_of(network)
+    else:
+        theta = _initial(init, layers, rows, targets, {"scale": scale, "output_scale": output_scale}, seed)
+    outgoing = layers.places[-1][layers.places[-1] >= 0]
+    began = time.monotonic()
+    training = _trained(
+        method,
+        (layers, rows, targets, theta),
+        {
+            "loss": kind,
+            "trained": ~np.isin(np.arange(layers.size), outgoing) if hidden_only else None,
+            "stop": _stop_test(kind, layers, rows, targets, stop_at),
+            "time_limit": time_limit,
+            "max_evaluations": max_evaluations,
+            "checkpoint": None if record is None else Path(fspath(record)),
+            "resume": resume,
+            "on_progress": progress,
+        },
+        {"step": step, "schedule": schedule},
+    )
+    origin = "a given network" if network is not None else f"{init} initialisation, scale {scale:g}, seed {seed}"
+    return TrainingRun(
+        network=network_of(shape, training.theta),
+        data=points,
+        description=f"{_described(shape, points)}, trained by gradient {method} of the {kind} loss from {origin}",
+        loss=kind,
+        training=training,
+        residuals=None if kind == "squared" else _residuals(layers, rows, targets, training),
+        seconds=time.monotonic() - began,
+    )
+
+
+def _shape(points: Dataset, network: Network | None, width: int | None, slope: object, *, bias: bool) -> Architecture:
+    if network is not None:
+        if width is not None:
+            raise InputError("both a width and a network to start from are given: leave one out")
+        return network.architecture
+    if width is None or width < 1:
+        raise InputError("the width is missing: say how many hidden neurons the network is to have, at least 1")
+    return Architecture.two_layer(points.dimension, width, slope=slope, bias=bias)
+
+
+def _loss(points: Dataset, asked: str | None) -> Loss:
+    is_labelled = all(abs(y) == 1 for y in points.targets)
+    for name in LOSSES:
+        if name == asked:
+            if name != "squared" and not is_labelled:
+                raise InputError(f"the {name} loss needs targets -1 and 1: name the two classes, or take squared")
+            return name
+    if asked is not None:
+        raise InputError(f"there is no loss {asked!r:.60}: give one of {', '.join(LOSSES)}")
+    return "logistic" if is_labelled else "squared"
+
+
+def _initial(
+    init: str, layers: Layers, rows: Floats, targets: Floats, scales: dict[str, float | None], seed: int
+) -> Floats:
+    if init not in INITIALISATIONS or init == "given":
+        names = ", ".join(name for name in INITIALISATIONS if name != "given")
+        raise InputError(f"there is no initialisation {init!r:.60}: give one of {names}")
+    takes = INITIALISATIONS[init].takes
+    known: dict[str, object] = {"rows": rows, "targets": targets}
+    try:
+        return initialise(init, layers, seed=seed, **scales, **{name: known[name] for name in takes if name in known})
+    except (TypeError, ValueError) as error:
+        raise InputError(f"initialisation: {error}") from error
+
+
+def _stop_test(loss: Loss, layers: Layers, rows: Floats, targets: Floats, stop_at: float | None) -> StopTest:
+    if stop_at is not None and not stop_at > 0:
+        raise InputError(f"stop_at is {stop_at}: it must be more than 0")
+    if loss == "squared":
+        return SmallLoss(STOP_AT_LOSS * float((targets**2).mean() or 1.0) if stop_at is None else stop_at)
+    return NearlyStationary(layers, rows, targets, STOP_AT if stop_at is None else stop_at)
+
+
+def _trained(
+    method: str, problem: tuple[Layers, Floats, Floats, Floats], common: dict[str, object], own: dict[str, object]
+) -> Training:
+    given = {name: value for name, value in own.items() if value is not None}
+    try:
+        if method == "flow":
+            from solvers.gradient_flow import gradient_flow
+
+            if given:
+                raise InputError(f"{' and '.join(given)} is for gradient descent: leave it out, or take descent")
+            return gradient_flow(*problem, **common)  # type: ignore[arg-type]
+        if method == "descent":
+            from solvers.gradient_descent import gradient_descent
+
+            return gradient_descent(*problem, **common, **given)  # type: ignore[arg-type]
+    except (TrajectoryFileError, ValueError) as error:
+        raise InputError(str(error)) from error
+    raise InputError(f"there is no method {method!r:.60}: give one of {', '.join(METHODS)}")
+
+
+def _residuals(layers: Layers, rows: Floats, targets: Floats, training: Training) -> tuple[float, float]:
+    outputs = layers.outputs(training.theta, rows)
+    moment = Moment(
+        time=training.time, theta=training.theta, outputs=outputs, log_loss=0.0, margin=0.0, speed=0.0,
+        evaluations=training.evaluations, held=training.held, slopes=training.slopes,
+    )  # fmt: skip
+    return residuals(layers, rows, targets, moment)
+
+
+def _described(shape: Architecture, points: Dataset) -> str:
+    depth = f"{shape.width} neurons" if shape.depth == 2 else f"a network of depth {shape.depth}"
+    bias = "with biases" if shape.bias else "without biases"
+    return f"{depth} {bias}, slope {shape.slope}, on {len(points)} points in dimension {points.dimension}"

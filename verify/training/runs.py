@@ -1,0 +1,120 @@
+"""What training hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from verify.errors import InputError
+from verify.network import Network
+from verify.problem import Dataset
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from solvers.losses import Loss
+    from solvers.trajectory import Training, Trajectory
+    from verify.audits import Audit
+
+__all__ = ["TrainingRun"]
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingRun:
+    """What training ended with.
+
+    network: the network with the exact values of its floats, as large as training left it.
+    description: what was trained how, in a sentence.   training: theta, status, trajectory and counts, as arrays.
+    residuals: (epsilon, delta) of the KKT conditions in floats, relative to the norm; None for the squared loss.
+    """
+
+    network: Network
+    data: Dataset
+    description: str
+    loss: Loss
+    training: Training
+    residuals: tuple[float, float] | None
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """How training ended: "stopped" as asked, "converged", at a "limit", "failed" or "interrupted"."""
+        return self.training.status
+
+    @property
+    def reason(self) -> str:
+        """The same in a sentence, with what was reached."""
+        return self.training.reason
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """Samples of the way, with the changes of the activation pattern."""
+        return self.training.trajectory
+
+    def audit(self, **options: object) -> Audit:
+        """`verify.audit` of the network on the data; the options are passed on."""
+        from verify.auditing import audit
+
+        return audit(self.network, self.data, **options)  # type: ignore[arg-type]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the network for `read`: .npz for two dense layers (W, v, b, slope), canonical .json for any."""
+        file = Path(fspath(path))
+        match file.suffix.lower():
+            case ".npz":
+                np.savez(file, **_arrays(self.network))
+            case ".json":
+                file.write_text(self.network.canonical_text() + "\n", encoding="utf-8")
+            case _:
+                raise InputError(f"{file} does not say what kind of file it is: end its name in .npz or .json")
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
+        """A picture of the way: loss, margin, norm, pattern; written to `path` (.png, .pdf, .svg) when one is given."""
+        from verify.plots.trajectories import plot
+        from verify.training.conversion import layers_of
+
+        return plot(self.trajectory, layers_of(self.network.architecture), self.loss, self.description, path)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """The report."""
+        yield self.description
+        yield f"  {self.status}: {self.reason}"
+        last = self.trajectory
+        numbers = []
+        if self.loss == "squared":
+            numbers.append(f"loss {np.exp(last.log_losses[-1]):.2e}")
+            numbers.append(f"largest residual {last.margins[-1]:.1e}")
+        else:
+            numbers += [f"log loss {last.log_losses[-1]:.4g}", f"normalised margin {last.margins[-1]:.6g}"]
+        numbers.append(f"norm {last.norms[-1]:.4g}")
+        if self.residuals is not None and np.isfinite(self.residuals[0]):
+            numbers.append("KKT residuals {:.1e} and {:.1e}".format(*self.residuals))
+        yield f"  {', '.join(numbers)}"
+        effort = [f"{self.training.evaluations:,} gradients", f"{len(last.changes):,} changes of the pattern"]
+        effort.append(f"{len(self.training.held)} kinks held")
+        yield f"  {', '.join(effort)}, {self.seconds:.1f} s"
+
+
+def _arrays(network: Network) -> dict[str, Any]:
+    shape = network.architecture
+    is_plain = len(shape.layers) == 2 and all(layer.entries is None for layer in shape.layers)
+    if not is_plain:
+        raise InputError("only networks of two dense layers go into an .npz: give a name that ends in .json")
+    weights = np.array([[float(weight) for weight in row] for row in network.hidden_weights])
+    found: dict[str, Any] = {"W": weights, "v": np.array([float(v) for v in network.output_weights])}
+    if shape.bias:
+        found |= {"W": weights[:, :-1], "b": weights[:, -1]}
+    slope = shape.slope
+    if float(slope) != slope:
+        raise InputError(f"the slope {slope} is no float: give a name that ends in .json, which keeps it exactly")
+    return {**found, "slope": float(slope)}
