@@ -15,6 +15,7 @@ Source: arXiv:1906.05890v4, Definition 2 (approximate KKT points).
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from solvers.layers import Layers
 from solvers.trajectory import Moment
 
-__all__ = ["NearlyStationary", "SmallLoss", "StopTest", "any_of", "residuals"]
+__all__ = ["NearlyStationary", "SmallLoss", "StopTest", "TimeLimit", "any_of", "residuals"]
 
 Floats: TypeAlias = NDArray[np.float64]
 StopTest: TypeAlias = Callable[[Moment], str | None]
@@ -92,6 +93,19 @@ class SmallLoss:
         if moment.log_loss > self.target:
             return None
         return f"the loss is {np.exp(moment.log_loss):.1e}, as small as it was asked to be"
+
+
+class TimeLimit:
+    """Stops so many seconds after it was made; `is_over` says that it did."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.is_over = seconds, False
+        self._end = time.monotonic() + seconds
+
+    def __call__(self, moment: Moment) -> str | None:
+        """The sentence that ends training, or None."""
+        self.is_over = time.monotonic() > self._end
+        return f"the time limit of {self.seconds:g} s, at log loss {moment.log_loss:.4g}" if self.is_over else None
 
 
 def any_of(*tests: StopTest) -> StopTest:

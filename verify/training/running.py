@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from solvers.initialisation import INITIALISATIONS, initialise
 from solvers.losses import LOSSES, Loss
-from solvers.stop_tests import NearlyStationary, SmallLoss, StopTest, residuals
+from solvers.stop_tests import NearlyStationary, SmallLoss, StopTest, TimeLimit, any_of, residuals
 from solvers.trajectory import Moment, TrajectoryFileError
 from verify.errors import InputError
 from verify.network import Architecture, Network
@@ -93,14 +94,14 @@ def train(
         theta = _initial(init, layers, rows, targets, {"scale": scale, "output_scale": output_scale}, seed)
     outgoing = layers.places[-1][layers.places[-1] >= 0]
     began = time.monotonic()
+    limit = TimeLimit(np.inf if time_limit is None else time_limit)
     training = _trained(
         method,
         (layers, rows, targets, theta),
         {
             "loss": kind,
             "trained": ~np.isin(np.arange(layers.size), outgoing) if hidden_only else None,
-            "stop": _stop_test(kind, layers, rows, targets, stop_at),
-            "time_limit": time_limit,
+            "stop": any_of(limit, _stop_test(kind, layers, rows, targets, stop_at)),
             "max_evaluations": max_evaluations,
             "checkpoint": None if record is None else Path(fspath(record)),
             "resume": resume,
@@ -114,7 +115,7 @@ def train(
         data=points,
         description=f"{_described(shape, points)}, trained by gradient {method} of the {kind} loss from {origin}",
         loss=kind,
-        training=training,
+        training=replace(training, status="limit") if limit.is_over else training,
         residuals=None if kind == "squared" else _residuals(layers, rows, targets, training),
         seconds=time.monotonic() - began,
     )
@@ -167,6 +168,7 @@ def _stop_test(loss: Loss, layers: Layers, rows: Floats, targets: Floats, stop_a
 def _trained(
     method: str, problem: tuple[Layers, Floats, Floats, Floats], common: dict[str, object], own: dict[str, object]
 ) -> Training:
+    common = {name: value for name, value in common.items() if value is not None}
     given = {name: value for name, value in own.items() if value is not None}
     try:
         if method == "flow":
