@@ -296,7 +296,7 @@ def test_a_slope_outside_its_interval_or_at_its_end(height, other):
 @pytest.mark.parametrize("folder", ["signs-1d", "regression-12"])
 def test_a_slope_of_a_real_network_outside_its_interval(folder, monkeypatch):
     """The first convex program of a pattern has a root like a KKT point, but one of its kinks would be crossed."""
-    monkeypatch.setattr("verify.nearby.polish.ROUNDS", 1)
+    monkeypatch.setattr("solvers.pattern_polish.ROUNDS", 1)
     network = read(EXAMPLES / folder / "relu-trained.npz")
     found = nearby_point(pose(network, read_data(EXAMPLES / folder / "data.npz")), network)
     assert found.certificate is None

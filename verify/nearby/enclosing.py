@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.instance import Instance
+from solvers.pattern_polish import Neurons, polish
 from verify.certificate import StationaryNear, sealed
 from verify.checker import Refused
 from verify.enclosure_checks import Point
@@ -30,7 +31,6 @@ from verify.global_optimality import as_instance
 from verify.nearby.distance import apartness, distance_of
 from verify.nearby.matching import assign, shares
 from verify.nearby.newton import SingularSystemError, find_root
-from verify.nearby.polish import Neurons, polish
 from verify.nearby.pricing import with_pricing
 from verify.nearby.structure import Structure, directions_of, freedoms, identify
 from verify.network import Network

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.pattern_polish import Neurons
 from verify.exact_networks import norms
 from verify.exactify import dyadic
-from verify.nearby.polish import Neurons
 
 __all__ = ["assign", "shares"]
 

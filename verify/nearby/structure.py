@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.instance import Instance
+from solvers.pattern_polish import FloatPoint, Neurons
 from verify.certificate import Direction
 from verify.exact_networks import norms, reaches
 from verify.exactify import dyadic
-from verify.nearby.polish import FloatPoint, Neurons
 
 __all__ = ["Structure", "directions_of", "freedoms", "identify"]
 

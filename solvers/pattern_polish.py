@@ -14,6 +14,7 @@ Not trusted, and not "the limit of training": the point may lie far from where t
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +22,6 @@ from numpy.typing import NDArray
 
 from solvers.conic import Column, restricted_program
 from solvers.instance import Instance
-from verify.exact_networks import norms
-from verify.time_limits import is_late
 
 __all__ = ["FloatPoint", "Neurons", "polish"]
 
@@ -54,6 +53,7 @@ class Neurons:
 class FloatPoint:
     """A point of the program: directions u (C, c), signs and masks (C,); multipliers (n,); products mu (C, n).
 
+    members (k,): the direction into which each neuron was merged, -1 for a neuron that never counts.
     rounds: programs solved.   outside: how many (direction, point) pairs would still be let through; 0: settled.
     """
 
@@ -62,16 +62,20 @@ class FloatPoint:
     masks: NDArray[np.intp]
     multipliers: Floats
     products: Floats
+    members: NDArray[np.intp]
     rounds: int
     outside: int
 
 
 def polish(instance: Instance, neurons: Neurons, deadline: float | None = None) -> FloatPoint | None:
-    """The KKT point that the network's own pattern leads to; None when a program has no usable solution."""
-    columns = _columns(instance, neurons)
+    """The KKT point that the network's own pattern leads to; None when a program has no usable solution.
+
+    deadline: a moment of `time.monotonic()` after which no more programs are solved, and None is returned.
+    """
+    columns, members = _columns(instance, neurons)
     most = ROUNDS if len(columns) * instance.points <= LARGE else min(ROUNDS, LARGE_ROUNDS)
     for round_ in range(1, most + 1):
-        if not columns or is_late(deadline):
+        if not columns or (deadline is not None and time.monotonic() > deadline):
             return None
         solution = restricted_program(instance, columns)
         if not solution.is_usable or solution.primal is None or solution.dual is None or solution.cone_dual is None:
@@ -90,21 +94,26 @@ def polish(instance: Instance, neurons: Neurons, deadline: float | None = None) 
         masks=np.array([column.mask for column in columns]),
         multipliers=multipliers,
         products=products,
+        members=members,
         rounds=round_,
         outside=int(outside.sum()),
     )
 
 
-def _columns(instance: Instance, neurons: Neurons) -> list[Column]:
-    """The columns of the network's neurons, those that never count left out."""
-    columns: dict[tuple[int, int, bytes], Column] = {}
-    for u, sign, mask in zip(neurons.u, neurons.signs, neurons.masks, strict=True):
+def _columns(instance: Instance, neurons: Neurons) -> tuple[list[Column], NDArray[np.intp]]:
+    """The columns of the network's neurons, those that never count left out, and the column of each neuron or -1."""
+    places: dict[tuple[int, int, bytes], int] = {}
+    columns: list[Column] = []
+    members = np.full(len(neurons.u), -1)
+    for j, (u, sign, mask) in enumerate(zip(neurons.u, neurons.signs, neurons.masks, strict=True)):
         z = instance.rows @ u
         pattern = np.where(z >= 0, 1, -1).astype(np.int8)
         if not u.any() or (instance.slope == 0 and not (z > 0).any()):
             continue
-        columns.setdefault((int(mask), int(sign), pattern.tobytes()), Column(int(mask), int(sign), pattern))
-    return list(columns.values())
+        members[j] = places.setdefault((int(mask), int(sign), pattern.tobytes()), len(columns))
+        if members[j] == len(columns):
+            columns.append(Column(int(mask), int(sign), pattern))
+    return columns, members
 
 
 def _slopes(
@@ -119,6 +128,6 @@ def _slopes(
     ends = np.sort(np.stack([instance.slope * multipliers, multipliers]), axis=0)
     allowed = NEAR * np.abs(multipliers).max()
     outside = (products < ends[0] - allowed) | (products > ends[1] + allowed)
-    sizes = norms(u)
+    sizes = np.linalg.norm(u / max(float(np.abs(u).max()), np.finfo(float).tiny), axis=1)
     live = sizes > 1e-7 * sizes.max(initial=0.0)
     return products, outside & live[:, None]
