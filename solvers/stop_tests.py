@@ -8,7 +8,8 @@ its norm. With q_i = y_i f(x_i), least q m, L the depth and h_i = grad q_i at th
 which do not change with the scale of theta: they are those of the network scaled to margin 1. lambda minimises
 epsilon^2 + delta^2. At kinks the slopes are those that the flow slides with, so epsilon is an upper bound.
 
-In floats: this ends a search, it proves nothing.
+`NearPolished` asks `solvers.kkt_polish` where the KKT point is, once the activation pattern has settled, and stops when
+that is near. In floats: this ends a search, it proves nothing.
 
 Source: arXiv:1906.05890v4, Definition 2 (approximate KKT points).
 """
@@ -22,15 +23,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.kkt_polish import Polished, PolishStatus, kkt_polish
 from solvers.layers import Layers
 from solvers.trajectory import Moment
 
-__all__ = ["NearlyStationary", "SmallLoss", "StopTest", "TimeLimit", "any_of", "residuals"]
+__all__ = ["NearPolished", "NearlyStationary", "SmallLoss", "StopTest", "TimeLimit", "any_of", "residuals"]
 
 Floats: TypeAlias = NDArray[np.float64]
 StopTest: TypeAlias = Callable[[Moment], str | None]
 
-SPACING = 0.1  # in log ||theta||, between two tests
+SPACING = 0.1  # of the norm, between two tests of stationarity
+SETTLED = 2.0  # a pattern has settled when the norm has grown by this factor and the pattern is the same
 ROUNDS = 20  # of the least-squares problem, in multiples of its columns
 
 
@@ -80,6 +83,38 @@ class NearlyStationary:
         if max(epsilon, delta) > self.target:
             return None
         return f"stationary up to epsilon {epsilon:.1e} and delta {delta:.1e}, relative to its norm"
+
+
+class NearPolished:
+    """Stops when the pattern has settled and a KKT point lies within `target`, relative to the norm, at margin 1.
+
+    `polished` is that of the last test. Networks of depth 2 without sharing only; others are never stopped.
+    """
+
+    def __init__(self, layers: Layers, rows: Floats, targets: Floats, target: float) -> None:
+        self.layers, self.rows, self.targets, self.target = layers, rows, targets, target
+        self.polished: Polished | None = None
+        self._norm, self._signs = 0.0, b""
+
+    def __call__(self, moment: Moment) -> str | None:
+        """The sentence that ends training, or None."""
+        norm = float(np.linalg.norm(moment.theta))
+        if len(self.layers.places) != 2 or moment.margin <= 0 or norm < SETTLED * self._norm:
+            return None
+        z = self.layers.preactivations(moment.theta, self.rows)[0]
+        for _, point, unit in moment.held:
+            z[point, unit] = 0.0
+        before, self._norm, self._signs = self._signs, norm, np.sign(z).astype(np.int8).tobytes()
+        if before != self._signs:
+            return None
+        try:
+            found = kkt_polish(self.layers, self.rows, self.targets, moment.theta / norm, margin=True)
+        except ValueError:  # shared weights
+            return None
+        self.polished = found
+        if found.status is not PolishStatus.STATIONARY or found.moved.relative > self.target:
+            return None
+        return f"the activation pattern has settled, and a KKT point lies within {found.moved.relative:.1e} of its norm"
 
 
 class SmallLoss:

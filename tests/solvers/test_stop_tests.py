@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.layers import two_layers
-from solvers.stop_tests import NearlyStationary, SmallLoss, any_of, residuals
+from solvers.stop_tests import NearlyStationary, NearPolished, SmallLoss, any_of, residuals
 from solvers.trajectory import Moment
 
 ROWS, TARGETS = np.array([[1.0, 0.25], [-1.0, 0.25]]), np.ones(2)
@@ -71,3 +71,20 @@ def test_a_small_loss_and_either_of_two():
     assert SmallLoss(0.1)(_moment(KKT)) is None
     either = any_of(SmallLoss(0.1), NearlyStationary(LAYERS, ROWS, TARGETS, 1e-3))
     assert "stationary" in either(_moment(KKT))
+
+
+def test_a_settled_pattern_and_a_near_point():
+    test = NearPolished(LAYERS, ROWS, TARGETS, 1e-2)
+    assert test(_moment(np.array([0.001, 2.0, 0.0, 0.0, 2.0, 0.0]))) is None, "nothing is known of the pattern before"
+    assert test(_moment(np.array([0.002, 3.0, 0.0, 0.0, 3.0, 0.0]))) is None, "not grown enough"
+    assert test.polished is None
+    assert "KKT point lies within" in test(_moment(np.array([0.005, 5.0, 0.0, 0.0, 5.0, 0.0])))
+    assert test.polished.residual < 1e-6
+    assert test(_moment(np.array([0.0, 1.0, 0.0, 0.0, 1.0, 0.0]))) is None, "smaller than before"
+
+
+def test_a_pattern_that_changes_has_not_settled():
+    test = NearPolished(LAYERS, ROWS, TARGETS, 1e-2)
+    assert test(_moment(np.array([0.001, 2.0, 0.1, 1.0, 2.0, 0.1]))) is None
+    assert test(_moment(np.array([0.001, 9.0, 0.1, -1.0, 9.0, 0.1]))) is None
+    assert test.polished is None

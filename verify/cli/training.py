@@ -71,8 +71,13 @@ Examples:
 @click.option(
     "--stop-at",
     type=Number(is_positive=True),
-    help="Stop where the KKT conditions hold up to this, relative to the norm (default 1e-4); for the squared loss, "
-    "where the loss is this small.",
+    help="Stop where the KKT conditions hold up to this, or a KKT point lies this near, relative to the norm (default "
+    "1e-4); for the squared loss, where the loss is this small.",
+)
+@click.option(
+    "--polish",
+    is_flag=True,
+    help="Go on from there to a KKT point, by convex programs; it need not be the limit of training.",
 )
 @click.option("--time-limit", type=Number(is_positive=True), metavar="SECONDS", help="Stop then. Ctrl-C does the same.")
 @click.option("--max-evaluations", type=click.IntRange(min=1), help="Stop after so many gradients.")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from solvers.initialisation import INITIALISATIONS, initialise
 from solvers.losses import LOSSES, Loss
-from solvers.stop_tests import NearlyStationary, SmallLoss, StopTest, TimeLimit, any_of, residuals
+from solvers.stop_tests import NearlyStationary, NearPolished, SmallLoss, StopTest, TimeLimit, any_of, residuals
 from solvers.trajectory import Moment, TrajectoryFileError
 from verify.errors import InputError
 from verify.network import Architecture, Network
@@ -24,6 +24,7 @@ from verify.training.conversion import layers_of, network_of, parameters_of, row
 from verify.training.runs import TrainingRun
 
 if TYPE_CHECKING:
+    from solvers.kkt_polish import Polished
     from solvers.layers import Layers
     from solvers.trajectory import Training
 
@@ -63,6 +64,7 @@ def train(
     max_evaluations: int | None = None,
     record: str | PathLike[str] | None = None,
     resume: bool = False,
+    polish: bool = False,
     progress: Callable[[Moment], None] | None = None,
 ) -> TrainingRun:
     """Train a network on `data` until it is nearly a KKT point (or, for the squared loss, until it fits).
@@ -74,8 +76,11 @@ def train(
     method: "flow" (gradient flow, integrated) or "descent" (gradient descent with `step` and `schedule`, "constant" or
     "loss-scaled").   init, scale, output_scale, seed: see `solvers.initialisation`.
     hidden_only: keep the output weights as they are.
-    stop_at: the epsilon and delta of the KKT conditions that are small enough (default 1e-4), for the squared loss the
-    loss (default 1e-24 times the mean square of the targets).
+    stop_at: stop once epsilon and delta of the KKT conditions are this small, or the activation pattern has settled and
+    a KKT point lies this near (both relative to the norm; default 1e-4; the reason says which); for the squared loss
+    once the loss is (default 1e-24 times the mean square of the targets).
+    polish: go on from there to a KKT point (`solvers.kkt_polish`), which is not the limit of training; the run says how
+    far that is.
     time_limit: seconds.   max_evaluations: gradients computed at most.
     record: an .npz file for the trajectory, kept up to date: a run that was killed goes on from it with `resume=True`,
     to the same end.   progress: called now and then with a `solvers.trajectory.Moment`.
@@ -109,13 +114,16 @@ def train(
         },
         {"step": step, "schedule": schedule},
     )
+    polished = _polished(layers, rows, targets, training, kind) if polish else None
+    theta = training.theta if polished is None else polished.theta
     origin = "a given network" if network is not None else f"{init} initialisation, scale {scale:g}, seed {seed}"
     return TrainingRun(
-        network=network_of(shape, training.theta),
+        network=network_of(shape, theta),
         data=points,
         description=f"{_described(shape, points)}, trained by gradient {method} of the {kind} loss from {origin}",
         loss=kind,
         training=replace(training, status="limit") if limit.is_over else training,
+        polished=polished,
         residuals=None if kind == "squared" else _residuals(layers, rows, targets, training),
         seconds=time.monotonic() - began,
     )
@@ -162,7 +170,8 @@ def _stop_test(loss: Loss, layers: Layers, rows: Floats, targets: Floats, stop_a
         raise InputError(f"stop_at is {stop_at}: it must be more than 0")
     if loss == "squared":
         return SmallLoss(STOP_AT_LOSS * float((targets**2).mean() or 1.0) if stop_at is None else stop_at)
-    return NearlyStationary(layers, rows, targets, STOP_AT if stop_at is None else stop_at)
+    target = STOP_AT if stop_at is None else stop_at
+    return any_of(NearlyStationary(layers, rows, targets, target), NearPolished(layers, rows, targets, target))
 
 
 def _trained(
@@ -184,6 +193,15 @@ def _trained(
     except (TrajectoryFileError, ValueError) as error:
         raise InputError(str(error)) from error
     raise InputError(f"there is no method {method!r:.60}: give one of {', '.join(METHODS)}")
+
+
+def _polished(layers: Layers, rows: Floats, targets: Floats, training: Training, loss: Loss) -> Polished:
+    from solvers.kkt_polish import kkt_polish
+
+    try:
+        return kkt_polish(layers, rows, targets, training.theta, margin=loss != "squared")
+    except ValueError as error:
+        raise InputError(f"this network cannot be polished: {error}") from error
 
 
 def _residuals(layers: Layers, rows: Floats, targets: Floats, training: Training) -> tuple[float, float]:

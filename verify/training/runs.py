@@ -17,6 +17,7 @@ from verify.problem import Dataset
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from solvers.kkt_polish import Polished
     from solvers.losses import Loss
     from solvers.trajectory import Training, Trajectory
     from verify.audits import Audit
@@ -29,9 +30,10 @@ __all__ = ["TrainingRun"]
 class TrainingRun:
     """What training ended with.
 
-    network: the network with the exact values of its floats, as large as training left it.
+    network: the network with the exact values of its floats, as large as training left it; the polished one, if asked.
     description: what was trained how, in a sentence.   training: theta, status, trajectory and counts, as arrays.
-    residuals: (epsilon, delta) of the KKT conditions in floats, relative to the norm; None for the squared loss.
+    residuals: (epsilon, delta) of the KKT conditions where training ended, relative to the norm; None for the squared
+    loss.   polished: the KKT point that was looked for afterwards, which is not the limit of training.
     """
 
     network: Network
@@ -41,6 +43,7 @@ class TrainingRun:
     training: Training
     residuals: tuple[float, float] | None
     seconds: float
+    polished: Polished | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -100,6 +103,8 @@ class TrainingRun:
         if self.residuals is not None and np.isfinite(self.residuals[0]):
             numbers.append("KKT residuals {:.1e} and {:.1e}".format(*self.residuals))
         yield f"  {', '.join(numbers)}"
+        if self.polished is not None:
+            yield f"  polished (not the limit of training): {self.polished.reason}"
         effort = [f"{self.training.evaluations:,} gradients", f"{len(last.changes):,} changes of the pattern"]
         effort.append(f"{len(self.training.held)} kinks held")
         yield f"  {', '.join(effort)}, {self.seconds:.1f} s"
