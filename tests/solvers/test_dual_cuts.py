@@ -276,9 +276,6 @@ def test_the_deadline_leaves_a_valid_bracket(margin, free, seconds, clock):
         assert OPTIMA[margin, free] * (1 - 1e-6) <= atoms.value
 
 
-@pytest.mark.xfail(
-    reason="a point whose proof the deadline cuts off is dropped; open cones of free biases", strict=False
-)
 @pytest.mark.parametrize("seconds", [0.6, 1.0])
 @pytest.mark.parametrize(("margin", "free"), OPTIMA)
 def test_the_deadline_leaves_a_proof(margin, free, seconds, clock):

@@ -474,7 +474,6 @@ def test_a_failure_of_rounding_leaves_the_bracket_open(monkeypatch):
     assert result.global_optimum.verdict is UNDECIDED
 
 
-@pytest.mark.xfail(reason="floats overflow outside the guarded steps", strict=False)
 @pytest.mark.parametrize(
     ("network", "data"),
     [
@@ -489,7 +488,7 @@ def test_numbers_at_the_end_of_the_floats(network, data):
     assert_sound(audit(network, data, goal="min-norm", time_limit=10))
 
 
-@pytest.mark.xfail(reason="a tolerance beyond floats", strict=False)
+@pytest.mark.xfail(reason="a tolerance beyond floats")
 def test_a_tolerance_beyond_floats():
     assert audit(DEAD, PAIR, tol=Fraction(10) ** 400).global_optimum.verdict is PROVED
 

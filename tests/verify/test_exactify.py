@@ -165,7 +165,7 @@ def test_scaled_systems(solve, power):
     "solve",
     [
         solve_exactly,
-        pytest.param(solve_by_few, marks=pytest.mark.xfail(reason="small rows are not seen", strict=False)),
+        pytest.param(solve_by_few, marks=pytest.mark.xfail(reason="small rows are not seen")),
     ],
 )
 def test_rows_of_different_sizes(solve):

@@ -75,7 +75,7 @@ def test_odd_data(slope, goal):
     assert is_infeasible(posed(ODD, ODD_LABELS, slope=1, goal=goal, bias=Bias.FREE))
 
 
-FAR = pytest.mark.xfail(reason="multipliers are compared without the sizes of their points", strict=False)
+FAR = pytest.mark.xfail(reason="multipliers are compared without the sizes of their points")
 
 
 @pytest.mark.parametrize(
@@ -372,12 +372,14 @@ def test_masked_brackets_have_masked_witnesses():
     assert bracket_optimum(free, None).ends[0] < found.ends[0]
 
 
-@pytest.mark.xfail(reason="the last column that such a mask shows is taken for the bias", strict=False)
+UNSEEN = pytest.mark.xfail(reason="the multipliers are balanced although no mask class sees the free bias")
+
+
 @pytest.mark.parametrize(
     ("rows", "targets", "masks", "squared_optimum"),
     [
         ([[1], [-1]], [1, -1], [(0,)], 4),
-        ([[1, 0], [0, 1]], [1, 1], [(0, 1)], 2),
+        pytest.param([[1, 0], [0, 1]], [1, 1], [(0, 1)], 2, marks=UNSEEN),
         ([[1, 0], [-1, 1], [0, -1]], [1, -1, 1], [(0, 1), (0, 1, 2)], Fraction(8, 9)),
     ],
 )
