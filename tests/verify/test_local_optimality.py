@@ -77,6 +77,22 @@ def test_brute_force_agrees(samples):
     assert decided >= sum(count for (expected, _), count in seen.items() if expected != "too many") - 5
 
 
+def test_the_reason_speaks_of_crossings_only_where_a_neuron_has_a_kink_at_a_point(samples):
+    told = Counter()
+    for seed, problem, network, proof in samples[:200]:
+        if isinstance(proof, Local):
+            kinks = problem.architecture.slope < 1 and any(
+                not z and any(row[c] for c in mask)
+                for row in problem.rows
+                for z, mask in zip(network.preactivations(row), network.architecture.masks, strict=True)
+            )
+            reason = local_optimality(problem, network, network).reason
+            assert ("cross" in reason) == kinks, seed
+            assert ("no neuron has a kink" in reason) != kinks, seed
+            told[kinks] += 1
+    assert min(told[True], told[False]) >= 20
+
+
 def in_floats(problem, network):
     rows = np.array([[float(x) for x in row] for row in problem.rows])
     w = np.array([[float(x) for x in row] for row in network.hidden_weights])

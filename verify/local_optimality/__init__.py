@@ -109,7 +109,10 @@ class _Search:
             return Proposal(reason="the multipliers of all choices were found, but their proof was refused")
         count = sum(isinstance(node, Leaf) for node in self.nodes)
         how = "one set of multipliers serves" if count == 1 else f"{count} sets of multipliers serve"
-        reason = f"{how} every way in which neurons can cross the data points that they touch"
+        if self.nearby.has_ties:
+            reason = f"{how} every way in which neurons can cross the data points that they touch"
+        else:
+            reason = f"no neuron has a kink at a data point, and {how} every network nearby"
         return Proposal(certificate=proof, reason=reason, subject=self._shown())
 
     def _shown(self) -> Network | None:

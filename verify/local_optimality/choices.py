@@ -107,6 +107,11 @@ class Nearby:
         """Whether the neuron has a bias and nothing else: it keeps its cone, of all points."""
         return self.is_zero(j) and any(self.network.hidden_weights[j])
 
+    @property
+    def has_ties(self) -> bool:
+        """Whether a neuron has its kink at a point."""
+        return any(i not in self.strict[j] for j, ties in enumerate(self.ties) for i in ties)
+
     def _cells(self, j: int) -> tuple[Cell, ...]:
         from solvers.arrangements import cells
 
