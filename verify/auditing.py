@@ -14,6 +14,7 @@ import numpy as np
 
 from verify.audits import Audit
 from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible, NotLocal
+from verify.counts import count
 from verify.diagnosis import Diagnosis, diagnose
 from verify.errors import InputError
 from verify.exact_networks import distance, repair
@@ -280,7 +281,9 @@ def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Find
             return _fit(problem, network, certificate, "every point is classified correctly"), network
         wrong = [i for i, margin in enumerate(margins) if margin <= 0]
         worst = min(wrong, key=lambda i: margins[i])
-        reason = f"{len(wrong)} of {len(margins)} points are not classified correctly, worst is {_point(worst)}"
+        are = "is" if len(wrong) == 1 else "are"
+        missed = f"{len(wrong)} of {count(len(margins), 'point')} {are} not classified correctly"
+        reason = f"{missed}, worst is {_point(worst)}"
     else:
         if values == list(targets):
             certificate = Fits(margin=Fraction(0))
@@ -403,7 +406,7 @@ def _global(
         value, mine = objective(problem, better.witness), objective(problem, subject)
         saved = f"{float(1 - value / mine):.2%}" if value is not None and mine else "much"
         neurons = better.witness.architecture.layers[0].outputs
-        reason = f"a network of {neurons} neuron{'s' if neurons != 1 else ''} has an objective {saved} lower"
+        reason = f"a network of {count(neurons, 'neuron')} has an objective {saved} lower"
         proposal = Proposal(certificate=better, reason=reason, subject=shown, numbers=numbers)
         found[question] = decide(question, problem, network, proposal)
     for question in (own, wide):

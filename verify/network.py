@@ -12,6 +12,7 @@ from typing import cast, final
 
 from verify import statement
 from verify.codec import reader
+from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.exact import dot
 from verify.values import array, as_input_error, is_exact_input, rational, vector
@@ -114,6 +115,10 @@ def _numbered(masks: Iterable[Iterable[int]], columns: int) -> tuple[tuple[int |
     return tuple(rows)
 
 
+def _entries(values: Sequence[object]) -> str:
+    return count(len(values), "entry", "entries")
+
+
 @final
 class Network(statement.Network):
     """An architecture with its exact parameters: for each layer as many numbers of any kind as it has parameters."""
@@ -126,7 +131,8 @@ class Network(statement.Network):
         counts = [layer.parameter_count for layer in shape.layers]
         if [len(layer) for layer in given] != counts:
             found = ", ".join(str(len(layer)) for layer in given)
-            raise ShapeError(f"parameters has {found or 'no'} numbers; the layers need {', '.join(map(str, counts))}")
+            held = count(len(given[0]), "number") if len(given) == 1 else f"{found or 'no'} numbers"
+            raise ShapeError(f"parameters has {held}; the layers need {', '.join(map(str, counts))}")
         with as_input_error():
             super().__init__(shape, tuple(vector(layer, f"parameters[{i}]") for i, layer in enumerate(given)))
         self.__dict__["_is_exact"] = all(is_exact_input(value) for layer in given for value in layer)
@@ -173,13 +179,15 @@ class Network(statement.Network):
         outgoing, biases = array(v, "v"), None if b is None else array(b, "b")
         for name, values in (("v", outgoing), ("b", biases)):
             if values is not None and len(values) != width:
-                raise ShapeError(f"{name} has {len(values)} entries, but W has {width} rows (one for each neuron)")
+                raise ShapeError(
+                    f"{name} has {_entries(values)}, but W has {count(width, 'row')} (one for each neuron)"
+                )
         weights = [vector(row, f"W[{j}]") for j, row in enumerate(rows)]
         if biases is not None:
             weights = [(*row, bias) for row, bias in zip(weights, vector(biases, "b"), strict=True)]
         kept = None if masks is None else [tuple(mask) for mask in masks]
         if kept is not None and len(kept) != width:
-            raise ShapeError(f"masks has {len(kept)} entries, but W has {width} rows (one for each neuron)")
+            raise ShapeError(f"masks has {_entries(kept)}, but W has {count(width, 'row')} (one for each neuron)")
         shape = Architecture.two_layer(inputs, width, slope=slope, bias=b is not None, masks=kept)
         for j, (row, mask) in enumerate(zip(weights, shape.masks, strict=True)):
             if any(weight and column not in mask for column, weight in enumerate(row)):
@@ -194,7 +202,7 @@ class Network(statement.Network):
         """w_j.x for each neuron of the first layer, at a lifted row (with the appended 1 when there is a bias)."""
         columns = self.architecture.layers[0].columns
         if len(row) != columns:
-            raise ShapeError(f"the row has {len(row)} entries, but the first layer has {columns} columns")
+            raise ShapeError(f"the row has {_entries(row)}, but the first layer has {count(columns, 'column')}")
         return tuple(dot(weights, row) for weights in self.hidden_weights)
 
     def __call__(self, x: Iterable[object]) -> Fraction:

@@ -11,6 +11,7 @@ from typing import cast, final
 
 from verify import statement
 from verify.codec import reader
+from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture
 from verify.statement import Bias, Goal, Trained, half_squared_norm
@@ -38,9 +39,12 @@ class Dataset:
             raise ShapeError("inputs is empty; give at least one point with at least one coordinate")
         for i, row in enumerate(rows):
             if len(row) != len(rows[0]):
-                raise ShapeError(f"inputs row {i} has {len(row)} entries, but row 0 has {len(rows[0])}")
+                raise ShapeError(
+                    f"inputs row {i} has {count(len(row), 'entry', 'entries')}, but row 0 has {len(rows[0])}"
+                )
         if len(labels) != len(rows):
-            raise ShapeError(f"targets has {len(labels)} entries, but inputs has {len(rows)} rows")
+            found = count(len(labels), "entry", "entries")
+            raise ShapeError(f"targets has {found}, but inputs has {count(len(rows), 'row')}")
         points = tuple(
             tuple(rational(value, f"inputs row {i}, column {c}") for c, value in enumerate(row))
             for i, row in enumerate(rows)
@@ -74,7 +78,8 @@ class Problem(statement.Problem):
             if not isinstance(cast("Enum", value), kind):
                 raise InputError(f"{name} must be one of {', '.join(f'{kind.__name__}.{m.name}' for m in kind)}")
         if data.dimension != shape.inputs:
-            raise ShapeError(f"the data have {data.dimension} columns, but the network takes {shape.inputs} inputs")
+            taken = count(shape.inputs, "input")
+            raise ShapeError(f"the data have {count(data.dimension, 'column')}, but the network takes {taken}")
         if shape.bias is not (bias is not Bias.NONE):
             has = "a bias" if shape.bias else "no bias"
             raise InputError(f"the first layer has {has}, which does not go with bias mode {bias.value!r}")

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.certificate import NotStationary, Separator, Stationary
+from verify.counts import count
 from verify.errors import InputError
 from verify.exact import dot, sqrt_upper, squared_norm
 from verify.exact_networks import distance, float_rows, float_weights, network_with, norms, reaches
@@ -172,7 +173,7 @@ def _prove_exactly(problem: Problem, subject: _Subject) -> Proposal | None:
                     products[i, j] = products.get((i, j), Fraction(0)) + part
         certificate = _stationary(problem, subject, multipliers, products, Fraction(0), Fraction(0))
         text = ", ".join(f"λ{i + 1} = {multipliers[i]}" for i in sorted(multipliers) if multipliers[i])
-        shown = f" with {text}" if len(text) <= 80 else f" with {len(multipliers)} multipliers"
+        shown = f" with {text}" if len(text) <= 80 else f" with {count(len(multipliers), 'multiplier')}"
         if certified(problem, subject.given, certificate) is not None:
             return Proposal(
                 certificate=certificate,

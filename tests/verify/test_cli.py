@@ -516,7 +516,7 @@ def test_another_network_beside_the_certificates(proofs):
     [
         ({"X": np.array([[1, 1], [0, 2**-50 - 1]])}, "point 1 (counting from 0) differs"),
         ({"y": -Y}, "point 0 (counting from 0) differs"),
-        ({"X": X[:1], "y": Y[:1]}, "1 points, not 2"),
+        ({"X": X[:1], "y": Y[:1]}, "1 point, not 2"),
         ({"X": np.ones((2, 3))}, "the data have 3 columns, but the network takes 2 inputs"),
     ],
 )

@@ -198,7 +198,7 @@ def test_a_case_as_expected(copy: Path) -> None:
     assert status == 0
     assert lines == [
         "ok    theorem: [1.940285000, 1.940285000], 7 certificates",
-        "1 cases, 7 certificates, 0 rejected: all as expected",
+        "1 case, 7 certificates, 0 rejected: all as expected",
     ]
     assert run(copy / "case.json")[0] == 0
     assert run(copy.parent)[1][0].startswith("ok    theorem: ")
@@ -225,7 +225,7 @@ def test_an_expectation_that_fails_is_told_with_its_reason(copy: Path) -> None:
     assert lines[4] == "        stored global_optimum: expected proved, got refuted"
     assert lines[5] == "        stored bracket: expected one inside [1.95, 2], got [1.940285000, 1.940285000]"
     assert lines[6] == "        stored infeasible: expected proved, got no certificate of it"
-    assert lines[7] == "1 cases, 7 certificates, 0 rejected: 1 not as expected"
+    assert lines[7] == "1 case, 7 certificates, 0 rejected: 1 not as expected"
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_bad_architectures_are_refused(layers: tuple[Layer, ...], reason: str) -
         ({"W": [1, 2]}, r"W\[0\] is 1"),
         ({"W": "12"}, "W is '12'"),
         ({"W": [[float("inf")]]}, r"W\[0\]\[0\] is inf"),
-        ({"v": [1, 2]}, "v has 2 entries, but W has 1 rows"),
+        ({"v": [1, 2]}, "v has 2 entries, but W has 1 row"),
         ({"v": 1}, "v is 1"),
         ({"v": [1j]}, r"v\[0\] is 1j"),
         ({"b": [1, 2]}, "b has 2 entries"),
@@ -142,7 +142,7 @@ def test_bad_weights_are_refused(arguments: dict[str, object], reason: str) -> N
 
 
 def test_the_numbers_must_be_as_many_as_the_layers_need() -> None:
-    with pytest.raises(ShapeError, match="has 1 numbers; the layers need 1, 1"):
+    with pytest.raises(ShapeError, match="has 1 number; the layers need 1, 1"):
         Network(Architecture.two_layer(1, 1), [[1]])
     with pytest.raises(ShapeError, match="has no numbers"):
         Network(Architecture.two_layer(1, 1), [])

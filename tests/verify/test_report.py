@@ -252,7 +252,7 @@ def test_a_wider_network_refutes_any_width_only(tie):
     )
     said = numbers(result)
     assert said["better network"].startswith("3 neurons, objective ")
-    assert said["better network of its width"].startswith("2 neurons, objective ")
+    assert said["better network, no wider"].startswith("2 neurons, objective ")
 
 
 def test_a_better_network_of_another_case_is_told_without_an_objective(tie):

@@ -14,6 +14,7 @@ from verify.checker import Accepted, check
 from verify.cli.failures import debug_option
 from verify.cli.labels import two_classes
 from verify.codec import MAX_SIZE, load_json
+from verify.counts import count
 from verify.errors import CertificateError, InputError
 from verify.network import Network
 from verify.problem import Goal, Problem
@@ -154,7 +155,7 @@ def _compared(
 def _difference(problem: Problem, rebuilt: Problem) -> str:
     theirs, ours = problem.data, rebuilt.data
     if len(theirs) != len(ours):
-        return f"not the data of the certificates: {len(ours)} points, not {len(theirs)}"
+        return f"not the data of the certificates: {count(len(ours), 'point')}, not {len(theirs)}"
     pairs = zip(theirs.inputs, theirs.targets, ours.inputs, ours.targets, strict=True)
     first = next((i for i, (x, y, u, v) in enumerate(pairs) if (x, y) != (u, v)), 0)
     return f"not the data of the certificates: point {first} (counting from 0) differs"

@@ -11,6 +11,7 @@ from verify.corpus.case_files import case_text, find, locate, read_strictly
 from verify.corpus.deciding import differences, outcome_text, redecide
 from verify.corpus.rejected import rejection_fault
 from verify.corpus.stored import stored_differences, write_certificates
+from verify.counts import count
 from verify.errors import InputError
 from verify.readers.cases import Case
 
@@ -38,7 +39,7 @@ def regress(path: str | Path | None = None, *, add: str | Path | None = None, ec
         found, lines = _decide(case)
         stored, number = stored_differences(case, file.parent / "certificates")
         lines += [f"stored {difference}" for difference in stored]
-        _report(_name(file.parent, root), f"{outcome_text(found)}, {number} certificates", lines, echo)
+        _report(_name(file.parent, root), f"{outcome_text(found)}, {count(number, 'certificate')}", lines, echo)
         checked += number
         failures += bool(lines)
     for folder in rejected:
@@ -46,7 +47,7 @@ def regress(path: str | Path | None = None, *, add: str | Path | None = None, ec
             _report(_name(folder, root), "", [fault], echo)
             failures += 1
     outcome = f"{failures} not as expected" if failures else "all as expected"
-    echo(f"{len(files)} cases, {checked} certificates, {len(rejected)} rejected: {outcome}")
+    echo(f"{count(len(files), 'case')}, {count(checked, 'certificate')}, {len(rejected)} rejected: {outcome}")
     return int(failures > 0)
 
 

@@ -24,6 +24,7 @@ from solvers.instance import Instance
 from solvers.pattern_polish import Neurons, polish
 from verify.certificate import StationaryNear, sealed
 from verify.checker import Refused
+from verify.counts import count
 from verify.enclosure_checks import Point
 from verify.exact_networks import float_weights
 from verify.exactify import dyadic
@@ -91,7 +92,8 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
         return Nearby(certificate, _description(structure, tolerance), apart, structure)
     reason = reasons[0] if reasons else "the point could not be read"
     if point.outside:
-        far = f"after {point.rounds} convex programs {point.outside} preactivations still change sides"
+        change = "changes sides" if point.outside == 1 else "change sides"
+        far = f"after {count(point.rounds, 'convex program')} {count(point.outside, 'preactivation')} still {change}"
         reason = f"training stopped far from one: from its pattern, {far} ({reason})"
     return Nearby(None, reason)
 
@@ -139,7 +141,7 @@ def _certificate(
         flips = np.array([-1 if value < 0 else 1 for value in network.output_weights])
     parts = shares(owners, neurons, len(structure.p), flips)
     if not all(parts):
-        return f"the point has {len(structure.p)} directions, and the network no neuron for one of them"
+        return f"the point has {count(len(structure.p), 'direction')}, and the network no neuron for one of them"
     draft = StationaryNear(
         moved=Fraction(0),
         factor=scale,
@@ -153,7 +155,8 @@ def _certificate(
     )
     point = Point(problem, network, draft)
     if len(point.equations) != point.unknowns:
-        return f"there are {len(point.equations)} equations for {point.unknowns} unknowns"
+        are = "is" if len(point.equations) == 1 else "are"
+        return f"there {are} {count(len(point.equations), 'equation')} for {count(point.unknowns, 'unknown')}"
     start, sizes = _start(problem, structure)
     root = find_root(point.equations, start, sizes)
     if root is None:
@@ -202,7 +205,7 @@ def _start(problem: Problem, structure: Structure) -> tuple[np.ndarray, np.ndarr
 
 def _description(structure: Structure, tolerance: float) -> str:
     parts = [(len(structure.support), "support point"), (len(structure.p), "direction"), (structure.kinks, "kink")]
-    said = ", ".join(f"{number} {name}{'s' if number != 1 else ''}" for number, name in parts)
+    said = ", ".join(count(number, name) for number, name in parts)
     return f"an exact KKT point with {said} (what counts as zero: {tolerance:.0e})"
 
 
@@ -213,13 +216,15 @@ def _singular(instance: Instance, structure: Structure, nullity: int) -> str:
     if multipliers:
         said.append(f"the multipliers at the point are not unique ({_dimensions(multipliers)})")
     if amplitudes:
-        more = f", {live} directions for {support} points in the support" if live > support else ""
+        more = f", {live} directions for {count(support, 'point')} in the support" if live > support else ""
         said.append(f"its neurons' sizes are not unique ({_dimensions(amplitudes)}{more})")
-    return " and ".join(said) or f"the equations of the point are dependent ({nullity} unknowns stay open)"
+    return (
+        " and ".join(said) or f"the equations of the point are dependent: they leave {count(nullity, 'unknown')} open"
+    )
 
 
 def _dimensions(number: int) -> str:
-    return f"{number} dimension{'s' if number != 1 else ''}"
+    return count(number, "dimension")
 
 
 def _refusal(refused: Refused) -> str:

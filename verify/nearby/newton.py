@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.counts import count
 from verify.enclosure_checks import Box, Equation
 from verify.exactify import dyadic
 
@@ -29,7 +30,7 @@ class SingularSystemError(ArithmeticError):
     """The Jacobian is singular: the equations do not determine the point. `nullity`: by how many unknowns."""
 
     def __init__(self, nullity: int) -> None:
-        super().__init__(f"the equations leave {nullity} unknowns open")
+        super().__init__(f"the equations leave {count(nullity, 'unknown')} open")
         self.nullity = nullity
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import isfinite
 from typing import final
 
+from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture, Layer, Network
 from verify.readers.reading import Reading
@@ -89,8 +90,8 @@ def _check_shapes(layers: Sequence[LinearLayer], place: str) -> None:
     for layer, following in pairwise(layers):
         if layer.shape[0] != following.shape[1]:
             raise ShapeError(
-                f"{place}: {layer.weights_name} gives {layer.shape[0]} outputs but {following.weights_name} takes "
-                f"{following.shape[1]} inputs: give the layers in the order in which they are applied"
+                f"{place}: {layer.weights_name} gives {count(layer.shape[0], 'output')} but {following.weights_name} "
+                f"takes {count(following.shape[1], 'input')}: give the layers in the order in which they are applied"
             )
     if (outputs := layers[-1].shape[0]) != 1:
         raise ShapeError(

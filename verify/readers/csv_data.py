@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from math import isfinite
 
+from verify.counts import count
 from verify.errors import InputError
 from verify.problem import Dataset
 from verify.readers.labels import are_names, classed_targets, signed_targets, text_labels
@@ -88,7 +89,7 @@ def _table(content: bytes, place: str) -> tuple[list[str], list[tuple[int, list[
     for line, cells in rows:
         if len(cells) != len(header):
             raise InputError(
-                f"{place}: line {line} has {len(cells)} cells, and there are {len(header)} column names: "
+                f"{place}: line {line} has {count(len(cells), 'cell')}, and there are {len(header)} column names: "
                 "give one cell for each column"
             )
     return header, rows

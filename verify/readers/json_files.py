@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import cast
 
 from verify.codec import MAX_DIGITS
+from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Network
 from verify.problem import Dataset, Problem
@@ -102,7 +103,8 @@ def data_of(
         raise text_labels(names, f"{place}: y")
     y: Sequence[Number] = vector(stored, f"{place}: y")
     if len(X) != len(y):
-        raise ShapeError(f"{place}: X has {len(X)} points but y has {len(y)} targets: give one target for each point")
+        sizes = f"X has {count(len(X), 'point')} but y has {count(len(y), 'target')}"
+        raise ShapeError(f"{place}: {sizes}: give one target for each point")
     if not as_stored and classes is None:
         y, notes = signed_targets(y, f"{place}: y")
     with naming(place):
@@ -174,9 +176,8 @@ def matrix(value: object, place: str) -> list[list[Number]]:
     rows = [vector(row, f"{place}[{i}]") for i, row in enumerate(_list(value, place, "rows of numbers"))]
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            raise ShapeError(
-                f"{place}[{i}] has {len(row)} entries, and the first row has {len(rows[0])}: give rows of one length"
-            )
+            sizes = f"{place}[{i}] has {count(len(row), 'entry', 'entries')}, and the first row has {len(rows[0])}"
+            raise ShapeError(f"{sizes}: give rows of one length")
     return rows
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.problem import Dataset
 from verify.readers.labels import classed_targets, signed_targets, text_labels
@@ -78,7 +79,8 @@ def data_of(
     X = _matrix(_array(arrays["X"], f"{place}: X"), f"{place}: X", "points, inputs")
     y = _vector(_array(y, f"{place}: y"), f"{place}: y", "points")
     if len(X) != len(y):
-        raise ShapeError(f"{place}: X has {len(X)} points but y has {len(y)} targets: give one target for each point")
+        sizes = f"X has {count(len(X), 'point')} but y has {count(len(y), 'target')}"
+        raise ShapeError(f"{place}: {sizes}: give one target for each point")
     targets: Sequence[Number] = y.tolist()
     if not as_stored and classes is None:
         targets, notes = signed_targets(targets, f"{place}: y")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Network
 from verify.readers.reading import Reading, naming
@@ -109,12 +110,13 @@ def _check_shapes(stored: Shorthand, place: str) -> None:
     if len(stored.v) != neurons:
         hint = "; scikit-learn and Flax hold the transpose, so store W.T" if len(stored.v) == inputs else ""
         raise ShapeError(
-            f"{place}: W has shape ({neurons}, {inputs}) but v has {len(stored.v)} entries: "
+            f"{place}: W has shape ({neurons}, {inputs}) but v has {count(len(stored.v), 'entry', 'entries')}: "
             f"W must be (neurons, inputs) and v (neurons,){hint}"
         )
     if stored.b is not None and len(stored.b) != neurons:
         raise ShapeError(
-            f"{place}: W has {neurons} rows but b has {len(stored.b)} entries: b must hold one bias for each neuron"
+            f"{place}: W has {count(neurons, 'row')} but b has {count(len(stored.b), 'entry', 'entries')}: "
+            "b must hold one bias for each neuron"
         )
 
 

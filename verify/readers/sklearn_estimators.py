@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from verify.counts import count
 from verify.errors import InputError
 from verify.readers.chains import Chain, LinearLayer
 
@@ -78,8 +79,9 @@ def _checked_classes(estimator: Any, place: str) -> tuple[str, ...]:
     if len(classes) != 2 or estimator.n_outputs_ != 1:
         shown = _listed(classes)
         raise InputError(
-            f"{place} tells {len(classes)} classes apart ({shown}) by {estimator.n_outputs_} outputs, and the norm of "
-            "such a network is another problem: fit two classes"
+            f"{place} tells {count(len(classes), 'class', 'classes')} apart ({shown}) by "
+            f"{count(estimator.n_outputs_, 'output')}, and the norm of such a network is another problem: fit two "
+            "classes"
         )
     if classes in ([0, 1], [-1, 1]):
         return ()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from verify.counts import count
 from verify.diagnosis import Diagnosis, Excess, Rung, Step
 from verify.finding import Verdict
 from verify.report.audited import Audited
 from verify.report.decimals import nearest
-from verify.report.phrases import PER_CENT, SMALL, amount, count, named
+from verify.report.phrases import PER_CENT, SMALL, amount, named
 
 CLEAR = 0.005  # parts of the excess below this are not worth a word
 TIMES = 10  # relative amounts from here on are told as "11 times"
@@ -123,7 +124,7 @@ _IMPROVEMENTS = {
     Step.WITHOUT_DEAD: "removing the dead neurons",
     Step.BALANCED: "balancing",
     Step.POLISHED: "polishing in its own activation patterns",
-    Step.OWN_WIDTH: "the best network known of its width",
+    Step.OWN_WIDTH: "the best network known of at most its width",
     Step.ANY_WIDTH: "the best network known of any width",
     Step.BOUND: "the lower bound",
 }

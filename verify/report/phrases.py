@@ -10,11 +10,6 @@ SMALL = Fraction(1, 10**4)
 """Relative amounts below this are written as they are, larger ones in per cent."""
 
 
-def count(number: int, name: str) -> str:
-    """Such as "1 point", "2 points"."""
-    return f"{number} {name}{'' if number == 1 else 's'}"
-
-
 def points(indices: Sequence[int]) -> str:
     """Such as "points 0, 2 and 4", counted from 0, and the first few of many."""
     return f"{named(indices, 'point')} (counting from 0)"

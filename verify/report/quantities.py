@@ -8,6 +8,7 @@ from operator import mul
 from shlex import quote
 
 from verify.certificate import Fits, Infeasible, LowerBound, UpperBound
+from verify.counts import count
 from verify.exact import common_integers, primitive
 from verify.finding import Finding, Verdict
 from verify.network import Network
@@ -15,7 +16,7 @@ from verify.problem import Goal, objective
 from verify.report.audited import Audited
 from verify.report.decimals import at_least, at_most, enclosure, nearest, small, value
 from verify.report.path import descent_path
-from verify.report.phrases import PER_CENT, SMALL, amount, count, points
+from verify.report.phrases import PER_CENT, SMALL, amount, points
 from verify.symbolic.records import Symbolic
 
 
@@ -141,7 +142,7 @@ def _witnesses(audit: Audited) -> Iterator[tuple[str, str]]:
     if found is not None:
         yield label, _witness(audit, found)
     if own is not None and own != found:
-        yield f"{label} of its width", _witness(audit, own)
+        yield f"{label}, no wider", _witness(audit, own)
 
 
 def _witness(audit: Audited, witness: Network) -> str:

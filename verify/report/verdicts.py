@@ -20,11 +20,12 @@ from verify.certificate import (
     Stationary,
     StationaryNear,
 )
+from verify.counts import count
 from verify.finding import Finding, Question, Verdict
 from verify.problem import Goal, Problem, objective, outputs
 from verify.report.audited import Audited
 from verify.report.decimals import at_least, small
-from verify.report.phrases import amount, count, points
+from verify.report.phrases import amount, points
 
 
 def statement(audit: Audited, finding: Finding) -> str:
@@ -82,7 +83,11 @@ def _stationary(problem: Problem, proof: Stationary, numbers: Mapping[str, Fract
         return f"the KKT conditions hold up to {bounds}{after}"
     multipliers, n = dict(proof.multipliers), len(problem.data)
     shown = ", ".join(str(multipliers.get(i, 0)) for i in range(n)) if n <= 12 else ""
-    which = f"λ\u00a0=\u00a0({shown})" if 0 < len(shown) <= 40 else f"multipliers at {len(multipliers)} of {n} points"
+    which = (
+        f"λ\u00a0=\u00a0({shown})"
+        if 0 < len(shown) <= 40
+        else f"multipliers at {len(multipliers)} of {count(n, 'point')}"
+    )
     return f"the KKT conditions hold exactly, with {which}{_choice(problem, numbers)}{after}"
 
 

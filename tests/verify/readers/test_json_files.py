@@ -174,9 +174,9 @@ def test_three_text_labels(write):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"v": [2]}, ": W has shape (2, 2) but v has 1 entries: W must be (neurons, inputs) and v (neurons,)"),
-        ({"b": [2]}, ": W has 2 rows but b has 1 entries: b must hold one bias for each neuron"),
-        ({"W": [[1, 2], [3]]}, ": W[1] has 1 entries, and the first row has 2: give rows of one length"),
+        ({"v": [2]}, ": W has shape (2, 2) but v has 1 entry: W must be (neurons, inputs) and v (neurons,)"),
+        ({"b": [2]}, ": W has 2 rows but b has 1 entry: b must hold one bias for each neuron"),
+        ({"W": [[1, 2], [3]]}, ": W[1] has 1 entry, and the first row has 2: give rows of one length"),
         ({"W": [1, 2]}, ": W[0] must be a list of numbers: put it in square brackets"),
         ({"W": "1"}, ": W must be a list of rows of numbers: put it in square brackets"),
         ({"W": []}, ": W is empty: there must be at least one entry"),
@@ -187,7 +187,7 @@ def test_three_text_labels(write):
         ({"slope": 2}, ": slope is 2: it must lie between 0 (ReLU) and 1 (linear)"),
         ({"slope": [1]}, ': slope is a list or an object: write an integer there, or text such as "1/3"'),
         ({"extra": 2}, " holds extra, which has no meaning here: leave only W, v, b, b2, slope, masks"),
-        ({"masks": [[0]]}, ": masks has 1 entries, but W has 2 rows (one for each neuron)"),
+        ({"masks": [[0]]}, ": masks has 1 entry, but W has 2 rows (one for each neuron)"),
         ({"masks": [[0, 1], [0, True]]},
          ": masks[1] must list the columns that neuron 1 sees: write them as integers from 0"),
         ({"masks": [[0, 1], [0, 2]]}, ": masks[1] names a column outside 0 ... 1"),
@@ -211,9 +211,9 @@ def test_a_masked_network_keeps_its_output_bias(write):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"y": [1]}, ": X has 2 points but y has 1 targets: give one target for each point"),
+        ({"y": [1]}, ": X has 2 points but y has 1 target: give one target for each point"),
         ({"y": [[1], [1]]}, ': y[0] is a list or an object: write an integer there, or text such as "1/3"'),
-        ({"X": [[1, 2], [3]]}, ": X[1] has 1 entries, and the first row has 2: give rows of one length"),
+        ({"X": [[1, 2], [3]]}, ": X[1] has 1 entry, and the first row has 2: give rows of one length"),
         ({"X": []}, ": X is empty: there must be at least one entry"),
         ({"y": []}, ": y is empty: there must be at least one entry"),
         ({"slope": 0}, " holds slope, which has no meaning here: leave only X, y"),

@@ -314,7 +314,7 @@ def test_network_and_data_exchanged(tmp_path):
     [
         ({"W": W.T}, ("W has shape (2, 3) but v has 3 entries: W must be (neurons, inputs) and v (neurons,); "
                      "scikit-learn and Flax hold the transpose, so store W.T")),
-        ({"v": V[:1]}, "W has shape (3, 2) but v has 1 entries: W must be (neurons, inputs) and v (neurons,)"),
+        ({"v": V[:1]}, "W has shape (3, 2) but v has 1 entry: W must be (neurons, inputs) and v (neurons,)"),
         ({"b": B[:2]}, "W has 3 rows but b has 2 entries: b must hold one bias for each neuron"),
         ({"W": W[0]},
          "W has shape (2,) and must be (neurons, inputs): use reshape(-1, 1), or reshape(1, -1) for one row"),
