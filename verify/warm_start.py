@@ -10,6 +10,7 @@ from typing import TypeVar, final
 from verify.certificate import LowerBound, UpperBound, read_certificate
 from verify.codec import MAX_SIZE, load_json
 from verify.errors import CertificateError, InputError
+from verify.input_files import read_bytes
 from verify.network import Network
 from verify.problem import Problem
 from verify.proposal import certified
@@ -86,8 +87,6 @@ def _network(path: Path) -> Network:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MAX_SIZE:
-            raise InputError(f"{path} is larger than {MAX_SIZE} bytes: it was not written by isoptimal")
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error})") from None
+        return read_bytes(path, MAX_SIZE, remedy="it was not written by isoptimal").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text ({error}): give a folder that --certificates wrote") from None

@@ -552,7 +552,7 @@ def test_the_users_files_are_read_as_the_audit_read_them(folder):
         (("broken",), "broken/problem.json is no problem that isoptimal wrote (line 1, column 1: no JSON"),
         (("proofs", "--data", "none.npz"), "none.npz does not exist: check the path"),
         (("proofs/problem.json", "proofs/problem.json", "proofs/fits.json"), "proofs/problem.json is no network"),
-        (("proofs/problem.json", "-", "none.json"), "none.json cannot be read (No such file or directory)"),
+        (("proofs/problem.json", "-", "none.json"), "none.json does not exist: check the path"),
     ],
 )
 def test_check_of_bad_input(proofs, arguments, sentence):
@@ -566,7 +566,7 @@ def test_check_of_bad_input(proofs, arguments, sentence):
 
 def test_check_of_a_file_beyond_the_bound(proofs, monkeypatch):
     monkeypatch.setattr("verify.cli.checking.MAX_SIZE", 10)
-    assert "is more than 10 bytes" in refusal("check", "proofs")
+    assert "problem.json is larger than 10 bytes: isoptimal writes none so large" in refusal("check", "proofs")
 
 
 # ------------------------------------------------------------------------------------------------- regress, help

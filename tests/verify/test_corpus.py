@@ -466,7 +466,7 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
         run(tmp_path / "nothing")
     with pytest.raises(InputError, match="holds no case"):
         run(tmp_path)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is a folder: give the file"):
         read_strictly(tmp_path)
 
 
@@ -594,7 +594,7 @@ def test_what_cannot_be_added(corpus: Path, tmp_path: Path, name: str, change: d
 
 
 def test_what_is_not_there_cannot_be_added(corpus: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="does not exist: check the path"):
         run(corpus, add=tmp_path / "nothing.json")
     with pytest.raises(InputError, match="is not the folder of a saved audit"):
         run(corpus, add=tmp_path)

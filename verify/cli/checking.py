@@ -16,6 +16,7 @@ from verify.cli.labels import two_classes
 from verify.codec import MAX_SIZE, load_json
 from verify.counts import count
 from verify.errors import CertificateError, InputError
+from verify.input_files import read_bytes
 from verify.network import Network
 from verify.problem import Goal, Problem
 
@@ -78,6 +79,8 @@ def check_command(
 
 def _files(paths: tuple[str, ...]) -> tuple[Path, Path | None, list[Path]]:
     if len(paths) == 3:
+        if not Path(paths[2]).exists():
+            raise InputError(f"{paths[2]} does not exist: check the path")
         return Path(paths[0]), None if paths[1] == "-" else Path(paths[1]), [Path(paths[2])]
     folder = Path(paths[0])
     if not folder.is_dir():
@@ -102,6 +105,8 @@ def _checked(problem: Problem, network: Network | None, path: Path) -> _Line:
         certificate = _certificate(path)
     except CertificateError as error:
         return False, str(path), str(error)
+    except InputError as error:
+        return False, str(path), str(error).removeprefix(f"{path} ")
     result = check(problem, network if isinstance(certificate, AboutNetwork) else None, certificate)
     if isinstance(result, Accepted):
         return True, str(path), result.claim
@@ -165,29 +170,31 @@ def _difference(problem: Problem, rebuilt: Problem) -> str:
 
 
 def _problem(path: Path) -> Problem:
+    content = _content(path)
     try:
-        return Problem.from_json(load_json(_text(path)))
+        return Problem.from_json(load_json(_text(content)))
     except (CertificateError, InputError) as error:
         raise InputError(f"{path} is no problem that isoptimal wrote ({error}): give the one in the folder") from error
 
 
 def _network(path: Path) -> Network:
+    content = _content(path)
     try:
-        return Network.from_json(load_json(_text(path)))
+        return Network.from_json(load_json(_text(content)))
     except (CertificateError, InputError) as error:
         raise InputError(f"{path} is no network that isoptimal wrote ({error}): give the one in the folder") from error
 
 
 def _certificate(path: Path) -> Certificate:
-    return read_certificate(_text(path))
+    return read_certificate(_text(_content(path)))
 
 
-def _text(path: Path) -> str:
+def _content(path: Path) -> bytes:
+    return read_bytes(path, MAX_SIZE, remedy="isoptimal writes none so large")
+
+
+def _text(content: bytes) -> str:
     try:
-        if path.stat().st_size > MAX_SIZE:
-            raise CertificateError("size", f"is more than {MAX_SIZE} bytes")
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror or error}): check the path") from error
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise CertificateError(f"byte {error.start}", "is not UTF-8 text") from error

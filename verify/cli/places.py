@@ -9,6 +9,7 @@ from pathlib import Path
 
 from verify.audits import AUDIT_FILE
 from verify.errors import InputError
+from verify.input_files import read_bytes
 
 __all__ = ["check_file", "check_folder", "check_picture"]
 
@@ -60,6 +61,6 @@ def _check_parent(place: Path, path: str) -> None:
 
 def _is_audit(file: Path) -> bool:
     try:
-        return json.loads(file.read_text(encoding="utf-8")).get("schema") == "audit-1"
+        return json.loads(read_bytes(file)).get("schema") == "audit-1"
     except (OSError, ValueError, AttributeError):
         return False

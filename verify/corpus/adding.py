@@ -11,6 +11,7 @@ from verify.audits import Audit
 from verify.corpus.case_files import case_text, read_canonical, strict_case
 from verify.errors import InputError
 from verify.finding import Verdict
+from verify.input_files import read_bytes
 from verify.network import Network
 from verify.problem import Problem
 from verify.readers.cases import Case
@@ -30,12 +31,7 @@ def offered_case(source: Path) -> tuple[str, dict[str, object], Case]:
         slug, value = source.resolve().name, _audited(source)
         content = case_text(value).encode()
     else:
-        try:
-            content = source.read_bytes()
-        except OSError as error:
-            raise InputError(
-                f"{source} cannot be read ({error.strerror}): give a case file or a saved audit"
-            ) from error
+        content = read_bytes(source)
         slug, value = (
             source.resolve().parent.name if source.name == "case.json" else source.stem,
             parse(content, str(source)),

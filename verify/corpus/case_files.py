@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 
 from verify.codec import load_json
 from verify.errors import InputError
+from verify.input_files import read_bytes
 from verify.network import Network
 from verify.problem import Problem, Trained
 from verify.readers import cases
@@ -39,7 +40,7 @@ def find(path: str | Path | None = None) -> Path:
 
 def locate(root: Path) -> tuple[list[Path], list[Path]]:
     """The case files and the folders of rejected items below `root`, sorted. Raises InputError when there are none."""
-    if root.is_file():
+    if not root.is_dir():
         return [root], []
     rejected = sorted(meta.parent for meta in root.rglob("meta.json"))
     files = [file for file in sorted(root.rglob("case.json")) if file.parent not in rejected]
@@ -50,11 +51,7 @@ def locate(root: Path) -> tuple[list[Path], list[Path]]:
 
 def read_strictly(file: Path) -> Case:
     """The case in a file, held to the rules of the corpus too. Raises InputError."""
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file} cannot be read ({error.strerror}): give a case file") from error
-    return strict_case(content, str(file))
+    return strict_case(read_bytes(file), str(file))
 
 
 def strict_case(content: bytes, place: str) -> Case:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from verify.errors import InputError
+from verify.input_files import read_bytes
 from verify.network import Network
 from verify.problem import Dataset
 from verify.readers.chains import Chain, chained
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DataReading", "Reading", "read", "read_case", "read_data", "read_data_with_notes", "read_with_notes"]
 
-_MAX_BYTES = 1 << 30
 _IN_MEMORY = "the arrays given"
 _EXPORT = "store W, v and, if there are hidden biases, b with numpy.savez, and read the .npz"
 
@@ -107,15 +107,15 @@ def read_data_with_notes(
         case ".npz":
             from verify.readers import npz
 
-            return npz.read_data(_content(path), str(path), as_stored=as_stored, classes=classes)
+            return npz.read_data(read_bytes(path), str(path), as_stored=as_stored, classes=classes)
         case ".csv":
             from verify.readers import csv_data
 
-            return csv_data.read_data(_content(path), str(path), target=target, as_stored=as_stored, classes=classes)
+            return csv_data.read_data(read_bytes(path), str(path), target=target, as_stored=as_stored, classes=classes)
         case ".json":
             from verify.readers import json_files
 
-            return json_files.read_data(_content(path), str(path), as_stored=as_stored, classes=classes)
+            return json_files.read_data(read_bytes(path), str(path), as_stored=as_stored, classes=classes)
         case _:
             raise InputError(f"{path}: data are read from .npz, .csv or .json files: convert it to one of them")
 
@@ -125,7 +125,7 @@ def read_case(source: object) -> Case:
     from verify.readers import cases
 
     path = _path(source, "a case")
-    return cases.read_case(_content(path), str(path))
+    return cases.read_case(read_bytes(path), str(path))
 
 
 _Stored = Network | Shorthand | Chain
@@ -141,23 +141,23 @@ def _stored_network(source: object, trust_pickle: bool) -> tuple[str, _Stored, t
         case ".npz":
             from verify.readers import npz
 
-            return place, npz.read_network(_content(path), place), notes
+            return place, npz.read_network(read_bytes(path), place), notes
         case ".json":
             from verify.readers import json_files
 
-            return place, json_files.read_network(_content(path), place), notes
+            return place, json_files.read_network(read_bytes(path), place), notes
         case ".pt" | ".pth" | ".ckpt":
             from verify.readers import torch_files
 
-            found, notes = torch_files.load(_content(path), place, trust_pickle=trust_pickle)
+            found, notes = torch_files.load(read_bytes(path), place, trust_pickle=trust_pickle)
         case ".skops":
             from verify.readers import sklearn_estimators
 
-            found = sklearn_estimators.load_skops(_content(path), place)
+            found = sklearn_estimators.load_skops(read_bytes(path), place)
         case ".pkl" | ".pickle" | ".joblib":
             from verify.readers import pickles
 
-            found, notes = pickles.load(_content(path), place, trust_pickle=trust_pickle)
+            found, notes = pickles.load(read_bytes(path), place, trust_pickle=trust_pickle)
         case ".csv":
             raise InputError(f"{path}: a CSV file holds data, not a network: give the network first, then the data")
         case suffix if suffix in _FILES_TO_COME:
@@ -213,20 +213,3 @@ def _path(source: object, what: str) -> Path:
     if isinstance(source, str | PathLike) and isinstance(name := fspath(cast("str | PathLike[str]", source)), str):
         return Path(name)
     raise InputError(f"{what} cannot be read from an object of type {type(source).__name__}: give the path of a file")
-
-
-def _content(path: Path) -> bytes:
-    try:
-        if path.is_dir():
-            raise InputError(f"{path} is a folder: give the file")
-        if path.is_file() and path.stat().st_size > _MAX_BYTES:
-            raise InputError(f"{path} is larger than 1 GiB: audit fewer points")
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise InputError(f"{path} does not exist: check the path") from error
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(
-            f"{path} cannot be read ({getattr(error, 'strerror', None) or error}): check its permissions"
-        ) from error

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from verify.errors import InputError
+from verify.input_files import read_bytes
 from verify.readers import read, read_case, read_data
 
 EXPORT = "store W, v and, if there are hidden biases, b with numpy.savez, and read the .npz"
@@ -35,10 +36,10 @@ def test_a_name_that_is_too_long(tmp_path):
 
 
 def test_a_file_beyond_the_bound(tmp_path, monkeypatch):
-    monkeypatch.setattr("verify.readers._MAX_BYTES", 3)
+    monkeypatch.setattr("verify.readers.read_bytes", lambda path: read_bytes(path, 3))
     path = tmp_path / "net.json"
     path.write_text("{  }")
-    assert refusal(read, path) == f"{path} is larger than 1 GiB: audit fewer points"
+    assert refusal(read, path) == f"{path} is larger than 3 bytes: audit fewer points"
 
 
 @pytest.mark.parametrize(
