@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -140,7 +141,8 @@ class Audit:
     def save(self, folder: str | Path) -> dict[str, str]:
         """Write problem.json, network.json, each certificate and audit.json into `folder`: file name -> path.
 
-        The files of an earlier audit in the folder are removed first.
+        The files of an earlier audit in the folder are removed first. audit.json lists the others under "files", with
+        their SHA-256, so that a check notices when one is missing or was changed.
         """
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
@@ -148,11 +150,12 @@ class Audit:
             if AUDIT_FILE.fullmatch(entry.name):
                 entry.unlink()
         paths: dict[str, str] = {}
+        hashes: dict[str, str] = {}
 
         def write(name: str, value: object) -> None:
-            place = target / name
-            place.write_text(canonical_text(value) + "\n", encoding="utf-8")
-            paths[name] = str(place)
+            place, content = target / name, f"{canonical_text(value)}\n".encode()
+            place.write_bytes(content)
+            paths[name], hashes[name] = str(place), hashlib.sha256(content).hexdigest()
 
         write("problem.json", self.problem.to_json())
         write("network.json", self.network.to_json())
@@ -166,9 +169,8 @@ class Audit:
         for name, witness in (("better", self.better), ("better-own-width", self.better_own_width)):
             if witness is not None:
                 write(f"{name}.network.json", witness.to_json())
-        (target / "audit.json").write_text(
-            json.dumps(self.to_json(paths), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        listed = self.to_json(paths) | {"files": hashes}
+        (target / "audit.json").write_text(json.dumps(listed, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return paths
 
     def _repr_html_(self) -> str:

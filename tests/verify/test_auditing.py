@@ -1,5 +1,6 @@
 """The audit as a user calls it: what it assumes, what it answers, what it leaves open, what it writes."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -561,7 +562,9 @@ def test_the_json_object(name, tmp_path):
         if subject is not None:
             assert Network.from_json(json.loads(Path(found["subject"]).read_text("utf-8"))) == subject
     written = json.loads((tmp_path / "audit.json").read_text("utf-8"))
-    assert written == result.to_json(paths)
+    files = {path.name: path for path in tmp_path.iterdir() if path.name != "audit.json"}
+    hashes = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    assert written == result.to_json(paths) | {"files": hashes}
 
 
 def assert_json_of(finding, found):

@@ -490,6 +490,35 @@ def test_a_certificate_that_cannot_be_read_is_refused(proofs):
     ]
 
 
+def test_no_file_of_an_audit_can_be_missing_or_changed_unnoticed(proofs):
+    names = sorted(path.name for path in proofs.iterdir() if path.name not in ("audit.json", "problem.json"))
+    assert {"network.json", "lower-bound.json", "upper-bound.json", "better.network.json", *CERTIFICATES} <= set(names)
+    for name in names:
+        content = (proofs / name).read_bytes()
+        (proofs / name).unlink()
+        result = run("check", "proofs")
+        assert result.exit_code == 1, name
+        assert f"refused proofs/{name}: is named in audit.json and is missing" in result.stdout.splitlines()
+        (proofs / name).write_bytes(content + b" ")
+        result = run("check", "proofs")
+        assert result.exit_code == 1, name
+        said = f"refused proofs/{name}: is not the file that audit.json names: its SHA-256 differs"
+        assert result.stdout.splitlines()[-1] == said
+        (proofs / name).write_bytes(content)
+    assert run("check", "proofs").exit_code == 0
+
+
+def test_folders_without_a_list_of_files_are_checked_as_before(proofs):
+    written = json.loads((proofs / "audit.json").read_text(encoding="utf-8"))
+    del written["files"]
+    (proofs / "audit.json").write_text(json.dumps(written), encoding="utf-8")
+    assert run("check", "proofs").exit_code == 0
+    (proofs / "lower-bound.json").unlink()
+    assert run("check", "proofs").exit_code == 0
+    (proofs / "fits.json").unlink()
+    assert run("check", "proofs").exit_code == 1
+
+
 def test_a_certificate_that_audit_json_names_is_missing(proofs):
     (proofs / "stationary.json").unlink()
     result = run("check", "proofs")

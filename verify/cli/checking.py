@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from itertools import chain
@@ -67,14 +68,16 @@ def check_command(
     lines = chain(
         _compared(problem, own, data, network, target, two_classes(classes), trust_pickle=trust_pickle),
         (_checked(problem, own, path) for path in certificates),
-        _missing(Path(paths[0])) if len(paths) == 1 else (),
+        _astray(Path(paths[0])) if len(paths) == 1 else (),
     )
-    status = 0
+    refused: set[str] = set()
     for is_accepted, path, text in lines:
+        if path in refused:
+            continue
         word = click.style("accepted", fg="green") if is_accepted else click.style("refused", fg="red")
         click.echo(f"{word} {path}: {text}")
-        status = status if is_accepted else 1
-    return status
+        refused |= set() if is_accepted else {path}
+    return int(bool(refused))
 
 
 def _files(paths: tuple[str, ...]) -> tuple[Path, Path | None, list[Path]]:
@@ -113,16 +116,19 @@ def _checked(problem: Problem, network: Network | None, path: Path) -> _Line:
     return False, str(path), f"{result.place}: {result.reason}"
 
 
-def _missing(folder: Path) -> Iterator[_Line]:
-    """The certificates that audit.json names and that are not there."""
+def _astray(folder: Path) -> Iterator[_Line]:
+    """The files that audit.json lists and that are missing or changed; an old one lists certificates without hashes."""
     try:
-        findings = json.loads((folder / "audit.json").read_text(encoding="utf-8"))["findings"].values()
-        named = [Path(path).name for finding in findings for path in finding["certificates"]]
+        audit = json.loads(read_bytes(folder / "audit.json"))
+        named = {Path(path).name: "" for finding in audit["findings"].values() for path in finding["certificates"]}
+        named |= {Path(name).name: str(sha256) for name, sha256 in audit.get("files", {}).items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return
-    for name in named:
+    for name, sha256 in named.items():
         if not (folder / name).is_file():
             yield False, str(folder / name), "is named in audit.json and is missing"
+        elif sha256 and sha256 != hashlib.sha256(_content(folder / name)).hexdigest():
+            yield False, str(folder / name), "is not the file that audit.json names: its SHA-256 differs"
 
 
 # ------------------------------------------------------------------------------------------- the user's own files
