@@ -27,8 +27,9 @@ from verify.global_optimality import (
     is_no_wider,
     optimal_within,
 )
+from verify.interruptions import INTERRUPTED, LATE, LeftOut
 from verify.local_optimality import local_optimality, multiplier_dimension
-from verify.near_findings import strengthened
+from verify.near_findings import lacks_exact_point, strengthened, without_nearby
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 from verify.proposal import FLOAT_FAILURES, Proposal
@@ -89,7 +90,7 @@ def audit(
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
     fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE))
     mine = objective(problem, subject) if subject is not None else None
-    limits = problem.architecture.limits()
+    limits, left_out = problem.architecture.limits(), LeftOut()
     if problem.trained is Trained.HIDDEN and limits is None:
         limits = "problems with only the hidden layer trained are not decided yet"
     impossible = None if limits or subject is not None else _infeasibility(problem)
@@ -98,37 +99,98 @@ def audit(
         return replace(refuted, symbolic=_no_closed_form("no network fits the data") if symbolic else None)
     if limits is not None:
         rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
+        forms = None
+        if symbolic:
+            forms = left_out.attempt(
+                "the closed form",
+                partial(_symbolic, problem, network, deadline),
+                partial(_no_closed_form, INTERRUPTED),
+            )
+        said += left_out.notes()
         undone = _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
-        return replace(undone, symbolic=_symbolic(problem, network, deadline) if symbolic else None)
+        return replace(undone, symbolic=forms, status="interrupted" if left_out.is_interrupted else undone.status)
     if subject is None:
         bracket = _bracket(problem, network, None, float(tolerance), deadline, progress, earlier)
+        if bracket.status == "interrupted":
+            left_out.add("the search for the best network")
         rest = _not_fitting(problem, network, fits)
     else:
         part = share(deadline, 0.3)
-        proposal = _proposed(partial(stationarity, problem, subject, network, allowed, deadline=part))
-        stationary = _with_dimension(problem, network, decide(Question.STATIONARY, problem, network, proposal))
-        if proposal.reason == INTERRUPTED:
-            bracket = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
-        else:
+        stationary = left_out.attempt(
+            "stationarity",
+            partial(_stationary, problem, network, subject, allowed, part),
+            partial(undecided, Question.STATIONARY, INTERRUPTED),
+        )
+        stationary = left_out.attempt(
+            "the number of multipliers", partial(_with_dimension, problem, network, stationary), lambda: stationary
+        )
+        bracket = NOT_SEARCHED
+        if not left_out.is_interrupted:
             bracket = _bracket(problem, network, subject, float(tolerance), deadline, progress, earlier)
+        if bracket.status == "interrupted":
+            left_out.add("the search for the best network")
         rest = {
             Question.STATIONARY: stationary,
-            **_global(problem, network, subject, bracket, tolerance),
+            **left_out.attempt(
+                "global optimality",
+                partial(_global, problem, network, subject, bracket, tolerance),
+                lambda: {q: undecided(q, INTERRUPTED) for q in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)},
+            ),
         }
-        rest[Question.LOCAL_OPTIMUM] = local = _local(problem, network, rest, share(deadline, 0.5))
-        for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH):
-            if rest[question].verdict is Verdict.UNDECIDED and any(isinstance(c, NotLocal) for c in local.certificates):
-                reason = "better networks of the same architecture lie arbitrarily near"
-                rest[question] = _follows(question, problem, network, local, reason)
-        if not is_late(deadline) and bracket.status != "interrupted":
-            rest = strengthened(problem, network, rest, allowed, share(deadline, 0.5))
-    diagnosis = _diagnosis(problem, network, subject, bracket)
-    forms = _symbolic(problem, network, began if bracket.status == INTERRUPTED else deadline) if symbolic else None
+        rest |= left_out.attempt(
+            "local optimality",
+            partial(_local_and_global, problem, network, rest, share(deadline, 0.5)),
+            lambda: {Question.LOCAL_OPTIMUM: undecided(Question.LOCAL_OPTIMUM, INTERRUPTED)},
+        )
+        rest = _with_nearby(problem, network, rest, allowed, deadline, left_out)
+    diagnosis = left_out.attempt(
+        "what is wrong with the network", partial(_diagnosis, problem, network, subject, bracket), lambda: None
+    )
+    forms = None
+    if symbolic and left_out.is_interrupted:
+        forms = _no_closed_form(INTERRUPTED)
+    elif symbolic:
+        forms = left_out.attempt(
+            "the closed form",
+            partial(_symbolic, problem, network, deadline),
+            partial(_no_closed_form, INTERRUPTED),
+        )
+    said += left_out.notes()
     done = _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
-    return replace(done, symbolic=forms)
+    return replace(done, symbolic=forms, status="interrupted" if left_out.is_interrupted else done.status)
 
 
-INTERRUPTED = "interrupted"
+NOT_SEARCHED = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
+
+
+def _with_nearby(
+    problem: Problem,
+    network: Network,
+    known: dict[Question, Finding],
+    allowed: Fraction,
+    deadline: float | None,
+    left_out: LeftOut,
+) -> dict[Question, Finding]:
+    """The findings with what is known of the exact KKT point near the network, or that none was looked for."""
+    step = "the search for an exact KKT point near the network"
+    if not lacks_exact_point(known, allowed):
+        return known
+    if left_out.is_interrupted or is_late(deadline):
+        reason = INTERRUPTED if left_out.is_interrupted else LATE
+        left_out.add(step, reason)
+        return known if known[Question.STATIONARY].reason == INTERRUPTED else without_nearby(known, reason)
+    return left_out.attempt(
+        step,
+        partial(strengthened, problem, network, known, allowed, share(deadline, 0.5)),
+        partial(without_nearby, known, INTERRUPTED),
+    )
+
+
+def _stationary(
+    problem: Problem, network: Network, subject: Network, allowed: Fraction, deadline: float | None
+) -> Finding:
+    proposal = _proposed(partial(stationarity, problem, subject, network, allowed, deadline=deadline))
+    return decide(Question.STATIONARY, problem, network, proposal)
 
 
 def _bracket(
@@ -158,12 +220,10 @@ def _bracket(
 
 
 def _proposed(search: Callable[[], Proposal]) -> Proposal:
-    """What a decider's search proposes; that it was interrupted or failed leaves the question open."""
+    """What a decider's search proposes; that it failed leaves the question open."""
     try:
         with np.errstate(all="ignore"):
             return search()
-    except KeyboardInterrupt:
-        return Proposal(reason=INTERRUPTED)
     except FLOAT_FAILURES as error:
         return Proposal(reason=f"the floating-point search failed ({_sentence(error)})")
 
@@ -179,7 +239,7 @@ def _infeasibility(problem: Problem) -> Infeasible | None:
 def _diagnosis(problem: Problem, network: Network, subject: Network | None, bracket: Bracket) -> Diagnosis | None:
     try:
         return diagnose(problem, network, subject, bracket)
-    except (KeyboardInterrupt, *FLOAT_FAILURES):
+    except FLOAT_FAILURES:
         return None
 
 
@@ -191,8 +251,6 @@ def _symbolic(problem: Problem, network: Network, deadline: float | None) -> Sym
     try:
         with np.errstate(all="ignore"):
             return find_closed_forms(problem, network)
-    except KeyboardInterrupt:
-        return _no_closed_form("the search was interrupted")
     except FLOAT_FAILURES as error:
         return _no_closed_form(f"the search failed ({_sentence(error)})")
 
@@ -356,7 +414,7 @@ def _with_dimension(problem: Problem, network: Network, stationary: Finding) -> 
     try:
         with np.errstate(all="ignore"):
             dimension = multiplier_dimension(problem, stationary.subject or network)
-    except (KeyboardInterrupt, *FLOAT_FAILURES):
+    except FLOAT_FAILURES:
         return stationary
     known = {} if dimension is None else {"multiplier_dimension": Fraction(dimension)}
     return replace(stationary, numbers={**stationary.numbers, **known})
@@ -366,6 +424,19 @@ def _follows(question: Question, problem: Problem, network: Network, known: Find
     """The answer that the certificate of another one gives as well."""
     proposal = Proposal(certificate=known.certificates[0], reason=reason, subject=known.subject)
     return decide(question, problem, network, proposal)
+
+
+def _local_and_global(
+    problem: Problem, network: Network, known: dict[Question, Finding], deadline: float | None
+) -> dict[Question, Finding]:
+    """Whether it is a local optimum; a descent refutes the global questions too, where these are open."""
+    local = _local(problem, network, known, deadline)
+    found = {Question.LOCAL_OPTIMUM: local}
+    for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH):
+        if known[question].verdict is Verdict.UNDECIDED and any(isinstance(c, NotLocal) for c in local.certificates):
+            reason = "better networks of the same architecture lie arbitrarily near"
+            found[question] = _follows(question, problem, network, local, reason)
+    return found
 
 
 def _local(problem: Problem, network: Network, known: dict[Question, Finding], deadline: float | None) -> Finding:
@@ -471,7 +542,7 @@ def _assemble(
         better_own_width=own,
         infeasible=False,
         tolerance=tolerance,
-        status="done" if bracket is None else bracket.status,
+        status="done" if bracket is None or bracket.status == "optimal" else bracket.status,
         seconds=time.monotonic() - began,
         bounds=tuple(bounds),
         notes=notes,

@@ -43,7 +43,10 @@ class Audit:
     bracket: bounds of the best objective over all widths.   excess: how far above that best the network is, as a
     bracket.
     better: the best network found, of any width; better_own_width: the best with at most this network's neurons.
-    infeasible: proved that no network fits.   notes: what was assumed on the way.   history: the bracket over time.
+    infeasible: proved that no network fits.   history: the bracket over time.
+    notes: what was assumed on the way, and what was cut short.
+    status: how the audit ended, which says nothing about the network: "done", "time" (limit reached), "interrupted",
+    "stalled" (the bracket is wider than asked), "infeasible", or "failed (...)" with what stopped the search.
     diagnosis: what is wrong with the network and what would improve it; None where that is not known.
     symbolic: the best objective as a formula, with its own certificates; None when it was not asked for.
     """

@@ -22,7 +22,20 @@ from verify.proposal import FLOAT_FAILURES, Proposal
 if TYPE_CHECKING:
     from verify.nearby import Nearby
 
-__all__ = ["strengthened"]
+__all__ = ["lacks_exact_point", "strengthened", "without_nearby"]
+
+
+def lacks_exact_point(findings: Mapping[Question, Finding], tolerance: Fraction) -> bool:
+    """Whether an exact KKT point near the network could say more; at tolerance 0 none is near."""
+    stationary = findings[Question.STATIONARY]
+    return tolerance > 0 and not (stationary.verdict is Verdict.PROVED and stationary.level == "exact")
+
+
+def without_nearby(findings: Mapping[Question, Finding], reason: str) -> dict[Question, Finding]:
+    """The findings, with why no exact KKT point near the network is known."""
+    stationary = findings[Question.STATIONARY]
+    told = _told(stationary, f"no exact KKT point near it was found: {reason}")
+    return {**findings, Question.STATIONARY: told}
 
 
 def strengthened(
@@ -39,13 +52,11 @@ def strengthened(
     """
     found = dict(findings)
     stationary = found[Question.STATIONARY]
-    if tolerance == 0 or (stationary.verdict is Verdict.PROVED and stationary.level == "exact"):
+    if not lacks_exact_point(findings, tolerance):
         return found
     nearby = _nearby(problem, network, deadline)
     if nearby is None or nearby.certificate is None:
-        missing = nearby.reason if nearby is not None else "the floating-point search failed or was interrupted"
-        found[Question.STATIONARY] = _told(stationary, f"no exact KKT point near it was found: {missing}")
-        return found
+        return without_nearby(findings, nearby.reason if nearby is not None else "the floating-point search failed")
     moved = nearby.certificate.moved
     if moved > tolerance:
         told = f"{nearby.reason} lies at {float(moved):.1e} of its norm: training stopped early; {nearby.apart}"
@@ -75,7 +86,7 @@ def _nearby(problem: Problem, network: Network, deadline: float | None) -> Nearb
     try:
         with np.errstate(all="ignore"):
             return nearby_point(problem, network, deadline)
-    except (KeyboardInterrupt, *FLOAT_FAILURES):
+    except FLOAT_FAILURES:
         return None
 
 

@@ -80,7 +80,7 @@ def test_theorem_3_2(dead):
     assert upper <= lower * (1 + Fraction(1, 10**6))
     assert dead.better == dead.better_own_width
     assert dead.better.width == 2
-    assert (dead.status, dead.infeasible, dead.tolerance) == ("optimal", False, Fraction(1, 10**6))
+    assert (dead.status, dead.infeasible, dead.tolerance) == ("done", False, Fraction(1, 10**6))
     assert dead.stationary.level == "exact"
     assert dead.stationary.numbers == {"epsilon": 0, "delta": 0, "multiplier_dimension": 0}
     assert dead.seconds > 0

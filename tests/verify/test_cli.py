@@ -682,7 +682,7 @@ def test_status_and_streams_of_a_real_process(folder):
     assert result.stderr == "isoptimal: none.npz does not exist: check the path\n"
     result = isoptimal("audit", "net.npz", "data.npz", "--json", "-", env={"PYTHONIOENCODING": "ascii"})
     assert result.returncode == 0
-    assert json.loads(result.stdout)["status"] == "optimal"
+    assert json.loads(result.stdout)["status"] == "done"
     assert result.stderr.isascii()
 
 

@@ -219,7 +219,7 @@ def test_an_expectation_that_fails_is_told_with_its_reason(copy: Path) -> None:
         "        global_optimum: expected proved, got refuted (a network of 2 neurons has an objective 51.49% lower)"
     )
     assert lines[2] == (
-        "        bracket: expected one inside [1.95, 2], got [1.940285000, 1.940285000] (the search ended: optimal)"
+        "        bracket: expected one inside [1.95, 2], got [1.940285000, 1.940285000] (the audit ended: done)"
     )
     assert lines[3] == "        infeasible: expected proved, got not proved"
     assert lines[4] == "        stored global_optimum: expected proved, got refuted"

@@ -68,9 +68,9 @@ def test_nothing_is_looked_for_at_tolerance_0():
     assert not any(isinstance(proof, StationaryNear) for proof in result.certificates.values())
 
 
-def test_interruptions_and_failures_leave_the_findings(monkeypatch):
+def test_failures_leave_the_findings(monkeypatch):
     network, data = read(MOONS / "relu-kkt.npz"), read_data(MOONS / "data.npz")
-    for error in (KeyboardInterrupt, OverflowError, ValueError):
+    for error in (OverflowError, ValueError):
 
         def broken(*_, error=error):
             raise error
@@ -78,7 +78,7 @@ def test_interruptions_and_failures_leave_the_findings(monkeypatch):
         monkeypatch.setattr("verify.nearby.nearby_point", broken)
         found = audit(network, data, time_limit=20).stationary
         assert (found.verdict, found.level) == (Verdict.PROVED, "approximate")
-        assert "failed or was interrupted" in found.reason
+        assert "the floating-point search failed" in found.reason
 
 
 @pytest.mark.parametrize("case", ["two neurons", "regression-12"])

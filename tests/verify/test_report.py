@@ -314,7 +314,7 @@ def test_wide_and_one_sided_brackets(tie):
 @pytest.mark.parametrize(
     ("status", "text"),
     [
-        ("optimal", ""),
+        ("done", ""),
         ("time", "; stopped at the time limit, with the best bracket so far"),
         ("interrupted", "; interrupted, with the best bracket so far"),
         ("stalled", "; the search ended before the bracket was as narrow as asked"),

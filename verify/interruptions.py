@@ -1,0 +1,48 @@
+"""What Ctrl-C or the time limit left out of an audit, so that no answer is silently less than it could be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar, final
+
+__all__ = ["INTERRUPTED", "LATE", "LeftOut"]
+
+INTERRUPTED = "the search was interrupted"
+LATE = "the time limit was reached"
+
+_T = TypeVar("_T")
+
+
+@final
+class LeftOut:
+    """The steps of an audit that were cut short or not begun.
+
+    is_interrupted: whether Ctrl-C was the reason of one of them.
+    """
+
+    def __init__(self) -> None:
+        self._steps: dict[str, list[str]] = {INTERRUPTED: [], LATE: []}
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C cut a step short."""
+        return bool(self._steps[INTERRUPTED])
+
+    def add(self, step: str, reason: str = INTERRUPTED) -> None:
+        """Note that a step, a noun such as "the diagnosis", was left out for one of the two reasons."""
+        if step not in self._steps[reason]:
+            self._steps[reason].append(step)
+
+    def attempt(self, step: str, do: Callable[[], _T], otherwise: Callable[[], _T]) -> _T:
+        """What `do` returns; at Ctrl-C the step is noted, and `otherwise` says what is known without it."""
+        try:
+            return do()
+        except KeyboardInterrupt:
+            self.add(step)
+            return otherwise()
+
+    def notes(self) -> Iterator[str]:
+        """One sentence for each reason, naming the steps."""
+        for reason, by in ((INTERRUPTED, "interrupted"), (LATE, "time limit reached")):
+            if self._steps[reason]:
+                yield f"{by}; cut short or left out: {', '.join(self._steps[reason])}"
