@@ -8,10 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
+from verify.arguments import a_flag, a_time_limit, instance_of, items_of, wrong
 from verify.audits import Audit
 from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible, NotLocal
 from verify.counts import count
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["audit", "certified_bracket", "pose"]
 
 STATIONARY_TOLERANCE = Fraction(1, 1000)
+MOST_TOLERANCE = 10**9
 SMALLEST_GAP = 1e-9  # what the float solvers are asked for at most, also when the question is sharper
 
 
@@ -78,8 +80,13 @@ def audit(
     fit together. Networks of other depths or with sharing are UNDECIDED beyond `fits`.
     """
     began = time.monotonic()
-    deadline = None if time_limit is None else began + float(time_limit)
-    tolerance, said = _tolerance(tol, "tol"), list(notes)
+    seconds = a_time_limit(time_limit)
+    deadline = None if seconds is None else began + seconds
+    if progress is not None and not callable(progress):
+        raise wrong(progress, "progress", "give a function of one argument, or None")
+    symbolic = a_flag(symbolic, "symbolic")
+    tolerance = _tolerance(tol, "tol")
+    said = [str(note) for note in items_of(notes, "notes", "give a list of sentences")]
     problem = pose(network, data, goal=goal, bias=bias, trained=trained, notes=said)
     exact = network.is_exact and problem.data.is_exact
     allowed = (
@@ -276,7 +283,10 @@ def pose(
 ) -> Problem:
     """The problem that a network and data stand for; what was chosen for the user is appended to `notes`."""
     said = notes if notes is not None else []
-    dataset = data if isinstance(data, Dataset) else Dataset(*data)
+    instance_of(
+        Network, network, "network", "read it first, as in audit(read(model), data), or build it with Network.two_layer"
+    )
+    dataset = data if isinstance(data, Dataset) else _pair(data)
     labels = set(dataset.targets)
     chosen = _named(Goal, goal, "goal") if goal is not None else None
     binary = labels <= {Fraction(0), Fraction(1)} and labels != {Fraction(0)}
@@ -297,21 +307,32 @@ def pose(
     return Problem(dataset, network.architecture, goal=chosen, bias=mode, trained=layers)
 
 
+def _pair(data: object) -> Dataset:
+    if isinstance(data, tuple | list) and len(cast("tuple[object, ...]", data)) == 2:
+        return Dataset(*cast("tuple[Iterable[Iterable[object]], Iterable[object]]", data))
+    remedy = "give a Dataset or the pair (X, y) of points and targets; read_data of verify.readers reads files"
+    if isinstance(data, tuple | list):
+        raise InputError(f"data has {count(len(cast('list[object]', data)), 'entry', 'entries')}: {remedy}")
+    raise wrong(data, "data", remedy)
+
+
 def certified_bracket(
     problem: Problem, tol: float = 1e-6, time_limit: float | None = None, network: Network | None = None
 ) -> Bracket:
     """The bracket of the best objective over all widths, without an audit of a network."""
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    return _bracket(problem, network, None, tol, deadline, None, None)
+    instance_of(Problem, problem, "problem", "give a Problem, such as pose(network, data) makes")
+    seconds, gap = a_time_limit(time_limit), float(_tolerance(tol, "tol"))
+    deadline = None if seconds is None else time.monotonic() + seconds
+    return _bracket(problem, network, None, gap, deadline, None, None)
 
 
 def _tolerance(value: float | Fraction, name: str) -> Fraction:
     try:
         tolerance = Fraction(value)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is {value!r}; give a number of at least 0, such as 1e-6") from None
-    if tolerance < 0:
-        raise InputError(f"{name} is {value}; it must be at least 0")
+        raise InputError(f"{name} is {value!r:.60}; give a number of at least 0, such as 1e-6") from None
+    if not 0 <= tolerance <= MOST_TOLERANCE:
+        raise InputError(f"{name} is {value!s:.60}; it must be at least 0, and at most {MOST_TOLERANCE}")
     return tolerance
 
 
@@ -322,9 +343,9 @@ def _named(kind: type[_E], value: _E | str, name: str) -> _E:
     if isinstance(value, kind):
         return value
     for member in kind:
-        if member.value == value:
+        if isinstance(value, str) and member.value == value:
             return member
-    raise InputError(f"{name} is {value!r}; it must be one of {', '.join(member.value for member in kind)}")
+    raise InputError(f"{name} is {value!r:.60}; it must be one of {', '.join(member.value for member in kind)}")
 
 
 def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Finding, Network | None]:

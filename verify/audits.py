@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+from verify.arguments import a_path
 from verify.certificate import Certificate, Infeasible, LowerBound, StationaryNear, UpperBound, to_json
 from verify.codec import canonical_text
 from verify.finding import Finding
@@ -147,7 +148,7 @@ class Audit:
         The files of an earlier audit in the folder are removed first. audit.json lists the others under "files", with
         their SHA-256, so that a check notices when one is missing or was changed.
         """
-        target = Path(folder)
+        target = a_path(folder, "folder")
         target.mkdir(parents=True, exist_ok=True)
         for entry in target.iterdir():
             if AUDIT_FILE.fullmatch(entry.name):

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import cast, final
 
 from verify import statement
+from verify.arguments import instance_of, items_of
 from verify.codec import reader
 from verify.counts import count
 from verify.errors import InputError, ShapeError
@@ -29,7 +30,7 @@ class Layer(statement.Layer):
         entries: Iterable[Iterable[int | None]] | None = None,
     ) -> None:  # fmt: skip
         number = None if slope is None else rational(slope, "slope")
-        places = None if entries is None else tuple(tuple(row) for row in entries)
+        places = None if entries is None else cast("tuple[tuple[int | None, ...], ...]", _rows_of(entries, "entries"))
         with as_input_error("layer"):
             super().__init__(inputs=inputs, outputs=outputs, slope=number, bias=bias, entries=places)
 
@@ -46,8 +47,11 @@ class Architecture(statement.Architecture):
     layers: tuple[Layer, ...]
 
     def __init__(self, layers: Iterable[statement.Layer]) -> None:
-        given = tuple(layers)
-        if not given or not all(isinstance(cast("object", layer), statement.Layer) for layer in given):
+        given = [
+            instance_of(statement.Layer, layer, f"layers[{i}]", "give a list of at least one Layer")
+            for i, layer in enumerate(items_of(layers, "layers", "give a list of at least one Layer"))
+        ]
+        if not given:
             raise ShapeError("an architecture is a list of at least one Layer")
         with as_input_error():
             super().__init__(tuple(layer if isinstance(layer, Layer) else Layer.of(layer) for layer in given))
@@ -63,8 +67,10 @@ class Architecture(statement.Architecture):
         masks: Iterable[Iterable[int]] | None = None,
     ) -> Architecture:
         """Depth 2 without sharing: `masks` lists, for each neuron, the columns that it sees (the bias is the last)."""
-        entries = None if masks is None else _numbered(masks, inputs + bias)
-        hidden = Layer(inputs=inputs, outputs=width, slope=rational(slope, "slope"), bias=bias, entries=entries)
+        hidden = Layer(inputs=inputs, outputs=width, slope=rational(slope, "slope"), bias=bias)
+        if masks is not None:
+            entries = _numbered(masks, hidden.columns)
+            hidden = Layer(inputs=inputs, outputs=width, slope=hidden.slope, bias=bias, entries=entries)
         return cls((hidden, Layer(inputs=width, outputs=1, slope=None)))
 
     def with_width_of(self, masks: Sequence[Iterable[int]]) -> Architecture:
@@ -102,12 +108,18 @@ class Architecture(statement.Architecture):
         return any(layer.has_sharing for layer in self.layers)
 
 
+def _rows_of(values: object, name: str) -> tuple[tuple[object, ...], ...]:
+    remedy = "give a list of lists, one for each neuron"
+    rows = enumerate(items_of(values, name, remedy))
+    return tuple(tuple(items_of(row, f"{name}[{i}]", "give a list there, one for each neuron")) for i, row in rows)
+
+
 def _numbered(masks: Iterable[Iterable[int]], columns: int) -> tuple[tuple[int | None, ...], ...]:
     rows: list[tuple[int | None, ...]] = []
     count = 0
-    for place, mask in enumerate(masks):
-        seen = set(mask)
-        if not seen <= set(range(columns)):
+    for place, mask in enumerate(_rows_of(masks, "masks")):
+        seen = {column for column in range(columns) if column in mask}
+        if not all(column in range(columns) for column in mask):
             raise InputError(f"masks[{place}] names a column outside 0 ... {columns - 1}")
         numbers = iter(range(count, count + len(seen)))
         rows.append(tuple(next(numbers) if column in seen else None for column in range(columns)))
@@ -127,6 +139,9 @@ class Network(statement.Network):
 
     def __init__(self, architecture: statement.Architecture, parameters: Iterable[Iterable[object]]) -> None:
         given = [array(layer, f"parameters[{i}]") for i, layer in enumerate(array(parameters, "parameters"))]
+        instance_of(
+            statement.Architecture, architecture, "architecture", "give an Architecture, or use Network.two_layer"
+        )
         shape = architecture if isinstance(architecture, Architecture) else Architecture(architecture.layers)
         counts = [layer.parameter_count for layer in shape.layers]
         if [len(layer) for layer in given] != counts:
@@ -185,7 +200,7 @@ class Network(statement.Network):
         weights = [vector(row, f"W[{j}]") for j, row in enumerate(rows)]
         if biases is not None:
             weights = [(*row, bias) for row, bias in zip(weights, vector(biases, "b"), strict=True)]
-        kept = None if masks is None else [tuple(mask) for mask in masks]
+        kept = None if masks is None else cast("tuple[tuple[int, ...], ...]", _rows_of(masks, "masks"))
         if kept is not None and len(kept) != width:
             raise ShapeError(f"masks has {_entries(kept)}, but W has {count(width, 'row')} (one for each neuron)")
         shape = Architecture.two_layer(inputs, width, slope=slope, bias=b is not None, masks=kept)
@@ -201,7 +216,7 @@ class Network(statement.Network):
     def preactivations(self, row: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """w_j.x for each neuron of the first layer, at a lifted row (with the appended 1 when there is a bias)."""
         columns = self.architecture.layers[0].columns
-        if len(row) != columns:
+        if len(array(row, "row")) != columns:
             raise ShapeError(f"the row has {_entries(row)}, but the first layer has {count(columns, 'column')}")
         return tuple(dot(weights, row) for weights in self.hidden_weights)
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import cast, final
 
 from verify import statement
+from verify.arguments import instance_of
 from verify.codec import reader
 from verify.counts import count
 from verify.errors import InputError, ShapeError
@@ -73,6 +74,10 @@ class Problem(statement.Problem):
         self, data: Dataset, architecture: statement.Architecture, *, goal: Goal, bias: Bias,
         trained: Trained = Trained.BOTH,
     ) -> None:  # fmt: skip
+        instance_of(Dataset, data, "data", "give a Dataset, such as Dataset(X, y)")
+        instance_of(
+            statement.Architecture, architecture, "architecture", "give an Architecture, such as network.architecture"
+        )
         shape = architecture if isinstance(architecture, Architecture) else Architecture(architecture.layers)
         for name, value, kind in (("goal", goal, Goal), ("bias", bias, Bias), ("trained", trained, Trained)):
             if not isinstance(cast("Enum", value), kind):

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar, final
 
+from verify.arguments import a_path
 from verify.certificate import LowerBound, UpperBound, read_certificate
 from verify.codec import MAX_SIZE, load_json
 from verify.errors import CertificateError, InputError
@@ -40,7 +41,7 @@ def read_warm_start(folder: str | Path, problem: Problem) -> WarmStart:
     An audit of another network, width or subset of the questions on the same data helps as well: only its bound is left
     out, unless it is about this very problem. Nothing is trusted: every bound is proved or checked again.
     """
-    place = Path(folder)
+    place = a_path(folder, "warm_start")
     if not (place / "problem.json").is_file():
         raise InputError(f"{folder} holds no problem.json: give a folder that --certificates or Audit.save wrote")
     lower = _read(place / "lower-bound.json", LowerBound)

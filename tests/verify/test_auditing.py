@@ -489,9 +489,10 @@ def test_numbers_at_the_end_of_the_floats(network, data):
     assert_sound(audit(network, data, goal="min-norm", time_limit=10))
 
 
-@pytest.mark.xfail(reason="a tolerance beyond floats")
 def test_a_tolerance_beyond_floats():
-    assert audit(DEAD, PAIR, tol=Fraction(10) ** 400).global_optimum.verdict is PROVED
+    assert audit(DEAD, PAIR, tol=10**9).global_optimum.verdict is PROVED
+    with pytest.raises(InputError, match="tol is 10000"):
+        audit(DEAD, PAIR, tol=Fraction(10) ** 400)
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-9, 1e9, 1e100])

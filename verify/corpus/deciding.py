@@ -55,9 +55,7 @@ def differences(case: Case, found: Audit) -> list[Difference]:
     if case.bracket is not None and not is_inside(found.bracket or (None, None), case.bracket):
         expected = f"one inside {bracket_text(case.bracket)}"
         got = bracket_text(found.bracket)
-        result.append(
-            Difference(what="bracket", expected=expected, got=got, reason=f"the audit ended: {found.status}")
-        )
+        result.append(Difference(what="bracket", expected=expected, got=got, reason=f"the audit ended: {found.status}"))
     if case.infeasible is not None and case.infeasible is not found.infeasible:
         expected, got = ("proved" if value else "not proved" for value in (case.infeasible, found.infeasible))
         result.append(Difference(what="infeasible", expected=expected, got=got))

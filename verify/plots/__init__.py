@@ -6,9 +6,9 @@ Drawn without pyplot, so that no global state of matplotlib is touched; matplotl
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verify.arguments import a_path
 from verify.plots.audited import Audited
 from verify.plots.files import check_path, image, write
 
@@ -35,7 +35,7 @@ def plot(audit: Audited, path: str | PathLike[str] | None = None, *, rounds: boo
 
     Raises InputError when the file cannot be written.
     """
-    target = None if path is None else check_path(Path(path))
+    target = None if path is None else check_path(a_path(path, "path"))
     from verify.plots.figure import figure
 
     result = figure(audit, rounds=rounds)

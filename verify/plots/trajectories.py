@@ -5,13 +5,13 @@ Drawn without pyplot; time is that of the objective which training follows, log 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from verify.arguments import a_path
 from verify.plots.files import check_path, write
 from verify.plots.style import NEGATIVE, NEUTRAL, PANEL, POSITIVE, SIZES, frame, message, note
 
@@ -40,7 +40,7 @@ def plot(
 
     path: ends in .png, .pdf or .svg.   Raises InputError when the file cannot be written.
     """
-    target = None if path is None else check_path(Path(path))
+    target = None if path is None else check_path(a_path(path, "path"))
     width, height = PANEL
     result = Figure(figsize=(2 * width + 2.2, 2 * height + 2.0), dpi=100, layout="constrained")
     FigureCanvasAgg(result)

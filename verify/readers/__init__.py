@@ -12,6 +12,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from verify.arguments import a_flag, instance_of, items_of
 from verify.errors import InputError
 from verify.input_files import read_bytes
 from verify.network import Network
@@ -54,7 +55,7 @@ def read_with_notes(
     source: object, *, slope: object = None, output_bias: str = "refuse", trust_pickle: bool = False
 ) -> Reading:
     """As `read`, with a sentence for each choice made: a slope assumed, an output bias turned into a neuron."""
-    place, found, notes = _stored_network(source, trust_pickle)
+    place, found, notes = _stored_network(source, a_flag(trust_pickle, "trust_pickle"))
     match found:
         case Network():
             check_slope(slope, found, place)
@@ -86,6 +87,14 @@ def read_data_with_notes(
     source: object, *, target: str | None = None, as_stored: bool = False, classes: Sequence[object] | None = None
 ) -> DataReading:
     """As `read_data`, with a sentence for each choice that was made: a target column assumed, labels mapped."""
+    as_stored = a_flag(as_stored, "as_stored")
+    if target is not None:
+        instance_of(str, target, "target", "give the name of a CSV column")
+        if not isinstance(source, str | PathLike):
+            raise InputError(f"the target {target!r:.60} is the name of a CSV column: leave it out for arrays")
+    if classes is not None:
+        remedy = "classes must be two different labels, the negative and the positive one, such as ('no', 'yes')"
+        classes = items_of(classes, "classes", remedy)
     if isinstance(source, Dataset):
         if classes is not None:
             raise InputError("a Dataset holds numbers already: leave the classes out, or give the arrays (X, y)")
@@ -95,7 +104,8 @@ def read_data_with_notes(
     if isinstance(source, Mapping):
         from verify.readers import npz
 
-        arrays = cast("Mapping[str, object]", source)
+        named = cast("Mapping[object, object]", source)
+        arrays = dict(zip(map(str, named), named.values(), strict=True))
         return npz.data_of(arrays, _IN_MEMORY, as_stored=as_stored, classes=classes)
     path = _path(source, "data")
     suffix = path.suffix.lower()

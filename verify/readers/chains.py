@@ -13,7 +13,7 @@ from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture, Layer, Network
 from verify.readers.reading import Reading
-from verify.readers.shorthand import Number, Shorthand, settled_slope, two_layer
+from verify.readers.shorthand import Number, Shorthand, check_output_bias, settled_slope, two_layer
 
 
 @final
@@ -63,8 +63,7 @@ def chained(stored: Chain, place: str, *, slope: object = None, output_bias: str
         _check_numbers(layer, place)
     _check_shapes(stored.layers, place)
     slopes = _slopes(stored, place, slope)
-    if output_bias not in ("refuse", "neuron"):
-        raise InputError(f'output_bias is {output_bias!r}: it must be "refuse" or "neuron"')
+    check_output_bias(output_bias)
     if output_bias == "refuse":
         _refuse_later_biases(stored, place)
     if len(stored.layers) == 2:

@@ -76,6 +76,12 @@ def check_slope(slope: object, network: Network, place: str) -> None:
         settled_slope(network.architecture.slope, slope, place)
 
 
+def check_output_bias(given: object) -> None:
+    """Refuse what is neither "refuse" nor "neuron"."""
+    if not isinstance(given, str) or given not in ("refuse", "neuron"):
+        raise InputError(f'output_bias is {given!r:.60}: it must be "refuse" or "neuron"')
+
+
 def settled_slope(stored: Number | None, given: object, place: str) -> tuple[Fraction, tuple[str, ...]]:
     """The slope that the file and the user agree on, and a note when neither says one."""
     # Both agree when they are equal or one is the other rounded to a double or a single: who types 0.1 for a network
@@ -121,8 +127,7 @@ def _check_shapes(stored: Shorthand, place: str) -> None:
 
 
 def _without_output_bias(stored: Shorthand, place: str, output_bias: str) -> tuple[Shorthand, tuple[str, ...]]:
-    if output_bias not in ("refuse", "neuron"):
-        raise InputError(f'output_bias is {output_bias!r}: it must be "refuse" or "neuron"')
+    check_output_bias(output_bias)
     if stored.b2 == 0:
         return stored, ()
     if output_bias == "refuse":
