@@ -235,5 +235,5 @@ class Network(statement.Network):
     @classmethod
     def from_json(cls, value: object, place: str = "network") -> Network:
         """The network that canonical JSON describes; InputError names the place of a fault."""
-        with as_input_error(place):
+        with as_input_error(place, value):
             return cls.of(reader(statement.Network)(value))

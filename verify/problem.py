@@ -108,7 +108,7 @@ class Problem(statement.Problem):
     @classmethod
     def from_json(cls, value: object, place: str = "problem") -> Problem:
         """The problem that canonical JSON describes; InputError names the place of a fault."""
-        with as_input_error(place):
+        with as_input_error(place, value):
             found: statement.Problem = reader(statement.Problem)(value)
         data = Dataset(found.inputs, found.targets)
         return cls(data, found.architecture, goal=found.goal, bias=found.bias, trained=found.trained)

@@ -5,6 +5,7 @@ Nothing rounds. What comes out is canonical and goes into the records of `verify
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -16,6 +17,12 @@ from verify.codec import LIMIT, MAX_DIGITS, reader
 from verify.errors import CertificateError, InputError, ShapeError
 
 __all__ = ["array", "as_input_error", "is_exact_input", "parse_rational", "rational", "vector"]
+
+
+_FORM = re.compile(
+    r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|[+-]?[0-9]{1,40}/0*[1-9][0-9]{0,39}"
+)
+"""Decimals and fractions of a length that can be written out."""
 
 
 @runtime_checkable
@@ -61,8 +68,14 @@ def parse_rational(text: str, place: str = "value") -> Fraction:
     except CertificateError:
         raise InputError(
             f"{place} is {text!r:.60}, not a rational in canonical form such as '2' or '-1/3' "
-            f"(lowest terms, at most {MAX_DIGITS} digits)"
+            f"(lowest terms, at most {MAX_DIGITS} digits){_remedy(text)}"
         ) from None
+
+
+def _remedy(value: object) -> str:
+    """What to write instead of a number whose form is not canonical: "0.5" is 1/2, "2/4" too; "" for anything else."""
+    text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    return f": write '{Fraction(text)}'" if _FORM.fullmatch(text) else ""
 
 
 def is_exact_input(value: object) -> bool:
@@ -86,9 +99,24 @@ def array(values: object, place: str = "value") -> list[object]:
 
 
 @contextmanager
-def as_input_error(place: str = "") -> Iterator[None]:
-    """Turn a CertificateError, of records in canonical form, into the InputError of what the user gave at `place`."""
+def as_input_error(place: str = "", value: object = None) -> Iterator[None]:
+    """Turn a CertificateError, of records in canonical form, into the InputError of what the user gave at `place`.
+
+    value: the JSON that was read; a number in it that is not canonical is named with what to write instead.
+    """
     try:
         yield
     except CertificateError as error:
-        raise InputError(str(error.within(place) if place else error)) from None
+        remedy = _remedy(_entry(value, error.place)) if "rational" in error.reason else ""
+        raise InputError(f"{error.within(place) if place else error}{remedy}") from None
+
+
+def _entry(value: object, place: str) -> object:
+    """What stands at a place such as "parameters[0][1]"; None where there is nothing."""
+    for name, index_ in re.findall(r"(\w+)|\[(\d+)\]", place):
+        key = name or int(index_)
+        try:
+            value = cast("dict[object, object]", value)[key]
+        except (TypeError, KeyError, IndexError):
+            return None
+    return value

@@ -143,6 +143,40 @@ def test_text_that_is_not_canonical(write, text):
     assert "not a rational in canonical form such as '2' or '-1/3'" in message
 
 
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [("0.5", "1/2"), ("2/4", "1/2"), ("2/1", "2"), ("+1", "1"), ("-0", "0"), ("01", "1"), (" 1", "1"), (".25", "1/4"),
+     ("1e3", "1000"), ("-1.5e-1", "-3/20")],
+)  # fmt: skip
+def test_a_number_in_another_form_is_told_with_its_canonical_one(write, text, canonical):
+    """Wherever it stands: in the shorthand, in a network and in a problem."""
+    assert refusal(read, write({"W": [[1, text]], "v": [1]})).endswith(f"digits): write '{canonical}'")
+    assert refusal(read_data, write({"X": [[text]], "y": [1]})).endswith(f"digits): write '{canonical}'")
+    network = read(write(NETWORK)).to_json()
+    network["parameters"][0][1] = text
+    message = refusal(read, write(network))
+    assert message.startswith(": network.parameters[0][1]: must be a rational")
+    assert message.endswith(f"not '{text}': write '{canonical}'")
+    problem = Problem(
+        Dataset([[1]], [1]), Network.two_layer([[1]], [1]).architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE
+    ).to_json()
+    for key, place, value in (("inputs", "inputs[0][0]", [[text]]), ("targets", "targets[0]", [text])):
+        message = refusal(read_data, write(problem | {key: value}))
+        assert message.startswith(f": problem.{place}: must be a rational")
+        assert message.endswith(f": write '{canonical}'")
+
+
+@pytest.mark.parametrize("text", ["1/0", "1_0", "", "nan", "one", "1e999", "1." + "0" * 50])
+def test_what_is_no_number_gets_no_canonical_form(write, text):
+    assert ": write '" not in refusal(read, write({"W": [[1, text]], "v": [1]}))
+
+
+def test_an_integer_in_a_canonical_network_is_text(write):
+    network = read(write(NETWORK)).to_json()
+    network["parameters"][0][1] = 2
+    assert refusal(read, write(network)).endswith("not 2: write '2'")
+
+
 def test_long_integers(write):
     assert read(write(f'{{"W": [[{"9" * 4000}]], "v": [1]}}')).hidden_weights == ((10**4000 - 1,),)
     assert refusal(read, write(f'{{"W": [[-{"9" * 4001}]], "v": [1]}}')) == (
