@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from verify.interruptions import INTERRUPTED, LATE, LeftOut
 from verify.local_optimality import local_optimality, multiplier_dimension
 from verify.near_findings import lacks_exact_point, strengthened, without_nearby
 from verify.network import Network
+from verify.posing import exchanged_classes, pose
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 from verify.proposal import FLOAT_FAILURES, Proposal
 from verify.stationarity import stationarity
@@ -95,7 +96,11 @@ def audit(
         else _tolerance(stationary_tol, "stationary_tol")
     )
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
+    if earlier is not None and earlier.note:
+        said.append(earlier.note)
     fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE))
+    if subject is None and (note := exchanged_classes(problem, network)) is not None:
+        said.append(note)
     mine = objective(problem, subject) if subject is not None else None
     limits, left_out = problem.architecture.limits(), LeftOut()
     if problem.trained is Trained.HIDDEN and limits is None:
@@ -272,50 +277,6 @@ def _sentence(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:200]
 
 
-def pose(
-    network: Network,
-    data: Dataset | tuple[Iterable[Iterable[object]], Iterable[object]],
-    *,
-    goal: Goal | str | None = None,
-    bias: Bias | str | None = None,
-    trained: Trained | str = Trained.BOTH,
-    notes: list[str] | None = None,
-) -> Problem:
-    """The problem that a network and data stand for; what was chosen for the user is appended to `notes`."""
-    said = notes if notes is not None else []
-    instance_of(
-        Network, network, "network", "read it first, as in audit(read(model), data), or build it with Network.two_layer"
-    )
-    dataset = data if isinstance(data, Dataset) else _pair(data)
-    labels = set(dataset.targets)
-    chosen = _named(Goal, goal, "goal") if goal is not None else None
-    binary = labels <= {Fraction(0), Fraction(1)} and labels != {Fraction(0)}
-    if chosen is None:
-        chosen = Goal.MAX_MARGIN if binary or labels <= {Fraction(-1), Fraction(1)} else Goal.MIN_NORM
-        kind = "labels" if chosen is Goal.MAX_MARGIN else "targets"
-        said.append(f"the goal is {chosen.value}, chosen from the {kind}")
-    if chosen is Goal.MAX_MARGIN and Fraction(0) in labels and binary:
-        dataset = Dataset(dataset.inputs, [1 if y else -1 for y in dataset.targets])
-        said.append("labels 0 and 1 were read as -1 and 1")
-    if bias is None:
-        mode = Bias.PENALISED if network.architecture.bias else Bias.NONE
-    else:
-        mode = _named(Bias, bias, "bias")
-    if network.architecture.bias and bias is None:
-        said.append("hidden biases count in the norm (bias: penalised)")
-    layers = _named(Trained, trained, "trained")
-    return Problem(dataset, network.architecture, goal=chosen, bias=mode, trained=layers)
-
-
-def _pair(data: object) -> Dataset:
-    if isinstance(data, tuple | list) and len(cast("tuple[object, ...]", data)) == 2:
-        return Dataset(*cast("tuple[Iterable[Iterable[object]], Iterable[object]]", data))
-    remedy = "give a Dataset or the pair (X, y) of points and targets; read_data of verify.readers reads files"
-    if isinstance(data, tuple | list):
-        raise InputError(f"data has {count(len(cast('list[object]', data)), 'entry', 'entries')}: {remedy}")
-    raise wrong(data, "data", remedy)
-
-
 def certified_bracket(
     problem: Problem, tol: float = 1e-6, time_limit: float | None = None, network: Network | None = None
 ) -> Bracket:
@@ -334,18 +295,6 @@ def _tolerance(value: float | Fraction, name: str) -> Fraction:
     if not 0 <= tolerance <= MOST_TOLERANCE:
         raise InputError(f"{name} is {value!s:.60}; it must be at least 0, and at most {MOST_TOLERANCE}")
     return tolerance
-
-
-_E = TypeVar("_E", Goal, Bias, Trained)
-
-
-def _named(kind: type[_E], value: _E | str, name: str) -> _E:
-    if isinstance(value, kind):
-        return value
-    for member in kind:
-        if isinstance(value, str) and member.value == value:
-            return member
-    raise InputError(f"{name} is {value!r:.60}; it must be one of {', '.join(member.value for member in kind)}")
 
 
 def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Finding, Network | None]:

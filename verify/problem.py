@@ -46,6 +46,12 @@ class Dataset:
         if len(labels) != len(rows):
             found = count(len(labels), "entry", "entries")
             raise ShapeError(f"targets has {found}, but inputs has {count(len(rows), 'row')}")
+        for i, label in enumerate(labels):
+            if _is_label(label):
+                raise InputError(
+                    f"targets[{i}] is {label!r:.60}, the name of a class and no number: say which class is negative "
+                    "and which positive, with read_data((X, y), classes=(negative, positive)) of verify.readers"
+                )
         points = tuple(
             tuple(rational(value, f"inputs row {i}, column {c}") for c, value in enumerate(row))
             for i, row in enumerate(rows)
@@ -62,6 +68,18 @@ class Dataset:
     def dimension(self) -> int:
         """The number of coordinates of a point."""
         return len(self.inputs[0])
+
+
+def _is_label(value: object) -> bool:
+    """Whether a target is text that is no number, or a truth value, as labels of classes are."""
+    if not isinstance(value, str | bytes):
+        return type(value).__name__ in ("bool", "bool_")
+    try:
+        float(value)
+    except ValueError:
+        text = value if isinstance(value, str) else value.decode("latin-1")
+        return any(map(str.isalpha, text))
+    return False
 
 
 @final

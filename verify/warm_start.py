@@ -28,11 +28,13 @@ class WarmStart:
 
     lower: its bound, when the checker accepts it for this problem.   multipliers: (point, lambda) to start from.
     witnesses: networks of the problem's inputs, slope and bias, whose activation patterns start the primal.
+    note: what of it does not apply to this problem, "" when it is about the same data and question.
     """
 
     lower: LowerBound | None = None
     multipliers: tuple[tuple[int, Fraction], ...] = ()
     witnesses: tuple[Network, ...] = ()
+    note: str = ""
 
 
 def read_warm_start(folder: str | Path, problem: Problem) -> WarmStart:
@@ -61,7 +63,32 @@ def read_warm_start(folder: str | Path, problem: Problem) -> WarmStart:
     accepted = None
     if lower is not None and lower.problem == problem.sha256():
         accepted = certified(problem, None, lower)
-    return WarmStart(lower=accepted, multipliers=multipliers, witnesses=tuple(fitting))
+    note = _difference(_problem(place / "problem.json"), problem, str(folder))
+    return WarmStart(lower=accepted, multipliers=multipliers, witnesses=tuple(fitting), note=note)
+
+
+def _difference(theirs: Problem, ours: Problem, folder: str) -> str:
+    shapes = theirs.architecture, ours.architecture
+    differences = {
+        "other data": theirs.data != ours.data,
+        "another goal": theirs.goal is not ours.goal,
+        "another bias mode": theirs.bias is not ours.bias,
+        "another slope": shapes[0].slope != shapes[1].slope,
+    }
+    found = [what for what, differs in differences.items() if differs]
+    if not found:
+        return ""
+    return (
+        f"the warm start {folder} is of an audit with {' and '.join(found)}, and does not apply: its bound is left "
+        "out, its multipliers and networks are a first guess only"
+    )
+
+
+def _problem(path: Path) -> Problem:
+    try:
+        return Problem.from_json(load_json(_text(path)), str(path))
+    except CertificateError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 _C = TypeVar("_C", LowerBound, UpperBound)

@@ -12,6 +12,7 @@ import pytest
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture, Layer, Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, half_squared_norm, objective, outputs
+from verify.readers import read_data
 
 TWO = Architecture.two_layer(2, 1)
 
@@ -192,3 +193,19 @@ def test_bad_json_is_refused(key: str, value: object, reason: str) -> None:
     given = Problem(Dataset([[1, 1]], [1]), TWO, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
     with pytest.raises(InputError, match=reason):
         Problem.from_json({**given.to_json(), key: value})
+
+
+@pytest.mark.parametrize("labels", [["cat", "dog"], [b"cat", b"dog"], np.array(["no", "yes"]), [True, False]])
+def test_labels_are_told_from_numbers_with_the_way_to_name_the_classes(labels):
+    with pytest.raises(InputError) as caught:
+        Dataset([[1], [2]], labels)
+    assert str(caught.value).startswith("targets[0] is ")
+    assert "read_data((X, y), classes=(negative, positive)) of verify.readers" in str(caught.value)
+    named = read_data(([[1], [2]], [str(label) for label in labels]), classes=[str(label) for label in labels])
+    assert named.targets == (-1, 1)
+
+
+@pytest.mark.parametrize("text", ["0.5", "nan", "inf", "1e3", "?", ""])
+def test_text_that_means_a_number_is_no_label(text):
+    with pytest.raises(InputError, match="not a rational in canonical form"):
+        Dataset([[1]], [text])

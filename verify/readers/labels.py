@@ -60,7 +60,10 @@ def text_labels(values: Iterable[str], place: str) -> InputError:
     """The error for a target that holds text where a number is needed."""
     classes = sorted(set(values))
     shown = ", ".join(repr(name[:30]) for name in classes[:4]) + (", ..." if len(classes) > 4 else "")
-    remedy = "name the negative and the positive class (--classes NEGATIVE,POSITIVE), or write them as -1 and 1"
+    remedy = (
+        "name the negative and the positive class (--classes NEGATIVE,POSITIVE, in Python classes=(negative, "
+        "positive)), or write them as -1 and 1"
+    )
     if len(classes) > 2:
         remedy = f"there are {len(classes)} classes and a margin is between two, so keep two and write them as -1 and 1"
     return InputError(f"{place} holds text ({shown}): {remedy}")

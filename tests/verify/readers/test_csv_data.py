@@ -103,7 +103,8 @@ def test_a_target_that_is_no_column(write):
 def test_text_labels(write):
     assert refusal(write("x,species\n1,setosa\n2,virginica\n")) == (
         ": the target column 'species' (the last one; --target NAME takes another) holds text ('setosa', 'virginica'): "
-        "name the negative and the positive class (--classes NEGATIVE,POSITIVE), or write them as -1 and 1"
+        "name the negative and the positive class (--classes NEGATIVE,POSITIVE, in Python classes=(negative, "
+        "positive)), or write them as -1 and 1"
     )
 
 

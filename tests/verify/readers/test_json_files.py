@@ -191,7 +191,7 @@ def test_long_integers(write):
 def test_text_labels(write):
     assert refusal(read_data, write(DATA | {"y": ["dog", "cat"]})) == (
         ": y holds text ('cat', 'dog'): name the negative and the positive class "
-        "(--classes NEGATIVE,POSITIVE), or write them as -1 and 1"
+        "(--classes NEGATIVE,POSITIVE, in Python classes=(negative, positive)), or write them as -1 and 1"
     )
 
 

@@ -159,7 +159,7 @@ def test_text_labels(tmp_path):
     path = save(tmp_path, "data.npz", X=X, y=np.array(["dog", "cat", "dog"]))
     assert refusal(read_data, path) == (
         f"{path}: y holds text ('cat', 'dog'): name the negative and the positive class "
-        "(--classes NEGATIVE,POSITIVE), or write them as -1 and 1"
+        "(--classes NEGATIVE,POSITIVE, in Python classes=(negative, positive)), or write them as -1 and 1"
     )
 
 

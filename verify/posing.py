@@ -1,0 +1,114 @@
+"""The problem that a network and data stand for, and what a user has to know about how they were read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from operator import mul
+from typing import TypeVar, cast
+
+from verify.arguments import instance_of, wrong
+from verify.counts import count
+from verify.errors import InputError
+from verify.network import Network
+from verify.problem import Bias, Dataset, Goal, Problem, Trained, outputs
+
+__all__ = ["exchanged_classes", "pose"]
+
+MOST_CLASSES = 10
+"""Targets of at most so many integers, each met twice on average, may be labels of classes."""
+
+MOSTLY = Fraction(9, 10)
+"""The share of points on the wrong side from which the classes may have been exchanged."""
+
+
+def pose(
+    network: Network,
+    data: Dataset | tuple[Iterable[Iterable[object]], Iterable[object]],
+    *,
+    goal: Goal | str | None = None,
+    bias: Bias | str | None = None,
+    trained: Trained | str = Trained.BOTH,
+    notes: list[str] | None = None,
+) -> Problem:
+    """The problem that a network and data stand for; what was chosen for the user is appended to `notes`."""
+    said = notes if notes is not None else []
+    instance_of(
+        Network, network, "network", "read it first, as in audit(read(model), data), or build it with Network.two_layer"
+    )
+    dataset = data if isinstance(data, Dataset) else _pair(data)
+    labels = set(dataset.targets)
+    chosen = _named(Goal, goal, "goal") if goal is not None else None
+    binary = labels <= {Fraction(0), Fraction(1)} and labels != {Fraction(0)}
+    if chosen is None:
+        chosen = Goal.MAX_MARGIN if binary or labels <= {Fraction(-1), Fraction(1)} else Goal.MIN_NORM
+        kind = "labels" if chosen is Goal.MAX_MARGIN else "targets"
+        said.append(f"the goal is {chosen.value}, chosen from the {kind}")
+        if chosen is Goal.MIN_NORM and (values := _like_classes(dataset.targets)):
+            said.append(_regression(values))
+    if chosen is Goal.MAX_MARGIN and Fraction(0) in labels and binary:
+        dataset = Dataset(dataset.inputs, [1 if y else -1 for y in dataset.targets])
+        said.append("labels 0 and 1 were read as -1 and 1")
+    if bias is None:
+        mode = Bias.PENALISED if network.architecture.bias else Bias.NONE
+    else:
+        mode = _named(Bias, bias, "bias")
+    if network.architecture.bias and bias is None:
+        said.append("hidden biases count in the norm (bias: penalised)")
+    layers = _named(Trained, trained, "trained")
+    return Problem(dataset, network.architecture, goal=chosen, bias=mode, trained=layers)
+
+
+def _pair(data: object) -> Dataset:
+    if isinstance(data, tuple | list) and len(cast("tuple[object, ...]", data)) == 2:
+        return Dataset(*cast("tuple[Iterable[Iterable[object]], Iterable[object]]", data))
+    remedy = "give a Dataset or the pair (X, y) of points and targets; read_data of verify.readers reads files"
+    if isinstance(data, tuple | list):
+        raise InputError(f"data has {count(len(cast('list[object]', data)), 'entry', 'entries')}: {remedy}")
+    raise wrong(data, "data", remedy)
+
+
+def _like_classes(targets: tuple[Fraction, ...]) -> list[Fraction]:
+    """The distinct targets, when they look like the labels of classes: a few integers, again and again."""
+    values = sorted(set(targets))
+    is_few = 2 <= len(values) <= MOST_CLASSES and 2 * len(values) <= len(targets)
+    return values if is_few and all(value.denominator == 1 for value in values) else []
+
+
+def _regression(values: list[Fraction]) -> str:
+    shown = f"{', '.join(map(str, values[:-1]))} and {values[-1]}"
+    kept = "" if len(values) == 2 else "keep the points of two classes and "
+    named = f"{values[0]},{values[1]}" if len(values) == 2 else "NEGATIVE,POSITIVE"
+    return (
+        f"the targets have {len(values)} values ({shown}), which are read as numbers to fit (regression); for a "
+        f"classifier {kept}give --classes {named} (in Python read_data(..., classes=(negative, positive)))"
+    )
+
+
+def exchanged_classes(problem: Problem, network: Network) -> str | None:
+    """A note when all or nearly all points are on the wrong side, as when the classes were given in the other order."""
+    if problem.goal is not Goal.MAX_MARGIN:
+        return None
+    margins = list(map(mul, problem.data.targets, outputs(problem, network)))
+    wrong_side = sum(margin < 0 for margin in margins)
+    if wrong_side < MOSTLY * len(margins):
+        return None
+    every = wrong_side == len(margins)
+    found = "every point is" if every else f"{wrong_side} of {len(margins)} points are"
+    what = "it fits when the classes are exchanged" if every else "the classes may have been exchanged"
+    return (
+        f"{found} on the wrong side of the network, so {what}: give --classes with the two labels in the other order "
+        "(for -1 and 1: --classes 1,-1; in Python read_data(..., classes=(1, -1)))"
+    )
+
+
+_E = TypeVar("_E", Goal, Bias, Trained)
+
+
+def _named(kind: type[_E], value: _E | str, name: str) -> _E:
+    if isinstance(value, kind):
+        return value
+    for member in kind:
+        if isinstance(value, str) and member.value == value:
+            return member
+    raise InputError(f"{name} is {value!r:.60}; it must be one of {', '.join(member.value for member in kind)}")
