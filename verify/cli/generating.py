@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union, final, get_args, get_origin
 
 import click
-import numpy as np
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.places import check_file
@@ -54,6 +53,8 @@ def data_command() -> None:
 
 def _command(generator: Generator) -> click.Command:
     def run(out: str, **values: object) -> int:
+        import numpy as np
+
         check_solvers_are_ours()
         if Path(out).suffix.lower() != ".npz":
             raise InputError(f"--out {out} must end in .npz")
@@ -93,4 +94,6 @@ def _typed(hint: Any) -> dict[str, Any]:
 
 
 def _shown(value: object) -> str:
+    import numpy as np
+
     return np.array2string(np.asarray(value), precision=6, separator=", ")
