@@ -5,6 +5,7 @@ import pytest
 
 from solvers.paper_data import GENERATORS
 from verify.cli import program
+from verify.counts import count
 from verify.readers import read_data
 
 
@@ -23,7 +24,7 @@ def test_every_generator_writes_a_file_that_is_read(name, tmp_path, capsys):
     assert (stored["y"] == made.targets).all()
     data = read_data(path)
     assert len(data) == len(made.targets)
-    assert f"{len(data)} points in dimension {data.dimension}" in capsys.readouterr().out
+    assert f"{count(len(data), 'point')} in dimension {data.dimension}" in capsys.readouterr().out
 
 
 def test_options_are_the_parameters(tmp_path):

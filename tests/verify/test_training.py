@@ -109,7 +109,7 @@ def test_a_time_limit_is_a_limit():
         ({"width": 2, "step": 0.1}, "step is for gradient descent"),
         ({"width": 2, "stop_at": 0}, "must be more than 0"),
         ({"width": 2, "scale": -1}, "scale"),
-        ({"start": Network.two_layer([[1]], [1])}, "takes 1 inputs"),
+        ({"start": Network.two_layer([[1]], [1])}, "takes 1 input"),
     ],
 )
 def test_bad_arguments_are_one_sentence(options, sentence):

@@ -11,6 +11,7 @@ import click
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.places import check_file
+from verify.counts import count
 from verify.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _command(generator: Generator) -> click.Command:
         np.savez(out, X=made.inputs, y=made.targets)
         n, d = made.inputs.shape
         known = "".join(f"; {name} {_shown(value)}" for name, value in made.about.items() if value.size <= 4)
-        click.echo(f"{out}: {n} points in dimension {d}{known}")
+        click.echo(f"{out}: {count(n, 'point')} in dimension {d}{known}")
         return 0
 
     options: list[click.Parameter] = [

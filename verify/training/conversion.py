@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.layers import Layers
+from verify.counts import count
 from verify.errors import InputError
 from verify.network import Architecture, Network
 from verify.problem import Dataset
@@ -32,7 +33,8 @@ def layers_of(architecture: Architecture) -> Layers:
 def rows_of(data: Dataset, architecture: Architecture) -> Floats:
     """The points, shape (n, columns), with a 1 appended where the first layer has a bias."""
     if data.dimension != architecture.inputs:
-        raise InputError(f"the data have {data.dimension} columns, but the network takes {architecture.inputs} inputs")
+        taken = count(architecture.inputs, "input")
+        raise InputError(f"the data have {count(data.dimension, 'column')}, but the network takes {taken}")
     try:
         rows = np.array([[float(entry) for entry in x] for x in data.inputs])
     except OverflowError:

@@ -16,6 +16,7 @@ from solvers.initialisation import INITIALISATIONS, initialise
 from solvers.losses import LOSSES, Loss
 from solvers.stop_tests import NearlyStationary, NearPolished, SmallLoss, StopTest, TimeLimit, any_of, residuals
 from solvers.trajectory import Moment, TrajectoryFileError
+from verify.counts import count
 from verify.errors import InputError
 from verify.network import Architecture, Network
 from verify.problem import Dataset
@@ -214,6 +215,6 @@ def _residuals(layers: Layers, rows: Floats, targets: Floats, training: Training
 
 
 def _described(shape: Architecture, points: Dataset) -> str:
-    depth = f"{shape.width} neurons" if shape.depth == 2 else f"a network of depth {shape.depth}"
+    depth = count(shape.width, "neuron") if shape.depth == 2 else f"a network of depth {shape.depth}"
     bias = "with biases" if shape.bias else "without biases"
-    return f"{depth} {bias}, slope {shape.slope}, on {len(points)} points in dimension {points.dimension}"
+    return f"{depth} {bias}, slope {shape.slope}, on {count(len(points), 'point')} in dimension {points.dimension}"

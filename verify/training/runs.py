@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from verify.counts import count
 from verify.errors import InputError
 from verify.network import Network
 from verify.problem import Dataset
@@ -105,8 +106,8 @@ class TrainingRun:
         yield f"  {', '.join(numbers)}"
         if self.polished is not None:
             yield f"  polished (not the limit of training): {self.polished.reason}"
-        effort = [f"{self.training.evaluations:,} gradients", f"{len(last.changes):,} changes of the pattern"]
-        effort.append(f"{len(self.training.held)} kinks held")
+        effort = [f"{self.training.evaluations:,} gradients", f"{count(len(last.changes), 'change')} of the pattern"]
+        effort.append(f"{count(len(self.training.held), 'kink')} held")
         yield f"  {', '.join(effort)}, {self.seconds:.1f} s"
 
 
