@@ -176,6 +176,8 @@ def test_a_better_network_of_the_same_width():
     first, second, last = result.diagnosis.ladder
     assert (first.step, first.objective) == (Step.GIVEN, 2)
     assert second.step is Step.OWN_WIDTH
+    assert list(faults(result))[-1].startswith("the best network known of at most its width (2 neurons) would bring")
+    assert result.diagnosis.to_json()["ladder"][1]["step"] == "best known of at most its width"
     assert isclose(second.objective, 1 + 2**-0.5, rel_tol=1e-6)
     assert second.network.width == 2
     assert (last.step, last.objective) == (Step.BOUND, result.bracket[0])
