@@ -2,7 +2,8 @@
 
 A trained network is never exactly stationary. Where the box of `verify.nearby` holds a KKT point within the tolerance,
 "stationary" is proved at level "near", and so is what is proved about that point: that it is a local optimum, or a
-global one. A better answer about the network itself is left as it is.
+global one. Where that point has short rational weights it is written down, and decided completely: it may also be shown
+to be no local optimum. A better answer about the network itself is left as it is.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verify.certificate import Stationary
 from verify.finding import Finding, Question, Verdict, decide, undecided
+from verify.local_optimality import local_optimality
 from verify.network import Network
 from verify.problem import Problem
 from verify.proposal import FLOAT_FAILURES, Proposal
+from verify.stationarity import stationarity
 
 if TYPE_CHECKING:
     from verify.nearby import Nearby
@@ -55,6 +59,10 @@ def strengthened(
     if not lacks_exact_point(findings, tolerance):
         return found
     nearby = _nearby(problem, network, deadline)
+    if nearby is not None and nearby.recognised is not None:
+        exact = _at(problem, network, found, nearby.recognised, tolerance, deadline)
+        if exact is not None:
+            return exact
     if nearby is None or nearby.certificate is None:
         return without_nearby(findings, nearby.reason if nearby is not None else "the floating-point search failed")
     moved = nearby.certificate.moved
@@ -78,6 +86,38 @@ def strengthened(
             stronger = decide(question, problem, network, proposal)
             found[question] = stronger if stronger.verdict is Verdict.PROVED else found[question]
     return found
+
+
+def _at(
+    problem: Problem,
+    network: Network,
+    findings: Mapping[Question, Finding],
+    point: Network,
+    tolerance: Fraction,
+    deadline: float | None,
+) -> dict[Question, Finding] | None:
+    """The findings with those about `point`, when that is a KKT point near enough whose local optimality is decided."""
+    proposal = stationarity(problem, point, network, Fraction(0), deadline=deadline)
+    if not isinstance(proposal.certificate, Stationary) or proposal.certificate.moved > tolerance:
+        return None
+    moved = proposal.certificate.moved
+    reason = f"{proposal.reason} lies within {float(moved):.1e} of its norm"
+    local = local_optimality(problem, point, network, deadline=deadline)
+    found = {
+        Question.STATIONARY: decide(Question.STATIONARY, problem, network, replace(proposal, reason=reason)),
+        Question.LOCAL_OPTIMUM: decide(Question.LOCAL_OPTIMUM, problem, network, local),
+    }
+    if any(finding.verdict is Verdict.UNDECIDED for finding in found.values()):
+        return None
+    before = findings[Question.STATIONARY]
+    kept = before.certificates if before.verdict is Verdict.PROVED else ()
+    stationary = found[Question.STATIONARY]
+    found[Question.STATIONARY] = replace(
+        stationary,
+        certificates=(*stationary.certificates, *kept),
+        numbers={**before.numbers, **stationary.numbers, "distance": moved},
+    )
+    return {**findings, **found}
 
 
 def _nearby(problem: Problem, network: Network, deadline: float | None) -> Nearby | None:

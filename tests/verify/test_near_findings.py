@@ -114,3 +114,37 @@ def test_a_deadline_in_the_past(deadline):
     open_ = {question: undecided(question, "open") for question in Question}
     found = strengthened(result.problem, network, open_, Fraction(1, 1000), deadline)
     assert all(finding.verdict is Verdict.UNDECIDED for finding in found.values())
+
+
+def near(weights, outgoing, noise, size=100.0):
+    """A network about a KKT point, in floats, of another size."""
+    random = np.random.default_rng(3)
+    W, v = np.array(weights, float), np.array(outgoing, float)
+    W, v = W + noise * random.normal(size=W.shape), v + noise * random.normal(size=v.shape)
+    return Network.two_layer((size * W).tolist(), (size * v).tolist())
+
+
+@pytest.mark.parametrize("noise", [1e-9, 1e-6, 1e-4])
+def test_a_near_point_with_short_numbers_is_decided_also_when_it_is_no_local_optimum(noise):
+    """Theorem 3.2 of arXiv:2110.02732: the neuron that is off can do better, however near training came."""
+    result = audit(near([[0, 2], [0, 0]], [2, 0], noise), POINTS)
+    assert (result.stationary.verdict, result.stationary.level) == (Verdict.PROVED, "near")
+    assert 0 < result.stationary.moved < Fraction(1, 1000)
+    assert (result.local_optimum.verdict, result.local_optimum.level) == (Verdict.REFUTED, "near")
+    assert result.local_optimum.moved == result.stationary.moved
+    assert "neuron 0 and neuron 1" in result.local_optimum.reason
+    assert result.global_optimum.verdict is Verdict.REFUTED
+
+
+def test_a_near_local_optimum_with_short_numbers():
+    """Two opposite points, a neuron each, and a third neuron that is off."""
+    data, a = ([[Fraction(1, 2), 0], [Fraction(-1, 2), 0]], [1, 1]), np.sqrt(2)
+    result = audit(near([[a, 0], [-a, 0], [0, 0]], [a, a, 0], 1e-7), data)
+    assert result.local_optimum.subject is not None
+    assert (result.local_optimum.verdict, result.local_optimum.level) == (Verdict.PROVED, "near")
+
+
+def test_what_looks_rational_but_is_no_kkt_point_is_not_believed():
+    result = audit(near([[0.25, 2.0], [0, 0]], [2, 0], 1e-7), POINTS)
+    assert result.stationary.level != "near"
+    assert result.local_optimum.verdict is not Verdict.PROVED

@@ -33,6 +33,7 @@ from verify.nearby.distance import apartness, distance_of
 from verify.nearby.matching import assign, shares
 from verify.nearby.newton import SingularSystemError, find_root
 from verify.nearby.pricing import with_pricing
+from verify.nearby.recognising import recognised
 from verify.nearby.structure import Structure, directions_of, freedoms, identify
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, outputs
@@ -56,6 +57,7 @@ class Nearby:
     reason: str
     apart: str = ""
     structure: Structure | None = None
+    recognised: Network | None = None
 
 
 MOST_PAIRS = 20_000
@@ -75,6 +77,7 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
     if point is None:
         why = "" if problem.goal is Goal.MAX_MARGIN else ": no network with its pattern may meet the targets"
         return Nearby(None, f"the convex program of the network's pattern could not be solved{why}")
+    exact = recognised(problem, network, point)
     reasons: list[str] = []
     for tolerance in TOLERANCES:
         structure = identify(instance, point, neurons, tolerance)
@@ -89,13 +92,13 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
             reasons.append(certificate)
             continue
         apart = apartness(problem, network, certificate)
-        return Nearby(certificate, _description(structure, tolerance), apart, structure)
+        return Nearby(certificate, _description(structure, tolerance), apart, structure, exact)
     reason = reasons[0] if reasons else "the point could not be read"
     if point.outside:
         change = "changes sides" if point.outside == 1 else "change sides"
         far = f"after {count(point.rounds, 'convex program')} {count(point.outside, 'preactivation')} still {change}"
         reason = f"training stopped far from one: from its pattern, {far} ({reason})"
-    return Nearby(None, reason)
+    return Nearby(None, reason, recognised=exact)
 
 
 def _without_copies(instance: Instance) -> tuple[Instance, NDArray[np.intp]]:
