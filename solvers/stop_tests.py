@@ -17,7 +17,7 @@ Source: arXiv:1906.05890v4, Definition 2 (approximate KKT points).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from solvers.kkt_polish import Polished, PolishStatus, kkt_polish
 from solvers.layers import Layers
-from solvers.trajectory import Moment
+from solvers.trajectory import Kink, Moment
 
 __all__ = ["NearPolished", "NearlyStationary", "SmallLoss", "StopTest", "TimeLimit", "any_of", "residuals"]
 
@@ -33,25 +33,35 @@ Floats: TypeAlias = NDArray[np.float64]
 StopTest: TypeAlias = Callable[[Moment], str | None]
 
 SPACING = 0.1  # of the norm, between two tests of stationarity
+PRECISE = 1e-3  # how nearly stationary a polished network has to be, as a part of the target
 SETTLED = 2.0  # a pattern has settled when the norm has grown by this factor and the pattern is the same
 ROUNDS = 20  # of the least-squares problem, in multiples of its columns
 
 
-def residuals(layers: Layers, rows: Floats, targets: Floats, moment: Moment) -> tuple[float, float]:
-    """(epsilon, delta) at a moment; (inf, inf) where a margin is not positive."""
+def residuals(
+    layers: Layers,
+    rows: Floats,
+    targets: Floats,
+    theta: Floats,
+    held: Sequence[Kink] = (),
+    slopes: Sequence[float] = (),
+) -> tuple[float, float]:
+    """(epsilon, delta) at theta, with these slopes at the kinks that are held; (inf, inf) where a margin is not > 0."""
     from scipy.optimize import nnls
 
-    q = targets * moment.outputs
-    norm, least = float(np.linalg.norm(moment.theta)), float(q.min())
-    if not (least > 0 and 0 < norm < np.inf):
+    norm = float(np.linalg.norm(theta))
+    if not 0 < norm < np.inf:
         return np.inf, np.inf
-    unit = moment.theta / norm
-    pattern = layers.pattern(layers.preactivations(unit, rows))
-    for (layer, point, neuron), slope in zip(moment.held, moment.slopes, strict=True):
+    unit = theta / norm
+    preactivations = layers.preactivations(unit, rows)
+    q = targets * preactivations[-1][:, 0]
+    if not q.min() > 0:
+        return np.inf, np.inf
+    pattern = layers.pattern(preactivations)
+    for (layer, point, neuron), slope in zip(held, slopes, strict=True):
         pattern[layer][point, neuron] = slope
     gradients = (targets[:, None] * layers.jacobian(unit, rows, pattern)).T
-    scale = norm ** len(layers.places)  # of q at unit norm
-    loose = (q - least) / scale
+    loose = q - q.min()
     sizes = np.maximum(np.sqrt((gradients**2).sum(axis=0) + loose**2), np.finfo(float).tiny)
     system = np.vstack([gradients, loose]) / sizes
     try:
@@ -79,7 +89,9 @@ class NearlyStationary:
         if moment.margin <= 0 or norm < self._norm * (1 + SPACING):
             return None
         self._norm = norm
-        self.last = epsilon, delta = residuals(self.layers, self.rows, self.targets, moment)
+        self.last = epsilon, delta = residuals(
+            self.layers, self.rows, self.targets, moment.theta, moment.held, moment.slopes
+        )
         if max(epsilon, delta) > self.target:
             return None
         return f"stationary up to epsilon {epsilon:.1e} and delta {delta:.1e}, relative to its norm"
@@ -108,7 +120,9 @@ class NearPolished:
         if before != self._signs:
             return None
         try:
-            found = kkt_polish(self.layers, self.rows, self.targets, moment.theta / norm, margin=True)
+            found = kkt_polish(
+                self.layers, self.rows, self.targets, moment.theta / norm, margin=True, target=PRECISE * self.target
+            )
         except ValueError:  # shared weights
             return None
         self.polished = found

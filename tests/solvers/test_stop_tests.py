@@ -20,14 +20,14 @@ def _moment(theta, *, layers=LAYERS, rows=ROWS, targets=TARGETS, held=(), slopes
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_a_kkt_point_has_no_residual_at_any_scale(scale):
-    assert residuals(LAYERS, ROWS, TARGETS, _moment(scale * KKT)) == pytest.approx((0, 0), abs=1e-12)
+    assert residuals(LAYERS, ROWS, TARGETS, scale * KKT) == pytest.approx((0, 0), abs=1e-12)
 
 
 def test_the_residual_is_that_of_the_best_multipliers():
     theta = np.array([1.0, 2.0, 0.0, 0.0, 2.0, 0.0])  # q = (3, -1): no margin
-    assert residuals(LAYERS, ROWS, TARGETS, _moment(theta)) == (np.inf, np.inf)
+    assert residuals(LAYERS, ROWS, TARGETS, theta) == (np.inf, np.inf)
     theta = np.array([0.1, 2.0, 0.0, 0.0, 2.0, 0.0])
-    epsilon, delta = residuals(LAYERS, ROWS, TARGETS, _moment(theta))
+    epsilon, delta = residuals(LAYERS, ROWS, TARGETS, theta)
     q, norm = np.array([1.2, 0.8]), theta @ theta
     h = np.array([[2, 0.5, 0, 0, 0.6, 0], [-2, 0.5, 0, 0, 0.4, 0]])
     best = min(
@@ -49,7 +49,7 @@ def test_a_held_kink_uses_its_slope():
     found = residuals(
         layers, rows, TARGETS, _moment(theta, layers=layers, rows=rows, held=((0, 1, 0),), slopes=(0.25,))
     )
-    free = residuals(layers, rows, TARGETS, _moment(theta, layers=layers, rows=rows))
+    free = residuals(layers, rows, TARGETS, theta)
     multipliers = np.linalg.lstsq(h.T, theta, rcond=None)[0]
     assert (multipliers >= 0).all()
     assert found[0] == pytest.approx(np.linalg.norm(theta - multipliers @ h) / np.linalg.norm(theta))

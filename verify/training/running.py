@@ -125,7 +125,9 @@ def train(
         loss=kind,
         training=replace(training, status="limit") if limit.is_over else training,
         polished=polished,
-        residuals=None if kind == "squared" else _residuals(layers, rows, targets, training),
+        residuals=None
+        if kind == "squared"
+        else residuals(layers, rows, targets, training.theta, training.held, training.slopes),
         seconds=time.monotonic() - began,
     )
 
@@ -203,15 +205,6 @@ def _polished(layers: Layers, rows: Floats, targets: Floats, training: Training,
         return kkt_polish(layers, rows, targets, training.theta, margin=loss != "squared")
     except ValueError as error:
         raise InputError(f"this network cannot be polished: {error}") from error
-
-
-def _residuals(layers: Layers, rows: Floats, targets: Floats, training: Training) -> tuple[float, float]:
-    outputs = layers.outputs(training.theta, rows)
-    moment = Moment(
-        time=training.time, theta=training.theta, outputs=outputs, log_loss=0.0, margin=0.0, speed=0.0,
-        evaluations=training.evaluations, held=training.held, slopes=training.slopes,
-    )  # fmt: skip
-    return residuals(layers, rows, targets, moment)
 
 
 def _described(shape: Architecture, points: Dataset) -> str:
