@@ -46,9 +46,7 @@ def test_a_held_kink_uses_its_slope():
     pattern = layers.pattern(layers.preactivations(theta, rows))
     pattern[0][1, 0] = 0.25
     h = layers.jacobian(theta, rows, pattern)
-    found = residuals(
-        layers, rows, TARGETS, _moment(theta, layers=layers, rows=rows, held=((0, 1, 0),), slopes=(0.25,))
-    )
+    found = residuals(layers, rows, TARGETS, theta, ((0, 1, 0),), (0.25,))
     free = residuals(layers, rows, TARGETS, theta)
     multipliers = np.linalg.lstsq(h.T, theta, rcond=None)[0]
     assert (multipliers >= 0).all()
