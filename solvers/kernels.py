@@ -15,12 +15,12 @@ All in one file: what numba keeps on disk of a function is renewed when its own 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numba  # pyright: ignore[reportMissingImports]
 import numpy as np
 from numpy.typing import NDArray
+
+from solvers.compilation import compiled, inlined
 
 Array = NDArray[np.float64]
 
@@ -38,25 +38,6 @@ SLACK = 1.0 + 1e-12  # a leaf's bound may grow by this to save multipliers
 DEPENDENT = 1e-11  # a pivot below this part of ||x_k||^2: the row depends on those before it
 
 OPEN, SPARE, NODES, LEAVES, ENTRIES, VIOLATORS, VISITED = range(7)  # places in `counts`
-
-
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` compiled at its first call; kept on disk where a folder for that can be written to.
-
-    No arrays are made here, so numba need not count references: that would take two thirds of the time. Functions that
-    are called from here only get no wrapper for Python, which saves half of the compilation.
-    """
-    compiler: Any = numba.njit
-    lean = {"_nrt": False, "no_cfunc_wrapper": True, "no_cpython_wrapper": function.__name__.startswith("_")}
-    for options in ({"cache": True, **lean}, lean):
-        try:
-            return compiler(nogil=True, error_model="numpy", **options)(function)
-        except (KeyError, RuntimeError):  # KeyError: an option that this numba does not have; RuntimeError: no folder
-            continue
-    return compiler(nogil=True, error_model="numpy")(function)
-
-
-_inlined: Any = numba.njit(inline="always")
 
 
 class Pricing(NamedTuple):
@@ -119,7 +100,7 @@ class Work(NamedTuple):
     solution: Array  # (D,)
 
 
-@_compiled
+@compiled
 def search(pricing, nodes, found, work, counts, width, budget, max_violators, closing):
     """Work on up to `budget` nodes, the one with the largest bound first, beyond `width` open ones depth first.
 
@@ -152,7 +133,7 @@ def search(pricing, nodes, found, work, counts, width, budget, max_violators, cl
     return -1
 
 
-@_compiled
+@compiled
 def _take(nodes, counts, width):
     at = counts[OPEN] - 1
     if at < width:
@@ -165,7 +146,7 @@ def _take(nodes, counts, width):
     return slot
 
 
-@_compiled
+@compiled
 def _enter(pricing, nodes, slot, work):
     """Fill in the intervals and ranges of a node, bring its slopes into them; the number of undecided points."""
     t = nodes.slopes[slot]
@@ -188,7 +169,7 @@ def _enter(pricing, nodes, slot, work):
 # -- the bound -----------------------------------------------------------------------------------------------------
 
 
-@_compiled
+@compiled
 def _bound(pricing, nodes, slot, work, undecided, stages):
     """||p|| + R at good slopes: with the parent's ranges, with tighter ones, and longer if it is the last attempt."""
     total = np.inf
@@ -203,7 +184,7 @@ def _bound(pricing, nodes, slot, work, undecided, stages):
     return total
 
 
-@_compiled
+@compiled
 def _relax(pricing, work, t, sweeps, patience):
     """Lower ||p||^2 / (2 beta) + R by coordinate descent on t, in place; ||p|| + R."""
     still = (STILL * pricing.beta) ** 2
@@ -232,7 +213,7 @@ def _relax(pricing, work, t, sweeps, patience):
     return _total(pricing, work, t)
 
 
-@_inlined
+@inlined
 def _slide(pricing, work, t, i):
     """Put t_i where it is best, the others fixed, and p with it; the squared length of p's step."""
     curvature = pricing.curvature[i]
@@ -251,7 +232,7 @@ def _slide(pricing, work, t, i):
     return step * step * curvature
 
 
-@_compiled
+@compiled
 def _total(pricing, work, t):
     for d in range(len(work.p)):
         work.p[d] = pricing.base[d]
@@ -261,7 +242,7 @@ def _total(pricing, work, t):
     return _norm(work.p) + _offsets(pricing, work, t)
 
 
-@_compiled
+@compiled
 def _offsets(pricing, work, t):
     total = 0.0
     for i in pricing.positive:
@@ -270,7 +251,7 @@ def _offsets(pricing, work, t):
     return total
 
 
-@_compiled
+@compiled
 def _product(rows, i, vector):
     total = 0.0
     for d in range(len(vector)):
@@ -278,7 +259,7 @@ def _product(rows, i, vector):
     return total
 
 
-@_compiled
+@compiled
 def _norm(vector):
     total = 0.0
     for entry in vector:
@@ -289,7 +270,7 @@ def _norm(vector):
 # -- ranges --------------------------------------------------------------------------------------------------------
 
 
-@_compiled
+@compiled
 def _tighten(pricing, nodes, slot, work, undecided):
     """Shorten the range vectors of the undecided points as far as the decided rows allow."""
     count = len(pricing.positive) - undecided
@@ -303,7 +284,7 @@ def _tighten(pricing, nodes, slot, work, undecided):
             work.left[i], work.right[i] = nodes.lengths[slot, q, 0], nodes.lengths[slot, q, 1]
 
 
-@_compiled
+@compiled
 def _shorten(pricing, nodes, slot, work, count, place, side):
     """The length of one range vector after its terms were made optimal; only the fresh row can have made them less."""
     terms, multipliers = nodes.terms[slot, place, side], nodes.multipliers[slot, place, side]
@@ -335,7 +316,7 @@ def _shorten(pricing, nodes, slot, work, count, place, side):
     return _norm(work.vector) + TINY
 
 
-@_compiled
+@compiled
 def _contains(values, count, value):
     is_there = False
     for k in range(count):
@@ -343,7 +324,7 @@ def _contains(values, count, value):
     return is_there
 
 
-@_inlined
+@inlined
 def _range_vector(pricing, signs, vector, terms, multipliers, used, place, side):
     for d in range(len(vector)):
         row = pricing.rows[pricing.positive[place], d]
@@ -355,7 +336,7 @@ def _range_vector(pricing, signs, vector, terms, multipliers, used, place, side)
             vector[d] += factor * pricing.rows[i, d]
 
 
-@_compiled
+@compiled
 def _solve(pricing, signs, work, terms, multipliers, used, place, side):
     """Least squares over the given terms, leaving those out whose multipliers would be negative; how many are left."""
     while True:
@@ -389,7 +370,7 @@ def _solve(pricing, signs, work, terms, multipliers, used, place, side):
             return used
 
 
-@_compiled
+@compiled
 def _factorise(pricing, signs, work, terms, multipliers, used):
     """The Cholesky factor of the terms' Gram matrix; terms that depend on those before them are left out."""
     factor = work.factor
@@ -414,7 +395,7 @@ def _factorise(pricing, signs, work, terms, multipliers, used):
 # -- results -------------------------------------------------------------------------------------------------------
 
 
-@_compiled
+@compiled
 def _probe(pricing, work, found, counts):
     """Note p / ||p|| if h is above beta there and its signs are new."""
     size = max(_norm(work.p), TINY)
@@ -432,7 +413,7 @@ def _probe(pricing, work, found, counts):
         counts[VIOLATORS] += 1
 
 
-@_compiled
+@compiled
 def _write_leaf(pricing, nodes, slot, work, total, found, counts):
     """The slopes and those multipliers that the bound needs, or that keep it below the largest bound so far."""
     t = nodes.slopes[slot]
@@ -469,7 +450,7 @@ def _write_leaf(pricing, nodes, slot, work, total, found, counts):
     counts[SPARE] += 1
 
 
-@_compiled
+@compiled
 def _split(pricing, nodes, slot, work, total, found, counts):
     """Split at the point whose chord can be highest; the first child stays in the slot."""
     place, highest = -1, -1.0
@@ -497,7 +478,7 @@ def _split(pricing, nodes, slot, work, total, found, counts):
     counts[OPEN] += 2
 
 
-@_compiled
+@compiled
 def _copy(nodes, slot, other):
     for i in range(nodes.signs.shape[1]):
         nodes.signs[other, i] = nodes.signs[slot, i]
@@ -513,7 +494,7 @@ def _copy(nodes, slot, other):
 # -- local ascents -------------------------------------------------------------------------------------------------
 
 
-@_compiled
+@compiled
 def climb(rows, weights, excess, slope, directions, values, t, p, rounds, sweeps):
     """`solvers.pricing._climb` without its last sorting: directions (B, D) and values (B,) in place."""
     size, dimension = rows.shape
@@ -538,7 +519,7 @@ def climb(rows, weights, excess, slope, directions, values, t, p, rounds, sweeps
                 directions[b, d] = p[d] / length
 
 
-@_compiled
+@compiled
 def _descend(rows, excess, t, p, sweeps):
     """Coordinate descent on ||p|| over the slopes of the points with c_i < 0."""
     for _ in range(sweeps):
@@ -556,7 +537,7 @@ def _descend(rows, excess, t, p, sweeps):
             break
 
 
-@_compiled
+@compiled
 def _height(rows, weights, slope, direction):
     total = 0.0
     for i in range(len(weights)):

@@ -58,8 +58,9 @@ class Moment:
     """Training at one instant, as the stop test and the progress report see it.
 
     theta (N,), outputs f(x_i) (n,); `time` is that of the followed objective (log L, or L for the squared loss);
-    held: the kinks that are slid along, with their Clarke `slopes`; speed: ||grad F|| ||theta|| of the objective F,
-    after projection onto what is held.
+    residual: the sine of the angle between the velocity and theta, for the exponential and logistic loss the Clarke
+    KKT residual of the direction with the loss's own multipliers; held: the kinks that are slid along, with their
+    Clarke `slopes`.
     """
 
     time: float
@@ -67,7 +68,7 @@ class Moment:
     outputs: Floats
     log_loss: float
     margin: float
-    speed: float
+    residual: float
     evaluations: int
     held: tuple[Kink, ...] = ()
     slopes: tuple[float, ...] = ()

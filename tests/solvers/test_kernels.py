@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from solvers import compiled_pricing, dual_cuts, kernels, pricing
+from solvers import compiled_pricing, dual_cuts, pricing
 from solvers.pricing import Leaf, ascend, bound_tree, crossings, evaluate
 from tests.problems import instance_of, random_problems
 from tests.solvers.test_pricing import instance, largest
@@ -301,20 +301,3 @@ def test_small_problems_do_not_import_numba(monkeypatch):
         "sys.exit('numba' in sys.modules)\n"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
-
-
-def test_without_a_folder_for_the_cache(monkeypatch):
-    """Numba raises RuntimeError then; without its private options KeyError."""
-    tried = []
-
-    def njit(**options):
-        tried.append(options)
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function")
-        if "_nrt" in options:
-            raise KeyError("Unrecognized options")
-        return lambda function: function
-
-    monkeypatch.setattr(kernels.numba, "njit", njit)
-    assert kernels._compiled(sum) is sum
-    assert [options.get("cache", False) for options in tried] == [True, False, False]
