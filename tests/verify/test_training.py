@@ -157,3 +157,10 @@ def test_bad_input_of_the_command_is_one_sentence(data, extra, sentence, tmp_pat
     error = capsys.readouterr().err
     assert sentence in error
     assert error.count("\n") == 1
+
+
+def test_gradient_descent_comes_near_the_same_point():
+    run = train(TWO, start=START, method="descent", stop_at=2e-2)
+    theta = parameters_of(run.network)
+    assert run.status == "stopped"
+    assert theta / np.linalg.norm(theta) == pytest.approx(np.array([0, 2, 0, 0, 2, 0]) / np.sqrt(8), abs=2e-2)

@@ -64,8 +64,9 @@ Examples:
 @click.option("--step", type=Number(is_positive=True), help="The step size of gradient descent.")
 @click.option(
     "--schedule",
-    type=click.Choice(["constant", "loss-scaled"]),
-    help="Of gradient descent: the step as it is, or divided by the loss.",
+    type=click.Choice(["constant", "loss-scaled", "loss-adapted"]),
+    help="Of gradient descent: the step as it is, divided by the loss (default, squared loss: constant), or this "
+    "and adapted on the way.",
 )
 @click.option("--hidden-only", is_flag=True, help="Keep the output weights as they are initially.")
 @click.option(

@@ -74,8 +74,9 @@ def train(
     start: a network to start from (whatever `read` takes, or a `Network` of any architecture) in place of width, slope,
     bias, init, scale and seed.
     loss: "exponential", "logistic" (default for targets -1 and 1) or "squared" (default for others).
-    method: "flow" (gradient flow, integrated) or "descent" (gradient descent with `step` and `schedule`, "constant" or
-    "loss-scaled").   init, scale, output_scale, seed: see `solvers.initialisation`.
+    method: "flow" (gradient flow, integrated) or "descent" (gradient descent with `step` and `schedule`, "constant",
+    "loss-scaled" or "loss-adapted", see `solvers.gradient_descent`; default: loss-scaled, for the squared loss constant).
+    init, scale, output_scale, seed: see `solvers.initialisation`.
     hidden_only: keep the output weights as they are.
     stop_at: stop once epsilon and delta of the KKT conditions are this small, or the activation pattern has settled and
     a KKT point lies this near (both relative to the norm; default 1e-4; the reason says which); for the squared loss
@@ -192,6 +193,7 @@ def _trained(
         if method == "descent":
             from solvers.gradient_descent import gradient_descent
 
+            given.setdefault("schedule", "constant" if common["loss"] == "squared" else "loss-scaled")
             return gradient_descent(*problem, **common, **given)  # type: ignore[arg-type]
     except (TrajectoryFileError, ValueError) as error:
         raise InputError(str(error)) from error
