@@ -75,7 +75,7 @@ def train(
     bias, init, scale and seed.
     loss: "exponential", "logistic" (default for targets -1 and 1) or "squared" (default for others).
     method: "flow" (gradient flow, integrated) or "descent" (gradient descent with `step` and `schedule`, "constant",
-    "loss-scaled" or "loss-adapted", see `solvers.gradient_descent`; default: loss-scaled, for the squared loss constant).
+    "loss-scaled" or "loss-adapted", see `solvers.gradient_descent`; default loss-scaled, squared loss: constant).
     init, scale, output_scale, seed: see `solvers.initialisation`.
     hidden_only: keep the output weights as they are.
     stop_at: stop once epsilon and delta of the KKT conditions are this small, or the activation pattern has settled and
