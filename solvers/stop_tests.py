@@ -27,13 +27,14 @@ from solvers.kkt_polish import Polished, PolishStatus, kkt_polish
 from solvers.layers import Layers
 from solvers.trajectory import Kink, Moment
 
-__all__ = ["NearPolished", "NearlyStationary", "SmallLoss", "StopTest", "TimeLimit", "any_of", "residuals"]
+__all__ = ["NearPolished", "NearlyStationary", "Plateau", "SmallLoss", "StopTest", "TimeLimit", "any_of", "residuals"]
 
 Floats: TypeAlias = NDArray[np.float64]
 StopTest: TypeAlias = Callable[[Moment], str | None]
 
 SPACING = 0.1  # of the norm, between two tests of stationarity
 PRECISE = 1e-3  # how nearly stationary a polished network has to be, as a part of the target
+STILL = 1e-6  # of the speed that the data allow; below it a classifier has come to rest
 SETTLED = 2.0  # a pattern has settled when the norm has grown by this factor and the pattern is the same
 ROUNDS = 20  # of the least-squares problem, in multiples of its columns
 
@@ -129,6 +130,40 @@ class NearPolished:
         if found.status is not PolishStatus.STATIONARY or found.moved.relative > self.target:
             return None
         return f"the activation pattern has settled, and a KKT point lies within {found.moved.relative:.1e} of its norm"
+
+
+class Plateau:
+    """Stops where a classifier no longer moves although points are on the wrong side; `is_over` says that it did.
+
+    Where no neuron that could help is active at a point, its share of the gradient is 0; once the others are fitted the
+    flow of log L comes to rest, ||d theta / ds|| -> 0 relative to ||theta||, which is of the order of max ||x_i|| as
+    long as it learns, at small initial weights too.
+    """
+
+    def __init__(self, rows: Floats, targets: Floats) -> None:
+        self.targets, self.is_over = targets, False
+        self._rate = STILL * float(np.linalg.norm(rows, axis=1).max(initial=0.0))
+        self._time, self._theta = 0.0, np.zeros(0)
+
+    def __call__(self, moment: Moment) -> str | None:
+        """The sentence that ends training, or None."""
+        before, elapsed = self._theta, moment.time - self._time
+        if before.shape == moment.theta.shape and elapsed * self._rate < STILL:
+            return None
+        self._time, self._theta = moment.time, moment.theta.copy()
+        if moment.margin > 0 or before.shape != moment.theta.shape:
+            return None
+        moved = float(np.linalg.norm(moment.theta - before)) / elapsed
+        if moved > self._rate * float(np.linalg.norm(moment.theta)):
+            return None
+        self.is_over = True
+        wrong = np.flatnonzero(self.targets * moment.outputs <= 0)
+        names = ", ".join(map(str, wrong[:5])) + (", ..." if len(wrong) > 5 else "")
+        return (
+            f"nothing moves any more at loss {np.exp(moment.log_loss):.3g}, with {len(wrong)} of {len(self.targets)} points "
+            f"on the wrong side ({names}, counting from 0): no active neuron helps them; try more neurons, another seed or "
+            "a larger scale"
+        )
 
 
 class SmallLoss:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.layers import two_layers
-from solvers.stop_tests import NearlyStationary, NearPolished, SmallLoss, any_of, residuals
+from solvers.stop_tests import NearlyStationary, NearPolished, Plateau, SmallLoss, any_of, residuals
 from solvers.trajectory import Moment
 
 ROWS, TARGETS = np.array([[1.0, 0.25], [-1.0, 0.25]]), np.ones(2)
@@ -86,3 +86,30 @@ def test_a_pattern_that_changes_has_not_settled():
     assert test(_moment(np.array([0.001, 2.0, 0.1, 1.0, 2.0, 0.1]))) is None
     assert test(_moment(np.array([0.001, 9.0, 0.1, -1.0, 9.0, 0.1]))) is None
     assert test.polished is None
+
+
+def _at(time, theta, targets=TARGETS):
+    outputs = LAYERS.outputs(theta, ROWS)
+    return Moment(time, theta, outputs, -1.0, float((targets * outputs).min()), 1.0, 1)
+
+
+def test_a_plateau_is_seen_where_points_stay_on_the_wrong_side():
+    test, still = Plateau(ROWS, TARGETS), np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0])  # off at the second point
+    assert test(_at(0.0, still)) is None
+    assert test(_at(1e-9, still)) is None, "no time has passed"
+    assert test(_at(10.0, 2 * still)) is None, "it moves"
+    assert "1 of 2 points on the wrong side (1, counting from 0)" in test(_at(20.0, 2 * still))
+    assert test.is_over
+
+
+def test_what_moves_slowly_and_small_is_no_plateau():
+    test, theta = Plateau(ROWS, TARGETS), 1e-9 * np.array([1.0, 0.0, 0.0, 0.0, 1.0, 0.0])
+    assert test(_at(0.0, theta)) is None
+    assert test(_at(10.0, theta * (1 + 1e-4))) is None
+    assert not test.is_over
+
+
+def test_a_classifier_that_rests_is_no_plateau():
+    test = Plateau(ROWS, TARGETS)
+    assert test(_at(0.0, KKT)) is None
+    assert test(_at(10.0, KKT)) is None

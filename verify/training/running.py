@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from solvers.initialisation import INITIALISATIONS, initialise
 from solvers.losses import LOSSES, Loss
-from solvers.stop_tests import NearlyStationary, NearPolished, SmallLoss, StopTest, TimeLimit, any_of, residuals
+from solvers.stop_tests import (
+    NearlyStationary,
+    NearPolished,
+    Plateau,
+    SmallLoss,
+    StopTest,
+    TimeLimit,
+    any_of,
+    residuals,
+)
 from solvers.trajectory import Moment, TrajectoryFileError
 from verify.counts import count
 from verify.errors import InputError
@@ -101,14 +110,15 @@ def train(
         theta = _initial(init, layers, rows, targets, {"scale": scale, "output_scale": output_scale}, seed)
     outgoing = layers.places[-1][layers.places[-1] >= 0]
     began = time.monotonic()
-    limit = TimeLimit(np.inf if time_limit is None else time_limit)
+    limit, plateau = TimeLimit(np.inf if time_limit is None else time_limit), Plateau(rows, targets)
+    tests = [limit, _stop_test(kind, layers, rows, targets, stop_at), *([plateau] if kind != "squared" else [])]
     training = _trained(
         method,
         (layers, rows, targets, theta),
         {
             "loss": kind,
             "trained": ~np.isin(np.arange(layers.size), outgoing) if hidden_only else None,
-            "stop": any_of(limit, _stop_test(kind, layers, rows, targets, stop_at)),
+            "stop": any_of(*tests),
             "max_evaluations": max_evaluations,
             "checkpoint": None if record is None else Path(fspath(record)),
             "resume": resume,
@@ -124,7 +134,7 @@ def train(
         data=points,
         description=f"{_described(shape, points)}, trained by gradient {method} of the {kind} loss from {origin}",
         loss=kind,
-        training=replace(training, status="limit") if limit.is_over else training,
+        training=_with_status(training, limit, plateau),
         polished=polished,
         residuals=None
         if kind == "squared"
@@ -207,6 +217,13 @@ def _polished(layers: Layers, rows: Floats, targets: Floats, training: Training,
         return kkt_polish(layers, rows, targets, training.theta, margin=loss != "squared")
     except ValueError as error:
         raise InputError(f"this network cannot be polished: {error}") from error
+
+
+def _with_status(training: Training, limit: TimeLimit, plateau: Plateau) -> Training:
+    """A time limit and a plateau are not what training was to stop at."""
+    if training.status != "stopped" or not (limit.is_over or plateau.is_over):
+        return training
+    return replace(training, status="limit" if limit.is_over else "converged")
 
 
 def _described(shape: Architecture, points: Dataset) -> str:
