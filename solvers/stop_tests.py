@@ -161,8 +161,8 @@ class Plateau:
         names = ", ".join(map(str, wrong[:5])) + (", ..." if len(wrong) > 5 else "")
         count = f"{len(wrong)} of {len(self.targets)} points on the wrong side ({names}, counting from 0)"
         return (
-            f"nothing moves any more at loss {np.exp(moment.log_loss):.3g}, with {count}: no active neuron helps them; try "
-            "more neurons, another seed or a larger scale"
+            f"nothing moves any more at loss {np.exp(moment.log_loss):.3g}, with {count}: no active neuron helps them; "
+            "try more neurons, another seed or a larger scale"
         )
 
 
