@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.annealed_descent import SHARPEST, Descent
+from solvers.kkt_in_pattern import optimum_in_pattern
 from solvers.kkt_newton import newton
 from solvers.kkt_reading import Frame, Reading
 from solvers.layers import Layers
-from solvers.pattern_polish import FloatPoint, Neurons, polish
 
 __all__ = ["TARGET", "Moved", "PolishStatus", "Polished", "distance", "kkt_polish"]
 
@@ -47,16 +47,10 @@ FINE: Final = 0.1
 SUPPORTS: Final = (1e-7, 1e-5, 1e-3, 1e-2)
 """A point belongs to the support when its multiplier is above this part of the largest; tried in this order."""
 
-GONE: Final = 1e-7
-"""A neuron smaller than this part of the largest is removed from a point that is polished."""
-
 BETAS: Final = (1e4, 1e5, 1e6, SHARPEST)
 """At which kinks are held, after annealing from 1 up to the first of them in `ANNEALING` steps."""
 
 ANNEALING: Final = 17
-
-NEIGHBOURLY: Final = 0.9
-"""Cosine to a direction above which a neuron whose own direction vanishes joins it."""
 
 CEILING: Final = 16.0
 """The bound on the multipliers where the network does not fit yet."""
@@ -66,6 +60,9 @@ RAISED, RAISES = 32.0, 3
 
 HOLDING: Final = 12
 """Rounds of holding and releasing at one beta."""
+
+OVERSIZED: Final = 1e6
+"""A network with larger balanced weights, in units in which points and targets are near 1, is scaled down first."""
 
 ALIKE: Final = 1e-12
 """Points whose directions are nearer than this are one point to a homogeneous network."""
@@ -142,6 +139,8 @@ def kkt_polish(
     if theta.shape != (layers.size,) or not np.isfinite(theta).all():
         raise ValueError(f"theta must be {layers.size} finite numbers")
     frame = Frame.of(layers, rows, targets, margin=margin)
+    if margin and theta.any():  # only the direction counts
+        theta = theta / np.abs(theta).max()
     given = frame.read(*frame.split(theta))
     best, rounds = given, 0
     contradiction = _contradiction(frame)
@@ -176,9 +175,15 @@ def distance(frame: Frame, theta: Floats, other: Floats) -> Moved:
 
 def _candidates(frame: Frame, given: Reading, theta: Floats, deadline: float | None) -> Iterator[Reading]:
     """Networks that may be stationary."""
+    if not frame.instance.targets.any():
+        yield frame.read(*frame.split(0.0 * theta))
+        return
     if given.worst < FINE:
         yield _refined(frame, given)
     weights, outgoing = _balanced(frame, *frame.split(theta))
+    largest = max(float(np.abs(weights).max()), float(np.abs(outgoing).max()))
+    if largest > OVERSIZED:  # in the units of the frame; its size says nothing then
+        weights, outgoing = weights / largest, outgoing / largest
     fits = _fits(frame, weights, outgoing)
     if fits:
         reading = _in_pattern(frame, weights, outgoing, deadline)
@@ -233,69 +238,9 @@ def _refined(frame: Frame, reading: Reading) -> Reading:
 
 
 def _in_pattern(frame: Frame, weights: Floats, outgoing: Floats, deadline: float | None) -> Reading | None:
-    """The optimum of the network's pattern, shared among its neurons; None when the program has no solution."""
-    is_linear = frame.instance.slope == 1
-    signs = np.where(outgoing < 0, -1, 1)
-    u = np.abs(outgoing)[:, None] * weights * (signs[:, None] if is_linear else 1)
-    point = polish(frame.instance, Neurons(u, np.ones_like(signs) if is_linear else signs, frame.classes), deadline)
-    if point is None:
-        return None
-    members = _owners(point, u, frame.classes)
-    counts = members >= 0
-    sizes = np.where(counts, np.linalg.norm(u, axis=1), 0.0)
-    totals = np.zeros(len(point.u))
-    np.add.at(totals, members[counts], sizes[counts])
-    whole = point.u * _nearest_amplitudes(frame, point, totals)[:, None]
-    parts = np.divide(sizes, totals[members], out=np.zeros_like(sizes), where=counts)
-    u = parts[:, None] * whole[members]
-    sizes = np.linalg.norm(u, axis=1)
-    u[sizes <= GONE * sizes.max(initial=0.0)] = 0.0
-    roots = np.sqrt(np.linalg.norm(u, axis=1))
-    W = np.divide(u, roots[:, None], out=np.zeros_like(u), where=roots[:, None] > 0)
-    return _refined(frame, frame.read(W * (signs[:, None] if is_linear else 1), signs * roots, point.multipliers))
-
-
-def _owners(point: FloatPoint, u: Floats, classes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The direction to which each neuron goes, -1 for none: its own, or where that is gone the nearest of its kind."""
-    amplitudes = np.linalg.norm(point.u, axis=1)
-    is_live = amplitudes > GONE * amplitudes.max()
-    members = point.members.copy()
-    kinds = point.signs[members]  # all 1 for linear neurons, whose own signs do not matter
-    for j in np.flatnonzero((members >= 0) & ~is_live[members]):
-        alike = np.flatnonzero(is_live & (point.signs == kinds[j]) & (point.masks == classes[j]))
-        if len(alike):
-            cosines = (point.u[alike] @ u[j]) / (amplitudes[alike] * np.linalg.norm(u[j]))
-            members[j] = alike[cosines.argmax()] if cosines.max() > NEIGHBOURLY else -1
-    return members
-
-
-def _nearest_amplitudes(frame: Frame, point: FloatPoint, wanted: Floats) -> Floats:
-    """Factors of the directions: of all optima with these directions, the one whose amplitudes are nearest to `wanted`.
-
-    A solver returns the middle of the optimal face, and the network should not move along it without need.
-    """
-    from scipy.optimize import lsq_linear
-
-    instance = frame.instance
-    amplitudes = np.linalg.norm(point.u, axis=1)
-    live = np.flatnonzero(amplitudes > GONE * amplitudes.max())
-    factors, own = np.ones(len(point.u)), amplitudes[live]
-    z = (point.u[live] / own[:, None]) @ instance.rows.T
-    features = (np.maximum(z, instance.slope * z) * point.signs[live, None]).T  # (n, C)
-    sizes = np.abs(point.multipliers)
-    support = sizes > SUPPORTS[0] * sizes.max() if instance.margin else np.ones(len(sizes), bool)
-    _, spread, basis = np.linalg.svd(features[support], full_matrices=False)
-    basis = basis[spread > 1e-7 * spread[0]] if len(spread) else basis
-    if len(basis) == len(live):
-        return factors
-    stacked = np.vstack([np.eye(len(live)), 1e5 * basis])
-    found = lsq_linear(stacked, np.concatenate([wanted[live], 1e5 * basis @ own]), bounds=(1e-9 * own.max(), np.inf))
-    step = found.x - own
-    change, slack = instance.targets * (features @ step), instance.targets * (features @ own) - 1.0
-    falling = ~support & (change < 0) if instance.margin else np.zeros(len(change), bool)
-    length = min(1.0, float((np.maximum(slack[falling], 0.0) / -change[falling]).min(initial=1.0)))
-    factors[live] = (own + length * step) / own
-    return factors
+    """The optimum of the network's own pattern, read and refined."""
+    found = optimum_in_pattern(frame, weights, outgoing, deadline)
+    return None if found is None else _refined(frame, frame.read(*found))
 
 
 # ---------------------------------------------------------------------------------------------------- the result

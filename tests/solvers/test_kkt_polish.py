@@ -226,6 +226,24 @@ def test_units_do_not_matter(size):
     assert scaled.moved.angle < 1e-3
 
 
+def test_targets_that_are_all_zero():
+    found = kkt_polish(two_layers(2, 1, 0.0), np.eye(2), [0.0, 0.0], np.ones(3), margin=False)
+    assert (found.status, found.theta.tolist()) == (PolishStatus.STATIONARY, [0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e150])
+def test_networks_of_any_size(size):
+    """Products of weights are 0 or infinite in floats: the direction counts."""
+    theta = np.random.default_rng(0).normal(size=9)
+    one, other = (
+        kkt_polish(two_layers(2, 3, 0.0), [[1.0, 0.0], [0.3, 2.0]], [1.0, -1.0], scale * theta, margin=True)
+        for scale in (size, 1.0)
+    )
+    assert one.status is PolishStatus.STATIONARY
+    assert one.theta == pytest.approx(other.theta, rel=1e-9, abs=1e-12)
+    assert one.moved.angle == pytest.approx(other.moved.angle, rel=1e-9)
+
+
 CONTRADICTORY = {
     "points 0 and 2 contradict each other": ([[1.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [1.0, 1.0, -1.0], True),
     "points 0 and 1 contradict each other": ([[1.0, 1.0], [2.0, 2.0]], [1.0, 1.0], False),
