@@ -94,7 +94,7 @@ def test_the_residual_of_a_given_network():
     )
     assert near.worst < 1e-4 < trained.worst
     assert len(near.kinks) == 11  # as held in training, stored in float32
-    assert kkt_polish(layers, rows, targets, theta, margin=True).start == near.worst
+    assert kkt_polish(layers, rows, targets, theta, margin=True).start == pytest.approx(near.worst, rel=1e-6)
 
 
 # One neuron w = v (1, 0) at x = (2, 0): q = 2 |v|^2 ... = 1 gives v = ||w|| = 1 / sqrt 2, lambda = 1/2.
