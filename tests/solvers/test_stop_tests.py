@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from solvers import stop_tests
 from solvers.layers import two_layers
 from solvers.stop_tests import NearlyStationary, NearPolished, Plateau, SmallLoss, any_of, residuals
 from solvers.trajectory import Moment
@@ -46,12 +47,14 @@ def test_a_held_kink_uses_its_slope():
     pattern = layers.pattern(layers.preactivations(theta, rows))
     pattern[0][1, 0] = 0.25
     h = layers.jacobian(theta, rows, pattern)
-    found = residuals(layers, rows, TARGETS, theta, ((0, 1, 0),), (0.25,))
-    free = residuals(layers, rows, TARGETS, theta)
+    unit = theta / np.linalg.norm(theta)
+    found = stop_tests._residuals(layers, rows, TARGETS, unit, ((0, 1, 0),), (0.25,))
+    free = stop_tests._residuals(layers, rows, TARGETS, unit, (), ())
     multipliers = np.linalg.lstsq(h.T, theta, rcond=None)[0]
     assert (multipliers >= 0).all()
     assert found[0] == pytest.approx(np.linalg.norm(theta - multipliers @ h) / np.linalg.norm(theta))
     assert found != free
+    assert residuals(layers, rows, TARGETS, theta)[0] <= min(found[0], free[0]), "the best slopes there are"
 
 
 def test_nearly_stationary_is_asked_as_the_norm_grows():
