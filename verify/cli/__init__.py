@@ -9,6 +9,7 @@ from verify.cli.checking import check_command
 from verify.cli.failures import Program
 from verify.cli.generating import data_command
 from verify.cli.regressing import regress_command
+from verify.cli.reproducing import reproduce_command
 from verify.cli.training import train_command
 
 __all__ = ["main", "program"]
@@ -57,6 +58,7 @@ program.add_command(check_command)
 program.add_command(regress_command)
 program.add_command(data_command)
 program.add_command(train_command)
+program.add_command(reproduce_command)
 
 
 def main() -> None:
