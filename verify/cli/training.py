@@ -54,10 +54,10 @@ Examples:
     help="Gradient flow, integrated, or gradient descent step by step.",
 )
 @click.option(
-    "--init", default="balanced", show_default=True, help="balanced, balanced-sigma, gaussian, span-positive."
+    "--init", default="balanced-sigma", show_default=True, help="balanced-sigma, balanced, gaussian, span-positive."
 )
 @click.option(
-    "--scale", type=Number(is_positive=True), default="1e-3", show_default=True, help="Of the initial weights."
+    "--scale", type=Number(is_positive=True), default="0.1", show_default=True, help="Of the initial weights."
 )
 @click.option("--output-scale", type=Number(is_positive=True), help="Of the initial output weights, when Gaussian.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the initial weights.")
@@ -73,7 +73,7 @@ Examples:
     "--stop-at",
     type=Number(is_positive=True),
     help="Stop where the KKT conditions hold up to this, or a KKT point lies this near, relative to the norm (default "
-    "1e-4); for the squared loss, where the loss is this small.",
+    "5e-4); for the squared loss, where the loss is this small.",
 )
 @click.option(
     "--polish",
