@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import SymmetricalLogLocator
 
 from verify.arguments import a_path
 from verify.plots.files import check_path, write
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["plot"]
 
 SHOWN_NEURONS = 60
+TITLE_WIDTH = 100
+"""Characters in a line of the title."""
 
 
 def plot(
@@ -43,6 +46,7 @@ def plot(
     target = None if path is None else check_path(a_path(path, "path"))
     width, height = PANEL
     result = Figure(figsize=(2 * width + 2.2, 2 * height + 2.0), dpi=100, layout="constrained")
+    result.set_layout_engine("constrained", w_pad=0.12, h_pad=0.08)
     FigureCanvasAgg(result)
     panels = result.subplots(2, 2).ravel()
     name = "log L" if loss != "squared" else "L"
@@ -54,7 +58,7 @@ def plot(
         panel.set_xlabel(f"time of the flow of {name}", fontsize=SIZES["label"])
         if trajectory.times[-1] > 0:
             panel.set_xlim(trajectory.times[0], trajectory.times[-1])
-    result.suptitle(title, fontsize=SIZES["figure"], x=0.01, ha="left")
+    result.suptitle("\n".join(wrap(title, TITLE_WIDTH)), fontsize=SIZES["figure"], x=0.01, ha="left")
     if target is not None:
         write(result, target)
     return result
@@ -70,6 +74,9 @@ def _draw_loss(axes: Axes, trajectory: Trajectory, loss: Loss) -> None:
     else:
         axes.plot(trajectory.times[seen], -logs[seen], color=POSITIVE, linewidth=1.4)
         axes.set_yscale("symlog", linthresh=1.0)
+        locator = SymmetricalLogLocator(base=10, linthresh=1.0)
+        locator.set_params(numticks=8)
+        axes.yaxis.set_major_locator(locator)
         axes.set_ylabel("$-\\log_{10} L$")
     if loss == "squared" and not seen.all():
         note(axes, "at the end L = 0 in floats")
