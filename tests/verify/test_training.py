@@ -61,7 +61,7 @@ def test_same_seed_same_network():
 
 
 def test_regression_fits():
-    run = train((((1,), (2,), (3,)), (1.0, 0.5, 2.0)), width=12, bias=True, scale=0.1)
+    run = train((((1,), (2,), (3,)), (1.0, 0.5, 2.0)), width=20, bias=True, scale=1.0)
     assert run.loss == "squared"
     assert run.status == "stopped"
     outputs = [float(run.network(x)) for x in ((1,), (2,), (3,))]
