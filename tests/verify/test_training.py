@@ -144,7 +144,7 @@ def test_the_command_writes_what_it_says(data, tmp_path, capsys):
     [
         (("--out", "{}/net.csv"), "must end in .npz or .json"),
         (("--out", "{}/data.npz"), "is an input"),
-        (("--out", "{}/n.npz", "--record", "{}/n.npz"), "is an input"),
+        (("--out", "{}/n.npz", "--record", "{}/n.npz"), "is to be written twice"),
         (("--out", "{}/n.npz", "--resume"), "--resume goes on from the file of --record"),
         (("--out", "{}/n.npz", "--certificates", "{}/p"), "add --audit"),
         (("--out", "{}/n.npz", "--plot", "{}/way.gif"), "what kind of picture"),

@@ -137,11 +137,13 @@ def train_command(
 def _check_places(
     data: str, out: str, plot: str | None, record: str | None, folder: str | None, *, is_audited: bool, resume: bool
 ) -> None:
-    given = [data]
+    written: set[Path] = set()
     for path in (out, plot, record):
         if path is not None:
-            check_file(path, given, None)
-            given.append(path)
+            check_file(path, [data], None)
+            if Path(path).resolve() in written:
+                raise InputError(f"{path} is to be written twice: give every file a name of its own")
+            written.add(Path(path).resolve())
     for name, path, endings in (("--out", out, (".npz", ".json")), ("--record", record, (".npz",))):
         if path is not None and Path(path).suffix.lower() not in endings:
             raise InputError(f"{name} {path} must end in {' or '.join(endings)}")

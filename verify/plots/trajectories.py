@@ -5,6 +5,7 @@ Drawn without pyplot; time is that of the objective which training follows, log 
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
