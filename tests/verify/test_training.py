@@ -61,11 +61,20 @@ def test_same_seed_same_network():
 
 
 def test_regression_fits():
-    run = train((((1,), (2,), (3,)), (1.0, 0.5, 2.0)), width=20, bias=True, scale=1.0)
+    run = train((((-1,), (0,), (1,)), (1.0, 0.5, 2.0)), width=20, bias=True, scale=1.0)
     assert run.loss == "squared"
     assert run.status == "stopped"
-    outputs = [float(run.network(x)) for x in ((1,), (2,), (3,))]
-    assert outputs == pytest.approx([1.0, 0.5, 2.0], abs=1e-10)
+    assert run.residuals is None
+    outputs = [float(run.network(x)) for x in ((-1,), (0,), (1,))]
+    assert outputs == pytest.approx([1.0, 0.5, 2.0], abs=1e-8)
+    assert "largest residual" in str(run)
+
+
+def test_a_local_minimum_of_the_loss_is_said_to_be_one():
+    """All points on one side of every bend: the middle one cannot be learnt any more."""
+    run = train((((1,), (2,), (3,)), (1.0, 0.5, 2.0)), width=20, bias=True, scale=1.0)
+    assert run.status == "converged"
+    assert "does not fit" in run.reason
 
 
 def test_only_the_hidden_layer_moves():

@@ -47,8 +47,11 @@ METHODS: tuple[Method, ...] = get_args(Method)
 STOP_AT = 5e-4
 """Half of what the audit of a float network allows by default."""
 
-STOP_AT_LOSS = 1e-24
-"""For the squared loss, relative to the mean square of the targets: the outputs are right to about 12 digits."""
+STOP_AT_LOSS = 1e-18
+"""For the squared loss, relative to the mean square of the targets: the outputs are right to about 9 digits."""
+
+FITTED = -20.0
+"""Of log L: above it the squared loss is not small."""
 
 INIT, SCALE = "balanced-sigma", 0.1
 """Small enough to learn features; from much smaller weights neurons often turn away from points for ever."""
@@ -90,7 +93,7 @@ def train(
     hidden_only: keep the output weights as they are.
     stop_at: stop once epsilon and delta of the KKT conditions are this small, or the activation pattern has settled and
     a KKT point lies this near (both relative to the norm; default 5e-4; the reason says which); for the squared loss
-    once the loss is (default 1e-24 times the mean square of the targets).
+    once the loss is (default 1e-18 times the mean square of the targets).
     polish: go on from there to a KKT point (`solvers.kkt_polish`), which is not the limit of training; the run says how
     far that is.
     time_limit: seconds.   max_evaluations: gradients computed at most.
@@ -135,7 +138,7 @@ def train(
         data=points,
         description=f"{_described(shape, points)}, trained by gradient {method} of the {kind} loss from {origin}",
         loss=kind,
-        training=_with_status(training, limit, plateau),
+        training=_with_status(training, kind, limit, plateau),
         polished=polished,
         residuals=None
         if kind == "squared"
@@ -220,8 +223,11 @@ def _polished(layers: Layers, rows: Floats, targets: Floats, training: Training,
         raise InputError(f"this network cannot be polished: {error}") from error
 
 
-def _with_status(training: Training, limit: TimeLimit, plateau: Plateau) -> Training:
-    """A time limit and a plateau are not what training was to stop at."""
+def _with_status(training: Training, loss: Loss, limit: TimeLimit, plateau: Plateau) -> Training:
+    """A time limit, a plateau and a local minimum are not what training was to stop at."""
+    if loss == "squared" and training.status == "converged" and training.trajectory.log_losses[-1] > FITTED:
+        lost = "; it does not fit: this is a local minimum of the loss; try more neurons, another seed or scale"
+        return replace(training, reason=training.reason + lost)
     if training.status != "stopped" or not (limit.is_over or plateau.is_over):
         return training
     return replace(training, status="limit" if limit.is_over else "converged")
