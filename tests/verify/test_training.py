@@ -70,7 +70,7 @@ def test_regression_fits():
     assert "largest residual" in str(run)
 
 
-def test_a_local_minimum_of_the_loss_is_said_to_be_one():
+def test_a_loss_that_rests_above_0_is_said_to_do_so():
     """All points on one side of every bend: the middle one cannot be learnt any more."""
     run = train((((1,), (2,), (3,)), (1.0, 0.5, 2.0)), width=20, bias=True, scale=1.0)
     assert run.status == "converged"

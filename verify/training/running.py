@@ -226,7 +226,7 @@ def _polished(layers: Layers, rows: Floats, targets: Floats, training: Training,
 def _with_status(training: Training, loss: Loss, limit: TimeLimit, plateau: Plateau) -> Training:
     """A time limit, a plateau and a local minimum are not what training was to stop at."""
     if loss == "squared" and training.status == "converged" and training.trajectory.log_losses[-1] > FITTED:
-        lost = "; it does not fit: this is a local minimum of the loss; try more neurons, another seed or scale"
+        lost = "; it does not fit: the loss is stationary there; try more neurons, another seed or scale"
         return replace(training, reason=training.reason + lost)
     if training.status != "stopped" or not (limit.is_over or plateau.is_over):
         return training
