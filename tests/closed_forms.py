@@ -5,7 +5,7 @@ from pathlib import Path
 
 import sympy
 
-from verify.algebraic import Algebraic
+from verify.exact import Algebraic
 from verify.readers import read_case
 from verify.symbolic import find_closed_forms
 

@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import product
 from random import Random
 from typing import NamedTuple
 
@@ -13,23 +12,10 @@ import pytest
 
 from tests import naive
 from verify import Architecture, Audit, Bias, Dataset, Goal, Network, Problem, audit
-from verify.certificate import (
-    Bound,
-    Certificate,
-    Empty,
-    Infeasible,
-    LowerBound,
-    NotStationary,
-    Range,
-    Separator,
-    Split,
-    Tree,
-    from_json,
-    sealed,
-    to_json,
-)
-from verify.checker import Accepted, Refused, check
+from verify.certificate import Bound, Certificate, Empty, Infeasible, LowerBound, NotStationary
+from verify.checker import Accepted, Refused, check, from_json
 from verify.nearby import nearby_point
+from verify.proposal import sealed
 
 
 class Case(NamedTuple):
@@ -125,21 +111,27 @@ def chords():
     network = Network.two_layer([[-1], [1]], [1, -1], b=[1, 0])
     problem = Problem(Dataset([[0], [1]], [1, -1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.FREE)
 
-    def tree(sign, one, other):
+    def tree(one, other):
         """`one` is the point with a positive coefficient."""
-        ends = {one: 1, other: -1}
-        left = Bound((ends[0], ends[1]), (Range(point=one, left=1, right=0, left_terms=((other, 1),)),))
-        right = Bound((0, 0), (Range(point=one, left=0, right=1, right_terms=((other, 1),)),))
-        return Tree(mask=0, sign=sign, nodes=(Split(other), left, right))
+        slopes = {one: 1, other: -1}
+        left = Bound((slopes[0], slopes[1]), ((one, "-", 1, ((other, 1),)),))
+        right = Bound((0, 0), ((one, "+", 1, ((other, 1),)),))
+        return (other, left, right)
 
     lower = LowerBound(
         multipliers=((0, Fraction(1)), (1, Fraction(1))),
         beta=Fraction(2),
         bracket=(Fraction(1), None),
         denominator=1,
-        trees=(tree("+", 0, 1), tree("-", 1, 0)),
+        trees=(tree(0, 1), tree(1, 0)),
     )
     return problem, network, sealed(problem, None, lower)
+
+
+def ends(point, left, right, left_terms=(), right_terms=()):
+    """The ranges of a point: -x.u <= left ||u|| and x.u <= right ||u||, each unless its bound is 0 without terms."""
+    both = (point, "-", left, left_terms), (point, "+", right, right_terms)
+    return tuple(entry for entry in both if entry[2] or entry[3])
 
 
 def refused(problem: Problem, network: Network | None, certificate: Certificate, place: str | re.Pattern[str]):
@@ -151,7 +143,7 @@ def refused(problem: Problem, network: Network | None, certificate: Certificate,
         assert result.place == place, result
     else:
         assert place.fullmatch(result.place), result
-    assert check(problem, network, from_json(json.loads(json.dumps(to_json(forged))))) == result
+    assert check(problem, network, from_json(json.loads(json.dumps(forged.to_json())))) == result
     return result
 
 
@@ -182,18 +174,18 @@ def lowered(problem: Problem, proof: LowerBound) -> LowerBound:
 def with_node(proof: LowerBound, k: int, place: int, *nodes) -> LowerBound:
     """The lower bound with these nodes in place of one."""
     tree = proof.trees[k]
-    return with_nodes(proof, k, (*tree.nodes[:place], *nodes, *tree.nodes[place + 1 :]))
+    return with_nodes(proof, k, (*tree[:place], *nodes, *tree[place + 1 :]))
 
 
 def with_nodes(proof: LowerBound, k: int, nodes) -> LowerBound:
     """The lower bound with other nodes in tree k."""
-    trees = [replace(tree, nodes=tuple(nodes)) if q == k else tree for q, tree in enumerate(proof.trees)]
+    trees = [tuple(nodes) if q == k else tree for q, tree in enumerate(proof.trees)]
     return replace(proof, trees=tuple(trees))
 
 
 def with_slope(proof: LowerBound, k: int, place: int, term: int, value) -> LowerBound:
     """The lower bound with another slope in a leaf."""
-    leaf = proof.trees[k].nodes[place]
+    leaf = proof.trees[k][place]
     return with_node(proof, k, place, replace(leaf, slopes=(*leaf.slopes[:term], value, *leaf.slopes[term + 1 :])))
 
 
@@ -212,7 +204,7 @@ class Term(NamedTuple):
     @property
     def place(self) -> str:
         """As the checker names it."""
-        return f"trees[{self.tree}].nodes[{self.node}].slopes[{self.term}]"
+        return f"trees[{self.tree}][{self.node}].slopes[{self.term}]"
 
 
 def terms(problem: Problem, proof: LowerBound, *, decided: int, positive: bool | None = None) -> list[Term]:
@@ -264,11 +256,7 @@ def unbalanced_with_kinks():
     X = [[1, 0, 2], [0, 1, -1], [1, 1, 0], [2, -1, 1]]
     network = Network.two_layer([[0, 1, 1], [1, -1, 3]], [2, -1])
     problem = Problem(Dataset(X, [network(x) for x in X]), network.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
-    vectors = tuple(
-        Separator(tuple(zip((1, 2, 3), signs, strict=True)), _fractions((0, -1, -1, 0, 0, 0), (2, 0)))
-        for signs in product((1, -1), repeat=3)
-    )
-    return problem, network, NotStationary(vectors=vectors)
+    return problem, network, NotStationary(vectors=(_fractions((0, -1, -1, 0, 0, 0), (2, 0)),))
 
 
 @cache
@@ -299,11 +287,11 @@ def gordan():
         if not points:
             return [Bound(tuple("e" if signs[i] > 0 else 0 for i in range(6)))]
         first, rest = points[0], points[1:]
-        return [Split(first), *subtree({**path, first: 1}, rest), *subtree({**path, first: -1}, rest)]
+        return [first, *subtree({**path, first: 1}, rest), *subtree({**path, first: -1}, rest)]
 
     trees = (
-        Tree(mask=0, sign="+", nodes=tuple(subtree({}, [3, 4, 5, 0, 1, 2]))),
-        Tree(mask=0, sign="-", nodes=(Bound((0,) * 6),)),
+        tuple(subtree({}, [3, 4, 5, 0, 1, 2])),
+        (Bound((0,) * 6),),
     )
     lower = LowerBound(
         multipliers=tuple((i, Fraction(1)) for i in range(6)),
@@ -318,16 +306,6 @@ def gordan():
 def sparse(values):
     """The nonzero entries of a vector with their indices."""
     return tuple((i, value) for i, value in enumerate(values) if value)
-
-
-def trees(*parts):
-    """Trees from ((mask class, sign), nodes)."""
-    return tuple(Tree(mask=mask, sign=sign, nodes=tuple(nodes)) for (mask, sign), nodes in parts)
-
-
-def separator(signs, *direction):
-    """A separating vector from whole numbers."""
-    return Separator(signs, _fractions(*direction))
 
 
 def odd_data():
@@ -360,3 +338,8 @@ def seeded_bound(seed, goal):
     slope = (Fraction(0), Fraction(1, 3))[seed % 2]
     found = seeded(seed, slope=slope, goal=goal, points=6 + seed % 3)
     return found.problem, found.lower
+
+
+def separator(*direction):
+    """A separating vector from whole numbers."""
+    return _fractions(*direction)

@@ -77,6 +77,22 @@ def objective(problem, network):
     return square_norm(problem, network) / 2 / scale
 
 
+def balanced_objective(problem, network):
+    """sum_j |v_j| ||w_j|| at margin 1, from below, or the objective if that is less; None when it does not fit."""
+    own = objective(problem, network)
+    if own is None:
+        return None
+    scale = min(quantities(problem, network)) if problem.goal is Goal.MAX_MARGIN else 1
+    sizes = (lower_root(sum((w[c] ** 2 for c in counted(problem)), Fraction(0))) for w in network.hidden_weights)
+    terms = (abs(v) * size if size else v * v / 2 for v, size in zip(network.output_weights, sizes, strict=True))
+    return min(own, sum(terms, Fraction(0)) / scale)
+
+
+def lower_root(square):
+    """The root, or a number a little below."""
+    return Fraction(isqrt((square.numerator << 200) // square.denominator), 1 << 100)
+
+
 def kkt(problem, network, multipliers, products=None):
     """(epsilon^2, delta) that multipliers {i: lambda_i} and kink products {(i, j): lambda_i g_ij} reach.
 
@@ -162,19 +178,25 @@ def largest_ratios(problem, coefficients, directions, mask):
 def walk(tree):
     """Yield (place, leaf, {point: +1 or -1}) for each leaf of a whole tree in pre-order."""
     pending = [{}]
-    for place, node in enumerate(tree.nodes):
+    for place, node in enumerate(tree):
         path = pending.pop()
-        if type(node).__name__ == "Split":
-            pending += [path | {node.point: -1}, path | {node.point: 1}]
+        if isinstance(node, int):
+            pending += [path | {node: -1}, path | {node: 1}]
         else:
             yield place, node, path
+
+
+def case(problem, proof, tree):
+    """The columns and the sign that a tree of a lower bound is about, by its place."""
+    k = next(k for k, other in enumerate(proof.trees) if other is tree)
+    return problem.mask_classes[k // 2], 1 - 2 * (k % 2)
 
 
 def leaf_terms(problem, proof, tree, leaf, path):
     """(i, c_i, e_i, t_i, R_i) for each multiplier of a leaf: c_i s(z) <= (a c_i + t_i) z + R_i |u| on its cell."""
     a, factors, rows = problem.architecture.slope, signs(problem), lifted(problem)
-    mask, sense = problem.mask_classes[tree.mask], 1 if tree.sign == "+" else -1
-    inner, ranges = [c for c in mask if c in counted(problem)], {listed.point: listed for listed in leaf.ranges}
+    mask, sense = case(problem, proof, tree)
+    inner, ranges = [c for c in mask if c in counted(problem)], {listed[:2]: listed[2] for listed in leaf.ranges}
     terms = []
     for (i, weight), slope in zip(proof.multipliers, leaf.slopes, strict=True):
         c = sense * factors[i] * weight
@@ -182,10 +204,8 @@ def leaf_terms(problem, proof, tree, leaf, path):
         t = e if slope == "e" else Fraction(slope, proof.denominator)
         offset = Fraction(0)
         if i not in path and c > 0:
-            if i in ranges:
-                left, right = (Fraction(b, proof.denominator) for b in (ranges[i].left, ranges[i].right))
-            else:
-                left = right = upper_root(sum(rows[i][column] ** 2 for column in inner))
+            size = upper_root(sum(rows[i][column] ** 2 for column in inner)) * proof.denominator
+            left, right = (Fraction(ranges.get((i, end), size), proof.denominator) for end in "-+")
             offset = max(t * left, (e - t) * right)
         terms.append((i, c, e, t, offset))
     return terms
@@ -199,7 +219,7 @@ def upper_root(square):
 
 def leaf_line(problem, proof, tree, leaf, path):
     """(p, R): p over all columns, 0 where the mask hides one."""
-    rows, mask = lifted(problem), problem.mask_classes[tree.mask]
+    rows, (mask, _) = lifted(problem), case(problem, proof, tree)
     p, offset = [Fraction(0)] * len(rows[0]), Fraction(0)
     for i, c, _, t, part in leaf_terms(problem, proof, tree, leaf, path):
         offset += part
@@ -213,11 +233,11 @@ def closes(problem, proof, tree, leaf, path):
     return offset <= proof.beta and sum(p[c] ** 2 for c in counted(problem)) <= (proof.beta - offset) ** 2
 
 
-def range_square(problem, proof, tree, listed, path, sense):
-    """||sense x + sum m_k s_k x_k||^2 over the counted columns, times denominator^2."""
-    rows, mask = lifted(problem), problem.mask_classes[tree.mask]
-    weights = listed.right_terms if sense > 0 else listed.left_terms
-    vector = [sense * proof.denominator * value for value in rows[listed.point]]
+def range_square(problem, proof, tree, listed, path):
+    """||±x + sum m_k s_k x_k||^2 over the counted columns, times denominator^2."""
+    rows, (mask, _) = lifted(problem), case(problem, proof, tree)
+    point, end, _, weights = listed
+    vector = [int(end + "1") * proof.denominator * value for value in rows[point]]
     for k, weight in weights:
         vector = [value + weight * path[k] * other for value, other in zip(vector, rows[k], strict=True)]
     return sum((vector[c] ** 2 for c in mask if c in counted(problem)), Fraction(0))

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from verify.arguments import a_path
-from verify.certificate import Certificate, Infeasible, LowerBound, StationaryNear, UpperBound, to_json
-from verify.codec import canonical_text
+from verify.certificate import Certificate, Infeasible, LowerBound, UpperBound
+from verify.enclosure_checks import StationaryNear
 from verify.finding import Finding
 from verify.network import Network
 from verify.problem import Problem
@@ -157,7 +157,8 @@ class Audit:
         hashes: dict[str, str] = {}
 
         def write(name: str, value: object) -> None:
-            place, content = target / name, f"{canonical_text(value)}\n".encode()
+            content = json.dumps(value, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+            place = target / name
             place.write_bytes(content)
             paths[name], hashes[name] = str(place), hashlib.sha256(content).hexdigest()
 
@@ -169,7 +170,7 @@ class Audit:
                 write(f"{stem}.subject.json", finding.subject.to_json())
                 paths[f"{stem}.subject"] = paths[f"{stem}.subject.json"]
         for name, certificate in self.certificates.items():
-            write(name, to_json(certificate))
+            write(name, certificate.to_json())
         for name, witness in (("better", self.better), ("better-own-width", self.better_own_width)):
             if witness is not None:
                 write(f"{name}.network.json", witness.to_json())

@@ -1,34 +1,50 @@
-"""The certificates: what each kind holds, and the one sentence that it proves.
+"""The certificates: what each kind claims, what it holds, and how it is checked.
 
-This module guarantees shape only: types, canonical numbers, increasing indices >= 0, lengths of pairs. Whether a
-certificate is true, and whether its indices and lengths fit the problem, is for the checker alone.
+Exact arithmetic (rational, or in one real algebraic number field), no tolerances; nothing here searches, guesses or
+rounds inwards. Notation: x_i the lifted rows, y_i the targets, s(z) = max(z, a z), f(x) = sum_j v_j s(w_j.x),
+theta = (w_j, v_j), N = ||theta||^2 without the biases when these are free, q_i = y_i f(x_i) for max-margin and f(x_i)
+for min-norm, m = min_i q_i; c_i = lambda_i y_i for max-margin, lambda_i for min-norm, and h(u) = sum_i c_i s(x_i.u) the
+dual function. The objective is 1/2 N of a network that fits, for max-margin scaled to margin 1: N / 2m.
 
 JSON: an object with "schema", "kind" and the fields of the class below. Rationals are canonical text, and where a
 `Number` may stand, an algebraic one is {"field": {"polynomial", "interval"}, "coefficients": [...]}; a sparse vector is
-[[i, "q"], ...]; a node of a tree is ["split", i], ["bound", slopes, ranges] or ["empty", [[i, m], ...]]; a range is
-[i, l, r, [[k, m], ...], [[k, m], ...]].
+[[i, "q"], ...]; a tree is the list of its nodes in pre-order, an inner node being what it splits on.
 
-Source: the certificate format of VIPR (Cheung, Gleixner, Steffy 2017) for the bracket and the style.
+Every kind is sound: what passes `check` is true over the real numbers. `check` raises CertificateError otherwise.
+
+Source: MATHEMATICS.md, sections 2, 4 and 5; the certificate format of VIPR (Cheung, Gleixner, Steffy 2017) for the
+bracket and the style.
 """
 
-from dataclasses import field, replace
+import re
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import field
 from fractions import Fraction
-from operator import attrgetter, itemgetter
-from typing import Annotated, ClassVar, Literal, TypeAlias, cast
+from functools import lru_cache
+from itertools import chain, product
+from operator import mul, sub
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from verify.algebraic import Algebraic, Number, Whole
-from verify.codec import Record, increasing, load_json, reader
-from verify.errors import CertificateError
-from verify.exact import value_text
-from verify.statement import Goal, Index, Network, Problem, Rows
-
-Sparse: TypeAlias = Annotated[tuple[tuple[Index, Number], ...], increasing(itemgetter(0))]
-Terms: TypeAlias = Annotated[tuple[tuple[Index, int], ...], increasing(itemgetter(0))]
-Products: TypeAlias = Annotated[tuple[tuple[Index, Index, Number], ...], increasing(itemgetter(0, 1))]
-Bracket: TypeAlias = tuple[Number | None, Number | None]
-
+from verify.codec import Record, at, increasing, not_negative, positive
+from verify.errors import CertificateError, require
+from verify.exact import Algebraic, Number, Whole, common_integers, dot, sqrt_upper, squared_norm, value_text
+from verify.statement import Goal, Index, Natural, Network, Problem, Rows, Trained, half_squared_norm, outputs, pattern
 
 PRECISION = "epsilon {epsilon} and delta {delta}, relative to the norm{scale}"
+NO_FIT = "this network does not fit the data"
+ROOT_BITS = 200  # of the norms at the end of a segment
+MAX_BRANCHES = 2**12  # sign vectors of a min-norm `not-stationary`
+
+NotNegative: TypeAlias = Annotated[Fraction, not_negative]
+Sparse: TypeAlias = Annotated[tuple[tuple[Index, Number], ...], increasing]
+Terms: TypeAlias = Annotated[tuple[tuple[Index, int], ...], increasing]
+Range: TypeAlias = tuple[Index, Literal["+", "-"], int, Terms]
+Cell: TypeAlias = tuple[tuple[int, ...], int, Mapping[int, int]]
+"""The columns that a direction of an enclosed point sees, its sign, and its side of each point of the support."""
+
+Case: TypeAlias = tuple[tuple[int, ...], Sequence[int], int]
+"""What a tree proves: on these columns, where each x_i.u has this sign (0: any; none listed: any), and s."""
 
 
 class Certificate(Record):
@@ -40,37 +56,152 @@ class Certificate(Record):
     problem: str = field(default="", kw_only=True)
     claim: str = field(default="", kw_only=True)
 
+    def __init_subclass__(cls) -> None:
+        cls.KIND = re.sub(r"\B(?=[A-Z])", "-", cls.__name__).lower()
+        super().__init_subclass__()
+
+    def examine(self, problem: Problem, network: Network | None) -> None:
+        """Raise CertificateError unless this proves its claim about the problem and the network (None for none)."""
+        require(self.problem == problem.sha256(), "problem", "the certificate is about another problem")
+        require(self.claim == claim_text(problem, self), "claim", "differs from what the certificate proves")
+        is_decided = problem.architecture.is_two_layer and problem.trained is Trained.BOTH
+        is_decided = is_decided or isinstance(self, Fits | DoesNotFit)
+        require(is_decided, "problem", "is not of depth 2 without sharing, all trained; only fits is decided then")
+        self.check(problem, self.subject_of(problem, network))
+
+    def subject_of(self, problem: Problem, network: Network | None) -> Any:  # noqa: ARG002
+        """The network that the statement is about, if any."""
+        return None
+
+    def check(self, problem: Problem, subject: Any) -> None:
+        """Raise CertificateError unless the claim is true."""
+        raise NotImplementedError
+
 
 class AboutNetwork(Certificate):
     """A certificate about a network: its SHA-256."""
 
     network: str = field(default="", kw_only=True)
 
+    def subject_of(self, problem: Problem, network: Network | None) -> Network:
+        """The given network."""
+        if network is None:
+            raise CertificateError("network", "the certificate speaks of a network, and none is given")
+        require(network.architecture == problem.architecture, "network", "has another architecture than the problem")
+        require(self.network == network.sha256(), "network", "the certificate is about another network")
+        return network
+
 
 class WithSubject(AboutNetwork):
     """`subject` holds the parameters of the network that the statement is about, None for the given one.
 
-    ||subject - given|| <= moved ||given||.
+    ||subject - given|| <= moved ||given||, over all parameters.
     """
 
     subject: Rows | None = field(default=None, kw_only=True)
-    moved: Fraction = field(default=Fraction(0), kw_only=True)
+    moved: NotNegative = field(default=Fraction(0), kw_only=True)
+
+    def subject_of(self, problem: Problem, network: Network | None) -> Network:
+        """The given network, or the subject when it is near enough."""
+        given = super().subject_of(problem, network)
+        subject = given if self.subject is None else at("subject", Network, given.architecture, self.subject)
+        new, old = (list(chain(*one.parameters)) for one in (subject, given))
+        is_near = squared_norm(map(sub, new, old)) <= self.moved**2 * squared_norm(old)
+        is_near = is_near and (self.moved == 0 or self.subject is not None)
+        require(is_near, "moved", "the subject is farther from the given network than that, or there is none")
+        is_allowed = problem.trained is Trained.BOTH or subject.parameters[-1] == given.parameters[-1]
+        require(is_allowed, "subject", "the output weights are not trained and must be the given ones")
+        return subject
+
+
+def claim_text(problem: Problem, proof: Certificate) -> str:
+    """The one sentence that an accepted certificate proves: about what, CLAIM, and in which sense."""
+    found: dict[str, Any] = vars(proof)
+    numbers = {name: value_text(found[name]) for name, q in found.items() if isinstance(q, Fraction | Algebraic)}
+    for name, end in zip(("lower", "upper"), getattr(proof, "bracket", ()), strict=False):
+        numbers[name] = value_text(end or Fraction(0))
+    moved = isinstance(proof, WithSubject) and proof.subject is not None
+    who = f"the subject, within {numbers['moved']} of the network relative to its norm," if moved else "the network"
+    shape, points = problem.architecture, len(problem.targets)
+    masks = ", masked" if any(len(mask) < shape.layers[0].columns for mask in shape.mask_classes) else ""
+    scale = " at margin 1" if problem.goal is Goal.MAX_MARGIN else ""
+    return (
+        f"for the {problem.goal} problem ({points} points in dimension {shape.layers[0].inputs}, slope "
+        f"{value_text(shape.slope)}, bias {problem.bias}{masks}, {problem.trained} trained, half squared norm{scale}), "
+        f"{proof.CLAIM.format(who=who, proof=proof, scale=scale, **numbers)}, over the real numbers, about the exact "
+        "values of the stored numbers"
+    )
+
+
+# ------------------------------------------------------------------------------------------------- does it fit?
+
+
+def _factors(problem: Problem) -> Sequence[Fraction]:
+    """What turns f(x_i) into q_i and lambda_i into c_i: y_i for max-margin, 1 for min-norm."""
+    return problem.targets if problem.goal is Goal.MAX_MARGIN else [Fraction(1)] * len(problem.targets)
+
+
+def _neurons(network: Network) -> list[tuple[tuple[Fraction, ...], Fraction]]:
+    """(w_j, v_j) of each neuron."""
+    return list(zip(network.hidden_weights, network.output_weights, strict=True))
+
+
+@lru_cache(maxsize=4)
+def _slacks(problem: Problem, network: Network, place: str = "subject") -> tuple[Fraction, list[Fraction]]:
+    """(m, q_i - m), m the least q_i, for max-margin; (0, zeros) for min-norm; refuses a network that does not fit."""
+    values = list(map(mul, _factors(problem), outputs(problem, network)))
+    is_margin = problem.goal is Goal.MAX_MARGIN
+    require(min(values) > 0 if is_margin else values == [*problem.targets], place, NO_FIT)
+    margin = min(values) if is_margin else Fraction(0)
+    return margin, [value - margin if is_margin else Fraction(0) for value in values]
+
+
+def _objective(problem: Problem, network: Network, place: str = "subject") -> Fraction:
+    margin, _ = _slacks(problem, network, place)
+    return half_squared_norm(problem, network) / (margin or 1)
 
 
 class Fits(WithSubject):
     """The network meets every constraint; `margin` is min y_i f(x_i) > 0 for max-margin, 0 for min-norm."""
 
-    KIND = "fits"
     CLAIM = "{who} fits, with least margin {margin} (0 means equality)"
     margin: Number
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether the least margin is as stated."""
+        margin, _ = _slacks(problem, subject)
+        require(self.margin == margin, "margin", f"is {value_text(margin)}")
 
 
 class DoesNotFit(AboutNetwork):
     """The given network breaks the constraint of `point` at every scale: y_i f(x_i) <= 0, or f(x_i) != y_i."""
 
-    KIND = "does-not-fit"
     CLAIM = "{who} does not fit: it breaks the constraint of point {proof.point}"
     point: Index
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether the constraint of the point is broken."""
+        require(self.point < len(problem.targets), "point", f"there are only {len(problem.targets)} points")
+        value, target = outputs(problem, subject)[self.point], problem.targets[self.point]
+        holds = target * value > 0 if problem.goal is Goal.MAX_MARGIN else value == target
+        require(not holds, "point", "the constraint of this point holds")
+
+
+# ------------------------------------------------------------------------------------------------- stationarity
+
+
+def _coefficients(problem: Problem, multipliers: Sparse) -> dict[int, Fraction]:
+    """c_i for the listed points; refuses indices out of range and, for max-margin, negative multipliers."""
+    for place, (i, value) in enumerate(multipliers):
+        is_allowed = i < len(problem.targets) and (value >= 0 or problem.goal is Goal.MIN_NORM)
+        require(is_allowed, f"multipliers[{place}]", f"must be of one of {len(problem.targets)} points, not negative")
+    common_integers([[value for _, value in multipliers]])  # refuses numbers that are too long together
+    return {i: value * _factors(problem)[i] for i, value in multipliers}
+
+
+def _combine(factors: Sequence[int], rows: Sequence[Sequence[int]]) -> list[int]:
+    """The linear combination of rows; empty for none."""
+    return [sum(map(mul, factors, column)) for column in zip(*rows, strict=True)]
 
 
 class Stationary(WithSubject):
@@ -79,281 +210,503 @@ class Stationary(WithSubject):
     multipliers: lambda.   kink_products: (i, j, mu_ij) with mu_ij = lambda_i g_ij at kinks; not listed is a lambda_i.
     """
 
-    KIND = "stationary"
     CLAIM = "{who} fits and satisfies the Clarke KKT conditions up to " + PRECISION
     multipliers: Sparse
-    kink_products: Products = ()
-    epsilon: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
+    kink_products: Annotated[tuple[tuple[Index, Index, Number], ...], increasing] = ()
+    epsilon: NotNegative = Fraction(0)
+    delta: NotNegative = Fraction(0)
 
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether the multipliers show the Clarke KKT conditions at the subject, up to epsilon and delta.
 
-class Separator(Record):
-    """A direction in parameter space, and the signs of the multipliers of points with kinks for which it separates."""
+        With g_ij in the Clarke interval of the activation ({1}, {a}, or [a, 1] at a kink), G_j = sum_i c_i g_ij x_i and
+        w_j.G_j = sum_i c_i s(w_j.x_i) (Euler), the residual is r = (w_j - v_j G_j, v_j - w_j.G_j), where a free bias
+        does not occur in the first w_j. Checks ||r||^2 <= epsilon^2 N and, for max-margin, lambda >= 0 and
+        sum lambda_i (q_i - m) <= delta N: (epsilon, delta)-KKT at the network scaled to margin 1, relative to its norm.
+        For min-norm lambda has any sign and delta is 0.
 
-    signs: Terms
-    direction: Rows
+        Sound and complete for depth 2 without sharing, where the product of intervals is the subdifferential.
+
+        Source: arXiv:1906.05890v4, section 2 (KKT conditions); arXiv:2110.02732, Theorem 2.1.
+        """
+        _, slacks = _slacks(problem, subject)
+        norm, counted = 2 * half_squared_norm(problem, subject), problem.norm_columns
+        sums = self._sums(problem, subject, _coefficients(problem, self.multipliers))
+        require(problem.goal is Goal.MAX_MARGIN or self.delta == 0, "delta", "must be 0 for min-norm")
+        slackness = sum((value * slacks[i] for i, value in self.multipliers), Fraction(0))
+        require(slackness <= self.delta * norm, "delta", "multipliers of constraints that are not active are too large")
+        residual: list[Fraction] = []
+        for (w, v), mask, total in zip(_neurons(subject), problem.architecture.masks, sums, strict=True):
+            residual += [(w[c] if c in counted else 0) - v * total[c] for c in mask]
+            residual.append(v - dot(w, total))
+        require(squared_norm(residual) <= self.epsilon**2 * norm, "epsilon", "the residual of stationarity is larger")
+
+    def _sums(self, problem: Problem, subject: Network, on: Mapping[int, Fraction]) -> list[list[Fraction]]:
+        """G_j for each neuron; a kink product lies between a lambda_i and lambda_i, whatever the sign of lambda_i."""
+        slope, factors, signs = problem.architecture.slope, _factors(problem), pattern(problem, subject)
+        chosen: dict[tuple[int, int], Fraction] = {}
+        for place, (i, j, value) in enumerate(self.kink_products):
+            is_kink = j < len(signs) and i < len(signs[j]) and signs[j][i] == 0
+            chosen[i, j], ends = value * factors[i % len(factors)], (on.get(i, Fraction(0)), slope * on.get(i, 0))
+            is_slope = is_kink and min(ends) <= chosen[i, j] <= max(ends)
+            require(is_slope, f"kink_products[{place}]", "must be at a kink, between a lambda_i and lambda_i")
+        off = {i: slope * c for i, c in on.items()}
+        rows, row_unit = common_integers(problem.rows[i] for i in on)
+        sums: list[list[Fraction]] = []
+        for j, row in enumerate(signs):
+            values = [on[i] if row[i] > 0 else chosen.get((i, j), off[i]) for i in on]
+            (integers,), unit = common_integers([values])
+            total = _combine(integers, rows) or [0] * len(problem.rows[0])
+            sums.append([z * Fraction(1, unit * row_unit) for z in total])
+        return sums
 
 
 class NotStationary(WithSubject):
-    """No multipliers and Clarke slopes satisfy the KKT conditions up to `epsilon` and `delta`."""
+    """No multipliers and Clarke slopes satisfy the KKT conditions up to `epsilon` and `delta`.
 
-    KIND = "not-stationary"
-    CLAIM = "{who} fits, but no multipliers satisfy its Clarke KKT conditions up to " + PRECISION
-    vectors: tuple[Separator, ...]
-    epsilon: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
-    kappa: Fraction = Fraction(0)
-
-
-class Split(Record):
-    """An inner node: left child x_i.u >= 0, right child x_i.u <= 0, i = `point`."""
-
-    KIND = "split"
-    AS_LIST = True
-    point: Index
-
-
-class Range(Record):
-    """-left ||u|| <= x_i.u <= right ||u|| on a node, i = `point`, proved with the decided points in the terms (k, m).
-
-    All numbers are numerators over the certificate's denominator.
+    vectors: directions in parameter space, one for max-margin, for min-norm such that one separates for each sign
+    vector of the multipliers.
     """
 
-    AS_LIST = True
-    point: Index
-    left: int
-    right: int
-    left_terms: Terms = ()
-    right_terms: Terms = ()
+    CLAIM = "{who} fits, but no multipliers satisfy its Clarke KKT conditions up to " + PRECISION
+    vectors: tuple[Rows, ...]
+    epsilon: NotNegative = Fraction(0)
+    delta: NotNegative = Fraction(0)
+    kappa: NotNegative = Fraction(0)
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether the vectors show that no multipliers and Clarke slopes reach epsilon and delta at the subject.
+
+        Let h_i be a Clarke subgradient of q_i and theta without its free biases. If ||theta - sum lambda_i h_i|| <=
+        epsilon sqrt(N) and sum lambda_i (q_i - m) <= delta N, then for a vector z with lambda_i z.h_i <= lambda_i kappa
+        (q_i - m) for all slopes and all i, epsilon sqrt(N) ||z|| >= z.theta - sum lambda_i z.h_i >= z.theta - kappa
+        delta N =: D. So D > 0 and D^2 > epsilon^2 N ||z||^2 exclude it. A vector serves multipliers >= 0 of point i
+        when z.h_i <= kappa (q_i - m), and those <= 0 (min-norm only, where q_i = m) when z.h_i >= 0, for all slopes.
+        Every sign vector on the points where not every vector serves both must be served by one of them.
+
+        Sound; complete for depth 2 without sharing, up to rounding of epsilon, for few points with kinks in min-norm.
+
+        Source: Farkas' lemma; MATHEMATICS.md, section 2.
+        """
+        _, slacks = _slacks(problem, subject)
+        norm, size = 2 * half_squared_norm(problem, subject), len(problem.norm_columns)
+        signs = (1,) if problem.goal is Goal.MAX_MARGIN else (1, -1)
+        require(len(signs) == 1 or self.delta == self.kappa == 0, "delta", "and kappa must be 0 for min-norm")
+        served: list[list[tuple[int, ...]]] = []
+        for k, parameters in enumerate(self.vectors):
+            z: Network = at(f"vectors[{k}]", Network, subject.architecture, parameters)
+            parts = (
+                v * z_v + dot(w[:size], z_w) for (w, v), (z_w, z_v) in zip(_neurons(subject), _neurons(z), strict=True)
+            )
+            gap = sum(parts, -self.kappa * self.delta * norm)
+            excludes = gap > 0 and gap**2 > self.epsilon**2 * norm * squared_norm(chain(*z.parameters))
+            require(excludes, f"vectors[{k}]", "does not exclude epsilon and delta")
+            ranges = zip(_clarke_ranges(problem, subject, z), slacks, strict=True)
+            ends = ({1: self.kappa * slack - high, -1: low} for (low, high), slack in ranges)
+            served.append([tuple(sign for sign in signs if end[sign] >= 0) for end in ends])
+        branching = [i for i in range(len(slacks)) if any(row[i] != signs for row in served)]
+        wanted = len(signs) ** len(branching)
+        require(wanted <= MAX_BRANCHES, "vectors", f"leave more than {MAX_BRANCHES} sign vectors of multipliers")
+        found = {choice for row in served for choice in product(*(row[i] for i in branching))}
+        require(len(found) == wanted, "vectors", "do not separate the subgradients for every sign of the multipliers")
+
+
+def _clarke_ranges(problem: Problem, subject: Network, direction: Network) -> Iterator[tuple[Fraction, Fraction]]:
+    """The least and greatest z.h_i over all Clarke slopes, for every point i.
+
+    With z = (z_wj, z_vj) and b_j = v_j z_wj + z_vj w_j it is the sum over j of g_ij b_j.x_i (times y_i for max-margin):
+    also at a kink, where w_j.x_i = 0.
+    """
+    off, on = problem.architecture.slope.as_integer_ratio()
+    pairs = zip(_neurons(subject), _neurons(direction), strict=True)
+    vectors, unit = common_integers(
+        [v * b + z_v * a for a, b in zip(w, z_w, strict=True)] for (w, v), (z_w, z_v) in pairs
+    )
+    columns = zip(problem.rows, _factors(problem), zip(*pattern(problem, subject), strict=True), strict=True)
+    for row, factor, signs in columns:
+        (point,), row_unit = common_integers([row])
+        values = [(sum(map(mul, vector, point)), sign) for vector, sign in zip(vectors, signs, strict=True)]
+        slopes = {1: (on,), 0: (off, on), -1: (off,)}
+        ends = (sum(pick(z * g for g in slopes[sign]) for z, sign in values) for pick in (min, max))
+        low, high = sorted(end * factor * Fraction(1, unit * row_unit * on) for end in ends)
+        yield low, high
+
+
+# ------------------------------------------------------------------------------------------------- dual points
 
 
 class Bound(Record):
     """A leaf on which h(u) <= p.u + R ||u|| closes: one slope per point of the support, a numerator over `denominator`.
 
-    A slope counts from a c_i; "e" stands for exactly (1 - a) c_i, the slope of a point that is ON.
+    slopes: each counts from a c_i; "e" stands for exactly (1 - a) c_i, the slope of a point that is ON.
+    ranges: (i, "+", r, terms) for x_i.u <= r ||u|| and (i, "-", l, terms) for -x_i.u <= l ||u||, l and r numerators
+    as well, proved with weights (k, m) of decided points.
     """
 
-    KIND = "bound"
-    AS_LIST = True
     slopes: tuple[Whole | Literal["e"], ...]
-    ranges: Annotated[tuple[Range, ...], increasing(attrgetter("point"))] = ()
+    ranges: tuple[Range, ...] = ()
 
 
 class Empty(Record):
     """A leaf without interior: sum m_i s_i x_i = 0 over decided points, all m_i > 0; `weights` lists (i, m_i)."""
 
-    KIND = "empty"
-    AS_LIST = True
     weights: Terms
 
 
 class Active(Record):
     """A leaf on the cell of direction `active` of an enclosed point, where h(u) <= p.u and ||p|| = 1 exactly."""
 
-    KIND = "active"
-    AS_LIST = True
     active: Index
 
 
-Node: TypeAlias = Split | Bound | Empty | Active
+Nodes: TypeAlias = tuple[Index | Bound | Empty | Active, ...]
+"""A tree in pre-order: a number i splits, left child x_i.u >= 0, right child x_i.u <= 0."""
 
 
-class Tree(Record):
-    """A proof of sign * h(u) <= beta ||u|| on the columns of one mask class: nodes in pre-order, left child first."""
+class Dual(Record):
+    """Multipliers, and trees that prove s h(u) <= beta ||u|| in a number of cases; D / beta is a lower bound then."""
 
-    mask: Index
-    sign: Literal["+", "-"]
-    nodes: tuple[Node, ...]
-
-
-class LowerBound(Certificate):
-    """No network of any width has an objective below L, `bracket = (L, None)`."""
-
-    KIND = "lower-bound"
-    CLAIM = "every network of any width that fits has an objective of at least {lower}"
     multipliers: Sparse
-    beta: Fraction
-    bracket: Bracket
-    denominator: int
-    trees: tuple[Tree, ...]
+    beta: Annotated[Fraction, positive]
+    denominator: Natural
+    trees: tuple[Nodes, ...]
+
+    def value(self, problem: Problem, cases: Sequence[Case], cells: Sequence[Cell] = ()) -> Fraction:
+        """D / beta, D = sum c_i y_i, when there is a true tree for each case.
+
+        Then a network with y_i f(x_i) >= 1 (or f(x_i) = y_i), each of whose neurons is in one of the cases with s the
+        sign of v_j, has D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) <= beta sum |v_j| ||w_j|| <= beta 1/2 ||theta||^2.
+
+        Source: MATHEMATICS.md, section 5; the balance inequality is standard.
+        """
+        coefficients = _coefficients(problem, self.multipliers)
+        require(len(self.trees) == len(cases), "trees", f"must be {len(cases)}, one for each case")
+        for k, (nodes, case) in enumerate(zip(self.trees, cases, strict=True)):
+            at(f"trees[{k}]", _Side(problem, coefficients, self, case, cells).check, nodes)
+        return _dual_value(problem, coefficients) / self.beta
 
 
-class Direction(Record):
-    """A direction p of a KKT point: the output sign of its neurons, and their shares (j, share) of its amplitude.
+def _dual_value(problem: Problem, coefficients: Mapping[int, Fraction]) -> Fraction:
+    """Sum lambda_i for max-margin, sum lambda_i y_i for min-norm."""
+    return sum((c * problem.targets[i] for i, c in coefficients.items()), Fraction(0))
 
-    sides: of the points of the support, one of "+-0" each, 0 a kink; "" with `mirror`, the direction that is -p.
-    amplitude: None when it is an unknown.
+
+def _leaves(nodes: Sequence[Any], place: str, known: Mapping[Any, int], allowed: Container[Any]) -> Iterator[Any]:
+    """The leaves of a whole binary tree in pre-order with the path to each: 1 for left, -1 for right, `known` before.
+
+    A node that is no record is what an inner node decides: something allowed, once on a path.
+    """
+    path = dict(known)  # to the next node
+    is_whole = False
+    for k, node in enumerate(nodes):
+        here = f"{place}[{k}]"
+        require(not is_whole, here, "the tree is already complete")
+        if not isinstance(node, Record):
+            require(node in allowed and node not in path, here, "decides what is decided, or not to be decided")
+            path[node] = 1
+            continue
+        yield node, path, here
+        while len(path) > len(known) and path[next(reversed(path))] < 0:
+            path.popitem()
+        is_whole = len(path) == len(known)
+        if not is_whole:
+            path[next(reversed(path))] = -1
+    require(is_whole, place, "a subtree is missing")
+
+
+class _Side:
+    """s h(u) = sum_i c_i s(x_i.u) on the columns of one mask class, s = +1 or -1, in integers over a few units.
+
+    x_i = rows[k] / row_unit, k = points[i];   c_i a = base[k] / unit;   c_i (1 - a) = excess[k] / unit;
+    ||x_i|| <= sizes[i] / (denominator size_unit), none with a free bias;   t / denominator = t step / unit for slopes.
+    counted: how many columns count in the norm; a free bias is the one after.
+    A leaf with p = P / (unit row_unit), R = O / (unit denominator size_unit) closes when whole - rate O >= ||P||.
+    known: signs of points that hold in advance.   cells: sides of the points for directions that leaves may name.
     """
 
-    sign: Literal["+", "-"]
-    sides: str
-    neurons: Annotated[tuple[tuple[Index, Fraction], ...], increasing(itemgetter(0))]
-    amplitude: Fraction | None = None
-    mirror: Index | None = None
+    def __init__(
+        self, problem: Problem, c: Mapping[int, Fraction], dual: Dual, case: Case, cells: Sequence[Cell]
+    ) -> None:
+        mask, known, sign = case
+        off, on = problem.architecture.slope.as_integer_ratio()
+        rows = [[problem.rows[i][column] for column in mask] for i in c]
+        self.rows, self.row_unit = common_integers(rows)
+        (signed,), unit = common_integers([[sign * value for value in c.values()]])
+        self.points = {i: k for k, i in enumerate(c)}
+        self.known = {i: side for i, side in enumerate(known) if side and i in self.points}
+        self.cells = {
+            q: cell for q, (seen, own, cell) in enumerate(cells) if seen == mask and (own == sign or off == on)
+        }
+        self.denominator, self.step = dual.denominator, on * unit
+        self.base = [off * dual.denominator * z for z in signed]
+        self.excess = [(on - off) * dual.denominator * z for z in signed]
+        self.counted = sum(column in problem.norm_columns for column in mask)
+        (sizes,), self.size_unit = common_integers([[sqrt_upper(squared_norm(row[: self.counted])) for row in rows]])
+        is_bounded = self.counted == len(mask)
+        self.sizes = {i: size * dual.denominator for i, size in zip(c, sizes, strict=True) if is_bounded}
+        self.whole = dual.beta * dual.denominator * self.step * self.row_unit
+        self.rate = Fraction(self.row_unit, dual.denominator * self.size_unit)
+
+    def check(self, nodes: Nodes) -> None:
+        """Whether the nodes are one whole binary tree whose leaves all prove the bound: their cells cover the cone.
+
+        A point with multiplier 0 is there to be split on, or to be known: its slopes are then multiples of x_i.
+        On the cell of a direction p of an enclosed point, with all points of c_i > 0 decided as p decides them, s h(u)
+        is at most p.u, and ||p|| = 1: p has the slopes of the decided points, and c_i s(z) is concave at the others.
+        """
+        for leaf, path, here in _leaves(nodes, "", self.known, self.points):
+            if isinstance(leaf, Bound):
+                self._check_bound(leaf, path, here)
+            elif isinstance(leaf, Empty):
+                self._check_empty(leaf, path, here)
+            else:
+                cell, ups = self.cells.get(leaf.active, {}), [i for i, q in self.points.items() if self.excess[q] > 0]
+                is_cell = len(cell) > 0 and all((cell[i] or None) == path.get(i) for i in ups)
+                require(is_cell, here, "is not the cell of a direction of this sign and these columns")
+
+    def _check_bound(self, leaf: Bound, path: Mapping[int, int], place: str) -> None:
+        """Whether s h(u) <= p.u + R ||u|| on the cell, R <= beta and ||p|| <= beta - R.
+
+        Point i has the slope q_i = a c_i + t_i with c_i s(z) <= q_i z + R_i ||u||, z = x_i.u; write e_i = (1 - a) c_i.
+        As c_i s(z) = a c_i z + e_i max(z, 0), this is e_i max(z, 0) <= t_i z + R_i ||u||. It holds with R_i = 0 where
+        z >= 0 if t_i >= e_i; where z <= 0 if t_i <= 0; anywhere if e_i <= t_i <= 0; and anywhere if 0 <= t_i <= e_i
+        with R_i = max(t_i l_i, (e_i - t_i) r_i), -l_i ||u|| <= z <= r_i ||u||. Then p = sum q_i x_i and R = sum R_i.
+        The norm leaves a free bias out, so p must have none.
+        """
+        require(len(leaf.slopes) == len(self.rows), f"{place}.slopes", f"must be {len(self.rows)}, one for each point")
+        bounds = {listed[:2]: self._range(listed, path, f"{place}.ranges[{k}]") for k, listed in enumerate(leaf.ranges)}
+        slopes: list[int] = []
+        offset = 0  # R over unit * denominator * size_unit
+        for point, slope, excess, base in zip(self.points, leaf.slopes, self.excess, self.base, strict=True):
+            t = excess if slope == "e" else slope * self.step
+            sign = path.get(point, 0)
+            if not (t >= excess if sign > 0 else t <= 0 if sign < 0 else min(excess, 0) <= t <= max(excess, 0)):
+                raise CertificateError(f"{place}.slopes[{len(slopes)}]", "is not a slope that this cell allows")
+            if sign == 0 and excess > 0:
+                size = self.sizes.get(point)
+                left, right = bounds.get((point, "-"), size), bounds.get((point, "+"), size)
+                if (left is None and t) or (right is None and t != excess):
+                    raise CertificateError(f"{place}.ranges", f"must bound point {point}, as the bias is free")
+                offset += max(t * (left or 0), (excess - t) * (right or 0))
+            slopes.append(base + t)
+        p = _combine(slopes, self.rows)
+        require(not any(p[self.counted :]), f"{place}.slopes", "p has a part along the free bias")
+        gap = self.whole - self.rate * offset
+        is_closed = gap >= 0 and sum(z * z for z in p) <= gap**2
+        require(is_closed, place, "does not close: R > beta or ||p|| > beta - R")
+
+    def _range(self, listed: Range, path: Mapping[int, int], place: str) -> int:
+        """r over denominator * size_unit, when x.u <= r ||u|| on the cell, x = ±x_i.
+
+        Checks r >= ||x + sum m_k s_k x_k||, m_k >= 0: as s_k x_k.u >= 0 on the cell, x.u is at most the product of u
+        with that vector. The norm leaves a free bias out, so the vector must have none.
+        """
+        point, end, bound, terms = listed
+        are_decided = all(i in path and weight >= 0 for i, weight in terms)
+        is_open = point in self.points and point not in path and self.excess[self.points[point]] > 0
+        require(is_open, place, "must be about an undecided point with c_i > 0")
+        require(bound >= 0 and are_decided, place, "must have numbers >= 0, and weights only on points decided here")
+        factors = [self.denominator if end == "+" else -self.denominator, *(weight * path[i] for i, weight in terms)]
+        vector = _combine(factors, [self.rows[self.points[i]] for i in (point, *(i for i, _ in terms))])
+        is_range = not any(vector[self.counted :]) and sum(z * z for z in vector) <= (bound * self.row_unit) ** 2
+        require(is_range, place, "is larger, or has a part along the free bias")
+        return bound * self.size_unit
+
+    def _check_empty(self, leaf: Empty, path: Mapping[int, int], place: str) -> None:
+        """Whether the cell has no interior: all s_i x_i.u >= 0 and sum m_i s_i x_i = 0 with m_i > 0 make x_i.u = 0.
+
+        Then the other leaves cover a dense set, and s h(u) <= beta ||u|| holds everywhere by continuity.
+        """
+        are_decided = all(point in path and weight > 0 for point, weight in leaf.weights)
+        require(are_decided and leaf.weights != (), place, "must have weights > 0, on points decided here")
+        rows = [self.rows[self.points[point]] for point, _ in leaf.weights]
+        is_empty = all(map(any, rows)) and not any(_combine([m * path[i] for i, m in leaf.weights], rows))
+        require(is_empty, place, "must combine points that the mask does not hide to 0")
 
 
-class StationaryNear(AboutNetwork):
-    """An exact Clarke KKT point within `moved` ||theta|| of theta, the network times `factor`.
+class LowerBound(Dual, Certificate):
+    """No network of any width has an objective below L, `bracket = (L, None)`; trees by mask class, "+" before "-"."""
 
-    support: the points that may have multipliers.   optimality: what the point is.
-    centre, radii: a box for the unknowns: the multipliers of the support, and for each direction its amplitude, its
-    kink products and its free bias (those that it has, in this order).   inverse: of the Jacobian, over `denominator`.
-    pricing: for an optimum of any width: trees that prove |h(u)| <= ||u|| at its multipliers, in the form of a lower
-    bound at those of the centre, with a beta < 1 that leaves room for the difference.
-    """
+    CLAIM = "every network of any width that fits has an objective of at least {lower}"
+    bracket: tuple[Number | None, Number | None]
 
-    KIND = "stationary-near"
-    CLAIM = (
-        "within {moved} of the network times {factor}, relative to its norm, there is an exact {proof.optimality} of "
-        "its shape, where the Clarke KKT conditions hold"
-    )
-    moved: Fraction
-    factor: Fraction
-    optimality: Literal["stationary point", "local optimum", "optimum of any width"]
-    support: Annotated[tuple[Index, ...], increasing(int)]
-    directions: tuple[Direction, ...]
-    centre: tuple[Fraction, ...]
-    radii: tuple[Fraction, ...]
-    inverse: tuple[tuple[int, ...], ...]
-    denominator: int
-    pricing: LowerBound | None = None
+    def check(self, problem: Problem, subject: None) -> None:
+        """Whether every network of any width with these masks has an objective of at least L = D / beta."""
+        lower = self.value(problem, every_case(problem))
+        require((lower, subject) == self.bracket and lower >= 0, "bracket", "must be dual value / beta and null")
 
 
-class UpperBound(Certificate):
-    """`witness` fits and has objective U, as it is or with its neurons balanced: `bracket = (None, U)`."""
-
-    KIND = "upper-bound"
-    CLAIM = "a network of width {proof.witness.architecture.layers[0].outputs} fits with objective {upper}"
-    witness: Network
-    bracket: Bracket
-
-
-class BetterNetwork(WithSubject):
-    """`witness` fits, and its objective times 1 + `tolerance` is below the network's."""
-
-    KIND = "better-network"
-    CLAIM = (
-        "{who} is beaten ({proof.scope}): another of width {proof.witness.architecture.layers[0].outputs} fits, "
-        "and its objective times 1 + {tolerance} is less"
-    )
-    witness: Network
-    tolerance: Fraction
-    scope: Literal["own-width", "any-width"]
+def every_case(problem: Problem) -> list[Case]:
+    """The cases of a bound for networks of any width."""
+    return [(mask, (), sign) for mask in problem.architecture.mask_classes for sign in (1, -1)]
 
 
 class OptimalWithin(WithSubject):
     """The network's objective is at most (1 + `tolerance`) times the bound that `lower` proves."""
 
-    KIND = "optimal-within"
     CLAIM = "{who} fits, and its objective is at most 1 + {tolerance} times that of any network of any width that fits"
-    tolerance: Fraction
+    tolerance: NotNegative
     lower: LowerBound
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether objective(subject) <= (1 + tolerance) L, L proved by the lower bound."""
+        at("lower", self.lower.examine, problem, None)
+        is_within = _objective(problem, subject) <= (1 + self.tolerance) * (self.lower.bracket[0] or 0)
+        require(is_within, "tolerance", "the objective is farther above the lower bound")
 
 
 class Infeasible(Certificate):
     """No network of any width fits: the dual function of `multipliers` vanishes, and their dual value does not."""
 
-    KIND = "infeasible"
     CLAIM = "no network of any width fits"
     multipliers: Sparse
 
+    def check(self, problem: Problem, subject: None) -> None:  # noqa: ARG002
+        """Whether h vanishes and the dual value D does not, so that no network of any width fits.
 
-class Tie(Record):
-    """A choice: left x_i.u_j >= 0, right x_i.u_j <= 0, at a point i with w_j.x_i = 0."""
+        If f fits, D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) = 0, with D = sum lambda_i > 0 for max-margin; for min-norm
+        D is equal to it. As s(z) = (1+a)/2 z + (1-a)/2 |z|, h = 0 on a mask class if sum c_i x_i = 0 and, for a < 1, on
+        each line {t r} of the masked x_i = t_i r: sum c_i |t_i| = 0.
 
-    KIND = "tie"
-    AS_LIST = True
-    neuron: Index
-    point: Index
+        Source: MATHEMATICS.md, section 5.
+        """
+        coefficients = _coefficients(problem, self.multipliers)
+        require(_dual_value(problem, coefficients) != 0, "multipliers", "have the dual value 0")
+        for mask in problem.architecture.mask_classes:
+            lines: dict[tuple[Fraction, ...], Fraction] = defaultdict(Fraction)
+            rows = [[problem.rows[i][column] for column in mask] for i in coefficients]
+            for c, row in zip(coefficients.values(), rows, strict=True):
+                lead = next(filter(None, row), Fraction(0))
+                lines[tuple(z / (lead or 1) for z in row)] += c * abs(lead)
+            totals = [dot(coefficients.values(), column) for column in zip(*rows, strict=True)]
+            is_zero = not any(totals) and (problem.architecture.slope == 1 or not any(lines.values()))
+            require(is_zero, "multipliers", "sum c_i x_i is not 0, or sum c_i |x_i| on a line of points")
 
 
-class Side(Record):
-    """A choice: left v_j >= 0, right v_j <= 0, of a neuron with v_j = 0."""
-
-    KIND = "side"
-    AS_LIST = True
-    neuron: Index
-
-
-class Nearby(Record):
-    """A dual point for the choices above it, and one proof of sign * h(u) <= ||u|| for each kind of neuron there."""
-
-    KIND = "nearby"
-    AS_LIST = True
-    multipliers: Sparse
-    denominator: int
-    trees: tuple[tuple[Node, ...], ...]
+# ------------------------------------------------------------------------------------------------- local optima
 
 
 class Local(WithSubject):
     """No network near this one is better: a tree of choices in pre-order, the left one first, each with a dual point.
 
-    The cones of the trees follow from the signs of the network's preactivations and the choices; see the checker.
+    A choice (j, i) at a point i with w_j.x_i = 0 is left x_i.u_j >= 0, right x_i.u_j <= 0; (j, None) at a neuron with
+    v_j = 0 is left v_j >= 0, right v_j <= 0.
     """
 
-    KIND = "local"
     CLAIM = "{who} fits and is a local optimum"
-    nodes: tuple[Tie | Side | Nearby, ...]
+    nodes: tuple[tuple[Index, Index | None] | Dual, ...]
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether no network near the subject that fits has a smaller objective O (for max-margin at margin 1).
+
+        Near the subject every preactivation and output weight that is not 0 keeps its sign. The tree of choices decides
+        others; its leaves cover all cases. In each, neuron j has an output sign s_j and its u_j is in the cone of the
+        signs: D / beta = O is a lower bound there. One tree serves all neurons with the same mask, cone and sign; they
+        come in the order of the neurons, sign + first. A leaf without interior is covered by its neighbours.
+
+        Sound. Complete for rational multipliers: MATHEMATICS.md, section 4.
+        """
+        objective, signs = _objective(problem, subject), pattern(problem, subject)
+        sides = [(v > 0) - (v < 0) for v in subject.output_weights]
+        ties: set[tuple[int, int | None]] = {
+            (j, i) for j, row in enumerate(signs) for i, on in enumerate(row) if not on
+        }
+        ties |= {(j, None) for j, side in enumerate(sides) if not side}
+        for leaf, path, here in _leaves(self.nodes, "nodes", {}, ties):
+            cases: dict[Case, None] = {}
+            for j, (mask, row, side) in enumerate(zip(problem.architecture.masks, signs, sides, strict=True)):
+                cone = tuple(on or path.get((j, i), 0) for i, on in enumerate(row))
+                own = side or path.get((j, None), 0)
+                cases |= {(mask, cone, sign): None for sign in (1, -1) if own in (0, sign)}
+            value = at(here, leaf.value, problem, list(cases))
+            require(value == objective, here, "has a dual value other than the objective")
 
 
 class NotLocal(WithSubject):
-    """Better networks lie on a segment that begins at this one, in the variables u_j = |v_j| w_j.
+    """Better networks lie on a segment that begins at this one, in the variables u_j = |v_j| w_j with signs s_j.
 
-    direction: the whole segment, shape (k, columns).   signs: the output signs of neurons with v_j = 0 that move.
+    end: the parameters (u_j, s_j) at its end, s_j = 1 or -1.
     """
 
-    KIND = "not-local"
     CLAIM = "{who} fits and is no local optimum: arbitrarily near to it others fit and have a smaller objective"
-    signs: Terms
-    direction: Rows
+    end: Rows
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether the networks on the segment fit and are better than the subject at its beginning.
+
+        f(x) = sum_j s_j s(u_j.x), and balanced neurons cost ||u_j|| without a free bias. No u_j.x_i changes its sign
+        within the segment, so f is affine there, the constraints hold on all of it if they hold at its end, and the
+        cost is convex: smaller at the end, it is smaller everywhere. Near the beginning the networks v_j = s_j
+        ||u_j||^(1/2), w_j = u_j / |v_j| tend to the subject, which is balanced. (A neuron that gets a free bias without
+        weights: v_j = t^0.9, b_j of order t^0.1, which costs o(t).)
+
+        Source: MATHEMATICS.md, section 4.
+        """
+        end: Network = at("end", Network, subject.architecture, self.end)
+        size, cost = len(problem.norm_columns), Fraction(0)
+        for j, ((w, v), (u, s)) in enumerate(zip(_neurons(subject), _neurons(end), strict=True)):
+            require(squared_norm(w[:size]) == v * v, "subject", f"neuron {j} is not balanced")
+            is_sign = abs(s) == 1 and s * v >= 0 and not (v == 0 and any(u) and any(w))
+            require(is_sign, "end", f"neuron {j} needs the sign of v_j, or 1 or -1 if that is 0, and no free bias then")
+            cost += sqrt_upper(squared_norm(u[:size]), ROOT_BITS)
+        changes = zip(chain(*pattern(problem, subject)), chain(*pattern(problem, end)), strict=True)
+        require(all(before * after >= 0 for before, after in changes), "end", "takes a preactivation across 0")
+        is_feasible = _slacks(problem, end, "end")[0] >= _slacks(problem, subject)[0]
+        require(is_feasible, "end", NO_FIT)
+        require(cost < half_squared_norm(problem, subject), "end", "does not lower the objective")
 
 
-KINDS = {
-    kind.KIND: kind
-    for kind in (
-        Fits, DoesNotFit, Stationary, NotStationary, StationaryNear, Local, NotLocal, LowerBound, UpperBound,
-        BetterNetwork,
-        OptimalWithin, Infeasible,
+# ------------------------------------------------------------------------------------------------- other networks
+
+
+def witness_value(problem: Problem, witness: Network) -> Fraction:
+    """An upper bound of the objective of another network, of the problem's inputs, slope, bias and masks, balanced.
+
+    Neuron j costs 1/2 (||w_j||^2 + v_j^2), and |v_j| ||w_j|| once it has become (w_j t, v_j / t) with t > 0 such that
+    both are equal, which f does not notice.
+    """
+    ours, theirs = problem.architecture, witness.architecture
+    alike = [(shape.layers[0].inputs, shape.layers[0].bias, shape.slope) for shape in (ours, theirs)]
+    is_alike = theirs.is_two_layer and alike[0] == alike[1]
+    require(is_alike, "witness", "must be a two-layer network with the inputs, slope and bias of the problem")
+    require(set(theirs.masks) <= set(ours.masks), "witness", "has a neuron whose mask is none of the problem's")
+    own, size = _objective(problem, witness, "witness"), len(problem.norm_columns)
+    costs = (abs(v) * sqrt_upper(squared_norm(w[:size])) or v * v / 2 for w, v in _neurons(witness))
+    return min(own, sum(costs, Fraction(0)) / (_slacks(problem, witness, "witness")[0] or 1))
+
+
+class UpperBound(Certificate):
+    """`witness` fits and has an objective of at most U, its neurons balanced: `bracket = (None, U)`."""
+
+    CLAIM = (
+        "a network of width {proof.witness.architecture.layers[0].outputs} fits with an objective of at most {upper}"
     )
-}  # fmt: skip
-to_json = Certificate.to_json
+    witness: Network
+    bracket: tuple[Number | None, Number | None]
+
+    def check(self, problem: Problem, subject: None) -> None:
+        """Whether U is at least the value of the witness."""
+        value, (lower, upper) = witness_value(problem, self.witness), self.bracket
+        is_bound = lower is subject and upper is not None and upper >= value
+        require(is_bound, "bracket", f"must be null and at least {value_text(value)}")
 
 
-def read_certificate(text: str) -> Certificate:
-    """The certificate that a JSON text holds; CertificateError names the place of the first fault."""
-    return from_json(load_json(text))
+class BetterNetwork(WithSubject):
+    """`witness` fits, and its objective times 1 + `tolerance` is below the network's."""
 
-
-def from_json(value: object) -> Certificate:
-    """The certificate that a JSON object describes; CertificateError names the place of the first fault."""
-    kind = cast("dict[str, object]", value).get("kind") if isinstance(value, dict) else None
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise CertificateError("kind", f"{kind!r:.60} is not one of {', '.join(KINDS)}")
-    return reader(KINDS[kind])(value)
-
-
-def claim_text(problem: Problem, proof: Certificate) -> str:
-    """The one sentence that an accepted certificate proves: about what, CLAIM, and in which sense."""
-    found = {name: cast("Fraction", q) for name, q in vars(proof).items() if isinstance(q, Fraction | Algebraic)}
-    numbers = {name: value_text(number) for name, number in found.items()}
-    for name, end in zip(("lower", "upper"), getattr(proof, "bracket", ()), strict=False):
-        numbers[name] = value_text(end or Fraction(0))
-    moved = isinstance(proof, WithSubject) and proof.subject is not None
-    who = f"the subject, within {numbers['moved']} of the network relative to its norm," if moved else "the network"
-    shape, points = problem.architecture, len(problem.targets)
-    masks = ", masked" if any(len(mask) < shape.layers[0].columns for mask in problem.architecture.mask_classes) else ""
-    scale = " at margin 1" if problem.goal is Goal.MAX_MARGIN else ""
-    return (
-        f"for the {problem.goal.value} problem ({points} points in dimension {shape.layers[0].inputs}, slope "
-        f"{value_text(shape.slope)}, bias {problem.bias.value}{masks}, {problem.trained.value} trained, half squared "
-        f"norm{scale}), {proof.CLAIM.format(who=who, proof=proof, scale=scale, **numbers)}, over the real numbers, "
-        "about the exact values of the stored numbers"
+    CLAIM = (
+        "{who} is beaten ({proof.scope}): another of width {proof.witness.architecture.layers[0].outputs} fits, "
+        "and its objective times 1 + {tolerance} is less"
     )
+    witness: Network
+    tolerance: NotNegative
+    scope: Literal["own-width", "any-width"]
 
-
-def sealed(problem: Problem, network: Network | None, certificate: Certificate) -> Certificate:
-    """`certificate` with the hashes of the problem and the network and the claim filled in."""
-    if isinstance(certificate, AboutNetwork) and network is not None:
-        certificate = replace(certificate, network=network.sha256())
-    certificate = replace(certificate, problem=problem.sha256())
-    return replace(certificate, claim=claim_text(problem, certificate))
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether the witness is better by more than the tolerance. Own width: per mask class."""
+        found = witness_value(problem, self.witness)
+        is_narrow = Counter(self.witness.architecture.masks) <= Counter(problem.architecture.masks)
+        is_narrow = is_narrow or self.scope == "any-width"
+        require(is_narrow, "scope", "the witness has more neurons of a mask class than the network")
+        is_better = found * (1 + self.tolerance) < _objective(problem, subject)
+        require(is_better, "witness", "is not better by more than the tolerance")

@@ -21,23 +21,19 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import chain, count
 from operator import mul
-from typing import NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
-from verify.certificate import StationaryNear
+from verify.certificate import AboutNetwork, Cell, Dual, NotNegative, every_case
+from verify.codec import Record, at, increasing
 from verify.errors import require
 from verify.exact import common_integers, sqrt_lower, sqrt_upper, squared_norm
-from verify.statement import Bias, Goal, Network, Problem
-
-__all__ = ["Box", "Cell", "Equation", "Form", "Point", "check_stationary_near", "has_root"]
+from verify.statement import Bias, Goal, Index, Natural, Network, Problem
 
 Form: TypeAlias = dict[int, Fraction]
 """A linear form in the unknowns z_1, z_2, ...; the key 0 stands for the constant, z_0 = 1."""
 
 Equation: TypeAlias = Sequence[tuple[Form, Form]]
 """A sum of products of two forms, to be 0."""
-
-Cell: TypeAlias = tuple[tuple[int, ...], str, dict[int, str]]
-"""The columns that a direction sees, its sign, and its side of each point of the support."""
 
 ZERO, ONE = Fraction(0), Fraction(1)
 UNIT: Form = {0: ONE}
@@ -78,31 +74,144 @@ def has_root(equations: Sequence[Equation], box: Box, inverse: Sequence[Sequence
     |z - Y F(z) - centre| <= |Y F| + |I - Y J| r + |Y| |B|, r the radii. Where that is < r the map takes the box into
     itself and has a fixed point (Brouwer), a zero of F because Y is invertible: |I - Y J| r < r.
     """
-    lines: list[list[Fraction]] = []
+    lines: list[list[Fraction]] = []  # F, the bound of B, and the Jacobian
     for equation in equations:
-        line = [ZERO] * (len(equations) + 3)  # F, the bound of B, a column without meaning, and the Jacobian
-        for a, b in equation:
-            (value_a, change_a), (value_b, change_b) = box.around(a), box.around(b)
-            line[0] += value_a * value_b
-            line[1] += change_a * change_b
-            for k, slope in _sum([(value_b, a), (value_a, b)]).items():
-                line[k + 2] += slope
-        lines.append(line)
+        parts = [(a, *box.around(a), b, *box.around(b)) for a, b in equation]
+        slopes = _sum(chain.from_iterable(((at_b, a), (at_a, b)) for a, at_a, _, b, at_b, _ in parts))
+        value = sum((at_a * at_b for _, at_a, _, _, at_b, _ in parts), ZERO)
+        bound = sum((in_a * in_b for _, _, in_a, _, _, in_b in parts), ZERO)
+        lines.append([value, bound, *(slopes.get(k, ZERO) for k in range(1, len(box.radii)))])
     integers, unit = common_integers(lines)
     columns, whole = list(zip(*integers, strict=True)), unit * denominator
     for k, row in enumerate(inverse):
         step = abs(sum(map(mul, row, columns[0]))) + sum(map(mul, map(abs, row), columns[1]))
-        image = [(q == k) * whole - sum(map(mul, row, column)) for q, column in enumerate(columns[3:])]
+        image = [(q == k) * whole - sum(map(mul, row, column)) for q, column in enumerate(columns[2:])]
         if not step + sum(map(mul, map(abs, image), box.radii[1:])) < whole * box.radii[k + 1]:
             return False
-    return denominator > 0 and min(box.radii[1:], default=ONE) > 0
+    return min(box.radii[1:], default=ONE) > 0
+
+
+class Direction(Record):
+    """A direction p of a KKT point: the output sign of its neurons, and their shares (j, share) of its amplitude.
+
+    sides: of the points of the support, one of "+-0" each, 0 a kink; "" with `mirror`, the direction that is -p.
+    amplitude: None when it is an unknown.
+    """
+
+    sign: Literal["+", "-"]
+    sides: str
+    neurons: Annotated[tuple[tuple[Index, Fraction], ...], increasing]
+    amplitude: Fraction | None = None
+    mirror: Index | None = None
+
+
+class StationaryNear(AboutNetwork):
+    """An exact Clarke KKT point within `moved` ||theta|| of theta, the network times `factor`.
+
+    support: the points that may have multipliers.   optimality: what the point is.
+    centre, radii: a box for the unknowns: the multipliers of the support, and for each direction its amplitude, its
+    kink products and its free bias (those that it has, in this order).   inverse: of the Jacobian, over `denominator`.
+    pricing: for an optimum of any width: a proof of |h(u)| <= ||u|| at its multipliers, in the form of a bound at those
+    of the centre, with a beta < 1 that leaves room for the difference.
+    """
+
+    CLAIM = (
+        "within {moved} of the network times {factor}, relative to its norm, there is an exact {proof.optimality} of "
+        "its shape, where the Clarke KKT conditions hold"
+    )
+    moved: NotNegative
+    factor: Fraction
+    optimality: Literal["stationary point", "local optimum", "optimum of any width"]
+    support: tuple[Index, ...]
+    directions: tuple[Direction, ...]
+    centre: tuple[Fraction, ...]
+    radii: tuple[Fraction, ...]
+    inverse: tuple[tuple[int, ...], ...]
+    denominator: Natural
+    pricing: Dual | None = None
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether a Clarke KKT point lies within moved ||factor theta|| of factor theta.
+
+        Local optimum: without zero neurons and with s_C y_i lambda_i < 0 at every kink, the one lambda serves all cells
+        around the point. Optimum of any width: if |h(u)| <= ||u|| on every mask class, no network has an objective
+        below sum_i lambda_i y_i, and the point has that one. The trees for this may use at exactly 1 the cell of each
+        direction, where s_C h(u) is at most p_C.u. Elsewhere they leave room for the change of h within the box, at
+        most sum_i radius_i ||x_i|| ||u||.
+        """
+        owned, width = [j for direction in self.directions for j, _ in direction.neurons], len(subject.output_weights)
+        is_owned = len({*owned}) == len(owned) and max(owned, default=0) < width
+        require(is_owned, "directions", "name a neuron twice, or one that there is not")
+        is_support = [*self.support] == sorted({*self.support} & {*range(len(problem.targets))})
+        require(is_support, "support", f"must be some of {len(problem.targets)} points, in increasing order")
+        point = Point(problem, subject, self)
+        sizes = {point.unknowns, len(self.centre), len(self.radii), len(self.inverse), *map(len, self.inverse)}
+        is_square = sizes == {len(point.equations)}
+        require(is_square, "centre", f"there are {point.unknowns} unknowns, as many equations if any")
+        box = Box((ONE, *self.centre), (ZERO, *self.radii))
+        is_enclosed = has_root(point.equations, box, self.inverse, self.denominator)
+        require(is_enclosed, "inverse", "does not show that the box holds a root")
+        is_local, is_global = self.optimality == "local optimum", self.optimality == "optimum of any width"
+        for place, forms, signs in point.strict:
+            ends = [end for form in forms for end in box.range(form)]
+            is_strict = any(min(sign * end for end in ends) > 0 for sign in signs)
+            slope = "has a slope that may be at an end, or, at a local optimum, at a point that it helps"
+            require(is_strict, place, slope if forms[1:] else "has a number that is not positive on the whole box")
+        require(len(owned) == width or not is_local, "optimality", "is not proved for a point with zero neurons")
+        self._check_other_points(problem, point, box)
+        self._check_distance(problem, subject, point, box)
+        require((self.pricing is not None) == is_global, "pricing", "is for an optimum of any width, and needed then")
+        if self.pricing is not None:
+            parts = list(zip(self.support, self.centre, self.radii, strict=False))
+            room = sum((radius * sqrt_upper(squared_norm(problem.rows[i])) for i, _, radius in parts), ZERO)
+            expected = tuple((i, value) for i, value, radius in parts if abs(value) > radius), 1 - room
+            is_pricing = (self.pricing.multipliers, self.pricing.beta) == expected
+            is_pricing = is_pricing and len(expected[0]) == len(self.support) and problem.bias is not Bias.FREE
+            require(
+                is_pricing, "pricing", "must be at the multipliers of the centre, none of them 0, no bias being free"
+            )
+            cells = [cell for _, _, cell in point.parts]
+            at("pricing", self.pricing.value, problem, every_case(problem), cells)
+
+    def _check_other_points(self, problem: Problem, point: "Point", box: Box) -> None:
+        """Whether f fits the points outside the support on the whole box; copies of its points are left out."""
+        parts = [(box.range(c), {q: box.range(form) for q, form in p.items()}, s) for c, p, (_, s, _) in point.parts]
+        for i, (row, y) in enumerate(zip(problem.rows, problem.targets, strict=True)):
+            low = high = ZERO
+            for amplitude, p, sign in parts:
+                zs = [sum((pick(row[c] * end for end in ends) for c, ends in p.items()), ZERO) for pick in (min, max)]
+                values = [c * sign * max(z, problem.architecture.slope * z) for c in amplitude for z in zs]
+                low, high = low + min(values), high + max(values)
+            fits = min(low * y, high * y) >= 1 if problem.goal is Goal.MAX_MARGIN else low == high == y
+            is_met = fits or (row, y) in point.support
+            require(is_met, "support", f"leaves point {i} out, whose constraint need not hold on the whole box")
+
+    def _check_distance(self, problem: Problem, network: Network, point: "Point", box: Box) -> None:
+        """Whether ||factor theta - theta*|| <= moved ||factor theta|| for every theta* of the box.
+
+        For neuron j of direction C it is t^2 ||theta_j||^2 - 2 t sqrt(c_j) (w_j.p_C + s_C v_j) + c_j (||p_C||^2 + 1).
+        """
+        is_factor = self.factor == 1 or (self.factor > 0 and problem.goal is Goal.MAX_MARGIN)
+        require(is_factor, "factor", "must be positive, and 1 for min-norm")
+        apart = size = self.factor**2 * squared_norm(chain(*network.parameters))
+        for direction, (amplitude, p, (_, sign, _)) in zip(self.directions, point.parts, strict=True):
+            square = 1 + sum((max(end * end for end in box.range(form)) for form in p.values()), ZERO)
+            for j, share in direction.neurons:
+                low, high = (abs(share) * end for end in box.range(amplitude))
+                roots = sqrt_lower(low, BITS), sqrt_upper(high, BITS)
+                along = _sum((network.hidden_weights[j][c], form) for c, form in p.items())
+                along = _sum([(ONE, along), (sign * network.output_weights[j], UNIT)])
+                ends = box.range(along if share > 0 else _sum([(-1, along)]))
+                apart += high * square - 2 * self.factor * min(root * end for root in roots for end in ends)
+        require(apart <= self.moved**2 * size, "moved", "the point may be farther from the network than that")
 
 
 class Point:
     """The unknown point of a certificate: its numbers as forms in the unknowns, and the conditions on these.
 
-    parts[C]: (c_C, p_C by columns, its cell).   equations: F.   positive: (place, form) to be > 0 on the whole box.
-    kinks: (place, s_C y_i (lambda_i - mu), s_C y_i (mu - a lambda_i)), two forms to be of one sign on the box.
+    parts[C]: (c_C, p_C by columns, its cell).   equations: F.
+    strict: (place, forms, signs), forms that must all be of one of the signs on the whole box. At a kink they are
+    s_C y_i (lambda_i - mu) and s_C y_i (mu - a lambda_i); they are negative at a local optimum.
     """
 
     def __init__(self, problem: Problem, network: Network, proof: StationaryNear) -> None:
@@ -110,126 +219,50 @@ class Point:
         self.support = [(problem.rows[i], problem.targets[i]) for i in proof.support]
         rows, numbers = [row for row, _ in self.support], count(1)
         every: list[Form] = [{next(numbers): y if is_margin else ONE} for _, y in self.support]  # y_i lambda_i
-        slopes, fits = {"+": ONE, "-": slope, "0": ONE}, [[({0: -y}, UNIT)] for _, y in self.support]
-        self.positive = [("support", {k: ONE}) for form in every for k in form if is_margin]
+        slopes, fits = {1: ONE, -1: slope, 0: ONE}, [[({0: -y}, UNIT)] for _, y in self.support]
+        signs = (-1,) if proof.optimality == "local optimum" else (1, -1)
+        self.strict: list[tuple[str, list[Form], tuple[int, ...]]]
+        self.strict = [("support", [{k: ONE}], (1,)) for form in every for k in form if is_margin]
         self.equations: list[Equation] = [*fits]
-        self.kinks: list[tuple[str, Form, Form]] = []
         self.parts: list[tuple[Form, dict[int, Form], Cell]] = []
         mirrored: set[tuple[int, ...]] = set()
         for place, direction in enumerate(proof.directions):
-            here, sides, sign = f"directions[{place}]", direction.sides, SIDES[direction.sign]
+            here, sign, fixed = f"directions[{place}]", SIDES[direction.sign], direction.amplitude
             masks = {network.architecture.masks[j] for j, _ in direction.neurons}
             shares = [abs(share) if slope == 1 else share for _, share in direction.neurons]
             is_shared = len(masks) == 1 and sum(shares) == 1 and min(shares) > 0
             require(is_shared, f"{here}.neurons", "must see the same columns and have shares > 0 of sum 1")
-            mask, fixed = masks.pop(), direction.amplitude
+            mask = masks.pop()
             amplitude = {next(numbers): ONE} if fixed is None else {0: fixed}
-            self.positive.append((f"{here}.amplitude", amplitude))
+            self.strict.append((f"{here}.amplitude", [amplitude], (1,)))
             if direction.mirror is None:
-                is_whole = len(sides) == len(every) and set(sides) <= SIDES.keys()
+                is_whole = len(direction.sides) == len(every) and {*direction.sides} <= SIDES.keys()
                 require(is_whole, f"{here}.sides", f"must be {len(every)}, each one of +-0")
+                sides = [SIDES[side] for side in direction.sides]
                 own: list[Form] = []  # y_i mu_i
                 for side, (k, y) in zip(sides, (pair for form in every for pair in form.items()), strict=True):
-                    own.append({next(numbers) if side == "0" else k: y * slopes[side]})
+                    own.append({k if side else next(numbers): y * slopes[side]})
                 pulls = {c: _sum((row[c], form) for row, form in zip(rows, own, strict=True)) for c in mask}
                 p = {c: _sum([(sign, pulls[c])]) if c in counted else {next(numbers): ONE} for c in mask}
                 self.equations.append([({0: -ONE}, UNIT), *((p[c], p[c]) for c in mask if c in counted)])
                 self.equations += [[(pulls[c], UNIT)] for c in mask if c not in counted]
                 for row, side, whole, mine in zip(rows, sides, every, own, strict=True):
-                    z = _sum((row[c] * (SIDES[side] or 1), p[c]) for c in mask)
-                    if side == "0":
+                    z = _sum((row[c] * (side or 1), p[c]) for c in mask)
+                    if side == 0:
                         self.equations.append([(z, UNIT)])
-                        ends = _sum([(sign, whole), (-sign, mine)]), _sum([(sign, mine), (-sign * slope, whole)])
-                        self.kinks.append((f"{here}.sides", *ends))
+                        ends = [_sum([(sign, whole), (-sign, mine)]), _sum([(sign, mine), (-sign * slope, whole)])]
+                        self.strict.append((f"{here}.sides", ends, signs))
                     elif slope != 1:
-                        self.positive.append((f"{here}.sides", z))
+                        self.strict.append((f"{here}.sides", [z], (1,)))
             else:
-                base = proof.directions[min(direction.mirror, place)]
-                is_mirror = direction.mirror < place and self.parts[direction.mirror][2][:2] == (mask, direction.sign)
-                is_mirror = is_mirror and base.mirror is None and sides == ""
+                _, base, cell = self.parts[min(direction.mirror, place - 1)]
+                is_mirror = direction.mirror < place and cell[:2] == (mask, sign) and direction.sides == ""
                 require(is_mirror, f"{here}.mirror", "must be an earlier direction of the same sign and columns")
-                sides = base.sides.translate(str.maketrans("+-", "-+"))
-                p = {c: _sum([(-1, form)]) for c, form in self.parts[direction.mirror][1].items()}
+                sides, p = [-side for side in cell[2].values()], {c: _sum([(-1, form)]) for c, form in base.items()}
                 mirrored.add(mask)
-            self.parts.append((amplitude, p, (mask, direction.sign, dict(zip(proof.support, sides, strict=True)))))
+            self.parts.append((amplitude, p, (mask, sign, dict(zip(proof.support, sides, strict=True)))))
             for fit, row, side in zip(fits, rows, sides, strict=True):
                 fit.append((amplitude, _sum((sign * slopes[side] * row[c], p[c]) for c in mask)))
         for c in chain(*sorted(mirrored)):
             self.equations.append([(_sum((row[c], form) for row, form in zip(rows, every, strict=True)), UNIT)])
         self.unknowns = next(numbers) - 1
-
-
-def check_stationary_near(problem: Problem, network: Network, proof: StationaryNear) -> Sequence[Cell]:
-    """Whether a Clarke KKT point lies within moved ||factor theta|| of factor theta; CertificateError says what fails.
-
-    Local optimum: without zero neurons and with s_C y_i lambda_i < 0 at every kink, the one lambda serves all cells
-    around the point. Optimum of any width: if |h(u)| <= ||u|| on every mask class, no network has an objective below
-    sum_i lambda_i y_i, and the point has that one. Returned is what the trees for this may use at exactly 1: the cell
-    of each direction, where s_C h(u) is at most p_C.u. Elsewhere they leave room for the change of h within the box,
-    at most sum_i radius_i ||x_i|| ||u||.
-    """
-    owned, width = [j for direction in proof.directions for j, _ in direction.neurons], len(network.output_weights)
-    is_owned = len(set(owned)) == len(owned) and max(owned, default=0) < width
-    require(is_owned, "directions", "name a neuron twice, or one that there is not")
-    require(max(proof.support, default=0) < len(problem.targets), "support", f"of {len(problem.targets)} points")
-    point = Point(problem, network, proof)
-    sizes = {point.unknowns, len(proof.centre), len(proof.radii), len(proof.inverse), *map(len, proof.inverse)}
-    require(sizes == {len(point.equations)}, "centre", f"there are {point.unknowns} unknowns, as many equations if any")
-    box = Box((ONE, *proof.centre), (ZERO, *proof.radii))
-    is_enclosed = has_root(point.equations, box, proof.inverse, proof.denominator)
-    require(is_enclosed, "inverse", "does not show that the box holds a root")
-    for place, form in point.positive:
-        require(box.range(form)[0] > 0, place, "has a number that is not positive on the whole box")
-    is_needed = proof.pricing is None or proof.optimality == "optimum of any width"
-    require(is_needed, "pricing", "is for an optimum of any width only")
-    is_local = proof.optimality == "local optimum"
-    for place, below, above in point.kinks:
-        ends = [*box.range(below), *box.range(above)]
-        is_inside = max(ends) < 0 or (min(ends) > 0 and not is_local)
-        require(is_inside, place, "has a slope that may be at an end, or, at a local optimum, at a point that it helps")
-    require(len(owned) == width or not is_local, "optimality", "is not proved for a point with zero neurons")
-    _check_other_points(problem, proof, point, box)
-    _check_distance(problem, network, proof, point, box)
-    if proof.optimality == "optimum of any width":
-        parts = list(zip(proof.support, proof.centre, proof.radii, strict=False))
-        room = sum((radius * sqrt_upper(squared_norm(problem.rows[i])) for i, _, radius in parts), ZERO)
-        expected = tuple((i, value) for i, value, radius in parts if abs(value) > radius), 1 - room
-        is_pricing = proof.pricing is not None and (proof.pricing.multipliers, proof.pricing.beta) == expected
-        is_pricing = is_pricing and len(expected[0]) == len(proof.support) and problem.bias is not Bias.FREE
-        require(is_pricing, "pricing", "must be at the multipliers of the centre, none of them 0, no bias being free")
-    return [cell for _, _, cell in point.parts]
-
-
-def _check_other_points(problem: Problem, proof: StationaryNear, point: Point, box: Box) -> None:
-    """Whether f fits the points outside the support on the whole box; copies of points of the support are left out."""
-    parts = [(box.range(c), {q: box.range(form) for q, form in p.items()}) for c, p, _ in point.parts]
-    for i, (row, y) in enumerate(zip(problem.rows, problem.targets, strict=True)):
-        low = high = ZERO
-        for direction, (amplitude, p) in zip(proof.directions, parts, strict=True):
-            zs = [sum((pick(row[c] * end for end in ends) for c, ends in p.items()), ZERO) for pick in (min, max)]
-            values = [c * SIDES[direction.sign] * max(z, problem.architecture.slope * z) for c in amplitude for z in zs]
-            low, high = low + min(values), high + max(values)
-        fits = min(low * y, high * y) >= 1 if problem.goal is Goal.MAX_MARGIN else low == high == y
-        is_met = fits or (row, y) in point.support
-        require(is_met, "support", f"leaves point {i} out, whose constraint need not hold on the whole box")
-
-
-def _check_distance(problem: Problem, network: Network, proof: StationaryNear, point: Point, box: Box) -> None:
-    """Whether ||factor theta - theta*|| <= moved ||factor theta|| for every theta* of the box, over all parameters.
-
-    For neuron j of direction C it is t^2 ||theta_j||^2 - 2 t sqrt(c_j) (w_j.p_C + s_C v_j) + c_j (||p_C||^2 + 1).
-    """
-    is_factor = proof.factor == 1 or (proof.factor > 0 and problem.goal is Goal.MAX_MARGIN)
-    require(is_factor, "factor", "must be positive, and 1 for min-norm")
-    apart = size = proof.factor**2 * squared_norm(chain(*network.parameters))
-    for direction, (amplitude, p, _) in zip(proof.directions, point.parts, strict=True):
-        square = 1 + sum((max(end * end for end in box.range(form)) for form in p.values()), ZERO)
-        for j, share in direction.neurons:
-            low, high = (abs(share) * end for end in box.range(amplitude))
-            roots = sqrt_lower(low, BITS), sqrt_upper(high, BITS)
-            along = _sum((network.hidden_weights[j][c], form) for c, form in p.items())
-            along = _sum([(ONE, along), (SIDES[direction.sign] * network.output_weights[j], UNIT)])
-            ends = box.range(along if share > 0 else _sum([(-1, along)]))
-            apart += high * square - 2 * proof.factor * min(root * end for root in roots for end in ends)
-    is_near = proof.moved >= 0 and apart <= proof.moved**2 * size
-    require(is_near, "moved", "the point may be farther from the network than that")

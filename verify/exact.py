@@ -1,13 +1,26 @@
-"""Exact arithmetic on rationals: integers over one denominator, roots rounded outward, numbers within a sentence."""
+"""Exact arithmetic: on rationals, as integers over one denominator, and in Q(t), t one real algebraic number.
+
+Roots are rounded outward. Q(t) is an ordered field, for numbers such as 8/sqrt(17): t is *the* root of an integer
+polynomial P in an interval [low, high], 0 <= low < high. P has different signs at the ends, and bounds of P' on the
+interval exclude 0, so there is exactly one root and it is simple. An element is a polynomial in t with rational
+coefficients, of lower degree than P.
+
+Signs. The element without coefficients is 0. As t > 0, each power is monotone, so an interval around t, of a width of
+2^-BITS of the given one, encloses every other element. When 0 is inside, the element is refused with CertificateError,
+never misjudged: it is too close to 0, or 0 in disguise, which happens only when P is reducible.
+"""
 
 from collections.abc import Iterable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from math import gcd, isqrt, lcm
+from functools import lru_cache, reduce, total_ordering
+from itertools import count, zip_longest
+from math import isqrt, lcm, prod
 from operator import mul
-from typing import Any, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from verify.errors import InputError
+from verify.codec import Record
+from verify.errors import CertificateError, InputError, require
 
 MAX_BITS = 2**28
 """The most bits that numbers over one denominator may take together."""
@@ -35,11 +48,6 @@ def common_integers(rows: Iterable[Iterable[Fraction]]) -> tuple[list[list[int]]
     return [[q.numerator * (denominator // q.denominator) for q in row] for row in kept], denominator
 
 
-def quotient(number: int, denominator: int) -> Fraction:
-    """The exact quotient, also of what `common_integers` lets count like an integer."""
-    return Fraction(number, denominator) if is_rational(number) else cast("Fraction", number) / denominator
-
-
 def is_rational(number: object) -> bool:
     """Whether this is a rational number, not an algebraic one that is typed like it."""
     return isinstance(number, int | Fraction)
@@ -48,17 +56,7 @@ def is_rational(number: object) -> bool:
 def squared_norm(numbers: Iterable[Fraction]) -> Fraction:
     """The sum of squares."""
     (integers,), denominator = common_integers([numbers])
-    return quotient(sum(map(mul, integers, integers)), denominator * denominator)
-
-
-def primitive(integers: Sequence[int]) -> tuple[tuple[int, ...], int]:
-    """The line that an integer vector spans: `(r, t)` with `integers == ±t r`, r primitive with first nonzero positive.
-
-    Two vectors lie on one line exactly when their r agree; t >= 0, and t = 0 only for the zero vector.
-    """
-    size = gcd(*integers)
-    sign = -1 if next(filter(None, integers), 1) < 0 else 1
-    return tuple(sign * z // (size or 1) for z in integers), size
+    return sum(map(mul, integers, integers)) * Fraction(1, denominator**2)
 
 
 def sqrt_lower(number: Fraction, bits: int = 40) -> Fraction:
@@ -67,26 +65,198 @@ def sqrt_lower(number: Fraction, bits: int = 40) -> Fraction:
 
 
 def sqrt_upper(number: Fraction, bits: int = 40) -> Fraction:
-    """A rational r with r*r >= number, relative error at most 2^-bits; exact for squares."""
-    if number < 0:
+    """A rational r with r*r >= number, relative error at most 2^-bits; exact for squares of rationals.
+
+    Of an irrational number it is larger by so much that both can be told apart.
+    """
+    square = number.upper() * (1 + Fraction(1, 4**bits)) if isinstance(number, Algebraic) else number
+    if square < 0:
         raise InputError("the square root of a negative number is asked for")
-    if not is_rational(number):
-        return sqrt_upper(cast("Any", number).upper(bits + 2), bits + 1)
-    p, q = number.numerator, number.denominator
-    if isqrt(p) ** 2 == p and isqrt(q) ** 2 == q:
-        return Fraction(isqrt(p), isqrt(q))
-    shift = bits + 1 + (q.bit_length() - p.bit_length()) // 2
-    scaled = (p << 2 * shift) // q if shift > 0 else p // (q << -2 * shift)
-    return (isqrt(scaled) + 1) * Fraction(2) ** -shift
+    p, q = square.numerator, square.denominator
+    root = Fraction(isqrt(p), isqrt(q))
+    shift = bits + 2 + (q.bit_length() - p.bit_length()) // 2
+    return root if root * root == square else (isqrt(int(square * Fraction(4) ** shift)) + 1) * Fraction(2) ** -shift
 
 
 def value_text(number: Fraction) -> str:
     """A number within a sentence: its canonical text when short, else an enclosure rounded outward to six digits."""
-    if not is_rational(number):
-        return str(number)
-    p, q = number.numerator, number.denominator
-    if p.bit_length() + q.bit_length() <= 120:
+    if not is_rational(number) or number.numerator.bit_length() + number.denominator.bit_length() <= 120:
         return str(number)
     ways = (Context(prec=6, rounding=way, Emax=MAX_EMAX, Emin=MIN_EMIN) for way in (ROUND_FLOOR, ROUND_CEILING))
-    low, high = (way.divide(Decimal(p), Decimal(q)) for way in ways)
+    low, high = (way.divide(Decimal(number.numerator), Decimal(number.denominator)) for way in ways)
     return f"a number between {low} and {high}"
+
+
+# ------------------------------------------------------------------------------------------------- algebraic numbers
+
+MAX_DEGREE = 16
+LIMIT = 10**100
+BITS = 768
+"""How often the interval around t is halved."""
+
+_Polynomial: TypeAlias = Sequence[Fraction]  # from low to high
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+def _sum(p: _Polynomial, q: _Polynomial, factor: Fraction = _ONE) -> list[Fraction]:
+    """p + factor q, without leading zeros."""
+    result = [a + factor * b for a, b in zip_longest(p, q, fillvalue=_ZERO)]
+    while result and not result[-1]:
+        result.pop()
+    return result
+
+
+def _bounds(p: Sequence[Fraction | int], low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+    """Bounds of p on [low, high], 0 <= low; both are its value where the ends are equal."""
+    least = sum((c * (low if c > 0 else high) ** k for k, c in enumerate(p)), _ZERO)
+    return least, sum((c * (high if c > 0 else low) ** k for k, c in enumerate(p)), _ZERO)
+
+
+class Field(Record):
+    """Q(t), t the root of `polynomial`, coefficients from low to high, in `interval`."""
+
+    polynomial: tuple[int, ...]
+    interval: tuple[Fraction, Fraction]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        low, high = self.interval
+        is_polynomial = 3 <= len(self.polynomial) <= MAX_DEGREE + 1 and self.polynomial[-1] != 0
+        require(is_polynomial, "polynomial", f"must have a degree from 2 to {MAX_DEGREE}")
+        numbers = *self.polynomial, high.numerator, low.denominator, high.denominator
+        require(max(map(abs, numbers)) < LIMIT, "", "has a number of more than 100 digits")
+        require(0 <= low < high, "interval", "must be [low, high] with 0 <= low < high")
+        least, greatest = _bounds([k * c for k, c in enumerate(self.polynomial)][1:], low, high)
+        is_root = _value(self, low) * _value(self, high) < 0 < max(least, -greatest)
+        require(is_root, "interval", "must be so narrow that bounds show the polynomial to have one root in it")
+
+    def enclosure(self, p: _Polynomial) -> tuple[Fraction, Fraction]:
+        """Bounds of p(t), p without leading zeros: (0, 0) without coefficients, else excluding 0."""
+        least, greatest = _bounds(p, *_around(self))
+        require(not p or not least <= 0 <= greatest, "", f"holds two numbers that {BITS} bits cannot tell apart")
+        return least, greatest
+
+    def number(self, p: _Polynomial) -> Fraction:
+        """p(t): a `Fraction` where no powers of t are left, else an `Algebraic`."""
+        rest = _sum(p, [])
+        while (shift := len(rest) - len(self.polynomial)) >= 0:
+            modulus = [*[_ZERO] * shift, *map(Fraction, self.polynomial)]
+            rest = _sum(rest, modulus, -rest[-1] / self.polynomial[-1])
+        return sum(rest, _ZERO) if len(rest) < 2 else cast("Fraction", Algebraic(self, tuple(rest)))
+
+
+def _value(field: Field, t: Fraction) -> int:
+    """P(t) times the denominator of t to the degree of P: no sum of fractions."""
+    powers = zip(field.polynomial, count(), reversed(range(len(field.polynomial))))
+    return sum(c * t.numerator**k * t.denominator**rest for c, k, rest in powers)
+
+
+@lru_cache(maxsize=16)
+def _around(field: Field) -> tuple[Fraction, Fraction]:
+    """The interval around t, halved BITS times."""
+    low, high = field.interval
+    rises = _value(field, high) > 0
+    for _ in range(BITS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if (_value(field, middle) > 0) == rises else (middle, high)
+    return low, high
+
+
+@total_ordering
+class Algebraic(Record):
+    """A number given by powers of t.   coefficients: of 1, t, t^2, ..., the last one not 0.
+
+    Mixes with int, `Fraction` and its own field. Division is by rationals only: nothing in a proof needs more.
+    """
+
+    field: Field
+    coefficients: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        is_reduced = 1 < len(self.coefficients) < len(self.field.polynomial) and self.coefficients[-1] != 0
+        require(is_reduced, "coefficients", "must be at least 2, fewer than those of the polynomial, the last not 0")
+
+    def _read(self, other: object) -> _Polynomial:
+        if isinstance(other, Algebraic):
+            require(other.field == self.field, "", "combines numbers of different fields")
+            return other.coefficients
+        if not isinstance(other, int | Fraction):
+            raise TypeError(f"{other!r:.60} is no exact number")
+        return _sum([Fraction(other)], [])
+
+    def _minus(self, other: object) -> tuple[Fraction, Fraction]:
+        """Bounds of the difference, (0, 0) or without 0."""
+        return self.field.enclosure(_sum(self.coefficients, self._read(other), -_ONE))
+
+    def __add__(self, other: object) -> Fraction:
+        return self.field.number(_sum(self.coefficients, self._read(other)))
+
+    def __mul__(self, other: object) -> Fraction:
+        terms = ([*[_ZERO] * k, *(c * factor for c in self.coefficients)] for k, factor in enumerate(self._read(other)))
+        return self.field.number(reduce(_sum, terms, []))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self) -> Fraction:
+        return self * -1
+
+    def __sub__(self, other: Fraction) -> Fraction:
+        return self + other * -1
+
+    def __rsub__(self, other: Fraction) -> Fraction:
+        return self * -1 + other
+
+    def __truediv__(self, other: Fraction) -> Fraction:
+        return self * (_ONE / other)
+
+    def __rtruediv__(self, other: object) -> Fraction:
+        raise CertificateError("", "divides by an irrational number; scale the numbers so that it becomes 1")
+
+    def __pow__(self, exponent: int) -> Fraction:
+        return prod([cast("Fraction", self)] * exponent, start=_ONE)
+
+    def __abs__(self) -> Fraction:
+        return max(cast("Fraction", self), -self)
+
+    def __bool__(self) -> bool:
+        return self != 0
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int | Fraction) or (isinstance(other, Algebraic) and other.field == self.field):
+            return self._minus(other) == (0, 0)
+        return NotImplemented
+
+    def __lt__(self, other: object) -> bool:
+        return self._minus(other)[1] < 0
+
+    def __hash__(self) -> int:
+        return hash(self.coefficients)  # equal numbers of one field have equal coefficients, or cannot be compared
+
+    def upper(self) -> Fraction:
+        """A rational at least this number, and very close."""
+        return self._minus(0)[1]
+
+    def __float__(self) -> float:
+        """For displays and searches; no proof uses it."""
+        return float(self._minus(0)[0])
+
+    def __str__(self) -> str:
+        (low, high), zero = self.field.interval, _text(self.field.polynomial)
+        return f"{_text(self.coefficients)} with {zero} = 0 and t between {low} and {high}"
+
+
+def _text(p: Sequence[Fraction | int]) -> str:
+    return " + ".join(f"{c} {f't^{k}' if k > 1 else 't'}" if k else str(c) for k, c in enumerate(p) if c)
+
+
+if TYPE_CHECKING:
+    Number: TypeAlias = Fraction
+    Whole: TypeAlias = int
+else:
+    Number = Fraction | Algebraic
+    Whole = int | Algebraic
+"""What certificates hold: numbers, and numerators where a denominator is common, which may be algebraic as well.
+
+To the type checker they are a `Fraction` and an int, whose operators they have: proofs treat all of them alike.
+"""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.certificate import Bound, LowerBound, Range, Split, Tree
+from verify.certificate import Bound, LowerBound, Nodes, Range
 from verify.exact import common_integers, sqrt_upper
 from verify.exact_networks import float_rows
 from verify.exactify import ceil_dyadic
@@ -43,13 +43,13 @@ def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerB
     bits = min(max(math.ceil(-math.log2(tol)) + 13, FEWEST_BITS), MOST_BITS)
     denominator = _denominator(problem, support, coefficients, bits)
     builder = _Builder(problem, support, coefficients, denominator, Fraction(float(proof.beta)))
-    trees: list[Tree] = []
+    trees: list[Nodes] = []
     order = [(mask, sign) for mask in range(len(problem.mask_classes)) for sign in (1, -1)]
     for (mask, sign), tree in zip(order, proof.trees, strict=True):
         nodes = builder.nodes(mask, sign, tree.nodes or [])
         if nodes is None:
             return None
-        trees.append(Tree(mask=mask, sign="+" if sign > 0 else "-", nodes=tuple(nodes)))
+        trees.append(tuple(nodes))
     beta = ceil_dyadic(builder.beta, 44)
     return LowerBound(
         multipliers=tuple(zip(support, multipliers, strict=True)),
@@ -95,7 +95,7 @@ class _Builder:
         rows, self.row_denominator = common_integers([problem.rows[i] for i in support])
         self.rows = rows
 
-    def nodes(self, mask: int, sign: int, nodes: Sequence[int | Leaf]) -> list[Split | Bound] | None:
+    def nodes(self, mask: int, sign: int, nodes: Sequence[int | Leaf]) -> list[int | Bound] | None:
         seen = self.problem.mask_classes[mask]
         self.plain.clear()  # rows are those of this mask
         self.free = self.problem.bias is Bias.FREE and bool(seen) and seen[-1] not in self.problem.norm_columns
@@ -105,12 +105,12 @@ class _Builder:
         self.floats = float_rows(self.problem)[np.ix_(self.support, counted_columns)]
         excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]
         base = [int(self.slope * sign * c * self.denominator * self.base_unit) for c in self.coefficients]
-        result: list[Split | Bound] = []
+        result: list[int | Bound] = []
         signs = [0] * len(self.support)
         pending: list[tuple[int, int]] = []  # (point, next sign) of the splits on the path
         for node in nodes:
             if isinstance(node, int):
-                result.append(Split(self.support[node]))
+                result.append(self.support[node])
                 signs[node] = 1
                 pending.append((node, -1))
                 continue
@@ -145,7 +145,7 @@ class _Builder:
             _ceil_sqrt(sum(p[q] * p[q] for q in counted)), self.denominator * self.base_unit * self.row_denominator
         )
         chords = [i for i, (s, e) in enumerate(zip(signs, excess, strict=True)) if s == 0 and e > 0]
-        listed: list[tuple[int, int, Range]] = []  # offset without the range, with it (over denominator^2), the range
+        listed: list[tuple[int, int, list[Range]]] = []  # offset without the ranges, with them (over denominator^2)
         offset = 0
         for i in chords:
             t, e = slopes[i], excess[i]
@@ -156,10 +156,10 @@ class _Builder:
                 return None
             plain = max(t, e - t) * self._plain_range(i, rows, counted)
             if low_terms or high_terms or self.free:
-                found = Range(
-                    point=self.support[i], left=left, right=right, left_terms=low_terms, right_terms=high_terms
-                )
-                listed.append((plain, max(t * left, (e - t) * right), found))
+                ends: list[Range] = [] if t <= 0 else [(self.support[i], "-", left, tuple(low_terms))]
+                if t < e:
+                    ends.append((self.support[i], "+", right, tuple(high_terms)))
+                listed.append((plain, max(t * left, (e - t) * right), ends))
             else:
                 offset += plain
         unit = self.denominator**2
@@ -171,9 +171,9 @@ class _Builder:
                 offset += plain
             else:
                 offset += tight
-                ranges.append(found)
+                ranges += found
         self.beta = max(self.beta, size + Fraction(offset, unit))
-        return Bound(tuple(slopes), tuple(sorted(ranges, key=lambda entry: entry.point)))
+        return Bound(tuple(slopes), tuple(sorted(ranges)))
 
     def _slope(self, t: float, sign: int, excess: int) -> int:
         """t over the denominator, rounded, within its interval."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from verify.exact import common_integers
 
-__all__ = ["ceil_dyadic", "dyadic", "floor_dyadic", "rank", "solve_by_few", "solve_exactly"]
+__all__ = ["ceil_dyadic", "dyadic", "floor_dyadic", "primitive", "rank", "solve_by_few", "solve_exactly"]
 
 
 def dyadic(value: float, bits: int = 40) -> Fraction:
@@ -33,6 +33,16 @@ def floor_dyadic(value: Fraction, bits: int = 40) -> Fraction:
 def ceil_dyadic(value: Fraction, bits: int = 40) -> Fraction:
     """A dyadic rational at least `value` > 0, with `bits` significant bits."""
     return _on_grid(value, bits, math.ceil)
+
+
+def primitive(integers: Sequence[int]) -> tuple[tuple[int, ...], int]:
+    """The line that an integer vector spans: `(r, t)` with `integers == ±t r`, r primitive with first nonzero positive.
+
+    Two vectors lie on one line exactly when their r agree; t >= 0, and t = 0 only for the zero vector.
+    """
+    size = math.gcd(*integers)
+    sign = -1 if next(filter(None, integers), 1) < 0 else 1
+    return tuple(sign * z // (size or 1) for z in integers), size
 
 
 def _on_grid(value: float | Fraction, bits: int, rounding: Callable[[Fraction], int]) -> Fraction:

@@ -8,12 +8,13 @@ from enum import Enum
 from fractions import Fraction
 from typing import final
 
-from verify.certificate import Certificate, sealed
+from verify.certificate import BetterNetwork, Certificate, OptimalWithin, Stationary, WithSubject
 from verify.checker import Accepted
+from verify.enclosure_checks import StationaryNear
 from verify.errors import IsoptimalError
 from verify.network import Network
-from verify.problem import Problem
-from verify.proposal import Proposal, checked
+from verify.problem import Problem, objective
+from verify.proposal import Proposal, checked, sealed
 
 __all__ = ["Finding", "Question", "Verdict", "decide", "undecided"]
 
@@ -94,6 +95,14 @@ def undecided(question: Question, reason: str, numbers: Mapping[str, Fraction] |
     return Finding(question=question, verdict=Verdict.UNDECIDED, reason=reason, numbers=numbers or {})
 
 
+def _level(certificate: Certificate) -> str:
+    """A claim about a moved subject is "near", stationarity up to a positive bound "approximate"."""
+    if isinstance(certificate, Stationary) and (certificate.epsilon or certificate.delta):
+        return "approximate"
+    is_moved = isinstance(certificate, WithSubject) and certificate.moved != 0
+    return "near" if is_moved or isinstance(certificate, StationaryNear) else "exact"
+
+
 def decide(question: Question, problem: Problem, network: Network, proposal: Proposal) -> Finding:
     """The finding that a proposal supports: its certificate is sealed and checked here and now.
 
@@ -106,25 +115,24 @@ def decide(question: Question, problem: Problem, network: Network, proposal: Pro
     result = checked(problem, network, certificate)
     if not isinstance(result, Accepted):
         return undecided(question, f"the certificate was refused by the checker ({result.place}: {result.reason})")
-    verdict = _ANSWERS.get(result.kind, {}).get(question)
-    if (
-        result.kind == "optimal-within"
-        and question is Question.LOCAL_OPTIMUM
-        and result.bracket[0] == result.bracket[1]
-    ):
-        verdict = Verdict.PROVED  # no network at all is better
-    if result.kind == "stationary-near" and question in _OPTIMALITY.get(result.scope, ()):
+    verdict = _ANSWERS.get(certificate.KIND, {}).get(question)
+    if isinstance(certificate, OptimalWithin) and question is Question.LOCAL_OPTIMUM:
+        subject = network if certificate.subject is None else Network(network.architecture, certificate.subject)
+        is_best = objective(problem, subject) == certificate.lower.bracket[0]  # no network at all is better
+        verdict = Verdict.PROVED if is_best else None
+    if isinstance(certificate, StationaryNear) and question in _OPTIMALITY.get(certificate.optimality, ()):
         verdict = Verdict.PROVED
-    if verdict is None or (question is Question.GLOBAL_OPTIMUM and result.scope == "any-width"):
-        return undecided(question, f"a certificate of kind {result.kind} does not answer this question")
+    is_wider = isinstance(certificate, BetterNetwork) and certificate.scope == "any-width"
+    if verdict is None or (question is Question.GLOBAL_OPTIMUM and is_wider):
+        return undecided(question, f"a certificate of kind {certificate.KIND} does not answer this question")
     return Finding(
         question=question,
         verdict=verdict,
         reason=proposal.reason,
-        claim=result.claim,
-        level=result.level,
+        claim=certificate.claim,
+        level=_level(certificate),
         subject=proposal.subject,
-        moved=result.moved,
+        moved=certificate.moved if isinstance(certificate, WithSubject | StationaryNear) else Fraction(0),
         certificates=(certificate,),
         numbers=proposal.numbers,
     )

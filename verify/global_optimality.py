@@ -11,21 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, OptimalWithin, Tree, UpperBound
+from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, OptimalWithin, UpperBound
 from verify.estimates import Estimates, estimate, exact_objective
-from verify.exact import common_integers, primitive
+from verify.exact import common_integers
 from verify.exact_bounds import lower_bound
 from verify.exact_networks import distance, float_rows, interpolate, merge_directions, network_of_directions, norms
-from verify.exactify import solve_exactly
+from verify.exactify import primitive, solve_exactly
 from verify.network import Network
-from verify.patterns import pattern
 from verify.problem import Bias, Goal, Problem, objective
 from verify.proposal import certified
+from verify.statement import pattern
 from verify.time_limits import is_late
 from verify.warm_start import WarmStart
 
@@ -40,8 +40,6 @@ __all__ = ["Bracket", "bracket_optimum", "infeasibility"]
 DROPPED = (1e-4, 1e-6, 1e-8)
 """Neurons smaller than these parts of the largest are left out, in turn: an interior point leaves traces of all
 columns."""
-
-_SIGNS: tuple[Literal["+"], Literal["-"]] = ("+", "-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,9 +245,7 @@ def _dense(multipliers: Iterable[tuple[int, Fraction]], size: int) -> NDArray[np
 
 def nothing_below_zero(problem: Problem) -> LowerBound:
     """The bound 0, by no multipliers at all: what is left where every network's objective may come close to 0."""
-    trees = tuple(
-        Tree(mask=mask, sign=sign, nodes=(Bound(()),)) for mask in range(len(problem.mask_classes)) for sign in _SIGNS
-    )
+    trees = ((Bound(()),),) * (2 * len(problem.mask_classes))
     return LowerBound(multipliers=(), beta=Fraction(1), bracket=(Fraction(0), None), denominator=1, trees=trees)
 
 

@@ -107,6 +107,16 @@ class Architecture(statement.Architecture):
         """Whether two places of a layer hold one parameter."""
         return any(layer.has_sharing for layer in self.layers)
 
+    def limits(self) -> str | None:
+        """Why questions beyond "does it fit" are not decided yet; None for depth 2 without sharing."""
+        if self.is_two_layer:
+            return None
+        if self.depth != 2:
+            return f"only depth 2 is decided yet, and this network has depth {self.depth}"
+        if self.has_sharing:
+            return "networks that share weights are not decided yet"
+        return "an output layer that is not dense is not decided yet"
+
 
 def _rows_of(values: object, name: str) -> tuple[tuple[object, ...], ...]:
     remedy = "give a list of lists, one for each neuron"

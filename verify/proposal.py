@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeVar, cast, final
 
-from verify.certificate import Certificate, sealed
+from verify import statement
+from verify.certificate import AboutNetwork, Certificate, claim_text
 from verify.checker import Accepted, Refused, check
 from verify.network import Network
 from verify.problem import Problem
@@ -35,6 +36,14 @@ class Proposal:
     reason: str
     subject: Network | None = None
     numbers: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
+
+
+def sealed(problem: statement.Problem, network: statement.Network | None, certificate: Certificate) -> Certificate:
+    """`certificate` with the hashes of the problem and the network and the claim filled in."""
+    if isinstance(certificate, AboutNetwork) and network is not None:
+        certificate = replace(certificate, network=network.sha256())
+    certificate = replace(certificate, problem=problem.sha256())
+    return replace(certificate, claim=claim_text(problem, certificate))
 
 
 def certified(problem: Problem, network: Network | None, certificate: _C) -> _C | None:

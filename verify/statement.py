@@ -12,23 +12,22 @@ Source: arXiv:1906.05890v4, section 2 (max-margin); MATHEMATICS.md, section 1.
 """
 
 from collections.abc import Sequence
-from enum import Enum
+from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 from operator import mul
 from typing import Annotated, TypeAlias
 
-from verify.algebraic import Number
-from verify.codec import Record, at_least
+from verify.codec import Record, not_negative, positive
 from verify.errors import ShapeError, require
-from verify.exact import common_integers, quotient, squared_norm
+from verify.exact import Number, common_integers, squared_norm
 
 MAX_WEIGHTS = 10**7
 """The most weights of a layer: a few characters must not stand for more than memory holds."""
 
-Index: TypeAlias = Annotated[int, at_least(0)]
-Natural: TypeAlias = Annotated[int, at_least(1)]
+Index: TypeAlias = Annotated[int, not_negative]
+Natural: TypeAlias = Annotated[int, positive]
 Rows: TypeAlias = tuple[tuple[Number, ...], ...]
 
 
@@ -53,9 +52,9 @@ class Layer(Record):
         if self.entries is not None:
             is_matrix = [len(row) for row in self.entries] == [self.columns] * self.outputs
             require(is_matrix, "entries", f"must have {self.outputs} rows of {self.columns}")
-            is_whole = self._used == set(range(len(self._used)))
+            is_whole = {*self._used} == {*range(self.parameter_count)}
             require(is_whole, "entries", "must be indices 0, 1, 2, ... without gaps, None where there is no weight")
-            if self.entries == tuple(map(tuple, self._dense())):
+            if self._used == [*range(self.outputs * self.columns)]:
                 object.__setattr__(self, "entries", None)
 
     @property
@@ -66,24 +65,22 @@ class Layer(Record):
     @property
     def places(self) -> Sequence[Sequence[int | None]]:
         """The entries, also of a dense layer."""
-        return self._dense() if self.entries is None else self.entries
+        dense = [range(r * self.columns, (r + 1) * self.columns) for r in range(self.outputs)]
+        return dense if self.entries is None else self.entries
 
-    def _dense(self) -> list[range]:
-        return [range(r * self.columns, (r + 1) * self.columns) for r in range(self.outputs)]
-
-    @property
-    def _used(self) -> set[int]:
-        return {index for index in chain(*self.entries or ()) if index is not None}
+    @cached_property
+    def _used(self) -> list[int]:
+        return [index for index in chain(*self.entries or ()) if index is not None]
 
     @property
     def parameter_count(self) -> int:
         """The number of parameters, each shared one counted once."""
-        return self.outputs * self.columns if self.entries is None else len(self._used)
+        return self.outputs * self.columns if self.entries is None else len({*self._used})
 
     @property
     def has_sharing(self) -> bool:
         """Whether two places hold one parameter."""
-        return sum(index is not None for index in chain(*self.entries or ())) > len(self._used)
+        return len(self._used) > len({*self._used})
 
     def matrix(self, parameters: Sequence[Fraction]) -> Rows:
         """The weight matrix, shape (outputs, columns), with 0 where there is no weight."""
@@ -98,13 +95,14 @@ class Architecture(Record):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(len(self.layers) > 0, "layers", "must be at least one")
-        for k, (layer, following) in enumerate(pairwise(self.layers)):
-            sizes = (layer.outputs, following.inputs)
-            require(sizes[0] == sizes[1], f"layers[{k}]", f"has {sizes[0]} outputs, but the next {sizes[1]} inputs")
-            require(layer.slope is not None, f"layers[{k}]", "needs the slope of its activation (0 ReLU, 1 for none)")
-            require(not following.bias, f"layers[{k + 1}]", "has a bias, as only the first layer may (homogeneity)")
-        last = self.layers[-1]
-        require(last.outputs == 1 and last.slope is None, "layers", "must end in one output and no activation")
+        rest = self.layers[1:]
+        is_chain = [layer.outputs for layer in self.layers] == [*(layer.inputs for layer in rest), 1]
+        require(
+            is_chain, "layers", "must each take as many inputs as the one before has outputs, and end in one output"
+        )
+        is_active = [layer.slope is None for layer in self.layers] == [*(False for _ in rest), True]
+        require(is_active, "layers", "must each have the slope of its activation (0 ReLU, 1 for none), but the last")
+        require(not any(layer.bias for layer in rest), "layers", "may have a bias in the first only (homogeneity)")
 
     @property
     def slope(self) -> Fraction:
@@ -114,20 +112,20 @@ class Architecture(Record):
     @cached_property
     def masks(self) -> tuple[tuple[int, ...], ...]:
         """The columns that each neuron of the first layer sees, increasing."""
-        return tuple(tuple(c for c, i in enumerate(row) if i is not None) for row in self.layers[0].places)
+        first = self.layers[0]
+        if first.entries is None:
+            return (tuple(range(first.columns)),) * first.outputs
+        return tuple(tuple(c for c, i in enumerate(row) if i is not None) for row in first.entries)
 
     @property
     def mask_classes(self) -> tuple[tuple[int, ...], ...]:
         """The distinct masks, sorted."""
         return tuple(sorted(set(self.masks)))
 
-    def limits(self) -> str | None:
-        """Why questions beyond "does it fit" are not decided yet; None for depth 2 without sharing."""
-        if len(self.layers) != 2:
-            return f"only depth 2 is decided yet, and this network has depth {len(self.layers)}"
-        if any(layer.has_sharing for layer in self.layers):
-            return "networks that share weights are not decided yet"
-        return None if self.layers[1].entries is None else "an output layer that is not dense is not decided yet"
+    @property
+    def is_two_layer(self) -> bool:
+        """Whether this is depth 2 without sharing, the output layer dense: what more than "does it fit" is asked of."""
+        return len(self.layers) == 2 and self.layers[1].entries is None and not self.layers[0].has_sharing
 
 
 class Network(Record):
@@ -155,14 +153,14 @@ class Network(Record):
         return self.architecture.layers[-1].matrix(self.parameters[-1])[0]
 
 
-class Goal(Enum):
+class Goal(StrEnum):
     """What is asked of the outputs."""
 
     MAX_MARGIN = "max-margin"
     MIN_NORM = "min-norm"
 
 
-class Bias(Enum):
+class Bias(StrEnum):
     """Whether the first layer has a bias, and whether it counts in the norm."""
 
     NONE = "none"
@@ -170,7 +168,7 @@ class Bias(Enum):
     FREE = "free"
 
 
-class Trained(Enum):
+class Trained(StrEnum):
     """Which layers are variables."""
 
     BOTH = "both"
@@ -194,15 +192,14 @@ class Problem(Record):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        first = self.architecture.layers[0]
+        first, *rest = self.architecture.layers
         require(len(self.inputs) == len(self.targets) > 0, "targets", "must be one for each point, at least one")
-        for i, x in enumerate(self.inputs):
+        for i, (x, y) in enumerate(zip(self.inputs, self.targets, strict=True)):
             require(len(x) == first.inputs, f"inputs[{i}]", f"must have {first.inputs} entries, as the network takes")
-        depth = len(self.architecture.layers)
-        require(self.trained is Trained.BOTH or depth > 1, "trained", "is hidden layers, of which the network has none")
-        require(first.bias is (self.bias is not Bias.NONE), "bias", "does not go with the first layer")
-        for i, y in enumerate(self.targets):
             require(abs(y) == 1 or self.goal is Goal.MIN_NORM, f"targets[{i}]", "must be 1 or -1 for max-margin")
+        is_trained = self.trained is Trained.BOTH or len(rest) > 0
+        require(is_trained, "trained", "is hidden layers, of which the network has none")
+        require(first.bias is (self.bias is not Bias.NONE), "bias", "does not go with the first layer")
 
     @cached_property
     def rows(self) -> Rows:
@@ -224,6 +221,15 @@ def integer_rows(problem: Problem, columns: int) -> tuple[tuple[list[int], int],
     return tuple((integers, denominator) for (integers,), denominator in cleared)
 
 
+@lru_cache(maxsize=4)
+def pattern(problem: Problem, network: Network) -> tuple[tuple[int, ...], ...]:
+    """The exact sign of w_j.x_i, 1, 0 (a kink) or -1: one tuple per neuron, one entry per point."""
+    weights = [common_integers([row])[0][0] for row in network.hidden_weights]  # a positive factor keeps the sign
+    points = integer_rows(problem, network.architecture.layers[0].columns)
+    products = ([sum(map(mul, row, x)) for x, _ in points] for row in weights)
+    return tuple(tuple((z > 0) - (z < 0) for z in values) for values in products)
+
+
 @lru_cache(maxsize=8)
 def outputs(problem: Problem, network: Network) -> tuple[Fraction, ...]:
     """f(x_i) for every point, exactly, at any depth.
@@ -234,25 +240,23 @@ def outputs(problem: Problem, network: Network) -> tuple[Fraction, ...]:
     layers: list[tuple[list[list[int]], int, int]] = []
     scales = [1] * network.architecture.layers[0].columns
     for layer, parameters in zip(network.architecture.layers, network.parameters, strict=True):
-        rows = ([w / s for w, s in zip(row, scales, strict=True)] for row in layer.matrix(parameters))
-        cleared = [common_integers([row]) for row in rows]
-        on, off = (1, 1) if layer.slope is None else (layer.slope.denominator, layer.slope.numerator)
+        off, on = (Fraction(1) if layer.slope is None else layer.slope).as_integer_ratio()
+        matrix = layer.matrix(parameters)
+        cleared = [common_integers([[w / s for w, s in zip(row, scales, strict=True)]]) for row in matrix]
         layers.append(([integers for (integers,), _ in cleared], on, off))
         scales = [denominator * on for _, denominator in cleared]
     values: list[Fraction] = []
     for row, denominator in integer_rows(problem, network.architecture.layers[0].columns):
         state = row
-        for matrix, on, off in layers:
-            state = [z * on if z > 0 else z * off for z in (sum(map(mul, weights, state)) for weights in matrix)]
-        values.append(quotient(state[0], scales[0] * denominator))
+        for weights, on, off in layers:
+            state = [z * on if z > 0 else z * off for z in (sum(map(mul, w, state)) for w in weights)]
+        values.append(state[0] * Fraction(1, scales[0] * denominator))
     return tuple(values)
 
 
 def half_squared_norm(problem: Problem, network: Network) -> Fraction:
     """1/2 ||theta||^2: each trained parameter once, a free bias not at all."""
     first, *rest = network.parameters
-    if problem.bias is Bias.FREE:
-        biases = {row[-1] for row in network.architecture.layers[0].places}
-        first = [weight for index, weight in enumerate(first) if index not in biases]
-    counted = [first, *rest] if problem.trained is Trained.BOTH else [first, *rest[:-1]]
-    return squared_norm(chain(*counted)) / 2
+    biases = {row[-1] for row in network.architecture.layers[0].places} if problem.bias is Bias.FREE else ()
+    counted = [weight for index, weight in enumerate(first) if index not in biases]
+    return squared_norm(chain(counted, *(rest if problem.trained is Trained.BOTH else rest[:-1]))) / 2

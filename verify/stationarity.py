@@ -22,17 +22,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.certificate import NotStationary, Separator, Stationary
+from verify.certificate import NotStationary, Stationary
 from verify.counts import count
 from verify.errors import InputError
 from verify.exact import dot, sqrt_upper, squared_norm
 from verify.exact_networks import distance, float_rows, float_weights, network_with, norms, reaches
 from verify.exactify import dyadic, solve_by_few, solve_exactly
 from verify.network import Network
-from verify.patterns import pattern
 from verify.problem import Goal, Problem, half_squared_norm, outputs
 from verify.proposal import Proposal, certified
-from verify.statement import Rows
+from verify.statement import Rows, pattern
 from verify.time_limits import is_late
 
 if TYPE_CHECKING:
@@ -453,10 +452,9 @@ def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction)
         for w, v in zip(network.hidden_weights, network.output_weights, strict=True)
     ]
     j = max(range(len(gaps)), key=lambda q: abs(gaps[q]))
-    points = _kink_points(problem, subject) if problem.goal is Goal.MIN_NORM else []
     size = squared_norm(network.hidden_weights[j]) + network.output_weights[j] ** 2
     is_enough = gaps[j] ** 2 > 2 * tolerance**2 * half_squared_norm(problem, network) * size
-    if not is_enough or len(points) > MAX_BRANCHES:
+    if not is_enough:
         return None
     sign = 1 if gaps[j] > 0 else -1
     masks = network.architecture.masks
@@ -466,16 +464,12 @@ def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction)
         for c in mask
     ]
     outgoing = [-sign * v if q == j else Fraction(0) for q, v in enumerate(network.output_weights)]
-    vectors = [
-        Separator(tuple((i, -1 if i in negative else 1) for i in points), (tuple(hidden), tuple(outgoing)))
-        for negative in _sign_vectors(points)
-    ]
     certificate = NotStationary(
         subject=subject.parameters,
         moved=subject.moved,
         epsilon=tolerance,
         delta=tolerance if problem.goal is Goal.MAX_MARGIN else Fraction(0),
-        vectors=tuple(vectors),
+        vectors=((tuple(hidden), tuple(outgoing)),),
     )
     if certified(problem, subject.given, certificate) is None:
         return None
@@ -512,7 +506,7 @@ def _max_margin_separator(
                 epsilon=tolerance,
                 delta=tolerance,
                 kappa=dyadic(kappa * (1 + 1e-9), 50),
-                vectors=(Separator((), _parameters(subject, [dyadic(float(z), 45) for z in direction])),),
+                vectors=(_parameters(subject, [dyadic(float(z), 45) for z in direction]),),
             )
             proof = certified(problem, subject.given, certificate)
             if proof is not None:
@@ -543,8 +537,7 @@ def _min_norm_separators(problem: Problem, subject: _Subject, tolerance: Fractio
         direction = _orthogonal(problem, subject, fit, negative)
         if direction is None:
             return None
-        signs = tuple((i, -1 if i in negative else 1) for i in points)
-        vectors.append(Separator(signs, direction))
+        vectors.append(direction)
     if not vectors:
         return None
     certificate = NotStationary(

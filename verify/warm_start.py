@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TypeVar, final
 
 from verify.arguments import a_path
-from verify.certificate import LowerBound, UpperBound, read_certificate
+from verify.certificate import LowerBound, UpperBound
+from verify.checker import read_certificate
 from verify.codec import MAX_SIZE, load_json
 from verify.errors import CertificateError, InputError
 from verify.input_files import read_bytes

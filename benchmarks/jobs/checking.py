@@ -9,7 +9,6 @@ from benchmarks.instances import bands, max_margin, relative_gap
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
 from verify.auditing import certified_bracket
-from verify.certificate import Split
 from verify.checker import Accepted, check
 
 
@@ -23,7 +22,7 @@ def run(plan: Plan) -> Iterator[Row]:
             yield Row("certificate check", f"bands ({points}, 5)", note="no lower bound to check")
             continue
         time, result = measure(partial(check, problem, None, proof), plan)
-        leaves = sum(not isinstance(node, Split) for tree in proof.trees for node in tree.nodes)
+        leaves = sum(not isinstance(node, int) for tree in proof.trees for node in tree)
         rate = time.seconds / leaves * 1e4
         verdict = "accepted" if isinstance(result, Accepted) else "REFUSED"
         yield Row(

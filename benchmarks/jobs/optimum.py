@@ -20,7 +20,7 @@ def run(plan: Plan) -> Iterator[Row]:
     for points, columns in ((20, 3),) if plan.quick else GOALS:
         problem = max_margin(*bands(points, columns, 0))
         time, bracket = measure(partial(certified_bracket, problem, tol=GAP, time_limit=LIMIT), plan)
-        leaves = sum(len(tree.nodes) for tree in bracket.lower.trees) if bracket.lower else 0
+        leaves = sum(len(tree) for tree in bracket.lower.trees) if bracket.lower else 0
         yield Row(
             "convex optimum",
             f"bands ({points}, {columns})",

@@ -16,8 +16,8 @@ from solvers.instance import Status
 from tests import naive
 from tests.problems import instance_of, random_problems
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, Verdict, audit
-from verify.certificate import Infeasible, LowerBound, UpperBound, read_certificate, to_json
-from verify.checker import Accepted, check
+from verify.certificate import Infeasible, LowerBound, UpperBound
+from verify.checker import Accepted, check, read_certificate
 
 SEED, COUNT, MASKED = 20260727, 300, 60
 TOLERANCE = Fraction(1, 10**6)
@@ -55,7 +55,7 @@ def size(problem):
 
 def accepted_again(problem, network, certificate):
     """The checker's answer after a round trip through text."""
-    text = json.dumps(to_json(certificate))
+    text = json.dumps(certificate.to_json())
     kept = read_certificate(text)
     assert kept == certificate
     result = check(problem, network, kept)

@@ -25,8 +25,7 @@ from verify import (
     check,
 )
 from verify.auditing import certified_bracket, pose
-from verify.certificate import read_certificate
-from verify.checker import Accepted
+from verify.checker import Accepted, read_certificate
 
 PROVED, REFUTED, UNDECIDED = Verdict.PROVED, Verdict.REFUTED, Verdict.UNDECIDED
 ROOT = Path(__file__).parents[2]

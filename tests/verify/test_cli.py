@@ -578,7 +578,10 @@ def test_the_users_files_are_read_as_the_audit_read_them(folder):
         (("net.npz",), "net.npz is a file: give a folder of certificates"),
         (("empty",), "empty holds no problem.json"),
         (("bare",), "bare holds no certificate"),
-        (("broken",), "broken/problem.json is no problem that isoptimal wrote (line 1, column 1: no JSON"),
+        (
+            ("broken",),
+            "broken/problem.json is no problem that isoptimal wrote (is no JSON: Expecting value: line 1 column 1",
+        ),
         (("proofs", "--data", "none.npz"), "none.npz does not exist: check the path"),
         (("proofs/problem.json", "proofs/problem.json", "proofs/fits.json"), "proofs/problem.json is no network"),
         (("proofs/problem.json", "-", "none.json"), "none.json does not exist: check the path"),

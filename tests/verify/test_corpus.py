@@ -351,8 +351,8 @@ def test_a_case_without_certificates_fails(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("expect", "fault"),
     [
-        ({"refused": "trees[0]"}, "expected refused (trees[0]), got refused (trees[0].nodes[6])"),
-        ({"unreadable": "trees"}, "expected unreadable (trees), got refused (trees[0].nodes[6])"),
+        ({"refused": "trees[0]"}, "expected refused (trees[0]), got refused (trees[0][6])"),
+        ({"unreadable": "trees"}, "expected unreadable (trees), got refused (trees[0][6])"),
     ],
 )
 def test_a_rejected_item_must_be_refused_where_it_should_be(tmp_path: Path, expect: object, fault: str) -> None:

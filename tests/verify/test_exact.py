@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.codec import MAX_DIGITS, canonical_text
+from verify import statement
+from verify.codec import MAX_DIGITS
 from verify.errors import CertificateError, InputError, IsoptimalError, ShapeError
-from verify.exact import common_integers, dot, primitive, sqrt_lower, sqrt_upper, squared_norm, value_text
+from verify.exact import common_integers, dot, sqrt_lower, sqrt_upper, squared_norm, value_text
+from verify.exactify import primitive
 from verify.values import array, is_exact_input, parse_rational, rational, vector
 
 fractions = st.fractions()
@@ -158,7 +160,8 @@ def test_a_common_denominator_is_bounded() -> None:
 
 
 def test_canonical_json() -> None:
-    assert canonical_text({"b": [1, None], "a": "2"}) == '{"a":"2","b":[1,null]}'
+    found = statement.Layer(2, 1, Fraction(1, 2), entries=[[0, None]])
+    assert found.canonical_text() == '{"bias":false,"entries":[[0,null]],"inputs":2,"outputs":1,"slope":"1/2"}'
 
 
 def test_errors_are_one_family() -> None:

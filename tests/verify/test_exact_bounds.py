@@ -11,10 +11,11 @@ from solvers.dual_cuts import DualProof, solve
 from solvers.pricing import Leaf, Tree
 from tests.problems import random_problems
 from verify import Architecture, Bias, Dataset, Goal, Problem
-from verify.certificate import Bound, LowerBound, Split, sealed
+from verify.certificate import Bound, LowerBound
 from verify.checker import Accepted, check
 from verify.exact_bounds import lower_bound
 from verify.global_optimality import as_instance
+from verify.proposal import sealed
 
 
 def problem(seed, *, goal=Goal.MAX_MARGIN, bias=Bias.NONE, slope=0, masks=None, points=7, dimension=3, scale=1):
@@ -60,7 +61,7 @@ def accepted(posed, certificate):
     assert isinstance(certificate, LowerBound)
     result = check(posed, None, sealed(posed, None, certificate))
     assert isinstance(result, Accepted), result
-    return result.bracket[0]
+    return certificate.bracket[0]
 
 
 # ------------------------------------------------------------------------------------------------- honest trees
@@ -85,7 +86,7 @@ def test_the_certificate_has_the_shape_of_the_trees(name):
         Fraction(float(outcome.proof.multipliers[i])) for i in support
     ]
     for tree, floats in zip(certificate.trees, outcome.proof.trees, strict=True):
-        assert [node.point if isinstance(node, Split) else None for node in tree.nodes] == [
+        assert [node if isinstance(node, int) else None for node in tree] == [
             None if isinstance(node, Leaf) else support[node] for node in floats.nodes
         ]
 
@@ -105,10 +106,7 @@ def test_random_problems():
 
 def changed(proof, change):
     """The proof with each leaf changed."""
-    trees = [
-        replace(tree, nodes=[change(node) if isinstance(node, Leaf) else node for node in tree.nodes])
-        for tree in proof.trees
-    ]
+    trees = [[change(node) if isinstance(node, Leaf) else node for node in tree] for tree in proof.trees]
     return replace(proof, trees=tuple(trees))
 
 
@@ -172,7 +170,7 @@ def test_without_ranges_the_plain_norms_are_taken(name):
     posed, outcome = solved(name)
     proof = changed(outcome.proof, lambda leaf: Leaf(leaf.slopes, {}))
     certificate = lower_bound(posed, proof)
-    assert not any(leaf.ranges for tree in certificate.trees for leaf in tree.nodes if isinstance(leaf, Bound))
+    assert not any(leaf.ranges for tree in certificate.trees for leaf in tree if isinstance(leaf, Bound))
     assert accepted(posed, certificate) <= lower_bound(posed, outcome.proof).bracket[0] * (1 + Fraction(1, 10**6))
 
 
@@ -212,7 +210,7 @@ def test_a_range_that_tightens_is_listed():
     certificate = lower_bound(posed, proof)
     assert accepted(posed, certificate) == 2 / certificate.beta
     assert float(certificate.beta) == pytest.approx(1.01**0.5 + 0.1, rel=1e-5)
-    (listed,) = certificate.trees[0].nodes[1].ranges
+    (listed,) = certificate.trees[0][1].ranges
     assert (listed.point, listed.right_terms) == (0, ((1, certificate.denominator),))
     assert 0 <= Fraction(listed.right, certificate.denominator) - tenth < Fraction(1, 10**5)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
-from verify.certificate import Fits, sealed
+from verify.certificate import Fits
 from verify.checker import Accepted, check
 from verify.exact import squared_norm
 from verify.exact_networks import (
@@ -21,8 +21,9 @@ from verify.exact_networks import (
     network_with,
     repair,
 )
-from verify.patterns import pattern
 from verify.problem import half_squared_norm, objective, outputs
+from verify.proposal import sealed
+from verify.statement import pattern
 
 
 def posed(rows, targets, *, slope=0, bias=Bias.NONE, goal=Goal.MIN_NORM, masks=None, width=1):

@@ -11,14 +11,8 @@ import pytest
 from tests import forging, naive
 from tests.forging import BOUNDS, accepted, given, refused, rescaled, with_node
 from verify import Bias
-from verify.certificate import (
-    DoesNotFit,
-    Infeasible,
-    Split,
-    Stationary,
-    read_certificate,
-    to_json,
-)
+from verify.certificate import DoesNotFit, Infeasible, Stationary
+from verify.checker import read_certificate
 from verify.errors import CertificateError
 
 # ------------------------------------------------------------------------------------------------- 12, 24, 25: text
@@ -26,7 +20,7 @@ from verify.errors import CertificateError
 
 def edited(certificate, *edits):
     """The JSON text of a certificate with `old` replaced by `new`, once, for each edit."""
-    text = json.dumps(to_json(certificate))
+    text = json.dumps(certificate.to_json())
     for old, new in edits:
         assert old in text
         text = text.replace(old, new, 1)
@@ -134,18 +128,17 @@ def test_12_and_25_what_is_no_integer(number):
     proof = forging.chords()[2]
     for old, new in (
         ('"denominator": 1', f'"denominator": {number}'),
-        ('["bound", [1,', f'["bound", [{number},'),
-        ("[[0, 1, 0, [[1, 1]], []]]", f"[[0, {number}, 0, [[1, 1]], []]]"),
-        ("[[0, 1, 0, [[1, 1]], []]]", f"[[0, 1, 0, [[1, {number}]], []]]"),
-        ('["split", 1]', f'["split", {number}]'),
-        ('"mask": 0', f'"mask": {number}'),
+        ('"slopes": [1,', f'"slopes": [{number},'),
+        ('[0, "-", 1, [[1, 1]]]', f'[0, "-", {number}, [[1, 1]]]'),
+        ('[0, "-", 1, [[1, 1]]]', f'[0, "-", 1, [[1, {number}]]]'),
+        ("[[1, {", f"[[{number}, {{"),
     ):
         unreadable(edited(proof, (old, new)))
 
 
 def test_12_integers_that_python_would_refuse_to_read():
     long = "1" + 4999 * "0"
-    for old in ('"denominator": 1', '["split", 1', '["bound", [1'):
+    for old in ('"denominator": 1', '"trees": [[1', '"slopes": [1'):
         unreadable(edited(forging.chords()[2], (old, old[:-1] + long)), "the number 10000000000000000000")
 
 
@@ -155,9 +148,9 @@ def test_12_extra_missing_and_duplicate_keys():
     assert unreadable(edited(proof, ('"beta": "2", ', ""))).place == "beta"
     unreadable(edited(proof, ('"beta": "2"', '"beta": "2", "beta": "2"')))
     unreadable(edited(proof, ('"beta": "2"', '"beta": "2", "b\\u0065ta": "1"')))
-    assert "note" in str(unreadable(edited(proof, ('"mask": 0', '"mask": 0, "note": ""'))))
-    assert unreadable(edited(proof, ('"mask": 0, ', ""))).place == "trees[0].mask"
-    unreadable(edited(proof, ('"mask": 0', '"mask": 0, "mask": 1')))
+    unreadable(edited(proof, ('"slopes": [1', '"note": "", "slopes": [1')))
+    assert unreadable(edited(proof, ('"ranges": [[0, "-", 1, [[1, 1]]]], ', ""))).place == "trees[0][1].ranges"
+    unreadable(edited(proof, ('"slopes": [1', '"slopes": [1], "slopes": [1')))
     assert unreadable(edited(proof, ('"schema": "certificate-1"', '"schema": "certificate-2"'))).place == "schema"
     assert unreadable(edited(proof, ('"kind": "lower-bound"', '"kind": "lower-bounds"'))).place == "kind"
     assert unreadable(edited(proof, ('"kind": "lower-bound"', '"kind": "upper-bound"'))).place != "kind"
@@ -170,16 +163,16 @@ def test_12_truncated_multipliers():
     """Fewer or more multipliers than slopes in the leaves."""
     for case in BOUNDS:
         problem, proof = given(case)
-        leaf = next(f"trees[0].nodes[{node}]" for node, _, _ in naive.walk(proof.trees[0]))
+        leaf = next(f"trees[0][{node}]" for node, _, _ in naive.walk(proof.trees[0]))
         if problem.bias is Bias.FREE:
             continue
-        before = {f"trees[0].nodes[{k}]" for k in range(int(leaf[len("trees[0].nodes[") : -1]))}
+        before = {f"trees[0][{k}]" for k in range(int(leaf[len("trees[0][") : -1]))}
         place = refused(
             problem, None, rescaled(problem, proof, multipliers=proof.multipliers[:-1]), re.compile(r"trees\[0\].*")
         ).place
         assert place == f"{leaf}.slopes" or place in before  # a split on the point that is gone comes first
-        nodes = proof.trees[0].nodes
-        node = int(leaf[len("trees[0].nodes[") : -1])
+        nodes = proof.trees[0]
+        node = int(leaf[len("trees[0][") : -1])
         for slopes in (nodes[node].slopes[:-1], (*nodes[node].slopes, 0), ()):
             refused(problem, None, with_node(proof, 0, node, replace(nodes[node], slopes=slopes)), f"{leaf}.slopes")
 
@@ -195,7 +188,7 @@ def test_12_unordered_and_repeated_indices():
 
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":[', '["",', "[1,[],"])
 def test_12_depth_bombs(opening):
-    assert unreadable(opening * 10**5).place.startswith("character")
+    assert "is no JSON: maximum recursion depth exceeded" in str(unreadable(opening * 10**5))
     unreadable(edited(forging.chords()[2], ('"multipliers": [', f'"multipliers": [{opening * 10**5}')))
 
 
@@ -209,16 +202,16 @@ def test_12_a_long_text_without_an_end_is_refused_at_once():
 def test_24_indices_out_of_range():
     problem, proof = given(forging.relu)
     n = len(problem.data)
-    text = json.dumps(to_json(proof))
+    text = json.dumps(proof.to_json())
     first = proof.multipliers[0][0]
     assert unreadable(text.replace(f"[[{first}, ", "[[-1, ", 1)).place == "multipliers[0][0]"
     *kept, (_, weight) = proof.multipliers
     refused(problem, None, rescaled(problem, proof, multipliers=(*kept, (n, weight))), f"multipliers[{len(kept)}]")
-    split = proof.trees[0].nodes[0].point
-    assert unreadable(text.replace(f'["split", {split}]', '["split", -1]', 1)).place == "trees[0].nodes[0].point"
+    split = proof.trees[0][0]
+    assert unreadable(text.replace(f'"trees": [[{split},', '"trees": [[-1,', 1)).place == "trees[0][0]"
     outside = next(i for i in range(n + 1) if i not in dict(proof.multipliers))
     for point in (n, 10**20, outside):
-        refused(problem, None, with_node(proof, 0, 0, Split(point)), "trees[0].nodes[0]")
+        refused(problem, None, with_node(proof, 0, 0, point), "trees[0][0]")
 
 
 def test_24_indices_out_of_range_of_other_kinds():

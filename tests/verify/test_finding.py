@@ -14,15 +14,13 @@ from verify.certificate import (
     Infeasible,
     NotStationary,
     OptimalWithin,
-    Separator,
     Stationary,
     UpperBound,
     claim_text,
-    sealed,
 )
 from verify.finding import Finding, Question, Verdict, decide, undecided
 from verify.global_optimality import bracket_optimum
-from verify.proposal import Proposal, certified
+from verify.proposal import Proposal, certified, sealed
 
 # arXiv:2110.02732, Theorem 3.2: a KKT point that two neurons beat
 NETWORK = Network.two_layer([[0, 2], [0, 0]], [2, 0])
@@ -31,7 +29,7 @@ PROBLEM = Problem(DATA, NETWORK.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NO
 BETTER = Network.two_layer([[1, 0], [-1, 0]], [1, 1])
 WIDER = Network.two_layer([[1, 0], [-1, 0], [0, 0]], [1, 1, 0])
 UNBALANCED = Network.two_layer([[0, 4], [0, 0]], [1, 0])
-UNBALANCE = Separator((), (tuple(map(Fraction, (0, 4, 0, 0))), (Fraction(-1), Fraction(0))))  # (w, -v)
+UNBALANCE = (tuple(map(Fraction, (0, 4, 0, 0))), (Fraction(-1), Fraction(0)))  # (w, -v)
 MISFIT = Network.two_layer([[1, 0], [0, 0]], [1, 0])
 IMPOSSIBLE = Problem(Dataset([[1, 0], [2, 0]], [1, -1]), NETWORK.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from solvers.conic import solve_all_cells
 from tests.problems import instance_of, random_problems
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
-from verify.certificate import BetterNetwork, Infeasible, OptimalWithin, sealed
+from verify.certificate import BetterNetwork, Infeasible, OptimalWithin
 from verify.checker import Accepted, check
 from verify.global_optimality import (
     better_network,
@@ -22,6 +22,7 @@ from verify.global_optimality import (
     zero_network,
 )
 from verify.problem import objective
+from verify.proposal import sealed
 from verify.strategies import contradictory, odd, separable, slopes
 
 
@@ -49,8 +50,8 @@ def is_infeasible(problem):
 def assert_is_a_bracket(problem, found, tol=Fraction(1, 10**6)):
     """Both ends are certified, near each other, and the upper one is the best witness."""
     lower, upper = found.ends
-    assert accepted(problem, None, found.lower).bracket == (lower, None)
-    assert accepted(problem, None, found.upper).bracket == (None, upper)
+    assert accepted(problem, None, found.lower).certificate.bracket == (lower, None)
+    assert accepted(problem, None, found.upper).certificate.bracket == (None, upper)
     assert lower <= upper <= lower * (1 + tol)
     values = [objective(problem, witness) for witness in found.witnesses]
     assert None not in values
@@ -284,7 +285,7 @@ def test_an_interrupt_while_the_bracket_is_made_exact_loses_nothing(monkeypatch,
 def test_nothing_below_zero():
     for masks in (None, [(0,), (1,)]):
         problem = posed([[1, 2]], [1], masks=masks)
-        assert accepted(problem, None, nothing_below_zero(problem)).bracket == (0, None)
+        assert accepted(problem, None, nothing_below_zero(problem)).certificate.bracket == (0, None)
 
 
 def test_the_zero_network():
@@ -309,7 +310,7 @@ def test_a_wider_network_is_better_only_at_any_width():
     better = better_network(problem, NARROW, NARROW, [WIDE], zero, own_width=False)
     assert isinstance(better, BetterNetwork)
     assert (better.scope, better.witness, better.subject, better.moved) == ("any-width", WIDE, None, 0)
-    assert accepted(problem, NARROW, better).scope == "any-width"
+    assert accepted(problem, NARROW, better).certificate.scope == "any-width"
 
 
 def test_a_network_of_the_same_width_is_better_in_both_scopes():
@@ -317,7 +318,7 @@ def test_a_network_of_the_same_width_is_better_in_both_scopes():
     padded = Network.two_layer([[0, 2], [0, 0]], [2, 0])
     for own_width, scope in ((True, "own-width"), (False, "any-width")):
         better = better_network(problem, padded, padded, [WIDE], Fraction(0), own_width=own_width)
-        assert accepted(problem, padded, better).scope == scope
+        assert accepted(problem, padded, better).certificate.scope == scope
 
 
 def test_better_means_by_more_than_the_tolerance():
@@ -359,7 +360,7 @@ def test_own_width_is_counted_for_each_mask():
         assert (own is not None) == is_own
         if own is not None:
             accepted(problem, bad, own)
-        assert accepted(problem, bad, wide).scope == "any-width"
+        assert accepted(problem, bad, wide).certificate.scope == "any-width"
 
 
 def test_masked_brackets_have_masked_witnesses():
@@ -400,7 +401,7 @@ def test_optimal_within_the_tolerance():
     proof = optimal_within(problem, NARROW, NARROW, found.lower, excess)
     assert isinstance(proof, OptimalWithin)
     assert (proof.subject, proof.moved, proof.tolerance) == (None, 0, excess)
-    assert accepted(problem, NARROW, proof).bracket == (found.ends[0], 4)
+    assert accepted(problem, NARROW, proof).certificate.lower.bracket == (found.ends[0], None)
     given_ = Network.two_layer([[0.0, 2.001]], [2.0])
     moved = optimal_within(problem, given_, NARROW, found.lower, excess)
     assert moved.subject == NARROW.parameters

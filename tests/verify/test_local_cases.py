@@ -12,12 +12,13 @@ from click.testing import CliRunner
 from tests.local_choices import decide
 from tests.local_oracle import brute_force
 from tests.naive import kkt
-from verify.certificate import Local, Nearby, NotLocal, sealed
+from verify.certificate import Dual, Local, NotLocal
 from verify.checker import Accepted, check
 from verify.cli import program
 from verify.local_optimality import local_optimality
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem
+from verify.proposal import sealed
 from verify.readers import read_case
 
 F = Fraction
@@ -92,7 +93,7 @@ def test_no_multipliers_are_common(name):
     found = case(name)
     proof = proof_of(found.problem, found.network)
     assert isinstance(proof, Local)
-    assert len({node.multipliers for node in proof.nodes if isinstance(node, Nearby)}) > 1
+    assert len({node.multipliers for node in proof.nodes if isinstance(node, Dual)}) > 1
     assert found.problem.goal is Goal.MIN_NORM
     copies = 2
     many = rebuilt(found, [*range(found.network.width)] * copies, [copies * y for y in found.problem.data.targets])
@@ -165,23 +166,23 @@ def local(name, multipliers):
     """By hand: the live neuron is on at all points; the zero one is split at each; with sign -1 it only loses."""
     written = json.loads((CASES / name / "certificates" / "local.json").read_text(encoding="utf-8"))
     listed = [i for i, value in sorted(multipliers.items()) if value]
-    trees = [[["bound", ["e"] * len(listed), []]]]
+    trees = [[{"slopes": ["e"] * len(listed), "ranges": []}]]
     if name == TWO:
-        trees += [tree_of(listed, []), [["bound", [0] * len(listed), []]]]
+        trees += [tree_of(listed, []), [{"slopes": [0] * len(listed), "ranges": []}]]
     pairs = [[i, str(multipliers[i])] for i in listed]
-    return written | {"nodes": [["nearby", pairs, 1, trees]]}
+    return written | {"nodes": [{"multipliers": pairs, "beta": "1", "denominator": 1, "trees": trees}]}
 
 
 def tree_of(listed, sides):
     """The cells of a zero neuron in pre-order, the points on first: equal points are never on different sides."""
     if len(sides) == len(listed):
-        return [["bound", ["e" if side > 0 else 0 for side in sides], []]]
+        return [{"slopes": ["e" if side > 0 else 0 for side in sides], "ranges": []}]
     i = listed[len(sides)]
-    nodes = [["split", i]]
+    nodes: list[object] = [i]
     for side in (1, -1):
         equal = [k for k in range(len(sides)) if (listed[k] - i) % 2 == 0 and sides[k] != side]
         if equal:
-            nodes.append(["empty", [[listed[equal[0]], 1], [i, 1]]])
+            nodes.append({"weights": [[listed[equal[0]], 1], [i, 1]]})
         else:
             nodes += tree_of(listed, [*sides, side])
     return nodes

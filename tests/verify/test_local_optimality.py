@@ -12,12 +12,15 @@ import pytest
 from tests.kkt_samples import kkt_sample
 from tests.local_oracle import brute_force
 from verify import audit
-from verify.certificate import Bound, Local, NotLocal, Side, Split, Tie, sealed
-from verify.certificate import Nearby as Leaf
+from verify.certificate import Bound, Local, NotLocal
+from verify.certificate import Dual as Leaf
 from verify.checker import Accepted, Refused, check
+from verify.errors import CertificateError
 from verify.local_optimality import local_optimality
+from verify.local_optimality.descent import steps
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, half_squared_norm, objective
+from verify.proposal import sealed
 
 F = Fraction
 SEEDS = 4200
@@ -116,10 +119,8 @@ def test_every_descent_descends(samples):
         if not isinstance(proof, NotLocal):
             continue
         rows, w, v, slope, y = in_floats(problem, network)
-        step = np.array([[float(x) for x in row] for row in proof.direction])
-        signs = np.sign(v)
-        for j, s in proof.signs:
-            signs[j] = s
+        step = np.array([[float(x) for x in row] for row in steps(network, proof)])
+        signs = np.array([float(s) for s in proof.end[1]])
         start, margin = cost(problem, w, v), (y * value(rows, w, v, slope)).min()
         apart = []
         for t in (1.0, 0.3, 0.01):
@@ -246,21 +247,23 @@ def descending():
 
 def test_descents_that_lie(descending):
     problem, proof = descending
-    zero = tuple((F(0),) * 2 for _ in range(2))
-    refused(problem, DEAD, replace(proof, direction=zero), "direction")
-    refused(problem, DEAD, replace(proof, direction=proof.direction[:1]), "direction")
-    refused(problem, DEAD, replace(proof, direction=tuple((*row, F(0)) for row in proof.direction)), "direction")
-    refused(problem, DEAD, replace(proof, signs=()), "signs")
-    refused(problem, DEAD, replace(proof, signs=((1, 2),)), "signs")
-    refused(problem, DEAD, replace(proof, signs=((0, 1), *proof.signs)), "signs")
-    refused(problem, DEAD, replace(proof, signs=(*proof.signs, (5, 1))), "signs")
-    refused(problem, DEAD, replace(proof, signs=((1, -1),)), "direction")
-    long = tuple(tuple(50 * x for x in row) for row in proof.direction)
-    refused(problem, DEAD, replace(proof, direction=long), "direction")
-    back = tuple(tuple(-x for x in row) for row in proof.direction)
-    refused(problem, DEAD, replace(proof, direction=back), "direction")
-    swapped = (proof.direction[1], proof.direction[0])
-    refused(problem, DEAD, replace(proof, direction=swapped), "direction")
+    (hidden, signs), start = proof.end, (0, 4, 0, 0)  # |v_j| w_j
+    assert signs[0] == 1
+
+    def lie(place, hidden=hidden, signs=signs):
+        refused(problem, DEAD, replace(proof, end=(tuple(map(F, hidden)), tuple(map(F, signs)))), place)
+
+    lie("end", hidden=start)
+    lie("end.parameters", hidden=hidden[:2])
+    lie("end.parameters", hidden=(*hidden, 0))
+    lie("end.parameters", signs=signs[:1])
+    lie("end", signs=(1, 0))
+    lie("end", signs=(1, 2))
+    lie("end", signs=(-1, signs[1]))
+    lie("end", signs=(1, -signs[1]))
+    lie("end", hidden=[u + 50 * (x - u) for u, x in zip(start, hidden, strict=True)])
+    lie("end", hidden=[2 * u - x for u, x in zip(start, hidden, strict=True)])
+    lie("end", hidden=(*hidden[2:], *hidden[:2]))
 
 
 def test_a_descent_from_a_network_out_of_balance(descending):
@@ -274,9 +277,11 @@ def test_a_descent_through_a_mask():
     problem = posed(*PAIR, network)
     proof = local_optimality(problem, network, network).certificate
     assert isinstance(proof, NotLocal)
-    (first, second), *others = proof.direction
+    (first, second), *others = steps(network, proof)
     assert first == 0
-    refused(problem, network, replace(proof, direction=((F(1, 100), second), *others)), "direction[0]")
+    assert second
+    refused(problem, network, replace(proof, end=((F(1, 100), *proof.end[0]), proof.end[1])), "end.parameters")
+    assert others
 
 
 def test_choices_without_a_common_dual_point():
@@ -298,17 +303,14 @@ def test_choices_without_a_common_dual_point():
 def test_a_descent_that_crosses_a_kink_or_misses_a_target():
     network = Network.two_layer([[1, 0], [0, 1]], [1, 1])
     problem = posed([[1, 0], [0, 1]], [1, 1], network, goal=Goal.MIN_NORM)
-    step = ((F(0), F(0)), (F(0), F(-1, 2)))
-    refused(problem, network, NotLocal(signs=(), direction=step), "direction")
-    step = ((F(-2), F(0)), (F(0), F(0)))
-    refused(problem, network, NotLocal(signs=(), direction=step), "direction")
+    for hidden in ((1, 0, 0, F(1, 2)), (-1, 0, 0, 1)):
+        refused(problem, network, NotLocal(end=(tuple(map(F, hidden)), (F(1), F(1)))), "end")
 
 
 def test_a_zero_neuron_with_a_bias_does_not_move():
     network = Network.two_layer([[1], [0]], [1, 0], b=[0, 1])
     problem = posed([[1], [-1]], [1, 0], network, goal=Goal.MIN_NORM, bias=Bias.FREE)
-    step = ((F(0), F(0)), (F(1), F(0)))
-    refused(problem, network, NotLocal(signs=((1, 1),), direction=step), "signs")
+    refused(problem, network, NotLocal(end=((F(1), F(0), F(1), F(0)), (F(1), F(1)))), "end")
 
 
 @pytest.fixture
@@ -337,8 +339,12 @@ def test_proofs_of_local_optima_that_lie(split):
     refused(problem, network, replace(proof, nodes=(leaf, leaf)), "nodes[1]")
     refused(problem, network, changed_leaf(proof, trees=leaf.trees[:-1]), "nodes[0].trees")
     refused(problem, network, changed_leaf(proof, trees=(*leaf.trees, leaf.trees[0])), "nodes[0].trees")
-    refused(problem, network, changed_leaf(proof, denominator=0), "nodes[0].denominator")
-    refused(problem, network, changed_leaf(proof, denominator=-leaf.denominator), "nodes[0].denominator")
+    for name, values in (("denominator", (0, -leaf.denominator)), ("beta", (F(0), -leaf.beta))):
+        for value in values:
+            with pytest.raises(CertificateError, match=f"{name}: must be positive"):
+                changed_leaf(proof, **{name: value})
+    refused(problem, network, changed_leaf(proof, beta=2 * leaf.beta), "nodes[0]")
+    refused(problem, network, changed_leaf(proof, beta=leaf.beta / 2), "nodes[0]")
     more = tuple((i, 2 * value) for i, value in leaf.multipliers)
     refused(problem, network, changed_leaf(proof, multipliers=more), "nodes[0]")
     refused(problem, network, changed_leaf(proof, multipliers=()), "nodes[0]")
@@ -348,18 +354,18 @@ def test_proofs_of_local_optima_that_lie(split):
     for cut in (leaf.trees[deep][:-1], leaf.trees[deep][1:], (*leaf.trees[deep], leaf.trees[deep][-1])):
         trees = tuple(cut if k == deep else tree for k, tree in enumerate(leaf.trees))
         refused(problem, network, changed_leaf(proof, trees=trees), f"nodes[0].trees[{deep}]")
-    refused(problem, network, replace(proof, nodes=(Side(9), leaf, leaf)), "nodes[0]")
-    refused(problem, network, replace(proof, nodes=(Tie(0, 99), leaf, leaf)), "nodes[0]")
+    refused(problem, network, replace(proof, nodes=((9, None), leaf, leaf)), "nodes[0]")
+    refused(problem, network, replace(proof, nodes=((0, 99), leaf, leaf)), "nodes[0]")
     live = next(j for j, v in enumerate(network.output_weights) if v)
-    refused(problem, network, replace(proof, nodes=(Side(live), leaf, leaf)), "nodes[0]")
+    refused(problem, network, replace(proof, nodes=((live, None), leaf, leaf)), "nodes[0]")
 
 
 def test_a_choice_twice_or_half(split):
     problem, network, proof = split
     (leaf,) = proof.nodes
     dead = next(j for j, v in enumerate(network.output_weights) if not v)
-    refused(problem, network, replace(proof, nodes=(Side(dead), leaf)), "nodes")
-    refused(problem, network, replace(proof, nodes=(Side(dead), Side(dead), leaf, leaf, leaf)), "nodes[1]")
+    refused(problem, network, replace(proof, nodes=((dead, None), leaf)), "nodes")
+    refused(problem, network, replace(proof, nodes=((dead, None), (dead, None), leaf, leaf, leaf)), "nodes[1]")
 
 
 def test_slopes_of_the_wrong_side_are_refused(samples):
@@ -383,7 +389,7 @@ def test_slopes_of_the_wrong_side_are_refused(samples):
 def test_a_tree_with_the_cells_swapped_is_refused(split):
     problem, network, proof = split
     (leaf,) = proof.nodes
-    k = next(k for k, tree in enumerate(leaf.trees) if isinstance(tree[0], Split))
+    k = next(k for k, tree in enumerate(leaf.trees) if isinstance(tree[0], int))
     reversed_tree = (leaf.trees[k][0], *leaf.trees[k][:0:-1])
     trees = (*leaf.trees[:k], reversed_tree, *leaf.trees[k + 1 :])
     result = judged(problem, network, changed_leaf(proof, trees=trees))

@@ -29,12 +29,10 @@ from verify.certificate import (
     OptimalWithin,
     Stationary,
     UpperBound,
-    from_json,
-    sealed,
-    to_json,
 )
-from verify.checker import Accepted, check
+from verify.checker import Accepted, check, from_json
 from verify.errors import CertificateError, InputError
+from verify.proposal import sealed
 
 NEAR = 1e-9  # what floats may be wrong by in the searches below, relative
 
@@ -189,7 +187,7 @@ def mended(problem, certificate, random):
 def test_accepted_mutants_are_true(number):
     problem, network, certificate = originals()[number]
     random = Random(number)
-    plain = to_json(sealed(problem, network, certificate))
+    plain = (sealed(problem, network, certificate)).to_json()
     foreign = [Fraction(1, 3), Fraction(7), *(value for x in problem.data.inputs for value in x)]
     count = Counter()
     for _ in range(150 if isinstance(certificate, UpperBound | BetterNetwork) else 600):
@@ -203,7 +201,7 @@ def test_accepted_mutants_are_true(number):
         result = check(problem, network, sealed(problem, network, found))
         count[type(result).__name__] += 1
         if isinstance(result, Accepted):
-            assert truth(problem, network, found), json.dumps(to_json(found))
+            assert truth(problem, network, found), json.dumps(found.to_json())
     assert count["Refused"] > 5
     assert count["Accepted"] + count["Refused"] > 20
 
@@ -376,11 +374,12 @@ def _data(problem):
 
 def true_upper(problem, _, proof):
     is_alike = proof.witness.architecture.slope == problem.architecture.slope
-    return is_alike and proof.bracket == (None, naive.objective(problem, proof.witness))
+    least = naive.balanced_objective(problem, proof.witness)
+    return is_alike and least is not None and proof.bracket[0] is None and least <= proof.bracket[1]
 
 
 def true_better(problem, subject, proof):
-    mine, theirs = naive.objective(problem, subject), naive.objective(problem, proof.witness)
+    mine, theirs = naive.objective(problem, subject), naive.balanced_objective(problem, proof.witness)
     if mine is None or theirs is None or proof.tolerance < 0:
         return False
     is_narrow = proof.scope == "any-width" or Network.of(proof.witness).width <= subject.width

@@ -9,7 +9,8 @@ import pytest
 
 from verify import Network, Verdict, audit, read
 from verify.auditing import pose
-from verify.certificate import Stationary, StationaryNear
+from verify.certificate import Stationary
+from verify.enclosure_checks import StationaryNear
 from verify.finding import Question, undecided
 from verify.near_findings import strengthened
 from verify.nearby import nearby_point

@@ -81,7 +81,7 @@ def test_sharing_is_seen() -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"inputs": 0}, "inputs: must be at least 1"),
+        ({"inputs": 0}, "inputs: must be positive"),
         ({"outputs": True}, "outputs: must be an integer"),
         ({"bias": 1}, "bias: must be one of False, True"),
         ({"slope": Fraction(-1, 2)}, "between 0"),
@@ -90,9 +90,9 @@ def test_sharing_is_seen() -> None:
         ({"entries": ((0, 1),)}, "2 rows of 2"),
         ({"entries": ((0, 1), (2,))}, "2 rows of 2"),
         ({"entries": ((0, 2), (3, 4))}, "without gaps"),
-        ({"entries": ((1, True), (0, None))}, r"entries\[0\]\[1\]: must be an integer, not True"),
+        ({"entries": ((1, True), (0, None))}, r"entries\[0\]\[1\]: must be an integer .*, not True"),
         ({"entries": ((-1, 0), (None, None))}, r"entries\[0\]\[0\]: must be at least 0"),
-        ({"entries": (([], 0), (None, None))}, r"entries\[0\]\[0\]: must be an integer, not \[\]"),
+        ({"entries": (([], 0), (None, None))}, r"entries\[0\]\[0\]: must be an integer .*, not list"),
     ],
 )
 def test_bad_layers_are_refused(fields: dict[str, object], reason: str) -> None:
@@ -105,11 +105,14 @@ def test_bad_layers_are_refused(fields: dict[str, object], reason: str) -> None:
     [
         ((), "at least one"),
         ((1,), "at least one"),
-        ((Layer(inputs=2, outputs=3, slope=Fraction(0)), OUT), "3 outputs, but the next 2 inputs"),
-        ((Layer(inputs=2, outputs=2, slope=None), OUT), r"layers\[0\]: needs the slope"),
-        ((Layer(**RELU), Layer(inputs=2, outputs=1, slope=None, bias=True)), r"layers\[1\]: has a bias"),
-        ((Layer(**RELU),), "one output and no activation"),
-        ((Layer(inputs=2, outputs=1, slope=Fraction(0)),), "one output and no activation"),
+        ((Layer(inputs=2, outputs=3, slope=Fraction(0)), OUT), "must each take as many inputs"),
+        ((Layer(inputs=2, outputs=2, slope=None), OUT), r"layers: must each have the slope"),
+        (
+            (Layer(**RELU), Layer(inputs=2, outputs=1, slope=None, bias=True)),
+            r"layers: may have a bias in the first only",
+        ),
+        ((Layer(**RELU),), "(end in one output|but the last)$"),
+        ((Layer(inputs=2, outputs=1, slope=Fraction(0)),), "(end in one output|but the last)$"),
     ],
 )
 def test_bad_architectures_are_refused(layers: tuple[Layer, ...], reason: str) -> None:
@@ -188,20 +191,20 @@ HIDDEN = ["architecture", "layers", 0]
         (["extra"], 1, "^network: has the unknown key 'extra'"),
         (["parameters"], [], "^network.parameters: must be 3, 2 numbers"),
         (["parameters"], None, "^network.parameters: must be a list, not None"),
-        (["parameters", 0, 1], 2, r"^network.parameters\[0\]\[1\]: must be a rational .* written as text, not 2"),
+        (["parameters", 0, 1], 2, r"^network.parameters\[0\]\[1\]: must be a rational .* written as text, not int"),
         (["parameters", 0, 1], "2.0", r"^network.parameters\[0\]\[1\]: must be a rational .* not '2.0'"),
         (
             [*HIDDEN, "slope"],
             0,
-            r"^network.architecture.layers\[0\].slope: must be a rational .* text, not 0",
+            r"^network.architecture.layers\[0\].slope: must be a rational .* text, not int",
         ),
         ([*HIDDEN, "slope"], "3", r"^network.architecture.layers\[0\].slope: must lie between 0"),
-        ([*HIDDEN, "slope"], None, r"^network.architecture.layers\[0\]: needs the slope"),
+        ([*HIDDEN, "slope"], None, r"^network.architecture.layers: must each have the slope"),
         ([*HIDDEN, "inputs"], True, r"layers\[0\].inputs: must be an integer"),
         ([*HIDDEN, "bias"], 0, r"layers\[0\].bias: must be one of False, True"),
-        ([*HIDDEN, "entries"], 3, r"layers\[0\].entries: must be a list, not 3"),
-        ([*HIDDEN, "entries"], [1], r"layers\[0\].entries\[0\]: must be a list, not 1"),
-        ([*HIDDEN, "entries"], [[0, None], [1, 1.5]], r"entries\[1\]\[1\]: must be an integer, not 1.5"),
+        ([*HIDDEN, "entries"], 3, r"layers\[0\].entries: must be a list, not int"),
+        ([*HIDDEN, "entries"], [1], r"layers\[0\].entries\[0\]: must be a list, not int"),
+        ([*HIDDEN, "entries"], [[0, None], [1, 1.5]], r"entries\[1\]\[1\]: must be an integer .*, not float"),
     ],
 )
 def test_bad_json_is_refused(path: list[str | int], value: object, reason: str) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from verify.auditing import audit
 from verify.audits import Audit
-from verify.certificate import NotStationary, OptimalWithin, Separator, Stationary
+from verify.certificate import NotStationary, OptimalWithin, Stationary
 from verify.finding import Finding, Question, Verdict, undecided
 from verify.network import Architecture, Layer, Network
 from verify.problem import Dataset
@@ -234,7 +234,7 @@ def test_stationary_near_with_many_multipliers(tie):
     ],
 )  # fmt: skip
 def test_not_stationary(tie, tolerance, found, text):
-    proof = NotStationary(epsilon=tolerance, delta=tolerance, vectors=(Separator((), ((Fraction(1),),)),))
+    proof = NotStationary(epsilon=tolerance, delta=tolerance, vectors=(((Fraction(1),),),))
     assert rows(with_stationary(tie, proof, "exact", numbers=found))["stationary (KKT point)"] == ("refuted", "", text)
 
 

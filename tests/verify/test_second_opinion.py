@@ -13,7 +13,7 @@ import pytest
 from tests import forging, naive
 from tests.problems import random_problems
 from verify import Bias, Goal, audit
-from verify.certificate import Bound, LowerBound, Split
+from verify.certificate import Bound, LowerBound
 from verify.checker import Accepted, check
 
 
@@ -76,7 +76,7 @@ def test_every_leaf_bounds_the_dual_function_on_its_cell(part):
             continue
         random, rows = Random(number), naive.lifted(problem)
         for tree in proof.trees:
-            sense, mask = 1 if tree.sign == "+" else -1, problem.mask_classes[tree.mask]
+            mask, sense = naive.case(problem, proof, tree)
             for u in vectors(random, problem, mask):
                 square = sum((u[c] ** 2 for c in naive.counted(problem)), Fraction(0))
                 value = sense * naive.dual_function(problem, dict(proof.multipliers), u)
@@ -95,7 +95,7 @@ def test_each_term_of_a_leaf_bounds_its_own_part():
     for number, (problem, proof) in enumerate(certificates()[:12]):
         random, rows, a = Random(number), naive.lifted(problem), problem.architecture.slope
         for tree in proof.trees:
-            for u in list(vectors(random, problem, problem.mask_classes[tree.mask]))[:20]:
+            for u in list(vectors(random, problem, naive.case(problem, proof, tree)[0]))[:20]:
                 square = sum((u[c] ** 2 for c in naive.counted(problem)), Fraction(0))
                 for _, leaf, path in leaves_at(tree, rows, u):
                     if isinstance(leaf, Bound):
@@ -112,7 +112,7 @@ def test_ranges_hold_on_their_cells():
         for tree in proof.trees:
             if not any(leaf.ranges for _, leaf, _ in naive.walk(tree) if isinstance(leaf, Bound)):
                 continue
-            for u in list(vectors(random, problem, problem.mask_classes[tree.mask])):
+            for u in list(vectors(random, problem, naive.case(problem, proof, tree)[0])):
                 square = sum((u[c] ** 2 for c in naive.counted(problem)), Fraction(0))
                 for _, leaf, path in leaves_at(tree, rows, u):
                     if not isinstance(leaf, Bound):
@@ -143,8 +143,8 @@ def test_the_bound_is_weak_duality_at_known_networks():
 
 
 def test_the_certificates_are_of_every_sort():
-    nodes = [node for _, proof in certificates() for tree in proof.trees for node in tree.nodes]
-    assert sum(isinstance(node, Split) for node in nodes) > 300
+    nodes = [node for _, proof in certificates() for tree in proof.trees for node in tree]
+    assert sum(isinstance(node, int) for node in nodes) > 300
     assert sum(bool(node.ranges) for node in nodes if isinstance(node, Bound)) > 30
     assert {problem.bias for problem, _ in certificates()} == set(Bias)
     assert {problem.goal for problem, _ in certificates()} == set(Goal)

@@ -14,8 +14,7 @@ from solvers.conic import solve_all_cells
 from tests.closed_forms import CASES, LOWER, OPTIMUM, STATIONARY, THEOREM, TIE, UPPER, X, exactly, found
 from verify import Network, audit
 from verify.auditing import pose
-from verify.certificate import from_json, to_json
-from verify.checker import Accepted, check
+from verify.checker import Accepted, check, from_json
 from verify.cli import program
 from verify.global_optimality import as_instance
 from verify.problem import Dataset
@@ -52,7 +51,7 @@ def test_the_optimum_is_found_as_a_formula_and_proved(name, text, latex):
     lower, upper = symbolic.certificates[LOWER], symbolic.certificates[UPPER]
     assert lower.bracket[0] == upper.bracket[1] == symbolic.exact
     for proof in symbolic.certificates.values():
-        again = from_json(json.loads(json.dumps(to_json(proof), sort_keys=True)))
+        again = from_json(json.loads(json.dumps(proof.to_json(), sort_keys=True)))
         assert again == proof
         assert isinstance(check(case.problem, case.network, again), Accepted)
     written = sympy.sympify(text)

@@ -7,7 +7,7 @@ import sympy
 from mpmath import mp
 
 from tests.closed_forms import X, exactly, found
-from verify.algebraic import Algebraic, Field
+from verify.exact import Algebraic, Field
 from verify.symbolic.active_set import find_active_set
 from verify.symbolic.closed_forms import closed_form
 from verify.symbolic.elimination import inverse, solve

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
-from verify.certificate import AboutNetwork, Certificate, read_certificate
-from verify.checker import Accepted, check
+from verify.certificate import AboutNetwork, Certificate
+from verify.checker import Accepted, check, read_certificate
 from verify.cli.failures import debug_option
 from verify.cli.labels import two_classes
 from verify.codec import MAX_SIZE, load_json
@@ -112,7 +112,7 @@ def _checked(problem: Problem, network: Network | None, path: Path) -> _Line:
         return False, str(path), str(error).removeprefix(f"{path} ")
     result = check(problem, network if isinstance(certificate, AboutNetwork) else None, certificate)
     if isinstance(result, Accepted):
-        return True, str(path), result.claim
+        return True, str(path), result.certificate.claim
     return False, str(path), f"{result.place}: {result.reason}"
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from verify.auditing import pose
-from verify.certificate import read_certificate
-from verify.checker import Accepted, check
+from verify.checker import Accepted, check, read_certificate
 from verify.corpus.case_files import read_canonical, read_strictly
 from verify.errors import InputError
 from verify.network import Network
@@ -40,7 +39,7 @@ def _judged(folder: Path) -> tuple[str, str]:
     network = read_canonical(Network, folder / "network.json") if (folder / "network.json").exists() else None
     certificate = read_certificate((folder / "certificate.json").read_text(encoding="utf-8"))
     outcome = check(problem, network, certificate)
-    return ("accepted", outcome.claim) if isinstance(outcome, Accepted) else ("refused", outcome.place)
+    return ("accepted", certificate.claim) if isinstance(outcome, Accepted) else ("refused", outcome.place)
 
 
 def _taken(folder: Path, target: str | None) -> tuple[str, str]:

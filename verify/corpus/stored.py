@@ -6,11 +6,13 @@ from fractions import Fraction
 from pathlib import Path
 
 from verify.audits import Audit
-from verify.certificate import BetterNetwork, Certificate, read_certificate, to_json
-from verify.checker import Accepted, check
-from verify.codec import canonical_text, load_json
+from verify.certificate import BetterNetwork, Certificate, LowerBound, OptimalWithin, UpperBound, witness_value
+from verify.checker import Accepted, check, read_certificate
+from verify.codec import load_json
 from verify.corpus.deciding import Difference, bracket_text, is_inside
 from verify.finding import Question, decide
+from verify.network import Network
+from verify.problem import objective
 from verify.proposal import Proposal
 from verify.readers.cases import Bracket, Case
 
@@ -42,11 +44,24 @@ def stored_differences(case: Case, folder: Path) -> tuple[list[Difference], int]
             result.append(Difference(what=file.name, expected="accepted", got="refused", reason=reason))
             continue
         accepted.append(certificate)
-        low, high = outcome.bracket
+        low, high = _bracket(case, certificate)
         lower += [] if low is None else [low]
         upper += [] if high is None else [high]
     bracket = max(lower, default=None), min(upper, default=None)
     return [*result, *_unproved(case, accepted, bracket)], len(files)
+
+
+def _bracket(case: Case, certificate: Certificate) -> tuple[Fraction | None, Fraction | None]:
+    """What an accepted certificate proves about the least objective over all widths."""
+    if isinstance(certificate, LowerBound | UpperBound):
+        return certificate.bracket
+    if isinstance(certificate, BetterNetwork):
+        return None, witness_value(case.problem, certificate.witness)
+    if not isinstance(certificate, OptimalWithin):
+        return None, None
+    given = case.network
+    subject = given if certificate.subject is None else Network(given.architecture, certificate.subject)
+    return certificate.lower.bracket[0], objective(case.problem, subject)
 
 
 def _differences_of_given(case: Case, folder: Path) -> list[Difference]:
@@ -87,7 +102,7 @@ def write_certificates(folder: Path, found: Audit) -> None:
     """
     texts = {"problem": found.problem.canonical_text(), "network": found.network.canonical_text()}
     for certificate in found.certificates.values():
-        text = canonical_text(to_json(certificate))
+        text = certificate.canonical_text()
         if text in texts.values():
             continue
         name = certificate.KIND

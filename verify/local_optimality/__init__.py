@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from verify.certificate import Local, Side, Tie
-from verify.certificate import Nearby as Leaf
+from verify.certificate import Dual as Leaf
+from verify.certificate import Local
 from verify.exact_networks import distance
 from verify.local_optimality.choices import SIGN, Choice, Nearby
-from verify.local_optimality.descent import descent
+from verify.local_optimality.descent import descent, steps
 from verify.local_optimality.duals import common_dual
 from verify.local_optimality.multipliers import multiplier_dimension
 from verify.local_optimality.proofs import leaf
@@ -63,7 +63,7 @@ class _Search:
     nearby: Nearby
     given: Network
     deadline: float | None
-    nodes: list[Tie | Side | Leaf] = field(default_factory=list[Tie | Side | Leaf])
+    nodes: list[tuple[int, int | None] | Leaf] = field(default_factory=list[tuple[int, int | None] | Leaf])
 
     def run(self) -> Proposal:
         pending: list[dict[Choice, int]] = [{}]
@@ -85,7 +85,7 @@ class _Search:
             if choice is None:
                 return self._refuted(path)
             j, i = choice
-            self.nodes.append(Side(j) if i == SIGN else Tie(j, i))
+            self.nodes.append((j, None if i == SIGN else i))
             pending += [{**path, choice: -1}, {**path, choice: 1}]
         return self._proved()
 
@@ -93,7 +93,7 @@ class _Search:
         proof = descent(self.nearby, self.given, path)
         if proof is None:
             return Proposal(reason="at one choice of sides neither multipliers nor a descent could be made exact")
-        movers = [f"neuron {j}" for j, row in enumerate(proof.direction) if any(row)]
+        movers = [f"neuron {j}" for j, row in enumerate(steps(self.nearby.network, proof)) if any(row)]
         reason = f"better networks lie arbitrarily near: move {_listed(movers)}"
         return Proposal(certificate=proof, reason=reason, subject=self._shown())
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from verify.exact_networks import float_rows
 from verify.network import Network
-from verify.patterns import pattern
 from verify.problem import Goal, Problem, outputs
+from verify.statement import pattern
 
 Choice = tuple[int, int]
 """(neuron, point), or (neuron, SIGN) for its output sign."""

@@ -44,17 +44,29 @@ def descent(nearby: Nearby, given: Network, path: Mapping[Choice, int]) -> NotLo
 def _segment(nearby: Nearby, given: Network, path: Mapping[Choice, int], direction: list[Vector]) -> NotLocal | None:
     """The longest segment along the direction that the checker accepts, halving from about the largest ||u_j||."""
     subject = nearby.network
-    zero = [j for j, row in enumerate(direction) if nearby.is_zero(j) and any(row)]
-    signs = tuple((j, nearby.signs(j, path)[0]) for j in zero)
+    signs = tuple(Fraction(nearby.signs(j, path)[0]) for j in range(len(direction)))
     about = None if subject is given else subject.parameters
     largest = max(v * v for v in subject.output_weights)
     unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
     for k in range(SHORTEST):
-        rows = tuple(tuple(unit / 2**k * x for x in row) for row in direction)
-        proof = NotLocal(signs=signs, direction=rows, subject=about, moved=distance(subject, given))
+        rows = [
+            abs(v) * w[c] + unit / 2**k * step[c]
+            for w, v, step, mask in zip(
+                subject.hidden_weights, subject.output_weights, direction, nearby.masks, strict=True
+            )
+            for c in mask
+        ]
+        proof = NotLocal(end=(tuple(rows), signs), subject=about, moved=distance(subject, given))
         if certified(nearby.problem, given, proof) is not None:
             return proof
     return None
+
+
+def steps(subject: Network, proof: NotLocal) -> list[Vector]:
+    """From |v_j| w_j to u_j at the end of the segment, by neuron; shape (k, columns)."""
+    end = subject.architecture.layers[0].matrix(proof.end[0])
+    neurons = zip(subject.hidden_weights, subject.output_weights, end, strict=True)
+    return [[u - abs(v) * weight for weight, u in zip(w, row, strict=True)] for w, v, row in neurons]
 
 
 class _Program:

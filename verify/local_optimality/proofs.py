@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from verify.certificate import Bound, Empty, Node, Split
-from verify.certificate import Nearby as Leaf
+from verify.certificate import Bound, Empty
+from verify.certificate import Dual as Leaf
 from verify.exact import common_integers
 from verify.exactify import solve_exactly
 from verify.local_optimality.choices import Case, Cell, Nearby
@@ -28,7 +28,7 @@ def leaf(nearby: Nearby, cases: Sequence[Case], dual: Dual) -> Leaf | None:
     trees = [writer.tree(denominator) for writer in writers]
     if any(tree is None for tree in trees):
         return None
-    return Leaf(multipliers, denominator, tuple(tuple(tree) for tree in trees if tree is not None))
+    return Leaf(multipliers, Fraction(1), denominator, tuple(tuple(tree) for tree in trees if tree is not None))
 
 
 class _Writer:
@@ -53,9 +53,9 @@ class _Writer:
             found += [t for i in self.listed if (t := self._slope(i, sides, cell)) != self.excess[i]]
         return found
 
-    def tree(self, denominator: int) -> list[Node] | None:
+    def tree(self, denominator: int) -> list[int | Bound | Empty] | None:
         """The nodes in pre-order."""
-        nodes: list[Node] = []
+        nodes: list[int | Bound | Empty] = []
         decided = {i: side for i, side in self.case.cone.items() if i in self.case.ties}
         pending: list[tuple[dict[int, int], list[Cell]]] = [(decided, list(self.case.units))]
         while pending:
@@ -73,7 +73,7 @@ class _Writer:
             places = {i: k for k, i in enumerate(self.case.ties)}
             mixed = [i for i in open_ties if len({cell[places[i]] for cell in cells}) > 1]
             point = (mixed or [i for i in open_ties if not self._needs_no_side(i, cells[0])])[0]
-            nodes.append(Split(point))
+            nodes.append(point)
             pending += [  # the left one is taken first, from the end
                 ({**path, point: side}, [cell for cell in cells if cell[places[point]] == side]) for side in (-1, 1)
             ]

@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.certificate import StationaryNear
-from verify.enclosure_checks import Point
+from verify.enclosure_checks import Point, StationaryNear
 from verify.exactify import ceil_dyadic
 from verify.network import Network
 from verify.problem import Problem

@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 
 from solvers.instance import Instance
 from solvers.pattern_polish import Neurons, polish
-from verify.certificate import StationaryNear, sealed
 from verify.checker import Refused
 from verify.counts import count
-from verify.enclosure_checks import Point
+from verify.enclosure_checks import Point, StationaryNear
 from verify.exact_networks import float_weights
 from verify.exactify import dyadic
 from verify.global_optimality import as_instance
@@ -37,7 +36,7 @@ from verify.nearby.recognising import recognised
 from verify.nearby.structure import Structure, directions_of, freedoms, identify
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, outputs
-from verify.proposal import checked
+from verify.proposal import checked, sealed
 
 __all__ = ["Nearby", "nearby_point"]
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.pricing import boxes
-from verify.certificate import Active, Bound, LowerBound, Node, Split, StationaryNear, Tree
-from verify.enclosure_checks import Cell
+from verify.certificate import Active, Bound, Cell, Dual, Nodes
+from verify.enclosure_checks import StationaryNear
 from verify.exact import sqrt_upper, squared_norm
 from verify.problem import Goal, Problem
 from verify.time_limits import is_late
@@ -47,11 +47,11 @@ def with_pricing(
     targets, slope = problem.data.targets, Fraction(problem.architecture.slope)
     margin = problem.goal is Goal.MAX_MARGIN
     factors = [targets[i] if margin else Fraction(1) for i in support]
-    trees: list[Tree] = []
-    for place, mask in enumerate(problem.architecture.mask_classes):
+    trees: list[Nodes] = []
+    for mask in problem.architecture.mask_classes:
         rows = np.array([[float(problem.rows[i][c]) for c in mask] for i in support]).reshape(count, len(mask))
-        for sign, step in (("+", 1), ("-", -1)):
-            signs = "+-" if problem.architecture.slope == 1 else sign
+        for step in (1, -1):
+            signs = (1, -1) if problem.architecture.slope == 1 else (step,)
             mine = {
                 q: [sides[i] for i in support]
                 for q, (seen, own, sides) in enumerate(cells)
@@ -62,15 +62,13 @@ def with_pricing(
             nodes = grower.grow()
             if nodes is None:
                 return None
-            trees.append(Tree(mask=place, sign="+" if sign == "+" else "-", nodes=tuple(nodes)))
+            trees.append(tuple(nodes))
     room = sum(
         (r * sqrt_upper(squared_norm(problem.rows[i])) for r, i in zip(proof.radii, support, strict=False)), Fraction(0)
     )
-    value = sum((m * (1 if margin else targets[i]) for m, i in zip(multipliers, support, strict=True)), Fraction(0))
-    pricing = LowerBound(
+    pricing = Dual(
         multipliers=tuple(zip(support, multipliers, strict=True)),
         beta=1 - room,
-        bracket=(value / (1 - room), None),
         denominator=DENOMINATOR,
         trees=tuple(trees),
     )
@@ -86,7 +84,7 @@ class _Grower:
         exact: Sequence[Fraction],
         slope: Fraction,
         support: Sequence[int],
-        cells: dict[int, list[str]],
+        cells: dict[int, list[int]],
         deadline: float | None,
     ) -> None:
         self.rows, self.support, self.cells, self.deadline = rows, support, cells, deadline
@@ -97,9 +95,9 @@ class _Grower:
         self.curvature = np.maximum(self.sizes**2, 1e-300)
         self.ups = np.flatnonzero(self.excess > 0)
 
-    def grow(self) -> list[Node] | None:
+    def grow(self) -> list[int | Bound | Active] | None:
         """The nodes in pre-order; None when it is too large or a cell is above 1."""
-        nodes: list[Node] = []
+        nodes: list[int | Bound | Active] = []
         pending: list[tuple[NDArray[np.int8], Floats]] = [
             (np.zeros(len(self.support), np.int8), np.zeros(len(self.support)))
         ]
@@ -119,7 +117,7 @@ class _Grower:
                 nodes.append(Active(active))
                 continue
             i = self._widest(open_, t, p)
-            nodes.append(Split(self.support[i]))
+            nodes.append(self.support[i])
             for side in (-1, 1):  # the left child, side 1, comes first
                 child = signs.copy()
                 child[i] = side
@@ -161,7 +159,7 @@ class _Grower:
     def _active(self, signs: NDArray[np.int8]) -> int | None:
         """The direction whose cell this is."""
         for place, sides in self.cells.items():
-            if all(sides[i] == {1: "+", -1: "-"}.get(int(signs[i])) for i in self.ups):
+            if all(sides[i] == int(signs[i]) for i in self.ups):
                 return place
         return None
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from solvers.instance import Instance
 from solvers.pattern_polish import FloatPoint, Neurons
-from verify.certificate import Direction
+from verify.enclosure_checks import Direction
 from verify.exact_networks import norms, reaches
 from verify.exactify import dyadic
 

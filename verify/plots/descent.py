@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from verify.certificate import NotLocal
+from verify.local_optimality.descent import steps
 from verify.plots.audited import Audited
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
@@ -41,7 +42,7 @@ def _course(audit: Audited, proof: NotLocal) -> tuple[Array, Array]:
     counted = list(problem.norm_columns)
     weights = np.array([[float(x) for x in row] for row in network.hidden_weights])
     start = np.abs([float(v) for v in network.output_weights])[:, None] * weights
-    step = np.array([[float(x) for x in row] for row in proof.direction])
+    step = np.array([[float(x) for x in row] for row in steps(network, proof)])
     eps = np.linspace(0.0, 1.0, 101)
     values = np.array([np.linalg.norm((start + e * step)[:, counted], axis=1).sum() for e in eps])
     if problem.goal is Goal.MAX_MARGIN:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from verify.certificate import NotLocal
 from verify.exact import sqrt_upper, squared_norm
 from verify.finding import Finding
+from verify.local_optimality.descent import steps
 from verify.problem import Bias, Goal, objective, outputs
 from verify.report.audited import Audited
 from verify.report.decimals import nearest
@@ -28,13 +29,12 @@ def descent_path(audit: Audited) -> str | None:
     if proof is None:
         return None
     subject = audit.local_optimum.subject or audit.network
-    signs = dict(proof.signs)
     parts: list[str] = []
-    for j, step in enumerate(proof.direction):
+    for j, step in enumerate(steps(subject, proof)):
         if any(step):
             v = subject.output_weights[j]
             row = ", ".join(_linear(abs(v) * w, d) for w, d in zip(subject.hidden_weights[j], step, strict=True))
-            sign = "" if (v or signs[j]) > 0 else "−"
+            sign = "" if proof.end[1][j] > 0 else "−"
             parts.append(f"v{j} = {sign}√‖u{j}‖, w{j} = u{j} / |v{j}|, u{j} = ({row})")
     before, after = objective(audit.problem, subject), _objective_at_end(audit, proof)
     falls = "" if before is None else f"; the objective falls from {nearest(before)} to {nearest(after)} at ε = 1"
@@ -61,8 +61,7 @@ def _objective_at_end(audit: Audited, proof: NotLocal) -> Fraction:
     """An upper bound of sum ||u_j|| at eps = 1, at margin 1."""
     problem, subject = audit.problem, audit.local_optimum.subject or audit.network
     total = Fraction(0)
-    for w, v, step in zip(subject.hidden_weights, subject.output_weights, proof.direction, strict=True):
-        row = [abs(v) * weight + d for weight, d in zip(w, step, strict=True)]
+    for row in subject.architecture.layers[0].matrix(proof.end[0]):
         total += sqrt_upper(squared_norm(row[c] for c in problem.norm_columns))
     if problem.goal is Goal.MIN_NORM:
         return total

@@ -9,7 +9,8 @@ from shlex import quote
 
 from verify.certificate import Fits, Infeasible, LowerBound, UpperBound
 from verify.counts import count
-from verify.exact import common_integers, primitive
+from verify.exact import common_integers
+from verify.exactify import primitive
 from verify.finding import Finding, Verdict
 from verify.network import Network
 from verify.problem import Goal, objective

@@ -10,17 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import mul
 
-from verify.certificate import (
-    BetterNetwork,
-    DoesNotFit,
-    Fits,
-    Infeasible,
-    NotStationary,
-    OptimalWithin,
-    Stationary,
-    StationaryNear,
-)
+from verify.certificate import BetterNetwork, DoesNotFit, Fits, Infeasible, NotStationary, OptimalWithin, Stationary
 from verify.counts import count
+from verify.enclosure_checks import StationaryNear
 from verify.finding import Finding, Question, Verdict
 from verify.problem import Goal, Problem, objective, outputs
 from verify.report.audited import Audited

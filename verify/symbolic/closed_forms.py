@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
-from verify.algebraic import Algebraic
+from verify.exact import Algebraic
 from verify.symbolic.records import ClosedForm
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _value(number: Algebraic) -> Expr:
     """The number in decimals, with digits to spare."""
     import sympy
 
-    low, high = number.field.enclosure(number.coefficients, 4 * COMPARED)
+    low, high = number.field.enclosure(number.coefficients)
     middle = (low + high) / 2
     return sympy.N(sympy.Rational(middle.numerator, middle.denominator), COMPARED + 20)
 

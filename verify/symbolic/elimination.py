@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verify.algebraic import Algebraic
+from verify.exact import Algebraic
 from verify.exactify import solve_exactly
 
 __all__ = ["inverse", "solve"]

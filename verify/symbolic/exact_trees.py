@@ -11,15 +11,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from solvers.pricing import Leaf, bound_tree, boxes, solve_decided
-from verify.algebraic import Algebraic
-from verify.certificate import Bound, LowerBound, Split, Tree
+from verify.certificate import Bound, LowerBound, Nodes
+from verify.exact import Algebraic
 from verify.problem import Goal, Problem
 from verify.symbolic.active_set import Direction
 from verify.symbolic.elimination import solve
@@ -28,15 +28,13 @@ __all__ = ["exact_lower_bound", "kink_products"]
 
 Array = NDArray[np.float64]
 Slope: TypeAlias = Any  # over the denominator: an int, any exact number, or "e" as in a `Bound`
-_Nodes: TypeAlias = list[Split | list[Slope]]
-_Tree: TypeAlias = tuple[int, Literal["+", "-"], _Nodes]
+_Nodes: TypeAlias = list[int | list[Slope]]
 
 DENOMINATOR = 2**40
 ROOM = 1e-7  # a leaf that stays this far below 1 may be rounded
 SAME = 1e-3  # a maximiser in floats is taken to be the nearest known one within this
 SLACK = 1e-6  # what the float trees may exceed 1 by
 MOST_NODES = 20_000
-_SIGNS: tuple[tuple[int, Literal["+", "-"]], ...] = ((1, "+"), (-1, "-"))
 
 
 def exact_lower_bound(
@@ -53,9 +51,9 @@ def exact_lower_bound(
     margin, targets = problem.goal is Goal.MAX_MARGIN, problem.data.targets
     coefficients = [m * targets[i] if margin else m for i, m in zip(support, multipliers, strict=True)]
     value = sum((c * targets[i] for i, c in zip(support, coefficients, strict=True)), Fraction(0))
-    trees: list[_Tree] = []
+    trees: list[_Nodes] = []
     for mask in range(len(problem.mask_classes)):
-        for sign, name in _SIGNS:
+        for sign in (1, -1):
             known = [
                 (found, [vector[c] for c in problem.mask_classes[mask]])
                 for found, vector in zip(directions, vectors, strict=True)
@@ -69,8 +67,8 @@ def exact_lower_bound(
                 full = np.zeros(len(problem.rows[0]))
                 full[list(problem.mask_classes[mask])] = nodes
                 return Direction(mask, sign, full, ())
-            trees.append((mask, name, nodes))
-    leaves = [node for _, _, nodes in trees for node in nodes if not isinstance(node, Split)]
+            trees.append(nodes)
+    leaves = [node for nodes in trees for node in nodes if not isinstance(node, int)]
     factor = math.lcm(*(t.denominator for slopes in leaves for t in slopes if isinstance(t, Fraction)))
     return LowerBound(
         multipliers=tuple(zip(support, multipliers, strict=True)),
@@ -81,11 +79,9 @@ def exact_lower_bound(
     )
 
 
-def _with_whole_slopes(tree: _Tree, factor: int) -> Tree:
+def _with_whole_slopes(nodes: _Nodes, factor: int) -> Nodes:
     """The tree with slopes over a denominator that is larger by this factor, so that rational ones are integers."""
-    mask, sign, nodes = tree
-    leaves = [node if isinstance(node, Split) else Bound(tuple(_whole(t, factor) for t in node)) for node in nodes]
-    return Tree(mask=mask, sign=sign, nodes=tuple(leaves))
+    return tuple(node if isinstance(node, int) else Bound(tuple(_whole(t, factor) for t in node)) for node in nodes)
 
 
 def _whole(slope: Slope, factor: int) -> Slope:
@@ -165,7 +161,7 @@ class _Side:
         path: list[int] = []
         for node in tree.nodes:
             if isinstance(node, int):
-                result.append(Split(self.support[node]))
+                result.append(self.support[node])
                 signs[node] = 1
                 path.append(node)
                 continue
@@ -196,7 +192,7 @@ class _Side:
                 result.append([self._rounded(value, e) for value, e in zip(t, self.excess, strict=True)])
             elif len(open_points):
                 point = int(open_points[0])
-                result.append(Split(self.support[point]))
+                result.append(self.support[point])
                 for sign in (-1, 1):
                     child = here.copy()
                     child[point] = sign

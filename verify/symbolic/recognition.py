@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import log10
 
-from verify.algebraic import Algebraic, Field
 from verify.errors import CertificateError
+from verify.exact import Algebraic, Field
 from verify.symbolic.polishing import DIGITS, ManyDigits
 
 __all__ = ["MOST_DEGREE", "in_digits", "recognise", "root_in_digits"]
@@ -38,7 +38,7 @@ def in_digits(number: Fraction) -> ManyDigits:
 
     with mp.workdps(DIGITS + 20):
         if isinstance(number, Algebraic):
-            number = number.field.enclosure(number.coefficients, 4 * DIGITS)[0]
+            number = number.field.enclosure(number.coefficients)[0]
         return mp.mpf(number.numerator) / number.denominator
 
 

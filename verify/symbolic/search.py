@@ -7,11 +7,11 @@ from fractions import Fraction
 from itertools import chain
 from typing import cast
 
-from verify.certificate import Certificate, LowerBound, OptimalWithin, Stationary, UpperBound, sealed
+from verify.certificate import Certificate, LowerBound, OptimalWithin, Stationary, UpperBound
 from verify.exact_networks import float_rows
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, Trained
-from verify.proposal import certified
+from verify.proposal import certified, sealed
 from verify.symbolic.active_set import ActiveSet, direction_of, find_active_set
 from verify.symbolic.closed_forms import closed_form
 from verify.symbolic.exact_trees import exact_lower_bound, kink_products
