@@ -117,11 +117,11 @@ def test_ranges_hold_on_their_cells():
                 for _, leaf, path in leaves_at(tree, rows, u):
                     if not isinstance(leaf, Bound):
                         continue
-                    terms = {i: (e, t) for i, _, e, t, _ in naive.leaf_terms(problem, proof, tree, leaf, path)}
-                    for listed in leaf.ranges:
-                        z, (e, t) = naive.times(rows[listed.point], u), terms[listed.point]
-                        assert t == 0 or is_at_most(-z, Fraction(listed.left, unit), square)
-                        assert t == e or is_at_most(z, Fraction(listed.right, unit), square)
+                    terms = {i for i, *_ in naive.leaf_terms(problem, proof, tree, leaf, path)}
+                    for point, end, bound, _ in leaf.ranges:
+                        assert point in terms
+                        z = naive.times(rows[point], u)
+                        assert is_at_most(z if end == "+" else -z, Fraction(bound, unit), square)
                         count += 1
     assert count > 400
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from solvers.conic import solve_all_cells
 from tests.closed_forms import CASES, LOWER, OPTIMUM, STATIONARY, THEOREM, TIE, UPPER, X, exactly, found
-from verify import Network, audit
+from verify import Network, audit, statement
 from verify.auditing import pose
 from verify.checker import Accepted, check, from_json
 from verify.cli import program
 from verify.global_optimality import as_instance
-from verify.problem import Dataset
+from verify.problem import Dataset, objective
 from verify.symbolic import find_closed_forms
 
 
@@ -60,7 +60,7 @@ def test_the_optimum_is_found_as_a_formula_and_proved(name, text, latex):
     assert float(symbolic.value.decimal) == pytest.approx(float(written), rel=1e-11)
     assert float(written) == pytest.approx(solve_all_cells(as_instance(case.problem)).value, rel=1e-6)
     assert symbolic.multipliers
-    assert len(symbolic.neurons) == upper.witness.architecture.width
+    assert len(symbolic.neurons) == upper.witness.architecture.layers[0].outputs
 
 
 @pytest.mark.parametrize("name", [THEOREM, TIE, "max-margin/lyu2021-theorem-4-2-slope-tenth", "max-margin/xor"])
@@ -68,9 +68,10 @@ def test_the_optimal_network_itself_is_stationary_and_optimal(name):
     case, symbolic = found(name)
     stationary, optimum = symbolic.certificates[STATIONARY], symbolic.certificates[OPTIMUM]
     assert (stationary.epsilon, stationary.delta, optimum.tolerance) == (0, 0, 0)
-    result = check(case.problem, case.network, optimum)
-    assert result.bracket[0] == result.bracket[1]
-    assert sympy.minimal_polynomial(exactly(result.bracket[0]) - exactly(symbolic.exact), X) == X  # in a larger field
+    assert isinstance(check(case.problem, case.network, optimum), Accepted)
+    lower = optimum.lower.bracket[0]
+    assert lower == objective(case.problem, statement.Network(case.problem.architecture, optimum.subject))
+    assert sympy.minimal_polynomial(exactly(lower) - exactly(symbolic.exact), X) == X  # in a larger field
     moved = np.array([float(a) for layer in optimum.subject for a in layer])
     given_ = np.array([float(a) for layer in case.network.parameters for a in layer])
     assert np.linalg.norm(moved - given_) <= float(optimum.moved) * np.linalg.norm(given_)
