@@ -106,7 +106,10 @@ def test_random_problems():
 
 def changed(proof, change):
     """The proof with each leaf changed."""
-    trees = [[change(node) if isinstance(node, Leaf) else node for node in tree] for tree in proof.trees]
+    trees = [
+        replace(tree, nodes=[change(node) if isinstance(node, Leaf) else node for node in tree.nodes])
+        for tree in proof.trees
+    ]
     return replace(proof, trees=tuple(trees))
 
 
@@ -211,8 +214,9 @@ def test_a_range_that_tightens_is_listed():
     assert accepted(posed, certificate) == 2 / certificate.beta
     assert float(certificate.beta) == pytest.approx(1.01**0.5 + 0.1, rel=1e-5)
     (listed,) = certificate.trees[0][1].ranges
-    assert (listed.point, listed.right_terms) == (0, ((1, certificate.denominator),))
-    assert 0 <= Fraction(listed.right, certificate.denominator) - tenth < Fraction(1, 10**5)
+    point, end, bound, terms = listed
+    assert (point, end, terms) == (0, "+", ((1, certificate.denominator),))
+    assert 0 <= Fraction(bound, certificate.denominator) - tenth < Fraction(1, 10**5)
 
 
 # ------------------------------------------------------------------------------------------------- no certificate
