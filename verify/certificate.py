@@ -420,7 +420,7 @@ class _Side:
     x_i = rows[k] / row_unit, k = points[i];   c_i a = base[k] / unit;   c_i (1 - a) = excess[k] / unit;
     ||x_i|| <= sizes[i] / (denominator size_unit), none with a free bias;   t / denominator = t step / unit for slopes.
     counted: how many columns count in the norm; a free bias is the one after.
-    A leaf with p = P / (unit row_unit), R = O / (unit denominator size_unit) closes when whole - rate O >= ||P||.
+    A leaf with p = P / (unit row_unit), R = O / (unit denominator size_unit) closes when whole - rate O >= scale ||P||.
     known: signs of points that hold in advance.   cells: sides of the points for directions that leaves may name.
     """
 
@@ -444,8 +444,9 @@ class _Side:
         (sizes,), self.size_unit = common_integers([[sqrt_upper(squared_norm(row[: self.counted])) for row in rows]])
         is_bounded = self.counted == len(mask)
         self.sizes = {i: size * dual.denominator for i, size in zip(c, sizes, strict=True) if is_bounded}
-        self.whole = dual.beta * dual.denominator * self.step * self.row_unit
-        self.rate = Fraction(self.row_unit, dual.denominator * self.size_unit)
+        whole = dual.beta * dual.denominator * self.step * self.row_unit
+        rate = Fraction(self.row_unit, dual.denominator * self.size_unit)
+        ((self.whole, self.rate),), self.scale = common_integers([[whole, rate]])
 
     def check(self, nodes: Nodes) -> None:
         """Whether the nodes are one whole binary tree whose leaves all prove the bound: their cells cover the cone.
@@ -492,8 +493,7 @@ class _Side:
         p = _combine(slopes, self.rows)
         require(not any(p[self.counted :]), f"{place}.slopes", "p has a part along the free bias")
         gap = self.whole - self.rate * offset
-        is_closed = gap >= 0 and sum(z * z for z in p) <= gap**2
-        require(is_closed, place, "does not close: R > beta or ||p|| > beta - R")
+        require(gap >= 0 and self.scale**2 * sum(map(mul, p, p)) <= gap**2, place, "does not close: ||p|| + R > beta")
 
     def _range(self, listed: Range, path: Mapping[int, int], place: str) -> int:
         """r over denominator * size_unit, when x.u <= r ||u|| on the cell, x = ±x_i.
@@ -508,7 +508,7 @@ class _Side:
         require(bound >= 0 and are_decided, place, "must have numbers >= 0, and weights only on points decided here")
         factors = [self.denominator if end == "+" else -self.denominator, *(weight * path[i] for i, weight in terms)]
         vector = _combine(factors, [self.rows[self.points[i]] for i in (point, *(i for i, _ in terms))])
-        is_range = not any(vector[self.counted :]) and sum(z * z for z in vector) <= (bound * self.row_unit) ** 2
+        is_range = not any(vector[self.counted :]) and sum(map(mul, vector, vector)) <= (bound * self.row_unit) ** 2
         require(is_range, place, "is larger, or has a part along the free bias")
         return bound * self.size_unit
 
@@ -651,8 +651,7 @@ class NotLocal(WithSubject):
             cost += sqrt_upper(squared_norm(u[:size]), ROOT_BITS)
         changes = zip(chain(*pattern(problem, subject)), chain(*pattern(problem, end)), strict=True)
         require(all(before * after >= 0 for before, after in changes), "end", "takes a preactivation across 0")
-        is_feasible = _slacks(problem, end, "end")[0] >= _slacks(problem, subject)[0]
-        require(is_feasible, "end", NO_FIT)
+        require(_slacks(problem, end, "end")[0] >= _slacks(problem, subject)[0], "end", NO_FIT)
         require(cost < half_squared_norm(problem, subject), "end", "does not lower the objective")
 
 
@@ -707,6 +706,5 @@ class BetterNetwork(WithSubject):
         found = witness_value(problem, self.witness)
         is_narrow = Counter(self.witness.architecture.masks) <= Counter(problem.architecture.masks)
         is_narrow = is_narrow or self.scope == "any-width"
-        require(is_narrow, "scope", "the witness has more neurons of a mask class than the network")
-        is_better = found * (1 + self.tolerance) < _objective(problem, subject)
-        require(is_better, "witness", "is not better by more than the tolerance")
+        require(is_narrow, "scope", "the witness is wider, by mask class")
+        require(found * (1 + self.tolerance) < _objective(problem, subject), "witness", "is not better by that much")

@@ -146,11 +146,9 @@ class StationaryNear(AboutNetwork):
         require(is_support, "support", f"must be some of {len(problem.targets)} points, in increasing order")
         point = Point(problem, subject, self)
         sizes = {point.unknowns, len(self.centre), len(self.radii), len(self.inverse), *map(len, self.inverse)}
-        is_square = sizes == {len(point.equations)}
-        require(is_square, "centre", f"there are {point.unknowns} unknowns, as many equations if any")
+        require(sizes == {len(point.equations)}, "centre", f"must be {point.unknowns}, one for each equation")
         box = Box((ONE, *self.centre), (ZERO, *self.radii))
-        is_enclosed = has_root(point.equations, box, self.inverse, self.denominator)
-        require(is_enclosed, "inverse", "does not show that the box holds a root")
+        require(has_root(point.equations, box, self.inverse, self.denominator), "inverse", "does not show a root")
         is_local, is_global = self.optimality == "local optimum", self.optimality == "optimum of any width"
         for place, forms, signs in point.strict:
             ends = [end for form in forms for end in box.range(form)]
@@ -183,8 +181,7 @@ class StationaryNear(AboutNetwork):
                 values = [c * sign * max(z, problem.architecture.slope * z) for c in amplitude for z in zs]
                 low, high = low + min(values), high + max(values)
             fits = min(low * y, high * y) >= 1 if problem.goal is Goal.MAX_MARGIN else low == high == y
-            is_met = fits or (row, y) in point.support
-            require(is_met, "support", f"leaves point {i} out, whose constraint need not hold on the whole box")
+            require(fits or (row, y) in point.support, "support", f"leaves point {i} out, whose constraint may fail")
 
     def _check_distance(self, problem: Problem, network: Network, point: "Point", box: Box) -> None:
         """Whether ||factor theta - theta*|| <= moved ||factor theta|| for every theta* of the box.

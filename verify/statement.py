@@ -197,8 +197,7 @@ class Problem(Record):
         for i, (x, y) in enumerate(zip(self.inputs, self.targets, strict=True)):
             require(len(x) == first.inputs, f"inputs[{i}]", f"must have {first.inputs} entries, as the network takes")
             require(abs(y) == 1 or self.goal is Goal.MIN_NORM, f"targets[{i}]", "must be 1 or -1 for max-margin")
-        is_trained = self.trained is Trained.BOTH or len(rest) > 0
-        require(is_trained, "trained", "is hidden layers, of which the network has none")
+        require(self.trained is Trained.BOTH or len(rest) > 0, "trained", "is hidden layers, of which there are none")
         require(first.bias is (self.bias is not Bias.NONE), "bias", "does not go with the first layer")
 
     @cached_property

@@ -81,7 +81,7 @@ def test_rows_are_lifted_when_there_is_a_bias() -> None:
         (
             {"architecture": Architecture((Layer(inputs=2, outputs=1, slope=None),)), "trained": Trained.HIDDEN},
             InputError,
-            "the network has none",
+            "of which there are none",
         ),
     ],
 )
