@@ -252,9 +252,10 @@ class Point:
                     elif slope != 1:
                         self.strict.append((f"{here}.sides", [z], (1,)))
             else:
-                _, base, cell = self.parts[min(direction.mirror, place - 1)]
-                is_mirror = direction.mirror < place and cell[:2] == (mask, sign) and direction.sides == ""
-                require(is_mirror, f"{here}.mirror", "must be an earlier direction of the same sign and columns")
+                is_earlier = direction.mirror < place and direction.sides == ""
+                require(is_earlier, f"{here}.mirror", "must be an earlier direction, and sides empty")
+                _, base, cell = self.parts[direction.mirror]
+                require(cell[:2] == (mask, sign), f"{here}.mirror", "must have the same sign and columns")
                 sides, p = [-side for side in cell[2].values()], {c: _sum([(-1, form)]) for c, form in base.items()}
                 mirrored.add(mask)
             self.parts.append((amplitude, p, (mask, sign, dict(zip(proof.support, sides, strict=True)))))

@@ -553,6 +553,9 @@ def test_mirrors():
     refused(problem, network, with_direction(proof, k, mirror=k), place)
     refused(problem, network, with_direction(proof, k, mirror=k + 1), place)
     refused(problem, network, with_direction(proof, k, mirror=10**30), place)
+    for target in (0, 1, 10**30):  # nothing comes before the first
+        forged = with_direction(proof, 0, mirror=target, sides="")
+        refused(problem, network, forged, "directions[0].mirror")
     refused(problem, network, with_direction(proof, k, sides="+" * len(proof.support)), place)
     refused(problem, network, with_direction(proof, k, sign="-" if mirror.sign == "+" else "+"), place)
     mirrors = [q for q, d in enumerate(proof.directions) if d.mirror is not None]
