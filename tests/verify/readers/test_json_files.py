@@ -174,7 +174,7 @@ def test_what_is_no_number_gets_no_canonical_form(write, text):
 def test_an_integer_in_a_canonical_network_is_text(write):
     network = read(write(NETWORK)).to_json()
     network["parameters"][0][1] = 2
-    assert refusal(read, write(network)).endswith("not 2: write '2'")
+    assert refusal(read, write(network)).endswith("not int: write '2'")
 
 
 def test_long_integers(write):
