@@ -12,7 +12,7 @@ Every function takes rows of shape (n, columns): the points, with a 1 appended w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -74,11 +74,25 @@ class Layers:
         pairs = zip(preactivations, self.slopes, strict=False)
         return [(1 + slope) / 2 + (1 - slope) / 2 * np.sign(z) for z, slope in pairs]
 
+    def preactivations_at(self, theta: Floats, rows: Floats, pattern: Pattern) -> list[Floats]:
+        """As `preactivations`, of the polynomial with these slopes: on both sides of a kink the same."""
+        matrices = self.matrices(theta)
+        states = self._states(matrices, rows, pattern)
+        return [state @ matrix.T for matrix, state in zip(matrices, states, strict=True)]
+
     def gradient(self, theta: Floats, rows: Floats, pattern: Pattern, pull: Floats) -> Floats:
         """The gradient of sum_i pull_i f(x_i) by theta, shape (N,)."""
+        return self.pulled(theta, rows, pattern, lambda _: pull)[1]
+
+    def pulled(
+        self, theta: Floats, rows: Floats, pattern: Pattern, pull: Callable[[Floats], Floats]
+    ) -> tuple[Floats, Floats]:
+        """The outputs f(x_i) at these slopes, and the gradient of sum_i c_i f(x_i) with c = pull(outputs)."""
         matrices = self.matrices(theta)
-        passes = self._passes(matrices, rows, pattern, pull[:, None])
-        return self._collected([back.T @ state for back, state in passes])
+        states = self._states(matrices, rows, pattern)
+        outputs = (states[-1] @ matrices[-1].T)[:, 0]
+        backs = self._backs(matrices, pattern, pull(outputs)[:, None])
+        return outputs, self._collected([back.T @ state for back, state in zip(backs, states, strict=True)])
 
     def jacobian(self, theta: Floats, rows: Floats, pattern: Pattern) -> Floats:
         """The gradients of f(x_i) by theta, shape (n, N)."""
@@ -126,13 +140,22 @@ class Layers:
         self, matrices: Sequence[Floats], rows: Floats, pattern: Pattern, seed: Floats
     ) -> list[tuple[Floats, Floats]]:
         """For each layer the derivatives by its preactivations, `seed` at the last, and its inputs."""
+        backs = self._backs(matrices, pattern, seed)
+        return list(zip(backs, self._states(matrices, rows, pattern), strict=True))
+
+    def _states(self, matrices: Sequence[Floats], rows: Floats, pattern: Pattern) -> list[Floats]:
+        """The inputs of each layer."""
         states = [rows]
         for matrix, slopes in zip(matrices[:-1], pattern, strict=True):
             states.append(slopes * (states[-1] @ matrix.T))
+        return states
+
+    def _backs(self, matrices: Sequence[Floats], pattern: Pattern, seed: Floats) -> list[Floats]:
+        """The derivatives by each layer's preactivations, `seed` at the last."""
         backs = [seed]
         for matrix, slopes in zip(reversed(matrices[1:]), reversed(list(pattern)), strict=True):
             backs.append(slopes * (backs[-1] @ matrix))
-        return list(zip(reversed(backs), states, strict=True))
+        return backs[::-1]
 
     def _collected(self, blocks: Sequence[Floats]) -> Floats:
         """Derivatives by the matrices' entries, shape (..., outputs, columns), gathered by parameter, (..., N)."""
