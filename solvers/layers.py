@@ -118,6 +118,25 @@ class Layers:
                 back_change = pattern[l - 1] * (back_change @ matrices[l] + back @ changes[l])
         return self._collected(list(reversed(blocks)))
 
+    def hessian(self, theta: Floats, rows: Floats, pattern: Pattern, pull: Floats) -> Floats:
+        """The second derivative of sum_i pull_i f(x_i) by theta, shape (N, N)."""
+        if len(self.places) != 2:
+            return self.hessian_product(theta, rows, pattern, pull, np.eye(self.size))
+        mixed = (pattern[0] * pull[:, None]).T @ rows  # by v_j and w_jk; the others are 0
+        first, second = self.places
+        here = (first >= 0) & (second[0] >= 0)[:, None]
+        places = first[here], np.broadcast_to(second[0][:, None], first.shape)[here]
+        result = np.zeros((self.size, self.size))
+        np.add.at(result, places, mixed[here])
+        np.add.at(result, places[::-1], mixed[here])
+        return result
+
+    def by_activations(self, theta: Floats, points: int, pattern: Pattern) -> list[Floats]:
+        """The derivatives of f(x_i) by s_l(z) for each hidden layer, point and unit, (n, outputs of the layer)."""
+        matrices = self.matrices(theta)
+        backs = self._backs(matrices, pattern, np.ones((points, 1)))
+        return [back @ matrix for back, matrix in zip(backs[1:], matrices[1:], strict=True)]
+
     def unit_gradient(
         self, theta: Floats, rows: Floats, pattern: Pattern, layer: int, point: int, unit: int
     ) -> tuple[Floats, float]:

@@ -56,8 +56,16 @@ def test_derivatives_are_the_limits_of_differences(at):
     jacobian, step = layers.jacobian(theta, rows, pattern), 1e-5
     gradient = layers.gradient(theta, rows, pattern, pull)
     assert gradient == pytest.approx(pull @ jacobian, rel=1e-12, abs=1e-13)
+    outputs, pulled = layers.pulled(theta, rows, pattern, lambda outputs: outputs**2)
+    assert outputs == pytest.approx(_frozen(layers, theta, rows, pattern), rel=1e-12, abs=1e-13)
+    assert pulled == pytest.approx(outputs**2 @ jacobian, rel=1e-12, abs=1e-13)
+    for kept, plain in zip(
+        layers.preactivations_at(theta, rows, pattern), layers.preactivations(theta, rows), strict=True
+    ):
+        assert kept == pytest.approx(plain, rel=1e-12, abs=1e-13)
     hessian = layers.hessian_product(theta, rows, pattern, pull, np.eye(layers.size))
     assert hessian == pytest.approx(hessian.T, rel=1e-12, abs=1e-13)
+    assert hessian == pytest.approx(layers.hessian(theta, rows, pattern, pull), rel=1e-12, abs=1e-13)
     for k, direction in enumerate(np.eye(layers.size)):
         after, before = theta + step * direction, theta - step * direction
         change = _frozen(layers, after, rows, pattern) - _frozen(layers, before, rows, pattern)
@@ -72,6 +80,9 @@ def test_a_hidden_unit(at):
     for l in range(len(pattern)):
         for unit in range(len(layers.places[l])):
             gradient, onwards = layers.unit_gradient(theta, rows, pattern, l, 2, unit)
+            all_of_them = layers.by_activations(theta, len(rows), pattern)
+            assert len(all_of_them) == len(pattern)
+            assert all_of_them[l][2, unit] == pytest.approx(onwards, rel=1e-12)
             for k, direction in enumerate(np.eye(layers.size)):
                 moved = [layers.preactivations(theta + s * step * direction, rows)[l][2, unit] for s in (1, -1)]
                 assert gradient[k] == pytest.approx((moved[0] - moved[1]) / (2 * step), rel=1e-5, abs=1e-7)

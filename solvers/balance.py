@@ -1,0 +1,70 @@
+"""What a flow of all weights conserves: for each hidden unit, its outgoing weights' squares minus its incoming ones'.
+
+    sum_r A_(l+1)[r, j]^2 - sum_k A_l[j, k]^2   (depth 2: v_j^2 - ||w_j||^2)
+
+Integrators conserve it only to their tolerance. Rescaling a unit, (t w_j, v_j / t), changes no output, so it is put
+right exactly after each step. Only units all of whose weights move and stand nowhere else have such an invariant.
+
+Source: arXiv:1806.00900, Theorem 2.1.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.layers import Layers
+
+__all__ = ["Balance"]
+
+Floats: TypeAlias = NDArray[np.float64]
+SWEEPS = 3  # over the layers, whose corrections touch each other
+
+
+class Balance:
+    """The invariants of a network whose parameters `trained` (N,) move."""
+
+    def __init__(self, layers: Layers, trained: NDArray[np.bool_]) -> None:
+        self._layers = layers
+        places = np.concatenate([p.ravel() for p in layers.places])
+        uses = np.bincount(places[places >= 0], minlength=layers.size)
+        is_fine = np.append((uses == 1) & trained, True)  # the last stands for "no weight"
+        self.units = [
+            is_fine[into].all(axis=1) & is_fine[out].all(axis=0)
+            for into, out in zip(layers.places, layers.places[1:], strict=False)
+        ]
+
+    def values(self, theta: Floats) -> list[Floats]:
+        """The invariant of each unit of each hidden layer (of the others a number that changes)."""
+        return [out - into for into, out in self._squares(theta)]
+
+    def restored(self, theta: Floats, values: list[Floats]) -> Floats:
+        """Theta with the invariants put right by rescaling units; a unit with w_j = 0 or v_j = 0 is left as it is."""
+        theta = np.array(theta)
+        for _ in range(SWEEPS if len(self.units) > 1 else 1):
+            for l, units in enumerate(self.units):
+                into, out = self._squares(theta, l)
+                chosen = units & (into > 0) & (out > 0)
+                if not chosen.any():
+                    continue
+                p, q, b = into[chosen], out[chosen], values[l][chosen]
+                root = np.sqrt(b * b + 4 * p * q)  # q / r - p r = b at r = t^2
+                factor = np.ones(len(units))
+                factor[chosen] = np.sqrt(np.where(b > 0, 2 * q / (root + np.abs(b)), (root + np.abs(b)) / (2 * p)))
+                self._scale(theta, l, factor)
+        return theta
+
+    def _scale(self, theta: Floats, l: int, factor: Floats) -> None:
+        into, out = self._layers.places[l], self._layers.places[l + 1]
+        rows, columns = np.broadcast_to(factor[:, None], into.shape), np.broadcast_to(factor[None, :], out.shape)
+        moved = into >= 0, out >= 0
+        theta[into[moved[0]]] *= rows[moved[0]]
+        theta[out[moved[1]]] /= columns[moved[1]]
+
+    def _squares(self, theta: Floats, l: int | None = None) -> list[tuple[Floats, Floats]] | tuple[Floats, Floats]:
+        padded = np.append(theta, 0.0) ** 2
+        places = self._layers.places
+        pairs = [(padded[a].sum(axis=1), padded[b].sum(axis=0)) for a, b in zip(places, places[1:], strict=False)]
+        return pairs if l is None else pairs[l]

@@ -1,0 +1,245 @@
+"""The flow within one mode: the slopes of all activations frozen, the kinks that are held kept at z = 0.
+
+With theta = kappa u and depth m, f(theta) = kappa^m f(u), and in the time tau with ds = kappa^(2 - m) dtau
+
+    du/dtau = V - (V.u) u,   d log(kappa) / dtau = V.u,   V = P sum_i c_i grad f_i(u),   c = -dF/df at f = B f(u)
+
+with B = kappa^m, on ||u|| = 1; P is the orthogonal projector onto the tangent space of the held surfaces. Tiny and huge
+networks are all the same to it, and as the direction settles the steps grow without bound. Where B f(u) is so large
+that floats no longer see the differences of the margins, B is kept below kappa^m: the softmax weights c are then those
+of a smaller network on the same ray, and the direction differs from the flow's by the order of 1 / q at that network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers import losses, sliding
+from solvers.layers import Layers
+from solvers.losses import Loss, Valued
+from solvers.sliding import Classes, Surface, Tangency
+
+__all__ = ["Mode", "Task", "signs_of", "slopes_of", "with_tau"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Signs: TypeAlias = list[NDArray[np.int8]]
+"""For each hidden layer (n, units): -1 off, 0 held or never moving, 1 on."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is trained on what: rows (n, columns), targets (n,); trained (N,): the parameters that move."""
+
+    layers: Layers
+    rows: Floats
+    targets: Floats
+    loss: Loss
+    trained: NDArray[np.bool_]
+
+    @cached_property
+    def classes(self) -> tuple[Classes, ...]:
+        """For each hidden layer the points whose kinks are at the same place."""
+        hidden = len(self.layers.places) - 1
+        return tuple(sliding.parallel(self.rows, opposite=not l) for l in range(hidden))
+
+    def value(self, outputs: Floats, temperature: float) -> Valued:
+        """The loss at B times these outputs."""
+        return losses.value(self.loss, self.targets, temperature * outputs)
+
+
+def signs_of(layers: Layers, preactivations: Sequence[Floats]) -> Signs:
+    """The signs at these preactivations."""
+    return [np.sign(z).astype(np.int8) for z, _ in zip(preactivations, layers.slopes, strict=False)]
+
+
+def slopes_of(layers: Layers, signs: Signs) -> list[Floats]:
+    """The slopes at these signs, (1 + a) / 2 for 0."""
+    return [(1 + a) / 2 + (1 - a) / 2 * s for s, a in zip(signs, layers.slopes, strict=True)]
+
+
+def with_tau(
+    task: Task, pattern: Sequence[Floats], surfaces: Sequence[Surface], tau: Floats | Sequence[float]
+) -> list[Floats]:
+    """The slopes with those on the surfaces set: a + (1 - a) tau, or 1 - (1 - a) tau at an opposite point."""
+    changed = [slopes.copy() for slopes in pattern]
+    for (layer, point, unit), part in zip(surfaces, tau, strict=True):
+        members, a = task.classes[layer].members(point), task.layers.slopes[layer]
+        along = task.classes[layer].ratio[members] > 0
+        changed[layer][members, unit] = a + (1 - a) * np.where(along, part, 1 - part)
+    return changed
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The flow at one y: preactivations and loss at u, V = -P grad F (N,), and its part along u, V.u / u.u."""
+
+    preactivations: list[Floats]
+    valued: Valued
+    velocity: Floats
+    growth: float
+
+
+class Mode:
+    """The vector field of one mode, y = (u, log(kappa / start)) -> dy/dtau, with its derivative.
+
+    start: kappa at log(kappa / start) = 0. frozen: a fixed B, None for B = kappa^m.
+    Counts its `evaluations` and `jacobians`.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        u: Floats,
+        start: float,
+        pattern: Sequence[Floats],
+        held: Sequence[Surface] = (),
+        frozen: float | None = None,
+    ) -> None:
+        self.task, self.start, self.frozen = task, start, frozen
+        self.pattern, self.held = list(pattern), tuple(held)
+        self.evaluations = self.jacobians = 0
+        self._depth = len(task.layers.places)
+        self._fixed = None if task.trained.all() else ~task.trained
+        self._is_curved = any(layer for layer, _, _ in held)
+        self._flat = self.tangency(u)
+
+    def temperature(self, y: Floats) -> float:
+        """B."""
+        return self.start**self._depth * float(np.exp(self._depth * y[-1])) if self.frozen is None else self.frozen
+
+    def tangency(self, u: Floats) -> Tangency:
+        """The geometry of the held surfaces at u."""
+        if not self.held:
+            return Tangency(np.zeros((0, len(u))))
+        return Tangency(self._masked(sliding.normals(self.task.layers, u, self.task.rows, self.pattern, self.held)))
+
+    def look(self, y: Floats) -> Look:
+        """What there is to know at y."""
+        self.evaluations += 1
+        task, u = self.task, y[:-1]
+        z = task.layers.preactivations_at(u, task.rows, self.pattern)
+        valued = task.value(z[-1][:, 0], self.temperature(y))
+        velocity = self._masked(task.layers.gradient(u, task.rows, self.pattern, valued.pull))
+        velocity = self._tangency(u).projected(velocity)
+        return Look(z, valued, velocity, float(velocity @ u) / float(u @ u))
+
+    def __call__(self, _time: float, y: Floats) -> Floats:
+        """dy/dtau."""
+        velocity, _ = self.unprojected(y)
+        u = y[:-1]
+        if self.held:
+            velocity = self._tangency(u).projected(velocity)
+        growth = float(velocity @ u) / float(u @ u)
+        return np.append(velocity - growth * u, growth)
+
+    def jacobian(self, _time: float, y: Floats) -> Floats:
+        """Its derivative by y, without the turning of curved surfaces; (N + 1, N + 1)."""
+        self.jacobians += 1
+        task, u, hot = self.task, y[:-1], self.temperature(y)
+        velocity, valued, outputs = self._pulled(y, self.pattern)
+        gradients = self._masked(task.layers.jacobian(u, task.rows, self.pattern))
+        inner = task.layers.hessian(u, task.rows, self.pattern, valued.pull)
+        if self._fixed is not None:
+            inner[self._fixed] = 0.0
+            # the columns of what does not move are needed: u changes there as kappa grows
+            gradients_by_all = task.layers.jacobian(u, task.rows, self.pattern)
+        else:
+            gradients_by_all = gradients
+        inner -= (gradients.T * (hot * valued.diagonal)) @ gradients_by_all
+        heat = -valued.diagonal * outputs
+        if valued.is_ranked:
+            inner += np.outer(hot * (valued.pull @ gradients), valued.pull @ gradients_by_all)
+            heat += valued.pull * (valued.pull @ outputs)
+        by_growth = (self._depth * hot) * (heat @ gradients) if self.frozen is None else np.zeros(len(u))
+        if self.held:
+            tangency = self._tangency(u)
+            velocity, by_growth = tangency.projected(velocity), tangency.projected(by_growth)
+            inner = tangency.projected(inner.T).T
+        square = float(u @ u)
+        growth = float(velocity @ u) / square
+        turn = (velocity + u @ inner - 2 * growth * u) / square
+        result = np.empty((len(y), len(y)))
+        result[:-1, :-1] = inner - np.outer(u, turn)
+        result[:-1, :-1].flat[:: len(y)] -= growth
+        result[-1, :-1] = turn
+        result[-1, -1] = float(by_growth @ u) / square
+        result[:-1, -1] = by_growth - result[-1, -1] * u
+        return result
+
+    def onto(self, y: Floats) -> Floats:
+        """y on the held surfaces (curved ones: after two Newton steps), with ||u|| = 1."""
+        u = y[:-1]
+        if self.held and not self._is_curved:
+            u = self._flat.projected(u)
+        elif self.held:
+            for _ in range(2):
+                z = self.task.layers.preactivations_at(u, self.task.rows, self.pattern)
+                off = np.array([z[layer][point, unit] for layer, point, unit in self.held])
+                u = u - np.linalg.lstsq(self.tangency(u).normals, off, rcond=1e-12)[0]
+        return np.append(u / np.linalg.norm(u), y[-1])
+
+    def needed(self, y: Floats) -> tuple[Floats, float]:
+        """The tau of the held surfaces with which the velocity is tangent, and how far they are inside [0, 1]."""
+        if not self.held:
+            return np.zeros(0), np.inf
+        task, u = self.task, y[:-1]
+        velocity, valued = self.unprojected(y)
+        beta = sliding.strengths(task.layers, u, self.pattern, valued.pull, self.held, task.classes)
+        return self._tangency(u).needed(velocity, beta, self._tau())
+
+    def unprojected(self, y: Floats) -> tuple[Floats, Valued]:
+        """-grad F by what moves, (N,), and the loss, at this mode's slopes."""
+        return self._pulled(y, self.pattern)[:2]
+
+    def parts(self, y: Floats, surfaces: Sequence[Surface]) -> tuple[Floats, Floats, Floats]:
+        """The velocity at tau = 0 of these surfaces, their normals and betas; (N,), (surfaces, N), (surfaces,)."""
+        task, u = self.task, y[:-1]
+        off = with_tau(task, self.pattern, surfaces, [0.0] * len(surfaces))
+        velocity, valued, _ = self._pulled(y, off)
+        normals = self._masked(sliding.normals(task.layers, u, task.rows, self.pattern, surfaces))
+        return velocity, normals, sliding.strengths(
+            task.layers, u, self.pattern, valued.pull, surfaces, task.classes
+        )
+
+    def stiffness(self, y: Floats) -> float:
+        """The fastest decay that the loss imposes, in units of the rate at which y changes."""
+        task, u = self.task, y[:-1]
+        look = self.look(y)
+        speed = float(np.linalg.norm(look.velocity))
+        gradients = self._masked(task.layers.jacobian(u, task.rows, self.pattern))
+        weighted = gradients * np.sqrt(look.valued.diagonal)[:, None]
+        fastest = float(np.linalg.norm(weighted @ weighted.T, 2)) * self.temperature(y)
+        return fastest / speed if speed else 0.0
+
+    def _pulled(self, y: Floats, pattern: Sequence[Floats]) -> tuple[Floats, Valued, Floats]:
+        self.evaluations += 1
+        task, hot, found = self.task, self.temperature(y), []
+
+        def pull(outputs: Floats) -> Floats:
+            found.append(task.value(outputs, hot))
+            return found[0].pull
+
+        outputs, velocity = task.layers.pulled(y[:-1], task.rows, pattern, pull)
+        return self._masked(velocity), found[0], outputs
+
+    def _masked(self, derivatives: Floats) -> Floats:
+        if self._fixed is None:
+            return derivatives
+        derivatives = np.array(derivatives)
+        derivatives[..., self._fixed] = 0.0
+        return derivatives
+
+    def _tau(self) -> Floats:
+        """The tau in this mode's slopes."""
+        slopes = np.array([self.pattern[layer][point, unit] for layer, point, unit in self.held])
+        a = np.array([self.task.layers.slopes[layer] for layer, _, _ in self.held])
+        return (slopes - a) / (1 - a)
+
+    def _tangency(self, u: Floats) -> Tangency:
+        return self.tangency(u) if self._is_curved else self._flat
