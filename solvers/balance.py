@@ -10,6 +10,7 @@ Source: arXiv:1806.00900, Theorem 2.1.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -31,14 +32,12 @@ class Balance:
         places = np.concatenate([p.ravel() for p in layers.places])
         uses = np.bincount(places[places >= 0], minlength=layers.size)
         is_fine = np.append((uses == 1) & trained, True)  # the last stands for "no weight"
-        self.units = [
-            is_fine[into].all(axis=1) & is_fine[out].all(axis=0)
-            for into, out in zip(layers.places, layers.places[1:], strict=False)
-        ]
+        self.units = [is_fine[into].all(axis=1) & is_fine[out].all(axis=0) for into, out in pairwise(layers.places)]
 
     def values(self, theta: Floats) -> list[Floats]:
         """The invariant of each unit of each hidden layer (of the others a number that changes)."""
-        return [out - into for into, out in self._squares(theta)]
+        squares = [self._squares(theta, l) for l in range(len(self.units))]
+        return [out - into for into, out in squares]
 
     def restored(self, theta: Floats, values: list[Floats]) -> Floats:
         """Theta with the invariants put right by rescaling units; a unit with w_j = 0 or v_j = 0 is left as it is."""
@@ -59,12 +58,10 @@ class Balance:
     def _scale(self, theta: Floats, l: int, factor: Floats) -> None:
         into, out = self._layers.places[l], self._layers.places[l + 1]
         rows, columns = np.broadcast_to(factor[:, None], into.shape), np.broadcast_to(factor[None, :], out.shape)
-        moved = into >= 0, out >= 0
-        theta[into[moved[0]]] *= rows[moved[0]]
-        theta[out[moved[1]]] /= columns[moved[1]]
+        theta[into[into >= 0]] *= rows[into >= 0]
+        theta[out[out >= 0]] /= columns[out >= 0]
 
-    def _squares(self, theta: Floats, l: int | None = None) -> list[tuple[Floats, Floats]] | tuple[Floats, Floats]:
+    def _squares(self, theta: Floats, l: int) -> tuple[Floats, Floats]:
+        """Of each unit of a layer: the sum of squares of its incoming and of its outgoing weights."""
         padded = np.append(theta, 0.0) ** 2
-        places = self._layers.places
-        pairs = [(padded[a].sum(axis=1), padded[b].sum(axis=0)) for a, b in zip(places, places[1:], strict=False)]
-        return pairs if l is None else pairs[l]
+        return padded[self._layers.places[l]].sum(axis=1), padded[self._layers.places[l + 1]].sum(axis=0)

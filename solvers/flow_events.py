@@ -17,6 +17,8 @@ __all__ = ["BEYOND", "Event", "Sides", "earliest", "scales"]
 Floats: TypeAlias = NDArray[np.float64]
 
 NODES = (0.25, 0.5, 0.75, 1.0)  # of a step, where signs are looked at
+FINEST = 40  # halvings of a step in which a return is looked for
+RELEASE_NODES = {0.5, 1.0}  # those where the slopes of held kinks are looked at
 BEYOND = 1e-13  # of ||w_j|| ||x_i||: a preactivation this far on the wrong side has changed sign
 
 
@@ -35,12 +37,8 @@ class Event:
 
 def scales(layers: Layers, theta: Floats, rows: Floats) -> list[Floats]:
     """||w_j|| ||input of the layer|| for each hidden unit and point, (n, units); 0 where z cannot but be 0."""
-    result, state = [], rows
-    for matrix, slope in zip(layers.matrices(theta), layers.slopes, strict=False):
-        result.append(np.linalg.norm(state, axis=1)[:, None] * np.linalg.norm(matrix, axis=1)[None, :])
-        z = state @ matrix.T
-        state = np.maximum(z, slope * z)
-    return result
+    pairs = zip(layers.inputs(theta, rows), layers.matrices(theta)[:-1], strict=False)
+    return [np.linalg.norm(state, axis=1)[:, None] * np.linalg.norm(matrix, axis=1) for state, matrix in pairs]
 
 
 class Sides:
@@ -54,6 +52,8 @@ class Sides:
             np.where((s != 0) & (size > 0) & (a < 1), s / np.where(size > 0, size, 1.0), 0.0)
             for s, size, a in zip(signs, sizes, layers.slopes, strict=True)
         ]
+        if self._weights:
+            self._weights[0][:, mode.asleep] = 0.0
         self._idle = np.concatenate([np.zeros(0), *(w.ravel() for w in self._weights)]) == 0
         self.is_idle = bool(self._idle.all())
 
@@ -86,45 +86,60 @@ def earliest(
     """
     if sides.is_idle and not mode.held:
         return None
-
-    def least(time: float) -> float:
-        y = dense(time)
-        return min(float(sides(y).min()), mode.needed(y)[1] + BEYOND)
-
-    before = start
+    last = start
     for node in NODES:
         now = start + node * (end - start) if node < 1 else end
         y = dense(now)
-        if sides(y).min() < 0 or (node in {0.5, 1.0} and mode.needed(y)[1] + BEYOND < 0):
+        has_sides = bool(sides(y).min() < 0)
+        has_releases = node in RELEASE_NODES and bool(_inside(mode, y).min(initial=1.0) < 0)
+        if has_sides or has_releases:
             break
-        before = now
+        last = now
     else:
         return None
-    if before == start and least(start) <= 0:
-        return _what(mode, sides, signs, dense(now), start)
-    time = _last_before(least, before, now)
-    return _what(mode, sides, signs, dense(time), time)
+
+    def conditions(time: float) -> Floats:
+        y = dense(time)
+        return np.concatenate([sides(y) if has_sides else np.ones(1), _inside(mode, y) if has_releases else np.ones(1)])
+
+    time, which = _first_zero(conditions, last, now)
+    offset = which - (len(sides(dense(now))) if has_sides else 1)
+    if offset < 0:
+        layer, point, unit = sides.kink(which)
+        return Event(time, (layer, point, unit), -1, bool(signs[layer][point, unit] < 0))
+    if len(mode.held) == 1 or mode.is_independent:
+        return Event(time, None, offset % len(mode.held), offset >= len(mode.held))
+    return Event(time, None, -1, is_up=False)
 
 
-def _last_before(least: Callable[[float], float], low: float, high: float) -> float:
-    """A time just after the zero of `least` in (low, high], where it is negative."""
+def _inside(mode: Mode, y: Floats) -> Floats:
+    """tau and 1 - tau of the held surfaces, and one number alone where their normals are dependent."""
+    tau, inside = mode.needed(y)
+    return np.concatenate([tau, 1 - tau]) + BEYOND if mode.is_independent else np.full(1, inside)
+
+
+def _first_zero(conditions: Callable[[float], Floats], low: float, high: float) -> tuple[float, int]:
+    """Where the first of the conditions that are negative at `high` becomes so, at a time at which it is; and which.
+
+    Those that are negative at `low` already come first, at `low`.
+    """
     from scipy.optimize import brentq
 
-    if least(low) <= 0:  # a release that is only looked for at every other node
-        return high
-    root = brentq(least, low, high, xtol=1e-15 * max(abs(high), 1e-300), rtol=1e-15)
-    step = 1e-15 * abs(high)
+    broken = np.flatnonzero(conditions(high) < 0)
+
+    def least(time: float) -> float:
+        return float(conditions(time)[broken].min())
+
+    if least(low) <= 0:  # by rounding; or a fast decay of the loss carries it to the right side first
+        times = low + (high - low) * 2.0 ** np.arange(-FINEST, 1)
+        values = np.array([least(time) for time in times])
+        right = np.flatnonzero(values > 0)
+        if not len(right):
+            return low, int(broken[conditions(high)[broken].argmin()])
+        wrong = right[0] + np.flatnonzero(values[right[0] :] < 0)[0]
+        low, high = times[wrong - 1], times[wrong]
+    root = float(brentq(least, low, high, xtol=1e-14 * (high - low), rtol=1e-14))  # type: ignore[arg-type]
+    step = 1e-14 * (high - low)
     while root < high and least(root) >= 0:
         root, step = min(high, root + step), 2 * step
-    return root
-
-
-def _what(mode: Mode, sides: Sides, signs: Signs, y: Floats, time: float) -> Event:
-    values = sides(y)
-    place = int(values.argmin())
-    tau, inside = mode.needed(y)
-    if inside + BEYOND < values[place]:
-        released = int(np.minimum(tau, 1 - tau).argmin())
-        return Event(time, None, released, bool(tau[released] > 0.5))
-    layer, point, unit = sides.kink(place)
-    return Event(time, (layer, point, unit), -1, bool(signs[layer][point, unit] < 0))
+    return root, int(broken[conditions(root)[broken].argmin()])

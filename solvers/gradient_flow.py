@@ -1,62 +1,49 @@
 """Gradient flow d theta / ds = -grad F(theta), F = log L (exponential, logistic loss) or L (squared), to its limit.
 
-The flow of log L runs along the same curve as that of L and reaches in seconds what the other needs t ~ exp(q) for. An
-activation pattern gives one smooth piece; at the kink of a unit at a point the flow goes through or slides along it
-(`solvers.sliding`).
+The flow of log L runs along the same curve as that of L, whose time is exp(q): it reaches in seconds what L needs
+longer than the universe for. An activation pattern gives one smooth piece (`smooth_flow`); at the kink of a unit at a
+point (`flow_events`) the flow goes through, or slides along it (`sliding`).
 """
 
 from __future__ import annotations
 
 import os
+import time as clock
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers import sliding, trajectory
+from solvers import trajectory
 from solvers.balance import Balance
 from solvers.flow_events import Event, Sides, earliest, scales
+from solvers.flow_state import State, fingerprint
 from solvers.layers import Layers
-from solvers.losses import Loss
-from solvers.smooth_flow import Look, Mode, Signs, Task, signs_of, slopes_of, with_tau
-from solvers.sliding import Surface
-from solvers.trajectory import Kink, Moment, Recorder, Status, Training
+from solvers.losses import LOSSES, Loss
+from solvers.smooth_flow import Look, Mode, Task
+from solvers.trajectory import Moment, Recorder, Status, Training
 
 __all__ = ["METHODS", "Method", "gradient_flow"]
 
 Floats: TypeAlias = NDArray[np.float64]
-Method: TypeAlias = Literal["auto", "RK45", "DOP853", "Radau", "BDF"]
-METHODS: tuple[Method, ...] = ("auto", "RK45", "DOP853", "Radau", "BDF")
+Method: TypeAlias = Literal["auto", "RK45", "DOP853", "Radau"]
+METHODS: tuple[Method, ...] = ("auto", "RK45", "DOP853", "Radau")
 
-HOTTEST = 1e8  # the largest least q at which the softmax weights are taken; their error in floats is 1e-16 q
 RENEWAL = 200  # steps after which the integrator starts anew, so that a resumed run is the same computation
+LOOK = 20  # steps after which the method, and whether anything moves, are looked at
 STIFF, SMOOTH = 60.0, 15.0  # decay rates, in units of the flow's own, above (below) which the method is implicit
 WIDE = 400  # parameters from which an implicit step's linear algebra counts
-REJECTIONS = 40
+NEWTON = 0.01  # of the tolerance of a step: the error of the equations of an implicit one
+SMALL = 1e-9  # norm of a neuron, in units of ||theta||, below which it is not followed at large margins
+REJECTIONS = 40  # of steps in a row that would raise the loss
 STUCK = 200  # events in a row without progress
+FINEST = 1e8  # the largest B whose softmax weights are taken: their rounding error is 1e-16 B
 CANCELLED = 1e-12  # ||sum c_i grad f_i|| in units of sum |c_i| ||grad f_i||: nothing moves
-
-
-@dataclass
-class _State:
-    """All that the flow needs to go on: theta = kappa u at time s."""
-
-    u: Floats
-    kappa: float
-    time: float
-    signs: Signs
-    held: list[Surface]
-    tau: list[float]
-    step: float = 0.0  # the next step to try, in tau; 0 for none known
-    method: str = ""
-    evaluations: int = 0
-    jacobians: int = 0
-    steps: int = 0
-    events: int = 0
-    stuck: int = 0
+INTERPOLATED = 1e-28  # squared loss in units of the mean of y^2
+LONGEST = 20.0  # change of log ||theta|| after which the integrator starts anew
 
 
 def gradient_flow(
@@ -67,289 +54,360 @@ def gradient_flow(
     *,
     loss: Loss,
     trained: NDArray[np.bool_] | None = None,
+    stop: Callable[[Moment], str | None] | None = None,
+    residual: float = 1e-7,
     rtol: float = 1e-8,
     method: Method = "auto",
-    stop: Callable[[Moment], str | None] | None = None,
-    residual: float = 1e-9,
+    resolution: float = 1e7,
     max_time: float = np.inf,
     max_steps: int = 1_000_000,
     max_evaluations: int = 10_000_000,
     checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_seconds: float = 2.0,
     resume: bool = False,
     on_progress: Callable[[Moment], None] | None = None,
 ) -> Training:
-    task = Task(layers, rows, targets, loss, np.ones(layers.size, bool) if trained is None else trained)
-    flow = _Flow(task, theta0, rtol, method, residual)
+    """The gradient flow from theta0, until the stop test says so or nothing moves any more.
+
+    rows (n, columns): the points, with a 1 appended where there is a bias. targets (n,): +-1, for the squared loss any
+    numbers. theta0 (N,); trained (N,): the parameters that move, all by default.
+    stop: called after each step and event; a sentence ends the run. It sees ||u' || / ||V|| as `residual`: for the
+    exponential and logistic loss the Clarke KKT residual ||theta / ||theta|| - sum lambda_i y_i grad f_i(g)|| of the
+    direction with the loss's own multipliers and the slopes g of the flow.
+    residual: where the run ends by itself ("converged").
+    rtol: of each step, relative to each neuron's own norm (depth 2), or each layer's.
+    method: explicit (DOP853, RK45), implicit (Radau), or chosen by the stiffness.
+    resolution: B = ||theta||^depth from which on the softmax weights are those of the network on the same ray with that
+    B; the direction then differs from the flow's by the order of 1 / B. It is raised to 1e8 before the end.
+    checkpoint: an .npz file (`trajectory.load` reads the trajectory in it), rewritten every `checkpoint_seconds`; with
+    `resume` the run goes on from it, to the same end bit for bit. Another run's file is a ValueError, a damaged one a
+    TrajectoryFileError; without a file the run starts at theta0.
+    max_evaluations: of the gradient, the Jacobians' included.
+
+    Time is s of the docstring above: log-loss time for the exponential and logistic loss. Two runs are the same bit for
+    bit on one machine. Ctrl-C returns what was reached, as "interrupted"; the file is that of the last checkpoint.
+    Beyond a norm of 1e200 (to the power of 1 / depth) theta is the point of that norm on the ray.
+
+    This is floats: no proof. Guaranteed by construction: along accepted steps the loss does not increase; the balance
+    of each unit is conserved to rounding. Not noticed: a unit that changes sign twice within a quarter of a step. Where
+    the flow is not unique (a start on a kink from which both sides push away; w_j = 0 with v_j != 0) one is chosen, in
+    the same way each time: z > 0; the direction in which the unit moves with slope (1 + a) / 2.
+
+    Source: arXiv:1906.05890v4, section 2; arXiv:2306.06479; Filippov (1988), chapter 2; Hairer and Wanner, Solving
+    Ordinary Differential Equations II (1996), section IV.8.
+    """
+    rows, targets, theta0 = (np.array(part, dtype=float) for part in (rows, targets, theta0))
+    moving = np.ones(layers.size, bool) if trained is None else np.array(trained, dtype=bool)
+    _validate(layers, rows, targets, theta0, moving, loss, method)
+    task = Task(layers, rows, targets, loss, moving)
+    if not all(np.isfinite(part).all() for part in (rows, targets, theta0)):
+        return _nothing(theta0, "failed", "the data or the initial parameters contain NaN or infinity")
+    if not theta0.any():
+        return _nothing(theta0, "converged", "all parameters are 0: nothing moves")
+    flow = _Flow(task, theta0, rtol, method, residual, resolution)
     flow.stop, flow.on_progress = stop, on_progress
     flow.limits = (max_time, max_steps, max_evaluations)
+    flow.file, flow.file_seconds = None if checkpoint is None else Path(checkpoint), checkpoint_seconds
+    flow.mark = fingerprint(task, theta0, f"{rtol} {method} {residual} {resolution}")
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return flow.run()
+        return flow.run(resume=resume)
 
 
-class _Ended(Exception):
+class _EndedError(Exception):
+    """The run is over."""
+
     def __init__(self, status: Status, reason: str) -> None:
-        self.status, self.reason = status, reason
+        super().__init__(reason)
+        self.status: Status = status
+        self.reason = reason
 
 
 class _Flow:
-    def __init__(self, task: Task, theta0: Floats, rtol: float, method: Method, residual: float) -> None:
+    """One run: its state, its record, and the integrator of the present segment."""
+
+    stop: Callable[[Moment], str | None] | None = None
+    on_progress: Callable[[Moment], None] | None = None
+    limits: tuple[float, int, int] = (np.inf, 0, 0)
+    file: Path | None = None
+    file_seconds = 0.0
+    mark = ""
+
+    def __init__(
+        self, task: Task, theta0: Floats, rtol: float, method: Method, residual: float, resolution: float
+    ) -> None:
         self.task, self.rtol, self.method, self.residual = task, rtol, method, residual
         self.depth = len(task.layers.places)
         self.balance = Balance(task.layers, task.trained)
         self.invariants = self.balance.values(theta0)
-        kappa = float(np.linalg.norm(theta0))
-        u = theta0 / kappa
-        z = task.layers.preactivations(u, task.rows)
-        self.state = _State(u, kappa, 0.0, signs_of(task.layers, z), [], [])
+        self.state = State.at(task, theta0, resolution)
         self.recorder = Recorder()
         self.blocks = _blocks(task.layers)
-        self.rejected = 0
+        self.log_start, self.rejected, self.written = 0.0, 0, -np.inf
 
-    # ---------------------------------------------------------------- one run
-    def run(self) -> Training:
+    def run(self, *, resume: bool) -> Training:
+        """The whole of it."""
+        status: Status
         try:
-            self.settle_start()
+            if not (resume and self.file is not None and self._resumed(self.file)):
+                self.state.settle(self.task, self.recorder, scales(self.task.layers, self.state.u, self.task.rows))
+            self._report(self.state.mode(self.task))
             while True:
-                self.segment()
-        except _Ended as end:
+                self._save()
+                self._segment()
+        except _EndedError as end:
             status, reason = end.status, end.reason
+            self._save(always=True)
         except KeyboardInterrupt:
-            status, reason = "interrupted", "interrupted"
+            status, reason = "interrupted", f"interrupted at {self._words()}"
+        self._sample(self.state.evaluations, force=True)
         s = self.state
+        counts = {"steps": s.steps, "jacobians": s.jacobians, "events": s.events}
+        record, (kinks, slopes) = self.recorder.trajectory(), s.kinks(self.task)
         return Training(
-            status, reason, s.kappa * s.u, s.time, self.recorder.trajectory(), s.evaluations,
-            self.kinks(), tuple(s.tau), {"steps": s.steps, "jacobians": s.jacobians, "events": s.events},
+            status, reason, s.theta(self.task), s.time, record, s.evaluations, held=kinks, slopes=slopes, counts=counts
         )
 
-    def kinks(self) -> tuple[Kink, ...]:
-        return tuple(self.state.held)
-
-    def settle_start(self) -> None:
-        s, task = self.state, self.task
-        sizes = scales(task.layers, s.u, task.rows)
-        z = task.layers.preactivations(s.u, task.rows)
-        at = [
-            (l, int(i), int(j))
-            for l, size in enumerate(sizes)
-            for i, j in np.argwhere((np.abs(z[l]) <= 1e-14 * size) & (size > 0))
-            if task.classes[l].first[i] == i
-        ]
-        if at:
-            self.decide(at, [0.5] * len(at))
-
-    def frozen(self) -> float | None:
-        s, task = self.state, self.task
-        if task.loss == "squared":
-            return None
-        hot = s.kappa**self.depth
-        top = float(np.min(task.targets * task.layers.outputs(s.u, task.rows)))
-        return HOTTEST / top if hot * top >= HOTTEST else None
-
-    def mode(self, held: Sequence[Surface]) -> Mode:
+    def _segment(self) -> None:
+        """Steps of one integrator: until an event, a change of method, or RENEWAL of them."""
         s = self.state
-        pattern = with_tau(self.task, slopes_of(self.task.layers, s.signs), s.held, s.tau)
-        return Mode(self.task, s.u, s.kappa, pattern, held, self.frozen())
-
-    def segment(self) -> None:
-        s = self.state
-        mode = self.mode(s.held)
+        mode, self.log_start = s.mode(self.task), s.log_kappa
         y = mode.onto(np.append(s.u, 0.0))
         sides = Sides(mode, s.signs, y[:-1])
-        self.choose(mode, y)
-        solver = self.solver(mode, y, s.step)
-        objective, slack = self.objective(mode.look(y), mode, y)
-        self.start_kappa, self.start_time = s.kappa, s.time
         try:
+            self._choose(mode, y)
+            solver = self._solver(mode, y, s.step)
+            objective = self._objective(mode.look(y), mode, y)[0]
             for count in range(1, RENEWAL + 1):
-                before, y_before = solver.t, solver.y.copy()
+                start, y_start = solver.t, solver.y.copy()
                 message = solver.step()
                 if solver.status == "failed" or not np.isfinite(solver.y).all():
-                    raise _Ended("failed", f"the integrator cannot go on: {message}")
-                s.steps += 1
+                    raise _EndedError("failed", f"the integrator cannot go on ({message}) at {self._words()}")
                 dense = solver.dense_output()
-                event = earliest(mode, dense, before, solver.t, s.signs, sides)
-                s.step = float(solver.h_abs)
+                event = earliest(mode, dense, start, solver.t, s.signs, sides)
+                s.step, s.steps = float(solver.h_abs), s.steps + 1
                 if event is not None:
-                    y = dense(event.time) if event.time > before else y_before
-                    if event.time - before <= 1e-13 * (solver.t - before):
-                        s.stuck += 1
-                        s.step = min(s.step, solver.t - before)
-                        if s.stuck > STUCK:
-                            raise _Ended("failed", f"stuck at {event}")
-                    else:
-                        s.stuck = 0
-                    s.events += 1
-                    self.arrive(mode, y, self.elapsed(dense, before, event.time))
-                    self.handle(mode, event)
-                    self.report(mode, mode.look(np.append(s.u, np.log(s.kappa / self.start_kappa))))
+                    self._meet(mode, event, dense, (start, y_start, solver.t))
                     return
                 s.stuck = 0
-                y = self.restored(mode, solver.y)
+                s.flipped.clear()
+                y = self._restored(mode, solver.y)
                 look = mode.look(y)
-                now, slack = self.objective(look, mode, y)
+                now, slack = self._objective(look, mode, y)
                 if not now <= objective + slack:
-                    self.rejected += 1
-                    if self.rejected > REJECTIONS:
-                        raise _Ended("failed", f"the loss does not fall {objective} {now}")
-                    s.step = (solver.t - before) / 4
+                    self._reject((solver.t - start) / 4)
                     return
-                self.rejected = 0
-                objective = now
-                self.arrive(mode, y, self.elapsed(dense, before, solver.t))
-                self.report(mode, look)
-                solver.y = y
-                if s.method == "BDF":
-                    solver.D[0] = y
-                else:
-                    solver.f = np.append(look.velocity - look.growth * y[:-1], look.growth)
-                if (count % 20 == 0 and self.should_change(mode, y)) or (mode.frozen is None) != (self.frozen() is None):
+                self.rejected, objective = 0, now
+                self._arrive(y, self._elapsed(dense, start, solver.t))
+                self._report(mode, look)
+                solver.y, solver.f = y, np.append(look.velocity - look.growth * y[:-1], look.growth)
+                if abs(y[-1]) > LONGEST or self._is_frozen() != (mode.frozen is not None):
                     return
-                if abs(y[-1]) > 20:
-                    return
+                if count % LOOK == 0:
+                    self._look_closer(mode, y)
+                    if self._choose(mode, y):
+                        return
         finally:
             s.evaluations += mode.evaluations
             s.jacobians += mode.jacobians
 
-    def elapsed(self, dense, start: float, end: float) -> float:
+    def _meet(self, mode: Mode, event: Event, dense: Any, step: tuple[float, Floats, float]) -> None:
+        s, (start, y_start, end) = self.state, step
+        if event.time - start <= 1e-13 * (end - start):
+            s.stuck, s.step = s.stuck + 1, min(s.step, end - start)
+            if s.stuck > STUCK:
+                raise _EndedError("failed", f"the flow does not get away from a kink, {event.kink}, at {self._words()}")
+        else:
+            s.stuck = 0
+            s.flipped.clear()
+        s.events += 1
+        self._arrive(
+            self._restored(mode, self._reached(mode, dense, start, y_start, event.time)),
+            self._elapsed(dense, start, event.time),
+        )
+        y = np.append(s.u, s.log_kappa - self.log_start)
+        s.meet(self.task, self.recorder, mode, y, event)
+        self._report(mode)
+
+    def _reached(self, mode: Mode, dense: Any, start: float, y_start: Floats, time: float) -> Floats:
+        """y at an event: of an implicit method by steps that end there, for between steps c is not accurate."""
+        if time <= start or self.state.method != "Radau":
+            return dense(time) if time > start else y_start
+        again = self._solver(mode, y_start, time - start, start, time)
+        while again.status == "running":
+            again.step()
+        return again.y if again.status == "finished" and np.isfinite(again.y).all() else dense(time)
+
+    def _reject(self, step: float) -> None:
+        self.rejected, self.state.step = self.rejected + 1, step
+        if self.rejected > REJECTIONS:
+            raise _EndedError("failed", f"the loss falls no more in floats, at {self._words()}")
+
+    def _arrive(self, y: Floats, elapsed: float) -> None:
+        s = self.state
+        s.u, s.log_kappa, s.time = y[:-1].copy(), self.log_start + float(y[-1]), s.time + elapsed
+
+    def _restored(self, mode: Mode, y: Floats) -> Floats:
+        """y with ||u|| = 1, on the held surfaces, with the balance of the beginning."""
+        y = mode.onto(y)
+        square = float(np.exp(-2 * (self.log_start + y[-1])))
+        return np.append(self.balance.restored(y[:-1], [b * square for b in self.invariants]), y[-1])
+
+    def _elapsed(self, dense: Any, start: float, end: float) -> float:
+        """The time s of a step in tau."""
         if self.depth == 2 or end <= start:
             return end - start
-        ends = [dense(t)[-1] for t in (start, (start + end) / 2, end)]
-        powers = self.start_kappa ** (2 - self.depth) * np.exp((2 - self.depth) * np.array(ends))
-        return float((end - start) * (powers @ [1, 4, 1]) / 6)
+        logs = self.log_start + np.array([dense(t)[-1] for t in (start, (start + end) / 2, end)])
+        return float((end - start) * (np.exp((2 - self.depth) * logs) @ [1, 4, 1]) / 6)
 
-    def arrive(self, mode: Mode, y: Floats, elapsed: float) -> None:
-        s = self.state
-        y = self.restored(mode, y)
-        s.u, s.kappa, s.time = y[:-1].copy(), self.start_kappa * float(np.exp(y[-1])), s.time + elapsed
-
-    def restored(self, mode: Mode, y: Floats) -> Floats:
-        y = mode.onto(y)
-        kappa = self.start_kappa * float(np.exp(y[-1]))
-        u = self.balance.restored(y[:-1], [b / kappa**2 for b in self.invariants])
-        return np.append(u, y[-1])
-
-    def objective(self, look: Look, mode: Mode, y: Floats) -> tuple[float, float]:
-        outputs = mode.temperature(y) * look.preactivations[-1][:, 0]
-        value, largest = look.valued.objective, float(np.abs(outputs).max())
+    def _objective(self, look: Look, mode: Mode, y: Floats) -> tuple[float, float]:
+        """F and its rounding error."""
+        value = look.valued.objective
+        largest = mode.temperature(y) * float(np.abs(look.preactivations[-1]).max())
         if self.task.loss == "squared":
             largest = max(largest, float(np.abs(self.task.targets).max()))
             return value, 1e-14 * largest * np.sqrt(value) + 1e-28 * largest**2
         return value, 1e-13 * (1 + largest)
 
-    def report(self, mode: Mode, look: Look) -> None:
+    # ------------------------------------------------------------------------------------- integrators
+    def _choose(self, mode: Mode, y: Floats) -> bool:
+        """Choose the method for what is ahead; whether it is another one."""
+        before = self.state.method
+        self.state.method = self.method
+        if self.method == "auto":
+            stiffness = mode.stiffness(y) / (1 + (len(y) / WIDE) ** 2)
+            is_stiff = stiffness > (SMOOTH if before == "Radau" else STIFF)
+            self.state.method = "Radau" if is_stiff else "DOP853"
+        return self.state.method != before
+
+    def _solver(self, mode: Mode, y: Floats, first: float, start: float = 0.0, end: float = np.inf) -> Any:
+        from scipy.integrate import DOP853, RK45, Radau
+
+        lengths = np.sqrt(np.bincount(self.blocks, weights=y[:-1] ** 2))
+        if mode.frozen is not None:
+            lengths = np.maximum(lengths, SMALL)
+        if self.depth == 2:
+            lengths[mode.asleep] = 1.0
+        atol = np.append(self.rtol * np.maximum(0.1 * lengths[self.blocks], 1e-30), self.rtol)
+        options: dict[str, Any] = {"rtol": self.rtol, "atol": atol, "first_step": min(first, end - start) or None}
+        if self.state.method != "Radau":
+            return {"RK45": RK45, "DOP853": DOP853}[self.state.method](mode, start, y, end, **options)
+        solver = Radau(mode, start, y, end, jac=mode.jacobian, **options)
+        solver.newton_tol = NEWTON
+        return solver
+
+    def _is_frozen(self) -> bool:
+        return self.state.mode(self.task).frozen is not None
+
+    # ------------------------------------------------------------------------------------- reports
+    def _report(self, mode: Mode, look: Look | None = None) -> None:
+        """Record the present state, tell the caller, and see whether this is the end."""
         s, task = self.state, self.task
-        theta = s.kappa * s.u
-        outputs = task.layers.outputs(theta, task.rows)
-        valued = task.value(outputs, 1.0)
-        m = trajectory.margin(task.layers, theta, task.targets, outputs, task.loss)
+        look = mode.look(np.append(s.u, s.log_kappa - mode.log_start)) if look is None else look
         evaluations = s.evaluations + mode.evaluations
-        self.recorder.sample(s.time, theta, valued.log_loss, m, evaluations, s.steps, force=False)
+        theta, outputs, log_loss, margin = self._sample(evaluations)
         size = float(np.linalg.norm(look.velocity))
         rest = float(np.linalg.norm(look.velocity - look.growth * s.u)) / size if size else 0.0
-        moment = Moment(s.time, theta, outputs, valued.log_loss, m, rest, evaluations, self.kinks(), tuple(s.tau))
+        moment = Moment(s.time, theta, outputs, log_loss, margin, rest, evaluations, *s.kinks(task))
         if self.on_progress:
             self.on_progress(moment)
         if self.stop and (reason := self.stop(moment)):
-            raise _Ended("stopped", reason)
-        if self.task.loss != "squared" and rest < self.residual and (task.targets * outputs).min() > 1e3:
-            raise _Ended("converged", f"direction stationary {rest}")
-        if s.time >= self.limits[0] or s.steps >= self.limits[1] or s.evaluations >= self.limits[2]:
-            raise _Ended("limit", "limit")
+            raise _EndedError("stopped", reason)
+        if not size:
+            raise _EndedError("converged", f"nothing moves at {self._words()}")
+        if task.loss == "squared":
+            if look.valued.objective <= INTERPOLATED * float(task.targets @ task.targets) / len(task.targets):
+                raise _EndedError("converged", f"the loss is 0 to rounding at {self._words()}")
+        elif rest <= self.residual and mode.frozen is not None:
+            if s.resolution >= FINEST:
+                raise _EndedError("converged", f"the direction is stationary to {rest:.1g} at {self._words()}")
+            s.resolution = min(FINEST, 10 * s.resolution)
+        names = ("the time", "the number of steps", "the number of evaluations")
+        for name, limit, used in zip(names, self.limits, (s.time, s.steps, evaluations), strict=True):
+            if used >= limit:
+                raise _EndedError("limit", f"{name} is used up at {self._words()}")
 
-    # ---------------------------------------------------------------- integrators
-    def choose(self, mode: Mode, y: Floats) -> None:
-        s = self.state
-        if self.method != "auto":
-            s.method = self.method
-            return
-        cost = 1 + (len(y) / WIDE) ** 2
-        stiffness = mode.stiffness(y) / cost
-        if stiffness > STIFF or (s.method == "Radau" and stiffness > SMOOTH):
-            s.method = "Radau"
-        else:
-            s.method = "DOP853"
+    def _look_closer(self, mode: Mode, y: Floats) -> None:
+        """Whether the pulls of the points cancel: a stationary point, or data that cannot be separated in this way."""
+        if mode.cancellation(y) <= CANCELLED:
+            raise _EndedError("converged", f"the gradient vanishes at {self._words()}")
 
-    def should_change(self, mode: Mode, y: Floats) -> bool:
-        before = self.state.method
-        self.choose(mode, y)
-        return self.state.method != before
-
-    def solver(self, mode: Mode, y: Floats, first: float):
-        from scipy import integrate
-
-        s = self.state
-        kind = getattr(integrate, s.method)
-        squares = np.bincount(self.blocks, weights=y[:-1] ** 2)
-        atol = np.append(self.rtol * np.maximum(0.1 * np.sqrt(squares[self.blocks]), 1e-30), self.rtol)
-        options = {"jac": mode.jacobian} if s.method in {"Radau", "BDF"} else {}
-        return kind(mode, 0.0, y, np.inf, rtol=self.rtol, atol=atol, first_step=first or None, **options)
-
-    # ---------------------------------------------------------------- events
-    def handle(self, mode: Mode, event: Event) -> None:
+    def _sample(self, evaluations: int, *, force: bool = False) -> tuple[Floats, Floats, float, float]:
         s, task = self.state, self.task
-        if event.kink is None:
-            y = np.append(s.u, np.log(s.kappa / self.start_kappa))
-            tau = mode.needed(y)[0]
-            surface = s.held[event.released]
-            keep = [k for k in range(len(s.held)) if k != event.released]
-            s.tau = [float(np.clip(tau[k], 0, 1)) for k in keep]
-            s.held = [s.held[k] for k in keep]
-            self.set_sign(surface, 1 if event.is_up else -1)
+        theta = s.theta(task)
+        outputs = task.layers.outputs(theta, task.rows)
+        log_loss = task.value(outputs, 1.0).log_loss
+        margin = trajectory.margin(task.layers, theta, task.targets, outputs, task.loss)
+        self.recorder.sample(s.time, theta, log_loss, margin, evaluations, s.steps, force=force)
+        return theta, outputs, log_loss, margin
+
+    def _words(self) -> str:
+        """What has been reached."""
+        s, task = self.state, self.task
+        outputs = task.layers.outputs(s.theta(task), task.rows)
+        log_loss = task.value(outputs, 1.0).log_loss
+        words = f"time {s.time:.6g}, ||theta|| = {np.exp(min(s.log_kappa, 700.0)):.4g}, log L = {log_loss:.6g}"
+        wrong = int((task.targets * outputs <= 0).sum())
+        if task.loss != "squared" and wrong:
+            words += f"; {wrong} of {len(outputs)} points are misclassified: contradictory, or too narrow a network"
+        return words
+
+    # ------------------------------------------------------------------------------------- checkpoints
+    def _save(self, *, always: bool = False) -> None:
+        if self.file is None or (self.state.stuck and not always):
             return
-        layer, point, unit = event.kink
-        first = int(task.classes[layer].first[point])
-        surface = (layer, first, unit)
-        is_up = event.is_up == bool(task.classes[layer].ratio[point] > 0)
-        near = self.related(surface)
-        self.decide([*near, surface], [0.5] * len(near) + [1.0 if is_up else 0.0])
+        if not always and clock.monotonic() - self.written < self.file_seconds:
+            return
+        arrays = self.state.packed()
+        arrays |= {"spacing": np.array(self.recorder.spacing), "mark": np.array(self.mark)}
+        trajectory.save(self.file, self.recorder.trajectory(), arrays)
+        self.written = clock.monotonic()
 
-    def related(self, surface: Surface) -> list[Surface]:
-        s = self.state
-        if self.depth == 2:
-            return [k for k in s.held if k[2] == surface[2]]
-        return list(s.held)
+    def _resumed(self, file: Path) -> bool:
+        try:
+            record, arrays = trajectory.load(file)
+        except FileNotFoundError:
+            return False
+        if str(arrays.get("mark")) != self.mark:
+            raise ValueError(f"{file} is the checkpoint of another run: of other data, parameters or options")
+        self.state.unpack(arrays)
+        self.recorder = Recorder(record, float(arrays["spacing"]))
+        return True
 
-    def decide(self, surfaces: Sequence[Surface], start: Sequence[float]) -> None:
-        s = self.state
-        others = [(k, t) for k, t in zip(s.held, s.tau, strict=True) if k not in surfaces]
-        mode = self.mode([])
-        y = np.append(s.u, 0.0)
-        tau = np.array(start, dtype=float)
-        for _ in range(1 if self.depth == 2 else 6):
-            mode.pattern = with_tau(self.task, mode.pattern, surfaces, tau)
-            tau = sliding.decide(*mode.parts(y, surfaces), np.array(start, dtype=float))
-        s.evaluations += mode.evaluations
-        s.held, s.tau = [k for k, _ in others], [t for _, t in others]
-        for surface, part in zip(surfaces, tau, strict=True):
-            if 0 < part < 1:
-                self.set_sign(surface, 0)
-                s.held.append(surface)
-                s.tau.append(float(part))
-            else:
-                self.set_sign(surface, 1 if part else -1)
 
-    def set_sign(self, surface: Surface, sign: int) -> None:
-        s, (layer, point, unit) = self.state, surface
-        members = self.task.classes[layer].members(point)
-        for i in members:
-            value = sign if self.task.classes[layer].ratio[i] > 0 else -sign
-            before = int(s.signs[layer][i, unit])
-            if before != value:
-                self.recorder.change(s.time, layer, unit, int(i), before, value)
-                s.signs[layer][i, unit] = value
+def _nothing(theta: Floats, status: Status, reason: str) -> Training:
+    return Training(status, reason, theta, 0.0, Recorder().trajectory(), 0)
+
+
+def _validate(
+    layers: Layers,
+    rows: Floats,
+    targets: Floats,
+    theta: Floats,
+    trained: NDArray[np.bool_],
+    loss: Loss,
+    method: Method,
+) -> None:
+    columns = layers.places[0].shape[1]
+    if rows.ndim != 2 or rows.shape[1] != columns or not len(rows):
+        raise ValueError(f"rows must have shape (n, {columns}), n > 0; got {rows.shape}")
+    for name, array, shape in (
+        ("targets", targets, (len(rows),)),
+        ("theta0", theta, (layers.size,)),
+        ("trained", trained, (layers.size,)),
+    ):
+        if array.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}; got {array.shape}")
+    for name, given, known in (("loss", loss, LOSSES), ("method", method, METHODS)):
+        if given not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}; got {given!r}")
 
 
 def _blocks(layers: Layers) -> NDArray[np.intp]:
-    """For each parameter the number of what it is measured with: its neuron (depth 2), its layer otherwise."""
+    """For each parameter the number of what it is measured by: its neuron (depth 2), its layer otherwise."""
     owner = np.zeros(layers.size, dtype=np.intp)
-    if len(layers.places) == 2:
-        for j, line in enumerate(layers.places[0]):
-            owner[line[line >= 0]] = j
-        for j, place in enumerate(layers.places[1][0]):
-            if place >= 0:
-                owner[place] = j
-    else:
-        for l, places in enumerate(layers.places):
-            owner[places[places >= 0]] = l
+    for l, places in enumerate(layers.places):
+        by_neuron = np.arange(places.shape[0])[:, None] if l == 0 else np.arange(places.shape[1])[None, :]
+        numbers = np.broadcast_to(by_neuron if len(layers.places) == 2 else np.array(l), places.shape)
+        owner[places[places >= 0]] = numbers[places >= 0]
     return owner

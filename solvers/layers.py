@@ -65,6 +65,11 @@ class Layers:
             state = np.maximum(z, slope * z)
         return values
 
+    def inputs(self, theta: Floats, rows: Floats) -> list[Floats]:
+        """The inputs of each layer: the rows, then the activations."""
+        hidden = zip(self.preactivations(theta, rows), self.slopes, strict=False)
+        return [rows, *(np.maximum(z, slope * z) for z, slope in hidden)]
+
     def outputs(self, theta: Floats, rows: Floats) -> Floats:
         """f(x_i), shape (n,)."""
         return self.preactivations(theta, rows)[-1][:, 0]

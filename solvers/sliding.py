@@ -31,6 +31,7 @@ Surface: TypeAlias = tuple[int, int, int]
 
 PARALLEL = 1e-14  # distance of two unit vectors that are one
 DEPENDENT = 1e-10  # a unit normal at this distance from the span of others lies in it
+NO_JUMP = 1e-14  # a jump of this part of the drift is none
 INSIDE = 1e-12  # a tau this far inside [0, 1] is inside
 
 
@@ -144,10 +145,11 @@ def decide(velocity: Floats, normals: Floats, beta: Floats, start: Floats) -> Fl
     start: tau to begin with where beta > 0: the side towards which a surface is crossed, or 1/2 for none in
     particular. Where both sides push away the choice is `start`, or z > 0.
     """
-    tau = np.where(beta < 0, 0.0, start)
-    away = np.flatnonzero(beta >= 0)
+    drift = normals @ velocity
+    is_towards = beta * (normals**2).sum(axis=1) < -NO_JUMP * np.abs(drift)
+    towards, away = np.flatnonzero(is_towards), np.flatnonzero(~is_towards)
+    tau = np.where(is_towards, 0.0, start)
     for _ in range(2 * len(beta) + 4):
-        towards = np.flatnonzero(beta < 0)
         rest = velocity + (tau[away] * beta[away]) @ normals[away]
         tau[towards] = _bounded(rest, normals[towards], beta[towards])
         drift = normals[away] @ (velocity + (tau * beta) @ normals)
@@ -167,13 +169,14 @@ def _bounded(velocity: Floats, normals: Floats, beta: Floats) -> Floats:
     """argmin over 0 <= tau <= 1 of ||velocity + sum tau beta n||, all beta < 0."""
     if not len(beta):
         return np.zeros(0)
-    directions = normals * beta[:, None]
-    squares = (directions**2).sum(axis=1)
+    lengths = np.linalg.norm(normals, axis=1)
+    units, most = -normals / lengths[:, None], -beta * lengths
     if len(beta) == 1:
-        return np.clip(-(directions @ velocity) / squares, 0.0, 1.0) if squares[0] else np.zeros(1)
+        return np.clip(-(units @ velocity) / most, 0.0, 1.0)
     from scipy.optimize import lsq_linear
 
-    scale = np.sqrt(squares.max()) or 1.0
-    orthogonal, triangle = np.linalg.qr((directions / scale).T)
-    solved = lsq_linear(triangle, -(orthogonal.T @ velocity) / scale, bounds=(0.0, 1.0), method="bvls", tol=1e-15)
-    return np.clip(solved.x, 0.0, 1.0)
+    orthogonal, triangle = np.linalg.qr(units.T)
+    aim = -(orthogonal.T @ velocity)
+    scale = float(np.abs(aim).max()) or 1.0
+    solved = lsq_linear(triangle, aim / scale, bounds=(0.0, most / scale), method="bvls", tol=1e-15)
+    return np.clip(solved.x * scale / most, 0.0, 1.0)

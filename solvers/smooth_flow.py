@@ -48,6 +48,12 @@ class Task:
         hidden = len(self.layers.places) - 1
         return tuple(sliding.parallel(self.rows, opposite=not l) for l in range(hidden))
 
+    @cached_property
+    def is_shared(self) -> bool:
+        """Whether a weight stands at several places."""
+        places = np.concatenate([p.ravel() for p in self.layers.places])
+        return bool((np.bincount(places[places >= 0]) > 1).any())
+
     def value(self, outputs: Floats, temperature: float) -> Valued:
         """The loss at B times these outputs."""
         return losses.value(self.loss, self.targets, temperature * outputs)
@@ -60,7 +66,7 @@ def signs_of(layers: Layers, preactivations: Sequence[Floats]) -> Signs:
 
 def slopes_of(layers: Layers, signs: Signs) -> list[Floats]:
     """The slopes at these signs, (1 + a) / 2 for 0."""
-    return [(1 + a) / 2 + (1 - a) / 2 * s for s, a in zip(signs, layers.slopes, strict=True)]
+    return [(1 + a) / 2 + (1 - a) / 2 * s.astype(float) for s, a in zip(signs, layers.slopes, strict=True)]
 
 
 def with_tau(
@@ -86,9 +92,10 @@ class Look:
 
 
 class Mode:
-    """The vector field of one mode, y = (u, log(kappa / start)) -> dy/dtau, with its derivative.
+    """The vector field of one mode, y = (u, log kappa - log_start) -> dy/dtau, with its derivative.
 
-    start: kappa at log(kappa / start) = 0. frozen: a fixed B, None for B = kappa^m.
+    frozen: a fixed B, None for B = kappa^m. asleep (units,): the neurons of a depth-2 network without sharing that are
+    off at all points; theta does not move there.
     Counts its `evaluations` and `jacobians`.
     """
 
@@ -96,22 +103,36 @@ class Mode:
         self,
         task: Task,
         u: Floats,
-        start: float,
+        log_start: float,
         pattern: Sequence[Floats],
         held: Sequence[Surface] = (),
         frozen: float | None = None,
     ) -> None:
-        self.task, self.start, self.frozen = task, start, frozen
+        self.task, self.log_start, self.frozen = task, log_start, frozen
         self.pattern, self.held = list(pattern), tuple(held)
         self.evaluations = self.jacobians = 0
         self._depth = len(task.layers.places)
         self._fixed = None if task.trained.all() else ~task.trained
+        self.asleep = np.zeros(task.layers.places[0].shape[0], bool)
+        if self._depth == 2 and not task.is_shared:
+            self.asleep = (self.pattern[0] == 0).all(axis=0)
+        self._sleepers = np.zeros(len(u) + 1, bool)  # the last stands for "no weight"
+        for places in (task.layers.places[0][self.asleep], task.layers.places[-1][:, self.asleep]):
+            if self.asleep.any():
+                self._sleepers[places] = True
+        self._sleepers = self._sleepers[:-1]
+        self._asleep_at = u[self._sleepers]
         self._is_curved = any(layer for layer, _, _ in held)
         self._flat = self.tangency(u)
 
+    @property
+    def is_independent(self) -> bool:
+        """Whether the normals of the held surfaces are linearly independent where the mode began."""
+        return self._flat.is_independent
+
     def temperature(self, y: Floats) -> float:
         """B."""
-        return self.start**self._depth * float(np.exp(self._depth * y[-1])) if self.frozen is None else self.frozen
+        return float(np.exp(self._depth * (self.log_start + y[-1]))) if self.frozen is None else self.frozen
 
     def tangency(self, u: Floats) -> Tangency:
         """The geometry of the held surfaces at u."""
@@ -173,7 +194,7 @@ class Mode:
         return result
 
     def onto(self, y: Floats) -> Floats:
-        """y on the held surfaces (curved ones: after two Newton steps), with ||u|| = 1."""
+        """y on the held surfaces (curved ones: after two Newton steps), with ||u|| = 1, what is asleep unmoved."""
         u = y[:-1]
         if self.held and not self._is_curved:
             u = self._flat.projected(u)
@@ -182,6 +203,9 @@ class Mode:
                 z = self.task.layers.preactivations_at(u, self.task.rows, self.pattern)
                 off = np.array([z[layer][point, unit] for layer, point, unit in self.held])
                 u = u - np.linalg.lstsq(self.tangency(u).normals, off, rcond=1e-12)[0]
+        if len(self._asleep_at):
+            u = u.copy()
+            u[self._sleepers] = self._asleep_at * np.exp(-y[-1])
         return np.append(u / np.linalg.norm(u), y[-1])
 
     def needed(self, y: Floats) -> tuple[Floats, float]:
@@ -203,9 +227,7 @@ class Mode:
         off = with_tau(task, self.pattern, surfaces, [0.0] * len(surfaces))
         velocity, valued, _ = self._pulled(y, off)
         normals = self._masked(sliding.normals(task.layers, u, task.rows, self.pattern, surfaces))
-        return velocity, normals, sliding.strengths(
-            task.layers, u, self.pattern, valued.pull, surfaces, task.classes
-        )
+        return velocity, normals, sliding.strengths(task.layers, u, self.pattern, valued.pull, surfaces, task.classes)
 
     def stiffness(self, y: Floats) -> float:
         """The fastest decay that the loss imposes, in units of the rate at which y changes."""
@@ -216,6 +238,14 @@ class Mode:
         weighted = gradients * np.sqrt(look.valued.diagonal)[:, None]
         fastest = float(np.linalg.norm(weighted @ weighted.T, 2)) * self.temperature(y)
         return fastest / speed if speed else 0.0
+
+    def cancellation(self, y: Floats) -> float:
+        """||sum c_i grad f_i|| / sum |c_i| ||grad f_i||, projected; 0 where nothing moves."""
+        task, u = self.task, y[:-1]
+        look = self.look(y)
+        lengths = np.linalg.norm(self._masked(task.layers.jacobian(u, task.rows, self.pattern)), axis=1)
+        total = float(np.abs(look.valued.pull) @ lengths)
+        return float(np.linalg.norm(look.velocity)) / total if total else 0.0
 
     def _pulled(self, y: Floats, pattern: Sequence[Floats]) -> tuple[Floats, Valued, Floats]:
         self.evaluations += 1

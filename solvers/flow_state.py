@@ -1,0 +1,208 @@
+"""What a gradient flow needs to go on from: where it is, the signs of all units, the kinks it slides along."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers import sliding
+from solvers.flow_events import Event
+from solvers.sliding import Surface
+from solvers.smooth_flow import Mode, Signs, Task, signs_of, slopes_of, with_tau
+from solvers.trajectory import Kink, Recorder
+
+__all__ = ["State", "fingerprint"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+ON_A_KINK = 1e-14  # of ||w_j|| ||x_i||: an initial preactivation this small is zero
+ROUNDS = 8  # in which slopes that depend on each other, in deep networks, are agreed on
+NUMBERS = ("log_kappa", "time", "step", "resolution")
+COUNTS = ("evaluations", "jacobians", "steps", "events")
+
+
+@dataclass
+class State:
+    """theta = kappa u at `time`. step: the next to try, 0 for none known. resolution: the largest B.
+
+    tau: those of the held surfaces when they were last computed. flipped: surfaces tried on their other side at this
+    very instant, `stuck` events long.
+    """
+
+    u: Floats
+    log_kappa: float
+    signs: Signs
+    resolution: float
+    time: float = 0.0
+    held: list[Surface] = field(default_factory=list)
+    tau: list[float] = field(default_factory=list)
+    step: float = 0.0
+    method: str = ""
+    evaluations: int = 0
+    jacobians: int = 0
+    steps: int = 0
+    events: int = 0
+    stuck: int = 0
+    flipped: set[Surface] = field(default_factory=set)
+
+    @classmethod
+    def at(cls, task: Task, theta: Floats, resolution: float) -> State:
+        """The state at these parameters, not all zero."""
+        kappa = float(np.linalg.norm(theta))
+        z = task.layers.preactivations(theta / kappa, task.rows)
+        return cls(theta / kappa, float(np.log(kappa)), signs_of(task.layers, z), resolution)
+
+    def theta(self, task: Task) -> Floats:
+        """The parameters; beyond a norm of 1e200 to the power of 1 / depth those of that norm on their ray."""
+        return float(np.exp(min(self.log_kappa, 460.0 / len(task.layers.places)))) * self.u
+
+    def kinks(self, task: Task) -> tuple[tuple[Kink, ...], tuple[float, ...]]:
+        """The kinks that are slid along, and their slopes; of parallel points each one."""
+        kinks: list[Kink] = []
+        slopes: list[float] = []
+        pattern = self.pattern(task)
+        for layer, first, unit in self.held:
+            for point in task.classes[layer].members(first):
+                kinks.append((layer, int(point), unit))
+                slopes.append(float(pattern[layer][point, unit]))
+        return tuple(kinks), tuple(slopes)
+
+    def pattern(self, task: Task) -> list[Floats]:
+        """The slopes of all units."""
+        return with_tau(task, slopes_of(task.layers, self.signs), self.held, self.tau)
+
+    def mode(self, task: Task, *, is_held: bool = True) -> Mode:
+        """The smooth flow that goes on from here; without projection for all that is to be decided."""
+        frozen = None
+        if task.loss != "squared":
+            least = float(np.min(task.targets * task.layers.outputs(self.u, task.rows)))
+            if least > 0 and len(task.layers.places) * self.log_kappa >= np.log(self.resolution):
+                frozen = self.resolution
+        return Mode(task, self.u, self.log_kappa, self.pattern(task), self.held if is_held else (), frozen)
+
+    def settle(self, task: Task, recorder: Recorder, sizes: Sequence[Floats]) -> None:
+        """Decide where the flow goes from the kinks on which it starts, and from units with w_j = 0."""
+        z = task.layers.preactivations(self.u, task.rows)
+        surfaces = [
+            (l, int(i), int(j))
+            for l, size in enumerate(sizes)
+            for i, j in np.argwhere((np.abs(z[l]) <= ON_A_KINK * size) & (size > 0))
+            if task.classes[l].first[i] == i and task.layers.slopes[l] < 1
+        ]
+        for layer, places in enumerate(task.layers.places[:-1]):
+            for unit, line in enumerate(places):
+                used = line[line >= 0]
+                if len(used) and not self.u[used].any() and task.trained[used].any():
+                    self._start_unit(task, layer, unit)
+        if surfaces:
+            self.decide(task, recorder, surfaces, [0.5] * len(surfaces))
+
+    def meet(self, task: Task, recorder: Recorder, mode: Mode, y: Floats, event: Event) -> None:
+        """Go on after an event at y, the present state."""
+        if event.kink is None and event.released < 0:
+            self.decide(task, recorder, list(self.held), [0.5] * len(self.held))
+        elif event.kink is None:
+            tau = mode.needed(y)[0]
+            surface = self.held[event.released]
+            keep = [k for k in range(len(self.held)) if k != event.released]
+            self.held, self.tau = [self.held[k] for k in keep], [float(np.clip(tau[k], 0.0, 1.0)) for k in keep]
+            self._set_sign(task, recorder, surface, 1 if event.is_up else -1)
+        else:
+            layer, point, unit = event.kink
+            first = int(task.classes[layer].first[point])
+            self._cross(task, recorder, (layer, first, unit), event.is_up == (task.classes[layer].ratio[point] > 0))
+
+    def decide(self, task: Task, recorder: Recorder, surfaces: Sequence[Surface], start: Sequence[float]) -> None:
+        """Choose for surfaces on which the flow is whether it slides along them and on which side it leaves."""
+        kept = [(k, t) for k, t in zip(self.held, self.tau, strict=True) if k not in surfaces]
+        mode, y = self.mode(task, is_held=False), np.append(self.u, 0.0)
+        tau = np.array(start, dtype=float)
+        for _ in range(1 if len(task.layers.places) == 2 else ROUNDS):
+            mode.pattern = with_tau(task, mode.pattern, surfaces, tau)
+            before, tau = tau, sliding.decide(*mode.parts(y, surfaces), np.array(start, dtype=float))
+            if np.array_equal(before, tau):
+                break
+        self.evaluations += mode.evaluations
+        self.held, self.tau = [k for k, _ in kept], [t for _, t in kept]
+        for surface, part in zip(surfaces, tau, strict=True):
+            if 0 < part < 1:
+                self._hold(task, recorder, surface, float(part))
+            else:
+                self._set_sign(task, recorder, surface, 1 if part else -1)
+
+    def packed(self) -> dict[str, NDArray]:
+        """All of it as arrays."""
+        return {
+            "u": self.u,
+            "numbers": np.array([getattr(self, name) for name in NUMBERS]),
+            "counts": np.array([getattr(self, name) for name in COUNTS]),
+            "signs": np.concatenate([np.zeros(0, np.int8), *(part.ravel() for part in self.signs)]),
+            "held": np.array(self.held, dtype=np.int64).reshape(-1, 3),
+            "tau": np.array(self.tau),
+            "method": np.array(self.method),
+        }
+
+    def unpack(self, arrays: dict[str, NDArray]) -> None:
+        """Become what was packed."""
+        self.u = arrays["u"]
+        for names, key, kind in ((NUMBERS, "numbers", float), (COUNTS, "counts", int)):
+            for name, number in zip(names, arrays[key], strict=True):
+                setattr(self, name, kind(number))
+        ends = np.cumsum([part.size for part in self.signs])[:-1]
+        parts = np.split(arrays["signs"], ends) if self.signs else []
+        self.signs = [part.reshape(old.shape).copy() for part, old in zip(parts, self.signs, strict=True)]
+        self.held = [(int(l), int(i), int(j)) for l, i, j in arrays["held"]]
+        self.tau, self.method = [float(t) for t in arrays["tau"]], str(arrays["method"])
+
+    def _cross(self, task: Task, recorder: Recorder, surface: Surface, is_up: bool) -> None:
+        layer, first, unit = surface
+        near = [k for k in self.held if len(task.layers.places) > 2 or k[2] == unit or task.is_shared]
+        before = int(self.signs[layer][first, unit])
+        self.decide(task, recorder, [*near, surface], [0.5] * len(near) + [1.0 if is_up else 0.0])
+        if not self.stuck or int(self.signs[layer][first, unit]) != before:
+            return
+        # the integrator, which sees past the fast decay of the loss, says that this side does not last
+        if surface in self.flipped:
+            self._hold(task, recorder, surface, 0.5)
+        else:
+            self.flipped.add(surface)
+            self._set_sign(task, recorder, surface, -before)
+
+    def _hold(self, task: Task, recorder: Recorder, surface: Surface, tau: float) -> None:
+        self._set_sign(task, recorder, surface, 0)
+        self.held.append(surface)
+        self.tau.append(tau)
+
+    def _set_sign(self, task: Task, recorder: Recorder, surface: Surface, sign: int) -> None:
+        layer, first, unit = surface
+        classes = task.classes[layer]
+        for point in classes.members(first):
+            before, after = int(self.signs[layer][point, unit]), sign if classes.ratio[point] > 0 else -sign
+            if before != after:
+                recorder.change(self.time, layer, unit, int(point), before, after)
+                self.signs[layer][point, unit] = after
+
+    def _start_unit(self, task: Task, layer: int, unit: int) -> None:
+        """Give a unit with w_j = 0 the signs of the direction in which it starts to move, found in a few rounds."""
+        line = task.layers.places[layer][unit]
+        inputs = task.layers.inputs(self.u, task.rows)[layer]
+        for _ in range(ROUNDS):
+            mode = self.mode(task, is_held=False)
+            velocity = np.append(mode.unprojected(np.append(self.u, 0.0))[0], 0.0)[line]
+            signs = np.sign(inputs @ velocity).astype(np.int8)
+            if np.array_equal(signs, self.signs[layer][:, unit]):
+                return
+            self.signs[layer][:, unit] = signs
+
+
+def fingerprint(task: Task, theta0: Floats, options: str) -> str:
+    """What tells one run from another."""
+    digest = hashlib.sha256(f"{task.loss} {task.layers.slopes} {options}".encode())
+    for array in (task.rows, task.targets, task.trained, theta0, *task.layers.places):
+        digest.update(np.ascontiguousarray(array).tobytes() + str(array.shape).encode())
+    return digest.hexdigest()
