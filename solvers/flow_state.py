@@ -78,12 +78,14 @@ class State:
 
     def mode(self, task: Task, *, is_held: bool = True) -> Mode:
         """The smooth flow that goes on from here; without projection for all that is to be decided."""
-        frozen = None
-        if task.loss != "squared":
-            least = float(np.min(task.targets * task.layers.outputs(self.u, task.rows)))
-            if least > 0 and len(task.layers.places) * self.log_kappa >= np.log(self.resolution):
-                frozen = self.resolution
-        return Mode(task, self.u, self.log_kappa, self.pattern(task), self.held if is_held else (), frozen)
+        return Mode(task, self.u, self.log_kappa, self.pattern(task), self.held if is_held else (), self.frozen(task))
+
+    def frozen(self, task: Task) -> float | None:
+        """The B that the loss takes, None for kappa^depth: when that is above the resolution and all points are right."""
+        if task.loss == "squared" or len(task.layers.places) * self.log_kappa < np.log(self.resolution):
+            return None
+        is_right = bool((task.targets * task.layers.outputs(self.u, task.rows) > 0).all())
+        return self.resolution if is_right else None
 
     def settle(self, task: Task, recorder: Recorder, sizes: Sequence[Floats]) -> None:
         """Decide where the flow goes from the kinks on which it starts, and from units with w_j = 0."""

@@ -201,7 +201,7 @@ class _Flow:
                 self._arrive(y, self._elapsed(dense, start, solver.t))
                 self._report(mode, look)
                 solver.y, solver.f = y, np.append(look.velocity - look.growth * y[:-1], look.growth)
-                if abs(y[-1]) > LONGEST or self._is_frozen() != (mode.frozen is not None):
+                if abs(y[-1]) > LONGEST or s.frozen(self.task) != mode.frozen:
                     return
                 if count % LOOK == 0:
                     self._look_closer(mode, y)
@@ -296,14 +296,14 @@ class _Flow:
         solver.newton_tol = NEWTON
         return solver
 
-    def _is_frozen(self) -> bool:
-        return self.state.mode(self.task).frozen is not None
-
     # ------------------------------------------------------------------------------------- reports
     def _report(self, mode: Mode, look: Look | None = None) -> None:
         """Record the present state, tell the caller, and see whether this is the end."""
         s, task = self.state, self.task
-        look = mode.look(np.append(s.u, s.log_kappa - mode.log_start)) if look is None else look
+        y = np.append(s.u, s.log_kappa - mode.log_start)
+        look = mode.look(y) if look is None else look
+        if s.held and s.held == list(mode.held):
+            s.tau = [float(part) for part in np.clip(mode.needed(y)[0], 0.0, 1.0)]
         evaluations = s.evaluations + mode.evaluations
         theta, outputs, log_loss, margin = self._sample(evaluations)
         size = float(np.linalg.norm(look.velocity))
@@ -319,7 +319,7 @@ class _Flow:
             if look.valued.objective <= INTERPOLATED * float(task.targets @ task.targets) / len(task.targets):
                 raise _EndedError("converged", f"the loss is 0 to rounding at {self._words()}")
         elif rest <= self.residual and mode.frozen is not None:
-            if s.resolution >= FINEST:
+            if mode.frozen >= FINEST:
                 raise _EndedError("converged", f"the direction is stationary to {rest:.1g} at {self._words()}")
             s.resolution = min(FINEST, 10 * s.resolution)
         names = ("the time", "the number of steps", "the number of evaluations")
