@@ -24,6 +24,7 @@ from solvers.flow_state import State, fingerprint
 from solvers.layers import Layers
 from solvers.losses import LOSSES, Loss
 from solvers.smooth_flow import Look, Mode, Task
+from solvers.structured_radau import StructuredRadau
 from solvers.trajectory import Moment, Recorder, Status, Training
 
 __all__ = ["METHODS", "Method", "gradient_flow"]
@@ -35,7 +36,7 @@ METHODS: tuple[Method, ...] = ("auto", "RK45", "DOP853", "Radau")
 RENEWAL = 200  # steps after which the integrator starts anew, so that a resumed run is the same computation
 LOOK = 20  # steps after which the method, and whether anything moves, are looked at
 STIFF, SMOOTH = 60.0, 15.0  # decay rates, in units of the flow's own, above (below) which the method is implicit
-WIDE = 400  # parameters from which an implicit step's linear algebra counts
+WIDE = 400  # parameters from which the linear algebra of an implicit step counts, where it is dense
 NEWTON = 0.01  # of the tolerance of a step: the error of the equations of an implicit one
 SMALL = 1e-9  # norm of a neuron, in units of ||theta||, below which it is not followed at large margins
 REJECTIONS = 40  # of steps in a row that would raise the loss
@@ -275,7 +276,8 @@ class _Flow:
         before = self.state.method
         self.state.method = self.method
         if self.method == "auto":
-            stiffness = mode.stiffness(y) / (1 + (len(y) / WIDE) ** 2)
+            cost = 1.0 if mode.has_arrows else 1 + (len(y) / WIDE) ** 2
+            stiffness = mode.stiffness(y) / cost
             is_stiff = stiffness > (SMOOTH if before == "Radau" else STIFF)
             self.state.method = "Radau" if is_stiff else "DOP853"
         return self.state.method != before
@@ -292,7 +294,10 @@ class _Flow:
         options: dict[str, Any] = {"rtol": self.rtol, "atol": atol, "first_step": min(first, end - start) or None}
         if self.state.method != "Radau":
             return {"RK45": RK45, "DOP853": DOP853}[self.state.method](mode, start, y, end, **options)
-        solver = Radau(mode, start, y, end, jac=mode.jacobian, **options)
+        if mode.has_arrows:
+            solver = StructuredRadau(mode, start, y, end, derivative=mode.arrows, **options)
+        else:
+            solver = Radau(mode, start, y, end, jac=mode.jacobian, **options)
         solver.newton_tol = NEWTON
         return solver
 

@@ -24,6 +24,7 @@ from solvers import losses, sliding
 from solvers.layers import Layers
 from solvers.losses import Loss, Valued
 from solvers.sliding import Classes, Surface, Tangency
+from solvers.structured_radau import ArrowJacobian
 
 __all__ = ["Mode", "Task", "signs_of", "slopes_of", "with_tau"]
 
@@ -192,6 +193,65 @@ class Mode:
         result[-1, -1] = float(by_growth @ u) / square
         result[:-1, -1] = by_growth - result[-1, -1] * u
         return result
+
+    @property
+    def has_arrows(self) -> bool:
+        """Whether the derivative has the structure of an ArrowJacobian."""
+        return self._depth == 2 and not self.task.is_shared
+
+    def arrows(self, _time: float, y: Floats) -> ArrowJacobian:
+        """The derivative of a depth-2 network without sharing; the same as `jacobian`."""
+        self.jacobians += 1
+        task, u, hot = self.task, y[:-1], self.temperature(y)
+        velocity, valued, outputs = self._pulled(y, self.pattern)
+        slopes = self.pattern[0]
+        all_gradients = task.layers.jacobian(u, task.rows, self.pattern)
+        gradients = self._masked(all_gradients)
+        mixed = (slopes * valued.pull[:, None]).T @ task.rows
+        into, out = task.layers.places[0], task.layers.places[1][0]
+        mixed = np.where((into >= 0) & (out >= 0)[:, None], mixed, 0.0)
+        moves = np.append(task.trained, False)  # the last stands for "no weight", as does an index of -1
+        across, back = mixed * moves[into], mixed * moves[out][:, None]
+        # H x for several x, the rows of `of`, of what does not move too
+        tangency = self._tangency(u)
+        weights = hot * valued.diagonal
+        used = weights > 1e-20 * weights.max()
+        lefts = [tangency.projected(-gradients[used] * weights[used, None])]
+        rights = [all_gradients[used]]
+        heat = -valued.diagonal * outputs
+        if valued.is_ranked:
+            lefts.append(tangency.projected(hot * (valued.pull @ gradients))[None, :])
+            rights.append((valued.pull @ all_gradients)[None, :])
+            heat += valued.pull * (valued.pull @ outputs)
+        if self.held:
+            padded = np.append(tangency.span, np.zeros((len(tangency.span), 1)), axis=1)
+            turned = np.zeros_like(padded)  # span @ H
+            turned[:, out] += np.einsum("rjk,jk->rj", padded[:, into], across)
+            turned[:, into] += padded[:, out][:, :, None] * back
+            lefts.append(-tangency.span)
+            rights.append(turned[:, :-1])
+            velocity = tangency.projected(velocity)
+        left, right = np.concatenate(lefts), np.concatenate(rights)
+        square = float(u @ u)
+        growth = float(velocity @ u) / square
+        inner = (left @ u) @ right  # u times the derivative of V
+        padded = np.append(u, 0.0)
+        bare = np.zeros(len(padded))
+        bare[out] += (padded[into] * across).sum(axis=1)
+        bare[into] += padded[out][:, None] * back
+        turn = (velocity + bare[:-1] + inner - 2 * growth * u) / square
+        by_growth = np.zeros(len(u))
+        if self.frozen is None:
+            by_growth = tangency.projected((self._depth * hot) * (heat @ gradients))
+        last = float(by_growth @ u) / square
+        zero = np.zeros(len(left))
+        left = np.concatenate(
+            [np.column_stack([left, zero]), [np.append(-u, 1.0)], [np.append(by_growth - last * u, last)]]
+        )
+        right = np.concatenate([np.column_stack([right, zero]), [np.append(turn, 0.0)], [np.eye(len(y))[-1]]])
+        none = len(y)
+        into, out = np.where(into >= 0, into, none), np.where(out >= 0, out, none)
+        return ArrowJacobian(into, out, across, back, growth, left.T, right.T)
 
     def onto(self, y: Floats) -> Floats:
         """y on the held surfaces (curved ones: after two Newton steps), with ||u|| = 1, what is asleep unmoved."""
