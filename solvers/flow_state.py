@@ -23,7 +23,7 @@ Floats: TypeAlias = NDArray[np.float64]
 ON_A_KINK = 1e-14  # of ||w_j|| ||x_i||: an initial preactivation this small is zero
 ROUNDS = 8  # in which slopes that depend on each other, in deep networks, are agreed on
 NUMBERS = ("log_kappa", "time", "step", "resolution")
-COUNTS = ("evaluations", "jacobians", "steps", "events")
+COUNTS = ("evaluations", "jacobians", "steps", "events", "calm")
 
 
 @dataclass
@@ -47,6 +47,7 @@ class State:
     jacobians: int = 0
     steps: int = 0
     events: int = 0
+    calm: int = 0  # steps since the last event
     stuck: int = 0
     flipped: set[Surface] = field(default_factory=set)
 

@@ -35,6 +35,7 @@ METHODS: tuple[Method, ...] = ("auto", "RK45", "DOP853", "Radau")
 
 RENEWAL = 200  # steps after which the integrator starts anew, so that a resumed run is the same computation
 LOOK = 20  # steps after which the method, and whether anything moves, are looked at
+CALM = 4  # steps without an event after which a method of high order pays
 STIFF, SMOOTH = 60.0, 15.0  # decay rates, in units of the flow's own, above (below) which the method is implicit
 WIDE = 400  # parameters from which the linear algebra of an implicit step counts, where it is dense
 NEWTON = 0.01  # of the tolerance of a step: the error of the equations of an implicit one
@@ -152,7 +153,6 @@ class _Flow:
         try:
             if not (resume and self.file is not None and self._resumed(self.file)):
                 self.state.settle(self.task, self.recorder, scales(self.task.layers, self.state.u, self.task.rows))
-            self._report(self.state.mode(self.task))
             while True:
                 self._save()
                 self._segment()
@@ -176,9 +176,11 @@ class _Flow:
         y = mode.onto(np.append(s.u, 0.0))
         sides = Sides(mode, s.signs, y[:-1])
         try:
-            self._choose(mode, y)
-            solver = self._solver(mode, y, s.step)
-            objective = self._objective(mode.look(y), mode, y)[0]
+            s.u, look = y[:-1].copy(), mode.look(y)
+            self._report(mode, y, look)
+            self._choose(mode, y, look)
+            solver, s.calm = self._solver(mode, y, s.step), 0
+            objective = self._objective(look, mode, y)[0]
             for count in range(1, RENEWAL + 1):
                 start, y_start = solver.t, solver.y.copy()
                 message = solver.step()
@@ -186,7 +188,7 @@ class _Flow:
                     raise _EndedError("failed", f"the integrator cannot go on ({message}) at {self._words()}")
                 dense = solver.dense_output()
                 event = earliest(mode, dense, start, solver.t, s.signs, sides)
-                s.step, s.steps = float(solver.h_abs), s.steps + 1
+                s.step, s.steps, s.calm = float(solver.h_abs), s.steps + 1, s.calm + 1
                 if event is not None:
                     self._meet(mode, event, dense, (start, y_start, solver.t))
                     return
@@ -200,14 +202,14 @@ class _Flow:
                     return
                 self.rejected, objective = 0, now
                 self._arrive(y, self._elapsed(dense, start, solver.t))
-                self._report(mode, look)
-                solver.y, solver.f = y, np.append(look.velocity - look.growth * y[:-1], look.growth)
+                self._report(mode, y, look)
+                solver.y, solver.f = y, look.rate
                 if abs(y[-1]) > LONGEST or s.frozen(self.task) != mode.frozen:
                     return
-                if count % LOOK == 0:
-                    self._look_closer(mode, y)
-                    if self._choose(mode, y):
-                        return
+                if count % LOOK == 0 and mode.cancellation(y, look) <= CANCELLED:
+                    raise _EndedError("converged", f"the gradient vanishes at {self._words()}")
+                if (count % LOOK == 0 or count == CALM) and self._choose(mode, y, look):
+                    return
         finally:
             s.evaluations += mode.evaluations
             s.jacobians += mode.jacobians
@@ -228,7 +230,6 @@ class _Flow:
         )
         y = np.append(s.u, s.log_kappa - self.log_start)
         s.meet(self.task, self.recorder, mode, y, event)
-        self._report(mode)
 
     def _reached(self, mode: Mode, dense: Any, start: float, y_start: Floats, time: float) -> Floats:
         """y at an event: of an implicit method by steps that end there, for between steps c is not accurate."""
@@ -271,16 +272,18 @@ class _Flow:
         return value, 1e-13 * (1 + largest)
 
     # ------------------------------------------------------------------------------------- integrators
-    def _choose(self, mode: Mode, y: Floats) -> bool:
-        """Choose the method for what is ahead; whether it is another one."""
-        before = self.state.method
-        self.state.method = self.method
+    def _choose(self, mode: Mode, y: Floats, look: Look) -> bool:
+        """Choose the method for what is ahead, of low order while events are dense; whether it is another one."""
+        s, before = self.state, self.state.method
+        s.method = self.method
         if self.method == "auto":
-            cost = 1.0 if mode.has_arrows else 1 + (len(y) / WIDE) ** 2
-            stiffness = mode.stiffness(y) / cost
-            is_stiff = stiffness > (SMOOTH if before == "Radau" else STIFF)
-            self.state.method = "Radau" if is_stiff else "DOP853"
-        return self.state.method != before
+            if before in {"", "Radau"} or s.calm >= CALM:
+                cost = 1.0 if mode.has_arrows else 1 + (len(y) / WIDE) ** 2
+                is_stiff = mode.stiffness(y, look) / cost > (SMOOTH if before == "Radau" else STIFF)
+                s.method = "Radau" if is_stiff else "DOP853"
+            else:
+                s.method = "RK45"
+        return s.method != before
 
     def _solver(self, mode: Mode, y: Floats, first: float, start: float = 0.0, end: float = np.inf) -> Any:
         from scipy.integrate import DOP853, RK45, Radau
@@ -302,12 +305,10 @@ class _Flow:
         return solver
 
     # ------------------------------------------------------------------------------------- reports
-    def _report(self, mode: Mode, look: Look | None = None) -> None:
+    def _report(self, mode: Mode, y: Floats, look: Look) -> None:
         """Record the present state, tell the caller, and see whether this is the end."""
         s, task = self.state, self.task
-        y = np.append(s.u, s.log_kappa - mode.log_start)
-        look = mode.look(y) if look is None else look
-        if s.held and s.held == list(mode.held):
+        if s.held:
             s.tau = [float(part) for part in np.clip(mode.needed(y)[0], 0.0, 1.0)]
         evaluations = s.evaluations + mode.evaluations
         theta, outputs, log_loss, margin = self._sample(evaluations)
@@ -331,11 +332,6 @@ class _Flow:
         for name, limit, used in zip(names, self.limits, (s.time, s.steps, evaluations), strict=True):
             if used >= limit:
                 raise _EndedError("limit", f"{name} is used up at {self._words()}")
-
-    def _look_closer(self, mode: Mode, y: Floats) -> None:
-        """Whether the pulls of the points cancel: a stationary point, or data that cannot be separated in this way."""
-        if mode.cancellation(y) <= CANCELLED:
-            raise _EndedError("converged", f"the gradient vanishes at {self._words()}")
 
     def _sample(self, evaluations: int, *, force: bool = False) -> tuple[Floats, Floats, float, float]:
         s, task = self.state, self.task

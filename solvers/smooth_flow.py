@@ -84,12 +84,13 @@ def with_tau(
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The flow at one y: preactivations and loss at u, V = -P grad F (N,), and its part along u, V.u / u.u."""
+    """The flow at one y: preactivations and loss at u, V = -P grad F (N,), its part along u, V.u / u.u, and dy/dtau."""
 
     preactivations: list[Floats]
     valued: Valued
     velocity: Floats
     growth: float
+    rate: Floats
 
 
 class Mode:
@@ -112,6 +113,7 @@ class Mode:
         self.task, self.log_start, self.frozen = task, log_start, frozen
         self.pattern, self.held = list(pattern), tuple(held)
         self.evaluations = self.jacobians = 0
+        self._seen = np.zeros(0), np.zeros(0)
         self._depth = len(task.layers.places)
         self._fixed = None if task.trained.all() else ~task.trained
         self.asleep = np.zeros(task.layers.places[0].shape[0], bool)
@@ -149,10 +151,14 @@ class Mode:
         valued = task.value(z[-1][:, 0], self.temperature(y))
         velocity = self._masked(task.layers.gradient(u, task.rows, self.pattern, valued.pull))
         velocity = self._tangency(u).projected(velocity)
-        return Look(z, valued, velocity, float(velocity @ u) / float(u @ u))
+        growth = float(velocity @ u) / float(u @ u)
+        self._seen = y.copy(), np.append(velocity - growth * u, growth)
+        return Look(z, valued, velocity, growth, self._seen[1])
 
     def __call__(self, _time: float, y: Floats) -> Floats:
         """dy/dtau."""
+        if np.array_equal(y, self._seen[0]):
+            return self._seen[1].copy()
         velocity, _ = self.unprojected(y)
         u = y[:-1]
         if self.held:
@@ -289,21 +295,19 @@ class Mode:
         normals = self._masked(sliding.normals(task.layers, u, task.rows, self.pattern, surfaces))
         return velocity, normals, sliding.strengths(task.layers, u, self.pattern, valued.pull, surfaces, task.classes)
 
-    def stiffness(self, y: Floats) -> float:
-        """The fastest decay that the loss imposes, in units of the rate at which y changes."""
-        task, u = self.task, y[:-1]
-        look = self.look(y)
+    def stiffness(self, y: Floats, look: Look) -> float:
+        """The fastest decay that the loss imposes, in units of the rate at which y changes; `look` is that at y."""
         speed = float(np.linalg.norm(look.velocity))
-        gradients = self._masked(task.layers.jacobian(u, task.rows, self.pattern))
+        gradients = self._masked(self.task.layers.jacobian(y[:-1], self.task.rows, self.pattern))
         weighted = gradients * np.sqrt(look.valued.diagonal)[:, None]
         fastest = float(np.linalg.norm(weighted @ weighted.T, 2)) * self.temperature(y)
         return fastest / speed if speed else 0.0
 
-    def cancellation(self, y: Floats) -> float:
+    def cancellation(self, y: Floats, look: Look) -> float:
         """||sum c_i grad f_i|| / sum |c_i| ||grad f_i||, projected; 0 where nothing moves."""
-        task, u = self.task, y[:-1]
-        look = self.look(y)
-        lengths = np.linalg.norm(self._masked(task.layers.jacobian(u, task.rows, self.pattern)), axis=1)
+        lengths = np.linalg.norm(
+            self._masked(self.task.layers.jacobian(y[:-1], self.task.rows, self.pattern)), axis=1
+        )
         total = float(np.abs(look.valued.pull) @ lengths)
         return float(np.linalg.norm(look.velocity)) / total if total else 0.0
 
