@@ -40,19 +40,18 @@ class Balance:
         return [out - into for into, out in squares]
 
     def restored(self, theta: Floats, values: list[Floats]) -> Floats:
-        """Theta with the invariants put right by rescaling units; a unit with w_j = 0 or v_j = 0 is left as it is."""
+        """Theta with the invariants put right by rescaling units; no output changes."""
         theta = np.array(theta)
         for _ in range(SWEEPS if len(self.units) > 1 else 1):
             for l, units in enumerate(self.units):
-                into, out = self._squares(theta, l)
-                chosen = units & (into > 0) & (out > 0)
-                if not chosen.any():
-                    continue
-                p, q, b = into[chosen], out[chosen], values[l][chosen]
-                root = np.sqrt(b * b + 4 * p * q)  # q / r - p r = b at r = t^2
-                factor = np.ones(len(units))
-                factor[chosen] = np.sqrt(np.where(b > 0, 2 * q / (root + np.abs(b)), (root + np.abs(b)) / (2 * p)))
-                self._scale(theta, l, factor)
+                p, q = self._squares(theta, l)
+                b, root = values[l], np.sqrt(values[l] ** 2 + 4 * p * q)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    square = np.where(b > 0, 2 * q / (root + b), (root - b) / (2 * p))  # q / r - p r = b at r = t^2
+                    alone = np.where(p == 0, q / b, -b / p)  # w_j = 0 or v_j = 0: the other one has to make up b
+                    square = np.where((p > 0) & (q > 0), square, alone)
+                is_fine = units & (p + q > 0) & np.isfinite(square) & (square > 0)
+                self._scale(theta, l, np.sqrt(np.where(is_fine, square, 1.0)))
         return theta
 
     def _scale(self, theta: Floats, l: int, factor: Floats) -> None:

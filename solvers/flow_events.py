@@ -36,9 +36,9 @@ class Event:
 
 
 def scales(layers: Layers, theta: Floats, rows: Floats) -> list[Floats]:
-    """||w_j|| ||input of the layer|| for each hidden unit and point, (n, units); 0 where z cannot but be 0."""
-    pairs = zip(layers.inputs(theta, rows), layers.matrices(theta)[:-1], strict=False)
-    return [np.linalg.norm(state, axis=1)[:, None] * np.linalg.norm(matrix, axis=1) for state, matrix in pairs]
+    """||w_j|| ||inputs that it sees|| for each hidden unit and point, (n, units); 0 where z cannot but be 0."""
+    parts = zip(layers.inputs(theta, rows), layers.matrices(theta)[:-1], layers.places, strict=False)
+    return [np.sqrt(state**2 @ (places >= 0).T) * np.linalg.norm(matrix, axis=1) for state, matrix, places in parts]
 
 
 class Sides:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from solvers import sliding
 from solvers.flow_events import Event
+from solvers.resting import direction_out
 from solvers.sliding import Surface
 from solvers.smooth_flow import Mode, Signs, Task, signs_of, slopes_of, with_tau
 from solvers.trajectory import Kink, Recorder
@@ -21,6 +22,8 @@ __all__ = ["State", "fingerprint"]
 Floats: TypeAlias = NDArray[np.float64]
 
 ON_A_KINK = 1e-14  # of ||w_j|| ||x_i||: an initial preactivation this small is zero
+NEAR = 1e-9  # ||w_j|| in units of |v_j|: here a neuron is at 0 when 0 attracts it
+START = 1e-13  # ||w_j|| in units of |v_j| of a neuron that leaves 0
 ROUNDS = 8  # in which slopes that depend on each other, in deep networks, are agreed on
 NUMBERS = ("log_kappa", "time", "step", "resolution")
 COUNTS = ("evaluations", "jacobians", "steps", "events", "calm")
@@ -50,13 +53,15 @@ class State:
     calm: int = 0  # steps since the last event
     stuck: int = 0
     flipped: set[Surface] = field(default_factory=set)
+    resting: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
 
     @classmethod
     def at(cls, task: Task, theta: Floats, resolution: float) -> State:
         """The state at these parameters, not all zero."""
         kappa = float(np.linalg.norm(theta))
         z = task.layers.preactivations(theta / kappa, task.rows)
-        return cls(theta / kappa, float(np.log(kappa)), signs_of(task.layers, z), resolution)
+        resting = np.zeros(len(task.layers.places[0]), bool)
+        return cls(theta / kappa, float(np.log(kappa)), signs_of(task.layers, z), resolution, resting=resting)
 
     def theta(self, task: Task) -> Floats:
         """The parameters; beyond a norm of 1e200 to the power of 1 / depth those of that norm on their ray."""
@@ -68,22 +73,25 @@ class State:
         slopes: list[float] = []
         pattern = self.pattern(task)
         for layer, first, unit in self.held:
-            for point in task.classes[layer].members(first):
+            for point in task.classes(layer, unit).members(first):
                 kinks.append((layer, int(point), unit))
                 slopes.append(float(pattern[layer][point, unit]))
         return tuple(kinks), tuple(slopes)
 
     def pattern(self, task: Task) -> list[Floats]:
-        """The slopes of all units."""
-        return with_tau(task, slopes_of(task.layers, self.signs), self.held, self.tau)
+        """The slopes of all units; 0 for those that rest at w_j = 0, which nothing moves."""
+        pattern = with_tau(task, slopes_of(task.layers, self.signs), self.held, self.tau)
+        if self.resting.any():
+            pattern[0][:, self.resting] = 0.0
+        return pattern
 
     def mode(self, task: Task, *, is_held: bool = True) -> Mode:
         """The smooth flow that goes on from here; without projection for all that is to be decided."""
         return Mode(task, self.u, self.log_kappa, self.pattern(task), self.held if is_held else (), self.frozen(task))
 
     def frozen(self, task: Task) -> float | None:
-        """The B that the loss takes, None for kappa^depth: when that is above the resolution and all points are right."""
-        if task.loss == "squared" or len(task.layers.places) * self.log_kappa < np.log(self.resolution):
+        """The B that the loss takes when kappa^depth is above the resolution and all points are right, otherwise None."""
+        if task.loss == "squared" or not task.trained.all() or len(task.layers.places) * self.log_kappa < np.log(self.resolution):
             return None
         is_right = bool((task.targets * task.layers.outputs(self.u, task.rows) > 0).all())
         return self.resolution if is_right else None
@@ -95,15 +103,42 @@ class State:
             (l, int(i), int(j))
             for l, size in enumerate(sizes)
             for i, j in np.argwhere((np.abs(z[l]) <= ON_A_KINK * size) & (size > 0))
-            if task.classes[l].first[i] == i and task.layers.slopes[l] < 1
+            if task.classes(l, int(j)).first[i] == i and task.layers.slopes[l] < 1
         ]
-        for layer, places in enumerate(task.layers.places[:-1]):
-            for unit, line in enumerate(places):
-                used = line[line >= 0]
-                if len(used) and not self.u[used].any() and task.trained[used].any():
-                    self._start_unit(task, layer, unit)
+        self.rest(task, recorder, START)
         if surfaces:
             self.decide(task, recorder, surfaces, [0.5] * len(surfaces))
+
+    def rest(self, task: Task, recorder: Recorder, near: float = NEAR) -> bool:
+        """Put neurons with ||w_j|| <= near |v_j| to rest at 0 where that attracts them, start those that it does not.
+
+        Only for depth 2 without sharing, and neurons all of whose incoming weights move. Whether anything changed.
+        """
+        if len(task.layers.places) != 2 or task.is_shared:
+            return False
+        padded, moves = np.append(self.u, 0.0), np.append(task.trained, True)
+        into, out = task.layers.places[0], task.layers.places[1][0]
+        lengths, heights = np.linalg.norm(padded[into], axis=1), np.abs(padded[out])
+        close = (lengths <= near * heights) & (heights > 0) & moves[into].all(axis=1) & (into >= 0).any(axis=1)
+        close |= self.resting
+        if not close.any():
+            return False
+        mode = self.mode(task, is_held=False)
+        _, valued = mode.unprojected(np.append(self.u, 0.0))
+        self.evaluations += 1
+        changed = False
+        for unit in np.flatnonzero(close):
+            used = into[unit] >= 0
+            way = direction_out(task.rows[:, used], task.layers.slopes[0], valued.pull, float(padded[out[unit]]))
+            if way is None and not self.resting[unit]:
+                self.u[into[unit, used]] = 0.0
+                self._drop(task, recorder, int(unit), np.zeros(len(task.rows)))
+                self.resting[unit] = changed = True
+            elif way is not None and (self.resting[unit] or not lengths[unit]):
+                self.u[into[unit, used]] = START * heights[unit] * way
+                self._drop(task, recorder, int(unit), task.rows[:, used] @ way)
+                self.resting[unit], changed = False, True
+        return changed
 
     def meet(self, task: Task, recorder: Recorder, mode: Mode, y: Floats, event: Event) -> None:
         """Go on after an event at y, the present state."""
@@ -117,8 +152,8 @@ class State:
             self._set_sign(task, recorder, surface, 1 if event.is_up else -1)
         else:
             layer, point, unit = event.kink
-            first = int(task.classes[layer].first[point])
-            self._cross(task, recorder, (layer, first, unit), event.is_up == (task.classes[layer].ratio[point] > 0))
+            same = task.classes(layer, unit)
+            self._cross(task, recorder, (layer, int(same.first[point]), unit), event.is_up == (same.ratio[point] > 0))
 
     def decide(self, task: Task, recorder: Recorder, surfaces: Sequence[Surface], start: Sequence[float]) -> None:
         """Choose for surfaces on which the flow is whether it slides along them and on which side it leaves."""
@@ -148,6 +183,7 @@ class State:
             "held": np.array(self.held, dtype=np.int64).reshape(-1, 3),
             "tau": np.array(self.tau),
             "method": np.array(self.method),
+            "resting": self.resting,
         }
 
     def unpack(self, arrays: dict[str, NDArray]) -> None:
@@ -160,13 +196,17 @@ class State:
         parts = np.split(arrays["signs"], ends) if self.signs else []
         self.signs = [part.reshape(old.shape).copy() for part, old in zip(parts, self.signs, strict=True)]
         self.held = [(int(l), int(i), int(j)) for l, i, j in arrays["held"]]
+        self.resting = arrays["resting"]
         self.tau, self.method = [float(t) for t in arrays["tau"]], str(arrays["method"])
 
     def _cross(self, task: Task, recorder: Recorder, surface: Surface, is_up: bool) -> None:
         layer, first, unit = surface
-        near = [k for k in self.held if len(task.layers.places) > 2 or k[2] == unit or task.is_shared]
         before = int(self.signs[layer][first, unit])
-        self.decide(task, recorder, [*near, surface], [0.5] * len(near) + [1.0 if is_up else 0.0])
+        if len(task.layers.places) > 2:
+            self._cross_deep(task, recorder, surface, is_up=is_up)
+        else:
+            near = [k for k in self.held if k[2] == unit or task.is_shared]
+            self.decide(task, recorder, [*near, surface], [0.5] * len(near) + [1.0 if is_up else 0.0])
         if not self.stuck or int(self.signs[layer][first, unit]) != before:
             return
         # the integrator, which sees past the fast decay of the loss, says that this side does not last
@@ -176,6 +216,32 @@ class State:
             self.flipped.add(surface)
             self._set_sign(task, recorder, surface, -before)
 
+    def _drop(self, task: Task, recorder: Recorder, unit: int, z: Floats) -> None:
+        """Give a first-layer unit these signs at all points, and let go of its kinks."""
+        keep = [k for k, (_, _, j) in enumerate(self.held) if j != unit]
+        self.held, self.tau = [self.held[k] for k in keep], [self.tau[k] for k in keep]
+        for point, sign in enumerate(np.sign(z).astype(np.int8)):
+            before = int(self.signs[0][point, unit])
+            if before != sign:
+                recorder.change(self.time, 0, unit, point, before, int(sign))
+                self.signs[0][point, unit] = sign
+
+    def _cross_deep(self, task: Task, recorder: Recorder, surface: Surface, *, is_up: bool) -> None:
+        """One more surface in a network of any depth, those that are held staying so until their slopes say otherwise.
+
+        The velocity is linear in one slope alone: its values on the two sides decide.
+        """
+        drifts: list[float] = []
+        for tau in (0.0, 1.0):
+            mode, y = self.mode(task), np.append(self.u, 0.0)
+            mode.pattern = with_tau(task, mode.pattern, [surface], [tau])
+            drifts.append(mode.drift(y, surface))
+            self.evaluations += mode.evaluations
+        if drifts[0] > 0 > drifts[1]:
+            self._hold(task, recorder, surface, drifts[0] / (drifts[0] - drifts[1]))
+        elif drifts[int(is_up)] * (1 if is_up else -1) > 0:
+            self._set_sign(task, recorder, surface, 1 if is_up else -1)
+
     def _hold(self, task: Task, recorder: Recorder, surface: Surface, tau: float) -> None:
         self._set_sign(task, recorder, surface, 0)
         self.held.append(surface)
@@ -183,24 +249,12 @@ class State:
 
     def _set_sign(self, task: Task, recorder: Recorder, surface: Surface, sign: int) -> None:
         layer, first, unit = surface
-        classes = task.classes[layer]
+        classes = task.classes(layer, unit)
         for point in classes.members(first):
             before, after = int(self.signs[layer][point, unit]), sign if classes.ratio[point] > 0 else -sign
             if before != after:
                 recorder.change(self.time, layer, unit, int(point), before, after)
                 self.signs[layer][point, unit] = after
-
-    def _start_unit(self, task: Task, layer: int, unit: int) -> None:
-        """Give a unit with w_j = 0 the signs of the direction in which it starts to move, found in a few rounds."""
-        line = task.layers.places[layer][unit]
-        inputs = task.layers.inputs(self.u, task.rows)[layer]
-        for _ in range(ROUNDS):
-            mode = self.mode(task, is_held=False)
-            velocity = np.append(mode.unprojected(np.append(self.u, 0.0))[0], 0.0)[line]
-            signs = np.sign(inputs @ velocity).astype(np.int8)
-            if np.array_equal(signs, self.signs[layer][:, unit]):
-                return
-            self.signs[layer][:, unit] = signs
 
 
 def fingerprint(task: Task, theta0: Floats, options: str) -> str:

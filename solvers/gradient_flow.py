@@ -75,7 +75,7 @@ def gradient_flow(
     numbers. theta0 (N,); trained (N,): the parameters that move, all by default.
     stop: called after each step and event; a sentence ends the run. It sees ||u' || / ||V|| as `residual`: for the
     exponential and logistic loss the Clarke KKT residual ||theta / ||theta|| - sum lambda_i y_i grad f_i(g)|| of the
-    direction with the loss's own multipliers and the slopes g of the flow.
+    direction with the loss's own multipliers and the slopes g of the flow (by and of what is trained).
     residual: where the run ends by itself ("converged").
     rtol: of each step, relative to each neuron's own norm (depth 2), or each layer's.
     method: explicit (DOP853, RK45), implicit (Radau), or chosen by the stiffness.
@@ -172,6 +172,7 @@ class _Flow:
     def _segment(self) -> None:
         """Steps of one integrator: until an event, a change of method, or RENEWAL of them."""
         s = self.state
+        s.rest(self.task, self.recorder)
         mode, self.log_start = s.mode(self.task), s.log_kappa
         y = mode.onto(np.append(s.u, 0.0))
         sides = Sides(mode, s.signs, y[:-1])
@@ -204,6 +205,8 @@ class _Flow:
                 self._arrive(y, self._elapsed(dense, start, solver.t))
                 self._report(mode, y, look)
                 solver.y, solver.f = y, look.rate
+                if s.resting.any() and s.rest(self.task, self.recorder):
+                    return
                 if abs(y[-1]) > LONGEST or s.frozen(self.task) != mode.frozen:
                     return
                 if count % LOOK == 0 and mode.cancellation(y, look) <= CANCELLED:
@@ -313,7 +316,9 @@ class _Flow:
         evaluations = s.evaluations + mode.evaluations
         theta, outputs, log_loss, margin = self._sample(evaluations)
         size = float(np.linalg.norm(look.velocity))
-        rest = float(np.linalg.norm(look.velocity - look.growth * s.u)) / size if size else 0.0
+        moving = np.where(task.trained, s.u, 0.0)
+        along = float(look.velocity @ moving) / max(float(moving @ moving), 1e-300)
+        rest = float(np.linalg.norm(look.velocity - along * moving)) / size if size else 0.0
         moment = Moment(s.time, theta, outputs, log_loss, margin, rest, evaluations, *s.kinks(task))
         if self.on_progress:
             self.on_progress(moment)
@@ -324,8 +329,8 @@ class _Flow:
         if task.loss == "squared":
             if look.valued.objective <= INTERPOLATED * float(task.targets @ task.targets) / len(task.targets):
                 raise _EndedError("converged", f"the loss is 0 to rounding at {self._words()}")
-        elif rest <= self.residual and mode.frozen is not None:
-            if mode.frozen >= FINEST:
+        elif rest <= self.residual and (mode.frozen is not None or float((task.targets * outputs).min()) > FINEST):
+            if mode.frozen is None or mode.frozen >= FINEST:
                 raise _EndedError("converged", f"the direction is stationary to {rest:.1g} at {self._words()}")
             s.resolution = min(FINEST, 10 * s.resolution)
         names = ("the time", "the number of steps", "the number of evaluations")

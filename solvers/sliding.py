@@ -14,7 +14,7 @@ Source: A. F. Filippov, Differential Equations with Discontinuous Righthand Side
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -80,21 +80,17 @@ def strengths(
     pattern: Pattern,
     pull: Floats,
     surfaces: Sequence[Surface],
-    classes: Sequence[Classes],
+    classes: Callable[[int, int], Classes],
 ) -> Floats:
-    """beta of each surface."""
-    if not surfaces:
-        return np.zeros(0)
-    total: list[Floats] = []
-    by_slopes = layers.by_activations(theta, len(pull), pattern)
-    for by_slope, slope, same in zip(by_slopes, layers.slopes, classes, strict=True):
-        weighted = (1 - slope) * (np.abs(same.ratio) * pull)[:, None] * by_slope
-        if same.is_trivial:
-            total.append(weighted)
-        else:
-            total.append(np.zeros_like(weighted))
-            np.add.at(total[-1], same.first, weighted)
-    return np.array([total[layer][point, unit] for layer, point, unit in surfaces])
+    """beta of each surface; classes: those of the points, by layer and unit."""
+    result = np.zeros(len(surfaces))
+    by_slopes = layers.by_activations(theta, len(pull), pattern) if surfaces else []
+    for s, (layer, point, unit) in enumerate(surfaces):
+        same = classes(layer, unit)
+        members = point if same.is_trivial else same.members(point)
+        jumps = np.abs(same.ratio[members]) * pull[members] * by_slopes[layer][members, unit]
+        result[s] = (1 - layers.slopes[layer]) * float(np.sum(jumps))
+    return result
 
 
 def basis(normals: Floats) -> Floats:

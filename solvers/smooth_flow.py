@@ -28,6 +28,9 @@ from solvers.structured_radau import ArrowJacobian
 
 __all__ = ["Mode", "Task", "signs_of", "slopes_of", "with_tau"]
 
+ROUNDS = 20  # in which slopes that depend on each other, in deep networks, are agreed on
+SETTLED = 1e-12  # change of a tau in a round
+
 Floats: TypeAlias = NDArray[np.float64]
 Signs: TypeAlias = list[NDArray[np.int8]]
 """For each hidden layer (n, units): -1 off, 0 held or never moving, 1 on."""
@@ -43,11 +46,17 @@ class Task:
     loss: Loss
     trained: NDArray[np.bool_]
 
+    def classes(self, layer: int, unit: int) -> Classes:
+        """The points whose kinks of this unit are at the same place."""
+        seen = self.layers.places[0][unit] >= 0 if layer == 0 else np.ones(self.rows.shape[1], bool)
+        key = layer == 0, seen.tobytes()
+        if key not in self._classes:
+            self._classes[key] = sliding.parallel(self.rows * seen, opposite=layer == 0)
+        return self._classes[key]
+
     @cached_property
-    def classes(self) -> tuple[Classes, ...]:
-        """For each hidden layer the points whose kinks are at the same place."""
-        hidden = len(self.layers.places) - 1
-        return tuple(sliding.parallel(self.rows, opposite=not l) for l in range(hidden))
+    def _classes(self) -> dict[tuple[bool, bytes], Classes]:
+        return {}
 
     @cached_property
     def is_shared(self) -> bool:
@@ -76,8 +85,9 @@ def with_tau(
     """The slopes with those on the surfaces set: a + (1 - a) tau, or 1 - (1 - a) tau at an opposite point."""
     changed = [slopes.copy() for slopes in pattern]
     for (layer, point, unit), part in zip(surfaces, tau, strict=True):
-        members, a = task.classes[layer].members(point), task.layers.slopes[layer]
-        along = task.classes[layer].ratio[members] > 0
+        same, a = task.classes(layer, unit), task.layers.slopes[layer]
+        members = same.members(point)
+        along = same.ratio[members] > 0
         changed[layer][members, unit] = a + (1 - a) * np.where(along, part, 1 - part)
     return changed
 
@@ -137,11 +147,17 @@ class Mode:
         """B."""
         return float(np.exp(self._depth * (self.log_start + y[-1]))) if self.frozen is None else self.frozen
 
-    def tangency(self, u: Floats) -> Tangency:
-        """The geometry of the held surfaces at u."""
+    def tangency(self, u: Floats, pattern: Sequence[Floats] | None = None) -> Tangency:
+        """The geometry of the held surfaces at u; what their normals span does not depend on their own slopes."""
         if not self.held:
             return Tangency(np.zeros((0, len(u))))
-        return Tangency(self._masked(sliding.normals(self.task.layers, u, self.task.rows, self.pattern, self.held)))
+        pattern = self.pattern if pattern is None else pattern
+        return Tangency(self._masked(sliding.normals(self.task.layers, u, self.task.rows, pattern, self.held)))
+
+    def drift(self, y: Floats, surface: Surface) -> float:
+        """dz/dtau of another surface, the held ones kept."""
+        normal = sliding.normals(self.task.layers, y[:-1], self.task.rows, self.pattern, [surface])[0]
+        return float(normal @ self.look(y).velocity)
 
     def look(self, y: Floats) -> Look:
         """What there is to know at y."""
@@ -278,10 +294,16 @@ class Mode:
         """The tau of the held surfaces with which the velocity is tangent, and how far they are inside [0, 1]."""
         if not self.held:
             return np.zeros(0), np.inf
-        task, u = self.task, y[:-1]
-        velocity, valued = self.unprojected(y)
-        beta = sliding.strengths(task.layers, u, self.pattern, valued.pull, self.held, task.classes)
-        return self._tangency(u).needed(velocity, beta, self._tau())
+        task, u, pattern, tau = self.task, y[:-1], self.pattern, self._tau()
+        for _ in range(1 if self._depth == 2 else ROUNDS):  # slopes of one point in several layers are multiplied
+            velocity, valued, _ = self._pulled(y, pattern)
+            beta = sliding.strengths(task.layers, u, pattern, valued.pull, self.held, task.classes)
+            tangency = self._flat if self._depth == 2 else self.tangency(u, pattern)
+            before, (tau, inside) = tau, tangency.needed(velocity, beta, tau)
+            if inside < 0 or np.abs(tau - before).max() < SETTLED:
+                break
+            pattern = with_tau(task, pattern, self.held, tau)
+        return tau, inside
 
     def unprojected(self, y: Floats) -> tuple[Floats, Valued]:
         """-grad F by what moves, (N,), and the loss, at this mode's slopes."""
@@ -304,11 +326,12 @@ class Mode:
         return fastest / speed if speed else 0.0
 
     def cancellation(self, y: Floats, look: Look) -> float:
-        """||sum c_i grad f_i|| / sum |c_i| ||grad f_i||, projected; 0 where nothing moves."""
-        lengths = np.linalg.norm(
-            self._masked(self.task.layers.jacobian(y[:-1], self.task.rows, self.pattern)), axis=1
-        )
-        total = float(np.abs(look.valued.pull) @ lengths)
+        """||sum c_i grad f_i|| in units of sum |c_i| max ||grad f_i||, projected; 0 where nothing moves.
+
+        Small where the pulls of the points cancel, and where all the loss is at points that no neuron sees.
+        """
+        gradients = self._masked(self.task.layers.jacobian(y[:-1], self.task.rows, self.pattern))
+        total = float(np.abs(look.valued.pull).sum() * np.linalg.norm(gradients, axis=1).max())
         return float(np.linalg.norm(look.velocity)) / total if total else 0.0
 
     def _pulled(self, y: Floats, pattern: Sequence[Floats]) -> tuple[Floats, Valued, Floats]:
