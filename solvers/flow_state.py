@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from solvers import sliding
 from solvers.flow_events import Event
-from solvers.resting import direction_out
+from solvers.resting import Bundle, direction_out
 from solvers.sliding import Surface
 from solvers.smooth_flow import Mode, Signs, Task, signs_of, slopes_of, with_tau
 from solvers.trajectory import Kink, Recorder
@@ -90,8 +90,12 @@ class State:
         return Mode(task, self.u, self.log_kappa, self.pattern(task), self.held if is_held else (), self.frozen(task))
 
     def frozen(self, task: Task) -> float | None:
-        """The B that the loss takes when kappa^depth is above the resolution and all points are right, otherwise None."""
-        if task.loss == "squared" or not task.trained.all() or len(task.layers.places) * self.log_kappa < np.log(self.resolution):
+        """The B that the loss takes when kappa^depth is above the resolution and all points are right, else None."""
+        if (
+            task.loss == "squared"
+            or not task.trained.all()
+            or len(task.layers.places) * self.log_kappa < np.log(self.resolution)
+        ):
             return None
         is_right = bool((task.targets * task.layers.outputs(self.u, task.rows) > 0).all())
         return self.resolution if is_right else None
@@ -112,32 +116,36 @@ class State:
     def rest(self, task: Task, recorder: Recorder, near: float = NEAR) -> bool:
         """Put neurons with ||w_j|| <= near |v_j| to rest at 0 where that attracts them, start those that it does not.
 
-        Only for depth 2 without sharing, and neurons all of whose incoming weights move. Whether anything changed.
+        Only for depth 2, and neurons all of whose incoming weights move. Whether anything changed.
         """
-        if len(task.layers.places) != 2 or task.is_shared:
+        if len(task.layers.places) != 2:
             return False
-        padded, moves = np.append(self.u, 0.0), np.append(task.trained, True)
-        into, out = task.layers.places[0], task.layers.places[1][0]
-        lengths, heights = np.linalg.norm(padded[into], axis=1), np.abs(padded[out])
-        close = (lengths <= near * heights) & (heights > 0) & moves[into].all(axis=1) & (into >= 0).any(axis=1)
-        close |= self.resting
-        if not close.any():
+        close: list[tuple[Bundle, float, float]] = []
+        for bundle in task.bundles:
+            length = float(np.linalg.norm(self.u[bundle.weights]))
+            height = float(np.linalg.norm(self.u[bundle.out]))
+            if height > 0 and length <= near * height and task.trained[bundle.weights].all():
+                close.append((bundle, length, height))
+        if not close:
             return False
         mode = self.mode(task, is_held=False)
-        _, valued = mode.unprojected(np.append(self.u, 0.0))
+        pull = mode.unprojected(np.append(self.u, 0.0))[1].pull
         self.evaluations += 1
+        outgoing = np.append(self.u, 0.0)[task.layers.places[1][0]]
         changed = False
-        for unit in np.flatnonzero(close):
-            used = into[unit] >= 0
-            way = direction_out(task.rows[:, used], task.layers.slopes[0], valued.pull, float(padded[out[unit]]))
-            if way is None and not self.resting[unit]:
-                self.u[into[unit, used]] = 0.0
-                self._drop(task, recorder, int(unit), np.zeros(len(task.rows)))
-                self.resting[unit] = changed = True
-            elif way is not None and (self.resting[unit] or not lengths[unit]):
-                self.u[into[unit, used]] = START * heights[unit] * way
-                self._drop(task, recorder, int(unit), task.rows[:, used] @ way)
-                self.resting[unit], changed = False, True
+        for bundle, length, height in close:
+            seen = bundle.seen(task.rows)
+            way = direction_out(seen, task.layers.slopes[0], (outgoing[bundle.units][:, None] * pull).ravel())
+            if way is None and not self.resting[bundle.units].all():
+                self.u[bundle.weights] = 0.0
+            elif way is not None and length < START / 2 * height:
+                self.u[bundle.weights] = START * height * way
+            else:
+                continue
+            signs = np.sign(seen @ self.u[bundle.weights]).astype(np.int8).reshape(len(bundle.units), -1)
+            for unit, line in zip(bundle.units, signs, strict=True):
+                self._drop(recorder, int(unit), line)
+            self.resting[bundle.units], changed = way is None, True
         return changed
 
     def meet(self, task: Task, recorder: Recorder, mode: Mode, y: Floats, event: Event) -> None:
@@ -216,11 +224,11 @@ class State:
             self.flipped.add(surface)
             self._set_sign(task, recorder, surface, -before)
 
-    def _drop(self, task: Task, recorder: Recorder, unit: int, z: Floats) -> None:
+    def _drop(self, recorder: Recorder, unit: int, signs: NDArray[np.int8]) -> None:
         """Give a first-layer unit these signs at all points, and let go of its kinks."""
         keep = [k for k, (_, _, j) in enumerate(self.held) if j != unit]
         self.held, self.tau = [self.held[k] for k in keep], [self.tau[k] for k in keep]
-        for point, sign in enumerate(np.sign(z).astype(np.int8)):
+        for point, sign in enumerate(signs):
             before = int(self.signs[0][point, unit])
             if before != sign:
                 recorder.change(self.time, 0, unit, point, before, int(sign))

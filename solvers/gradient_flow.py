@@ -184,7 +184,7 @@ class _Flow:
             objective = self._objective(look, mode, y)[0]
             for count in range(1, RENEWAL + 1):
                 start, y_start = solver.t, solver.y.copy()
-                message = solver.step()
+                message = _stepped(solver)
                 if solver.status == "failed" or not np.isfinite(solver.y).all():
                     raise _EndedError("failed", f"the integrator cannot go on ({message}) at {self._words()}")
                 dense = solver.dense_output()
@@ -379,6 +379,15 @@ class _Flow:
         self.state.unpack(arrays)
         self.recorder = Recorder(record, float(arrays["spacing"]))
         return True
+
+
+def _stepped(solver: Any) -> str | None:
+    """One step; what went wrong, if anything did, as a sentence."""
+    try:
+        return solver.step()
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:  # not finite, or a singular system
+        solver.status = "failed"
+        return str(error)
 
 
 def _nothing(theta: Floats, status: Status, reason: str) -> Training:

@@ -126,6 +126,8 @@ class Tangency:
         if not len(beta):
             return np.zeros(0), np.inf
         if not self.is_independent:
+            if (beta >= 0).any() or not self.normals.any(axis=1).all():
+                return tau, -1.0
             rest = velocity - (tau * beta) @ self.normals
             tau = _bounded(rest, self.normals, beta)
             left = self.span @ (rest + (tau * beta) @ self.normals)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from solvers import losses, sliding
 from solvers.layers import Layers
 from solvers.losses import Loss, Valued
+from solvers.resting import Bundle, bundles
 from solvers.sliding import Classes, Surface, Tangency
 from solvers.structured_radau import ArrowJacobian
 
@@ -57,6 +58,11 @@ class Task:
     @cached_property
     def _classes(self) -> dict[tuple[bool, bytes], Classes]:
         return {}
+
+    @cached_property
+    def bundles(self) -> list[Bundle]:
+        """The neurons of a depth-2 network, those that share weights together."""
+        return bundles(self.layers)
 
     @cached_property
     def is_shared(self) -> bool:
@@ -106,8 +112,8 @@ class Look:
 class Mode:
     """The vector field of one mode, y = (u, log kappa - log_start) -> dy/dtau, with its derivative.
 
-    frozen: a fixed B, None for B = kappa^m. asleep (units,): the neurons of a depth-2 network without sharing that are
-    off at all points; theta does not move there.
+    frozen: a fixed B, None for B = kappa^m. asleep (units,): the neurons of a depth-2 network that are, with all that
+    share their weights, off at all points; theta does not move there.
     Counts its `evaluations` and `jacobians`.
     """
 
@@ -127,8 +133,10 @@ class Mode:
         self._depth = len(task.layers.places)
         self._fixed = None if task.trained.all() else ~task.trained
         self.asleep = np.zeros(task.layers.places[0].shape[0], bool)
-        if self._depth == 2 and not task.is_shared:
-            self.asleep = (self.pattern[0] == 0).all(axis=0)
+        if self._depth == 2:
+            off = (self.pattern[0] == 0).all(axis=0)
+            for bundle in task.bundles:
+                self.asleep[bundle.units] = off[bundle.units].all()
         self._sleepers = np.zeros(len(u) + 1, bool)  # the last stands for "no weight"
         for places in (task.layers.places[0][self.asleep], task.layers.places[-1][:, self.asleep]):
             if self.asleep.any():
