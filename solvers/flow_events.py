@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from solvers.layers import Layers
 from solvers.smooth_flow import Mode, Signs
 
-__all__ = ["BEYOND", "Event", "Sides", "earliest", "scales"]
+__all__ = ["BEYOND", "Event", "Sides", "blind", "earliest", "scales"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
 NODES = (0.25, 0.5, 0.75, 1.0)  # of a step, where signs are looked at
 FINEST = 40  # halvings of a step in which a return is looked for
 RELEASE_NODES = {0.5, 1.0}  # those where the slopes of held kinks are looked at
+BLIND = 1e-12  # of a unit's largest ||w_j|| ||inputs||: at such points its inputs are 0
 BEYOND = 1e-13  # of ||w_j|| ||x_i||: a preactivation this far on the wrong side has changed sign
 
 
@@ -41,8 +42,17 @@ def scales(layers: Layers, theta: Floats, rows: Floats) -> list[Floats]:
     return [np.sqrt(state**2 @ (places >= 0).T) * np.linalg.norm(matrix, axis=1) for state, matrix, places in parts]
 
 
+def blind(layers: Layers, theta: Floats, rows: Floats) -> list[NDArray[np.bool_]]:
+    """Where a unit's inputs are 0 but not at all points, (n, units) for each hidden layer."""
+    sizes = scales(layers, theta, rows)
+    return [np.zeros(sizes[0].shape, bool), *(size <= BLIND * size.max(axis=0) for size in sizes[1:])] if sizes else []
+
+
 class Sides:
-    """How far each preactivation is on the side that its sign says, in units of `scales`; held ones are left out."""
+    """How far each preactivation is on the side that its sign says, in units of `scales`; held ones are left out.
+
+    Those whose inputs are 0 at u are left out too: is_provisional says that there are some, which may wake up.
+    """
 
     def __init__(self, mode: Mode, signs: Signs, u: Floats) -> None:
         layers = mode.task.layers
@@ -52,6 +62,10 @@ class Sides:
             np.where((s != 0) & (size > 0) & (a < 1), s / np.where(size > 0, size, 1.0), 0.0)
             for s, size, a in zip(signs, sizes, layers.slopes, strict=True)
         ]
+        unseen = blind(layers, u, mode.task.rows) if len(sizes) > 1 else []
+        for weights, is_blind in zip(self._weights, unseen, strict=False):
+            weights[is_blind] = 0.0
+        self.is_provisional = any(part.any() for part in unseen)
         if self._weights:
             self._weights[0][:, mode.asleep] = 0.0
         self._idle = np.concatenate([np.zeros(0), *(w.ravel() for w in self._weights)]) == 0

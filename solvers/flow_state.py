@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers import sliding
-from solvers.flow_events import Event
+from solvers.flow_events import Event, blind, scales
 from solvers.resting import Bundle, direction_out
 from solvers.sliding import Surface
 from solvers.smooth_flow import Mode, Signs, Task, signs_of, slopes_of, with_tau
@@ -23,6 +23,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 ON_A_KINK = 1e-14  # of ||w_j|| ||x_i||: an initial preactivation this small is zero
 NEAR = 1e-9  # ||w_j|| in units of |v_j|: here a neuron is at 0 when 0 attracts it
+BLIND = 1e-12  # of ||normal|| ||velocity||: a drift that is none
 START = 1e-13  # ||w_j|| in units of |v_j| of a neuron that leaves 0
 ROUNDS = 8  # in which slopes that depend on each other, in deep networks, are agreed on
 NUMBERS = ("log_kappa", "time", "step", "resolution")
@@ -100,8 +101,9 @@ class State:
         is_right = bool((task.targets * task.layers.outputs(self.u, task.rows) > 0).all())
         return self.resolution if is_right else None
 
-    def settle(self, task: Task, recorder: Recorder, sizes: Sequence[Floats]) -> None:
+    def settle(self, task: Task, recorder: Recorder) -> None:
         """Decide where the flow goes from the kinks on which it starts, and from units with w_j = 0."""
+        sizes = scales(task.layers, self.u, task.rows)
         z = task.layers.preactivations(self.u, task.rows)
         surfaces = [
             (l, int(i), int(j))
@@ -147,6 +149,34 @@ class State:
                 self._drop(recorder, int(unit), line)
             self.resting[bundle.units], changed = way is None, True
         return changed
+
+    def wake(self, task: Task, recorder: Recorder) -> None:
+        """Give units of higher layers, at points at which all their inputs are 0, the sign in which they start to move.
+
+        As the units below go off and on again, nothing else says on which side such a unit comes out. Where one below
+        is held at its kink, it is the side on which that one is on that counts: on the other the inputs stay 0.
+        """
+        for layer in range(1, len(task.layers.places) - 1):
+            surfaces = [
+                (layer, int(i), int(j))
+                for i, j in np.argwhere(blind(task.layers, self.u, task.rows)[layer])
+                if task.classes(layer, int(j)).first[i] == i and (layer, int(i), int(j)) not in self.held
+            ]
+            if not surfaces or task.layers.slopes[layer] == 1:
+                continue
+            mode = self.mode(task)
+            velocity = mode.look(np.append(self.u, 0.0)).velocity
+            self.evaluations += mode.evaluations
+            normals = sliding.normals(task.layers, self.u, task.rows, mode.pattern, surfaces)
+            matrix = task.layers.matrices(self.u)[layer]
+            for surface, normal in zip(surfaces, normals, strict=True):
+                _, point, unit = surface
+                below = [j for l, i, j in self.held if l == layer - 1 and i == point]
+                drift = float(normal @ velocity)
+                is_moving = abs(drift) > BLIND * float(np.linalg.norm(normal) * np.linalg.norm(velocity))
+                side = float(matrix[unit, below].sum()) if below else drift * is_moving
+                if side:
+                    self._set_sign(task, recorder, surface, int(np.sign(side)))
 
     def meet(self, task: Task, recorder: Recorder, mode: Mode, y: Floats, event: Event) -> None:
         """Go on after an event at y, the present state."""

@@ -11,6 +11,7 @@ import os
 import time as clock
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from solvers import trajectory
 from solvers.balance import Balance
-from solvers.flow_events import Event, Sides, earliest, scales
+from solvers.flow_events import Event, Sides, earliest
 from solvers.flow_state import State, fingerprint
 from solvers.layers import Layers
 from solvers.losses import LOSSES, Loss
@@ -45,6 +46,7 @@ STUCK = 200  # events in a row without progress
 FINEST = 1e8  # the largest B whose softmax weights are taken: their rounding error is 1e-16 B
 CANCELLED = 1e-12  # ||sum c_i grad f_i|| in units of sum |c_i| ||grad f_i||: nothing moves
 INTERPOLATED = 1e-28  # squared loss in units of the mean of y^2
+SMOOTH_PIECE = 2.0  # change of log(ds / dtau) over which the time is integrated at once
 LONGEST = 20.0  # change of log ||theta|| after which the integrator starts anew
 
 
@@ -152,7 +154,8 @@ class _Flow:
         status: Status
         try:
             if not (resume and self.file is not None and self._resumed(self.file)):
-                self.state.settle(self.task, self.recorder, scales(self.task.layers, self.state.u, self.task.rows))
+                self.state.settle(self.task, self.recorder)
+                self._clean()
             while True:
                 self._save()
                 self._segment()
@@ -172,12 +175,13 @@ class _Flow:
     def _segment(self) -> None:
         """Steps of one integrator: until an event, a change of method, or RENEWAL of them."""
         s = self.state
-        s.rest(self.task, self.recorder)
+        if s.rest(self.task, self.recorder):
+            self._clean()
         mode, self.log_start = s.mode(self.task), s.log_kappa
-        y = mode.onto(np.append(s.u, 0.0))
+        y = np.append(s.u, 0.0)
         sides = Sides(mode, s.signs, y[:-1])
         try:
-            s.u, look = y[:-1].copy(), mode.look(y)
+            look = mode.look(y)
             self._report(mode, y, look)
             self._choose(mode, y, look)
             solver, s.calm = self._solver(mode, y, s.step), 0
@@ -207,6 +211,8 @@ class _Flow:
                 solver.y, solver.f = y, look.rate
                 if s.resting.any() and s.rest(self.task, self.recorder):
                     return
+                if sides.is_provisional and count >= CALM:
+                    return
                 if abs(y[-1]) > LONGEST or s.frozen(self.task) != mode.frozen:
                     return
                 if count % LOOK == 0 and mode.cancellation(y, look) <= CANCELLED:
@@ -233,6 +239,14 @@ class _Flow:
         )
         y = np.append(s.u, s.log_kappa - self.log_start)
         s.meet(self.task, self.recorder, mode, y, event)
+        self._clean()
+
+    def _clean(self) -> None:
+        """The state on the surfaces that are held now, with signs for all that moves."""
+        s = self.state
+        s.wake(self.task, self.recorder)
+        y = s.mode(self.task).onto(np.append(s.u, 0.0))
+        s.u, s.log_kappa = y[:-1].copy(), s.log_kappa + float(y[-1])
 
     def _reached(self, mode: Mode, dense: Any, start: float, y_start: Floats, time: float) -> Floats:
         """y at an event: of an implicit method by steps that end there, for between steps c is not accurate."""
@@ -262,8 +276,14 @@ class _Flow:
         """The time s of a step in tau."""
         if self.depth == 2 or end <= start:
             return end - start
-        logs = self.log_start + np.array([dense(t)[-1] for t in (start, (start + end) / 2, end)])
-        return float((end - start) * (np.exp((2 - self.depth) * logs) @ [1, 4, 1]) / 6)
+        pieces = 1 + int(abs(dense(end)[-1] - dense(start)[-1]) * (self.depth - 2) / SMOOTH_PIECE)
+        nodes, weights = np.polynomial.legendre.leggauss(12)
+        edges = np.linspace(start, end, pieces + 1)
+        total = 0.0
+        for low, high in pairwise(edges):
+            logs = [self.log_start + dense(low + (high - low) * (1 + node) / 2)[-1] for node in nodes]
+            total += (high - low) / 2 * float(weights @ np.exp((2 - self.depth) * np.array(logs)))
+        return total
 
     def _objective(self, look: Look, mode: Mode, y: Floats) -> tuple[float, float]:
         """F and its rounding error."""

@@ -141,7 +141,7 @@ class Mode:
         for places in (task.layers.places[0][self.asleep], task.layers.places[-1][:, self.asleep]):
             if self.asleep.any():
                 self._sleepers[places] = True
-        self._sleepers = self._sleepers[:-1]
+        self._sleepers = self._sleepers[:-1] | ~task.trained
         self._asleep_at = u[self._sleepers]
         self._is_curved = any(layer for layer, _, _ in held)
         self._flat = self.tangency(u)
@@ -284,7 +284,7 @@ class Mode:
         return ArrowJacobian(into, out, across, back, growth, left.T, right.T)
 
     def onto(self, y: Floats) -> Floats:
-        """y on the held surfaces (curved ones: after two Newton steps), with ||u|| = 1, what is asleep unmoved."""
+        """y on the held surfaces (curved ones: after two Newton steps), with ||u|| = 1, what does not move as it was."""
         u = y[:-1]
         if self.held and not self._is_curved:
             u = self._flat.projected(u)
@@ -293,10 +293,11 @@ class Mode:
                 z = self.task.layers.preactivations_at(u, self.task.rows, self.pattern)
                 off = np.array([z[layer][point, unit] for layer, point, unit in self.held])
                 u = u - np.linalg.lstsq(self.tangency(u).normals, off, rcond=1e-12)[0]
-        if len(self._asleep_at):
-            u = u.copy()
-            u[self._sleepers] = self._asleep_at * np.exp(-y[-1])
-        return np.append(u / np.linalg.norm(u), y[-1])
+        norm = float(np.linalg.norm(u))
+        growth = y[-1] + np.log(norm)
+        u = u / norm
+        u[self._sleepers] = self._asleep_at * np.exp(-growth)
+        return np.append(u, growth)
 
     def needed(self, y: Floats) -> tuple[Floats, float]:
         """The tau of the held surfaces with which the velocity is tangent, and how far they are inside [0, 1]."""
