@@ -21,7 +21,7 @@ from solvers.layers import Layers
 __all__ = ["Balance"]
 
 Floats: TypeAlias = NDArray[np.float64]
-SWEEPS = 3  # over the layers, whose corrections touch each other
+SWEEPS = 6  # over the layers, whose corrections touch each other
 
 
 class Balance:

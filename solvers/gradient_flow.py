@@ -93,9 +93,11 @@ def gradient_flow(
     Beyond a norm of 1e200 (to the power of 1 / depth) theta is the point of that norm on the ray.
 
     This is floats: no proof. Guaranteed by construction: along accepted steps the loss does not increase; the balance
-    of each unit is conserved to rounding. Not noticed: a unit that changes sign twice within a quarter of a step. Where
-    the flow is not unique (a start on a kink from which both sides push away; w_j = 0 with v_j != 0) one is chosen, in
-    the same way each time: z > 0; the direction in which the unit moves with slope (1 + a) / 2.
+    of each unit is conserved to rounding. Not noticed: a unit that changes sign twice within a quarter of a step; in a
+    network of depth 3 or more, that the inputs of a higher unit are parallel at several points, whose kinks are then
+    met one by one though they are one. Where the flow is not unique (a start on a kink from which both sides push away;
+    w_j = 0 with v_j != 0) one is chosen, in the same way each time: z > 0; the direction that grows fastest of those
+    along and against the points, climbed from there.
 
     Source: arXiv:1906.05890v4, section 2; arXiv:2306.06479; Filippov (1988), chapter 2; Hairer and Wanner, Solving
     Ordinary Differential Equations II (1996), section IV.8.

@@ -284,7 +284,7 @@ class Mode:
         return ArrowJacobian(into, out, across, back, growth, left.T, right.T)
 
     def onto(self, y: Floats) -> Floats:
-        """y on the held surfaces (curved ones: after two Newton steps), with ||u|| = 1, what does not move as it was."""
+        """y on the held surfaces (curved: after two Newton steps), with ||u|| = 1, what does not move as it was."""
         u = y[:-1]
         if self.held and not self._is_curved:
             u = self._flat.projected(u)

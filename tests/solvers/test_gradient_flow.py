@@ -164,8 +164,8 @@ def test_a_held_kink_is_released_when_its_slope_reaches_the_end_of_its_interval(
     [
         (two_layers(2, 6, 0.0), 0),
         (two_layers(2, 6, 0.2), 4),
-        (DEEP, 0),
         (DEEP, 2),
+        (DEEP, 3),
         (CONVOLUTION, 3),
         (DIAGONAL, 2),
     ],
@@ -237,12 +237,12 @@ def test_bands_reach_a_clarke_stationary_direction():
 @pytest.mark.slow
 def test_two_moons_slide_on_many_kinks_to_a_clarke_stationary_direction():
     data = np.load(Path(__file__).parents[2] / "examples" / "moons-40" / "data.npz")
-    rows, targets = np.c_[data["X"], np.ones(40)], np.where(data["y"] > 0, 1.0, -1.0)
-    layers = two_layers(3, 50, 0.0)
-    theta0 = np.random.default_rng(0).normal(size=200) * 1e-2
+    rows, targets = np.c_[data["X"], np.ones(40)][::2], np.where(data["y"] > 0, 1.0, -1.0)[::2]
+    layers = two_layers(3, 25, 0.0)
+    theta0 = np.random.default_rng(0).normal(size=100) * 1e-2
     found = gradient_flow(layers, rows, targets, theta0, loss="exponential", residual=1e-6)
     assert found.status == "converged"
-    assert len(found.held) > 5
+    assert len(found.held) > 3
     _assert_stationary(layers, rows, targets, found, 2e-6)
 
 
@@ -380,8 +380,8 @@ def test_opposite_and_equal_points_have_one_kink():
     assert found.status == "converged"
     changes, times = found.trajectory.changes, found.trajectory.change_times
     assert len(changes) > 0
-    for time in np.unique(times):
-        now = changes[times == time]
+    for instant in np.unique(times):
+        now = changes[times == instant]
         for _, unit, point, before, after in now:
             if point < 6:
                 assert [0, unit, point + 12, before, after] in now.tolist()
@@ -391,9 +391,10 @@ def test_opposite_and_equal_points_have_one_kink():
 def test_points_on_a_line_through_a_common_kink():
     grid = np.array([[a, b, 1.0] for a in (-1, 0, 1) for b in (-1, 0, 1)])
     targets = np.where(np.abs(grid[:, 0]) + np.abs(grid[:, 1]) < 0.5, 1.0, -1.0)
-    theta0 = np.random.default_rng(4).normal(size=40) * 0.1
+    theta0 = np.random.default_rng(5).normal(size=40) * 0.1
     found = gradient_flow(two_layers(3, 10, 0.0), grid, targets, theta0, loss="logistic", max_steps=4000)
     assert found.status == "converged"
+    assert len(found.held) > 2
     _assert_stationary(two_layers(3, 10, 0.0), grid, targets, found)
 
 
@@ -443,7 +444,7 @@ def test_ctrl_c_returns_what_was_reached():
         two_layers(2, 6, 0.0), rows, targets, rng.normal(size=18), loss="logistic", on_progress=interrupt
     )
     assert found.status == "interrupted"
-    assert 0 < found.time
+    assert found.time > 0
     assert np.array_equal(found.trajectory.thetas[-1], found.theta)
 
 
