@@ -151,8 +151,8 @@ def _first_zero(conditions: Callable[[float], Floats], low: float, high: float) 
         if not len(right):
             return low, int(broken[conditions(high)[broken].argmin()])
         wrong = right[0] + np.flatnonzero(values[right[0] :] < 0)[0]
-        low, high = times[wrong - 1], times[wrong]
-    root = float(brentq(least, low, high, xtol=1e-14 * (high - low), rtol=1e-14))  # type: ignore[arg-type]
+        low, high = float(times[wrong - 1]), float(times[wrong])
+    root: float = brentq(least, low, high, xtol=1e-14 * (high - low))  # pyright: ignore[reportAssignmentType]
     step = 1e-14 * (high - low)
     while root < high and least(root) >= 0:
         root, step = min(high, root + step), 2 * step

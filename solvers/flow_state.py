@@ -21,6 +21,7 @@ __all__ = ["State", "fingerprint"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
+LARGEST = 460.0  # log of the largest norm to the power of the depth
 ON_A_KINK = 1e-14  # of ||w_j|| ||x_i||: an initial preactivation this small is zero
 NEAR = 1e-9  # ||w_j|| in units of |v_j|: here a neuron is at 0 when 0 attracts it
 BLIND = 1e-12  # of ||normal|| ||velocity||: a drift that is none
@@ -32,12 +33,13 @@ COUNTS = ("evaluations", "jacobians", "steps", "events", "calm")
 
 @dataclass
 class State:
-    """theta = kappa u at `time`. step: the next to try, 0 for none known. resolution: the largest B.
+    """theta = kappa u at `time`, from `origin`. step: the next to try, 0 for none known. resolution: the largest B.
 
     tau: those of the held surfaces when they were last computed. flipped: surfaces tried on their other side at this
     very instant, `stuck` events long.
     """
 
+    origin: Floats
     u: Floats
     log_kappa: float
     signs: Signs
@@ -62,11 +64,15 @@ class State:
         kappa = float(np.linalg.norm(theta))
         z = task.layers.preactivations(theta / kappa, task.rows)
         resting = np.zeros(len(task.layers.places[0]), bool)
-        return cls(theta / kappa, float(np.log(kappa)), signs_of(task.layers, z), resolution, resting=resting)
+        return cls(theta, theta / kappa, float(np.log(kappa)), signs_of(task.layers, z), resolution, resting=resting)
 
     def theta(self, task: Task) -> Floats:
-        """The parameters; beyond a norm of 1e200 to the power of 1 / depth those of that norm on their ray."""
-        return float(np.exp(min(self.log_kappa, 460.0 / len(task.layers.places)))) * self.u
+        """The parameters, what does not move to the bit; beyond a norm of 1e200^(1 / depth) the point of that norm."""
+        most = LARGEST / len(task.layers.places)
+        theta = float(np.exp(min(self.log_kappa, most))) * self.u
+        if self.log_kappa <= most:
+            theta[~task.trained] = self.origin[~task.trained]
+        return theta
 
     def kinks(self, task: Task) -> tuple[tuple[Kink, ...], tuple[float, ...]]:
         """The kinks that are slid along, and their slopes; of parallel points each one."""
