@@ -35,12 +35,16 @@ def hinted(
     points: int = 16,
     dimension: int = 2,
     margin: float = 0.2,
-    H: float = 2.0,
-    K: float = 3.0,
-    epsilon: float = 0.05,
+    H: float = 10.0,
+    K: float = 1.0,
+    epsilon: float = 0.1,
 ) -> PaperData:
     """Separable data after three hints, all with label 1: H w*, epsilon w* + K u and epsilon w* - K u, u orthogonal
     to w*.
+
+    The theorem wants H and K large and epsilon small. What counts is H against K^2 / epsilon (ours): near 0 the slopes
+    at the last two hints push a neuron off w*, and it is kept between their kink lines when H epsilon is above about
+    K^2 / 2.
     """
     data = separable(seed=seed, points=points, dimension=dimension, margin=margin)
     H, K, epsilon = positive(H, "H"), positive(K, "K"), positive(epsilon, "epsilon")
