@@ -26,19 +26,19 @@ def check_path(path: Path) -> Path:
     return path
 
 
-def image(figure: Figure, kind: str) -> bytes:
-    """The figure as the bytes of a png, pdf or svg file."""
+def image(figure: Figure, kind: str, *, dpi: int = _DPI) -> bytes:
+    """The figure as the bytes of a png, pdf or svg file.   dpi: pixels an inch of a png."""
     from matplotlib import rc_context
 
     content = io.BytesIO()
     with rc_context({"svg.hashsalt": "isoptimal"}):
-        figure.savefig(content, format=kind, dpi=_DPI if kind == "png" else 300, metadata=_DATES[kind])
+        figure.savefig(content, format=kind, dpi=dpi if kind == "png" else 300, metadata=_DATES[kind])
     return content.getvalue()
 
 
-def write(figure: Figure, path: Path) -> None:
+def write(figure: Figure, path: Path, *, dpi: int = _DPI) -> None:
     """Write the figure; InputError when that is not possible."""
-    content = image(figure, path.suffix.lower().removeprefix("."))
+    content = image(figure, path.suffix.lower().removeprefix("."), dpi=dpi)
     try:
         path.write_bytes(content)
     except OSError as error:

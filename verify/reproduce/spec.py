@@ -1,0 +1,90 @@
+"""What a figure is: how its numbers are computed, what is read off them, and how they are drawn.
+
+The three are kept apart: `compute` makes numbers, `checks` and `draw` see nothing but these numbers, so that whatever
+is said about a figure was measured, and a stored figure can be drawn again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+__all__ = ["Check", "Done", "Figure", "Numbers", "Size", "Values", "plain"]
+
+Size: TypeAlias = Literal["smoke", "default", "full"]
+Values: TypeAlias = dict[str, Any]
+"""JSON: numbers, texts, and lists and dictionaries of these."""
+
+
+@dataclass
+class Numbers:
+    """All that a figure is drawn from: arrays for the .npz file, values for the .json file."""
+
+    arrays: dict[str, NDArray] = field(default_factory=dict)
+    values: Values = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A statement of the paper, in our words, whether the numbers agree, and what was measured."""
+
+    statement: str
+    holds: bool
+    measured: str
+
+
+class Done(Protocol):
+    """Results that are kept, by key, as soon as they are there, so that a run that is killed goes on from them."""
+
+    def __call__(self, key: str, compute: Callable[[], Values]) -> Values:
+        """The stored result under this key; computed and stored if there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a paper.
+
+    paper: what the paper shows, in our words.   caption: how to read our picture.
+    sizes: the parameters of each size, plain JSON values.
+    compute(parameters, done): the numbers.   checks: what the paper states, compared with them.   notes: what else they
+    show.   draw: the picture.
+    scaled: what is smaller than in the paper, given parameters; empty when nothing is.
+    ours: what the text of the paper does not say or we could not read, and was chosen here.
+    """
+
+    name: str
+    title: str
+    source: str
+    paper: str
+    caption: str
+    sizes: Mapping[Size, Values]
+    compute: Callable[[Values, Done], Numbers]
+    checks: Callable[[Numbers], list[Check]]
+    draw: Callable[[Numbers], Picture]
+    scaled: Callable[[Values], list[str]]
+    ours: tuple[str, ...] = ()
+    notes: Callable[[Numbers], list[str]] = lambda _: []
+
+
+def plain(value: object) -> Any:
+    """`value` as JSON: numpy's numbers and arrays as numbers and lists, what is not finite as text."""
+    match value:
+        case np.ndarray():
+            return plain(value.tolist())
+        case np.generic():
+            return plain(value.item())
+        case dict():
+            return {str(key): plain(entry) for key, entry in value.items()}
+        case list() | tuple():
+            return [plain(entry) for entry in value]
+        case float() if not np.isfinite(value):
+            return str(value)
+    return value
