@@ -546,8 +546,8 @@ def test_the_pictures_of_the_docs_are_captioned():
     pages = ("pictures.md", "local_optimality.md", "make_pictures.py")
     *texts, maker = ((docs / name).read_text(encoding="utf-8") for name in pages)
     text = "".join(texts)
-    names = sorted(path.stem for path in (docs / "pictures").glob("*.png"))
-    assert len(names) >= 5
+    names = sorted(path.stem for path in (docs / "pictures").glob("*.png") if not path.stem.startswith("reproduce-"))
+    assert len(names) >= 5  # those of reproductions.md are written with it
     for name in names:
         assert text.count(f"](pictures/{name}.png)") == 1
         assert f'"{name}": ' in maker

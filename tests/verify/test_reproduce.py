@@ -140,9 +140,12 @@ def test_the_page_says_what_the_stored_numbers_say():
     spec = importlib.util.spec_from_file_location("make_reproductions", folder / "make_reproductions.py")
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
-    assert (folder / "reproductions.md").read_text("utf-8") == made.page()
+    text = (folder / "reproductions.md").read_text("utf-8")
+    assert text == made.page()
+    pictures = {path.stem for path in (folder / "pictures").glob("reproduce-*.png")}
+    assert pictures == {f"reproduce-{name}" for name in names()}
     for name in names():
-        assert (folder / "pictures" / f"reproduce-{name}.png").is_file()
+        assert text.count(f"](pictures/reproduce-{name}.png)") == 1
         record = json.loads((folder / "reproductions" / f"{name}.json").read_text("utf-8"))
         assert record["size"] == "default"
         assert record["parameters"] == figure(name).sizes["default"]
