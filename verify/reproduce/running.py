@@ -39,6 +39,8 @@ class Reproduction:
     def __str__(self) -> str:
         found, size = self.figure, self.size
         lines = [f"{found.title} ({found.source})", f"The paper: {found.paper}"]
+        if size == "smoke":
+            lines.append("Smoke size: too small for the comparison to mean much")
         lines += [
             f"{'Agrees' if check.holds else 'DOES NOT AGREE'}: {check.statement}: {check.measured}"
             for check in self.checks
