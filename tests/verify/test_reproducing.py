@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from verify.reproduce import names
 
 from verify.cli import program
+from verify.reproduce import names
 
 
 def _run(*arguments):
