@@ -1,16 +1,18 @@
-"""Draw the pictures of docs/pictures.md again: python docs/make_pictures.py, in a checkout with isoptimal installed.
+"""Draw the pictures of the docs again: python docs/make_pictures.py [NAME...], in a checkout with isoptimal installed.
 
 Everything that goes in is exact or stored, and time is counted in rounds of the search, so that the same versions of
 the libraries draw the same files.
 """  # noqa: INP001
 
+import sys
 from fractions import Fraction
 from pathlib import Path
 
-from verify import Dataset, Network, audit, read
+from verify import Dataset, Network, audit, read, train
 from verify.auditing import Audit
 from verify.plots import plot
 from verify.readers import read_case, read_data
+from verify.training import TrainingRun
 
 ROOT = Path(__file__).parent.parent
 
@@ -46,6 +48,11 @@ def dots() -> Audit:
     )
 
 
+def moons() -> TrainingRun:
+    """Gradient flow on two moons, as in docs/training.md."""
+    return train(ROOT / "examples" / "moons-40" / "data.npz", width=50, bias=True)
+
+
 PICTURES = {
     "iris": lambda: example("iris/net.npz", "iris/data.npz"),
     "wasted-neuron": lambda: case("max-margin/vardi2022-theorem-3-2"),
@@ -55,15 +62,20 @@ PICTURES = {
     "kkt-not-local": lambda: case("min-norm/kkt-not-local-one-neuron"),
     "local-not-global": lambda: case("max-margin/vardi2022-theorem-4-3-local-not-global"),
     "four-inputs": lambda: example("iris-pair/relu-trained.npz", "iris-pair/data.npz"),
+    "training": moons,
 }
 
 
 def main() -> None:
-    """Write each picture into docs/pictures."""
+    """Write the pictures of these names, or all, into docs/pictures."""
     folder = Path(__file__).parent / "pictures"
     folder.mkdir(exist_ok=True)
-    for name, made in PICTURES.items():
-        plot(made(), folder / f"{name}.png", rounds=True)
+    for name in sys.argv[1:] or PICTURES:
+        made, path = PICTURES[name](), folder / f"{name}.png"
+        if isinstance(made, TrainingRun):
+            made.plot(path)
+        else:
+            plot(made, path, rounds=True)
 
 
 if __name__ == "__main__":

@@ -543,7 +543,7 @@ def test_neither_pyplot_nor_settings_are_touched():
 
 def test_the_pictures_of_the_docs_are_captioned():
     docs = CASES.parent / "docs"
-    pages = ("pictures.md", "local_optimality.md", "make_pictures.py")
+    pages = ("pictures.md", "local_optimality.md", "training.md", "make_pictures.py")
     *texts, maker = ((docs / name).read_text(encoding="utf-8") for name in pages)
     text = "".join(texts)
     names = sorted(path.stem for path in (docs / "pictures").glob("*.png") if not path.stem.startswith("reproduce-"))
