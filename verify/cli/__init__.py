@@ -6,6 +6,7 @@ import click
 
 from verify.cli.auditing import audit_command
 from verify.cli.checking import check_command
+from verify.cli.claiming import claims_command
 from verify.cli.failures import Program
 from verify.cli.generating import data_command
 from verify.cli.regressing import regress_command
@@ -59,6 +60,7 @@ program.add_command(regress_command)
 program.add_command(data_command)
 program.add_command(train_command)
 program.add_command(reproduce_command)
+program.add_command(claims_command)
 
 
 def main() -> None:

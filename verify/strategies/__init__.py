@@ -5,7 +5,9 @@ shrink to few points, few neurons and small integers.
 """
 
 from verify.strategies.kkt import KKTPoint, kkt_points
+from verify.strategies.linear_kkt import linear_kkt_points, unequal_diagonals
 from verify.strategies.numbers import orthonormal, positive_rationals, rationals, slopes, unit_vectors
+from verify.strategies.pairs import far_pairs, split_sizes, tied_pairs, wide_pairs
 from verify.strategies.points import (
     collinear,
     contradictory,
@@ -19,6 +21,7 @@ from verify.strategies.points import (
     separable,
     symmetric,
 )
+from verify.strategies.random_kkt import random_kkt_points, searched_kkt_points
 from verify.strategies.weights import networks, problems, with_dead_neurons, with_ties
 
 __all__ = [
@@ -27,8 +30,10 @@ __all__ = [
     "contradictory",
     "datasets",
     "duplicated",
+    "far_pairs",
     "kkt_points",
     "labelled",
+    "linear_kkt_points",
     "nearly_orthogonal",
     "networks",
     "odd",
@@ -36,12 +41,18 @@ __all__ = [
     "orthonormal",
     "positive_rationals",
     "problems",
+    "random_kkt_points",
     "rationals",
     "scaled",
+    "searched_kkt_points",
     "separable",
     "slopes",
+    "split_sizes",
     "symmetric",
+    "tied_pairs",
+    "unequal_diagonals",
     "unit_vectors",
+    "wide_pairs",
     "with_dead_neurons",
     "with_ties",
 ]
