@@ -123,8 +123,6 @@ def _search(claim: Claim, result: Run, examples: int, seed_: int, began: float, 
     def is_late(factor: float) -> bool:
         return time_limit is not None and time.monotonic() - began > factor * time_limit
 
-    drawn = {"begun": 0, "done": 0}
-
     @seed(seed_)
     @settings(
         max_examples=examples, database=None, deadline=None, verbosity=Verbosity.quiet, print_blob=False,
@@ -135,11 +133,11 @@ def _search(claim: Claim, result: Run, examples: int, seed_: int, began: float, 
         is_shrinking = result.counterexample is not None
         if is_late(1 + _SHRINKING if is_shrinking else 1):
             raise _TimeIsUp
-        if not is_shrinking:
-            drawn["begun"] += 1
-        instance = data.draw(claim.instances)  # pyright: ignore[reportArgumentType]
-        if not is_shrinking:
-            drawn["done"] += 1
+        try:
+            instance = data.draw(claim.instances)  # pyright: ignore[reportArgumentType]
+        except BaseException:
+            result.rejected += not is_shrinking and _is_given_up(data)
+            raise
         fault = _fault(claim, instance)
         if fault:
             result.faults.append(fault)
@@ -161,7 +159,12 @@ def _search(claim: Claim, result: Run, examples: int, seed_: int, began: float, 
         result.is_complete = False
     except (errors.Flaky, errors.FailedHealthCheck, errors.Unsatisfiable) as error:
         result.faults.append(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
-    result.rejected = drawn["begun"] - drawn["done"]
+
+
+def _is_given_up(data: st.DataObject) -> bool:
+    """Whether a draw ended in a filter; hypothesis also ends draws by itself, those that outgrow what they mutate."""
+    status = getattr(getattr(data, "conjecture_data", None), "status", None)
+    return getattr(status, "name", "") != "OVERRUN"
 
 
 def _fault(claim: Claim, instance: Instance) -> str:

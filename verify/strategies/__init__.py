@@ -22,10 +22,12 @@ from verify.strategies.points import (
     symmetric,
 )
 from verify.strategies.random_kkt import random_kkt_points, searched_kkt_points
+from verify.strategies.teachers import TeacherShape, single_teachers, teacher_shapes, z_matrix_teachers
 from verify.strategies.weights import networks, problems, with_dead_neurons, with_ties
 
 __all__ = [
     "KKTPoint",
+    "TeacherShape",
     "collinear",
     "contradictory",
     "datasets",
@@ -46,13 +48,16 @@ __all__ = [
     "scaled",
     "searched_kkt_points",
     "separable",
+    "single_teachers",
     "slopes",
     "split_sizes",
     "symmetric",
+    "teacher_shapes",
     "tied_pairs",
     "unequal_diagonals",
     "unit_vectors",
     "wide_pairs",
     "with_dead_neurons",
     "with_ties",
+    "z_matrix_teachers",
 ]
