@@ -71,7 +71,7 @@ def _add(found: dict[str, Claim], source: object, place: str) -> None:
     if not isinstance(members, Iterable) or isinstance(members, str | bytes):
         raise InputError(f"{place} holds no claims: give it a list CLAIMS of verify.claims.Claim")
     listed = list(cast("Iterable[object]", members))
-    if not listed and not place.startswith("verify."):
+    if not listed:
         raise InputError(f"{place} holds no claims: its list CLAIMS is empty")
     for claim in listed:
         if not isinstance(claim, Claim):

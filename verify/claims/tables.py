@@ -21,24 +21,35 @@ PaperTables = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 _STYLES = {"held": "green", "failed": "bold red", "undecided": "yellow", "not run": "dim"}
 
 
-def overview(results: Iterable[Run]) -> Table:
-    """One line for each claim: outcome, instances on which it held, failed or stayed open, seconds, remarks."""
-    table = _table("claim", "outcome", "held", "failed", "open", "s", "")
-    table.columns[0].no_wrap = True
-    for column in table.columns[2:6]:
-        column.justify = "right"
-    for result in results:
-        counts = [result.held, result.failed, result.undecided] if result.claim.is_decidable else [""] * 3
-        seconds = f"{result.seconds:.1f}" if result.claim.is_decidable else ""
-        outcome = Text(result.outcome, style=_STYLES[result.outcome])
-        table.add_row(result.claim.id, outcome, *map(str, counts), seconds, _remark(result))
-    return table
+def overview(results: Iterable[Run]) -> list[Table]:
+    """One line for each claim: outcome, instances on which it held, failed or stayed open, seconds, remarks.
+
+    Those that cannot be decided yet stand below, with what they need.
+    """
+    found = list(results)
+    run_ones = [result for result in found if result.claim.is_decidable]
+    waiting = [result.claim for result in found if not result.claim.is_decidable]
+    drawn: list[Table] = []
+    if run_ones:
+        table = _table("claim", "outcome", "held", "failed", "open", "s", "")
+        table.columns[0].no_wrap = True
+        for column in table.columns[2:6]:
+            column.justify = "right"
+        for result in run_ones:
+            outcome = Text(result.outcome, style=_STYLES[result.outcome])
+            counts = (result.held, result.failed, result.undecided)
+            table.add_row(result.claim.id, outcome, *map(str, counts), f"{result.seconds:.1f}", _remark(result))
+        drawn.append(table)
+    if waiting:
+        table = _table("not yet decidable here", "needs", "statement")
+        for claim in waiting:
+            table.add_row(claim.id, claim.needs, claim.statement, style="dim")
+        drawn.append(table)
+    return drawn
 
 
 def _remark(result: Run) -> str:
     claim, parts = result.claim, list[str]()
-    if claim.needs:
-        return claim.status
     if result.measured is not None:
         low, high = result.measured
         parts.append(f"{claim.quantity or 'measured'} {low}" + (f" to {high}" if high != low else ""))

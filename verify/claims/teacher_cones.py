@@ -149,7 +149,7 @@ def _faces(generators: Array) -> list[tuple[list[int], Array, Array]]:
     for count in range(1, len(generators) + 1):
         for kept in combinations(range(len(generators)), count):
             part = generators[list(kept)]
-            inverse = np.linalg.pinv(part.T)
+            inverse: Array = np.asarray(np.linalg.pinv(part.T), dtype=np.float64)
             found.append((list(kept), inverse, part.T @ inverse))
     return found
 
@@ -168,7 +168,7 @@ def _nearest(p: Array, faces: Sequence[tuple[list[int], Array, Array]]) -> tuple
         better = (mine >= 0).all(axis=1) & (values > best)
         best[better] = values[better]
         weights[better] = 0
-        weights[np.ix_(np.flatnonzero(better), kept)] = mine[better]
+        weights[np.flatnonzero(better)[:, None], kept] = mine[better]
     return best, weights
 
 

@@ -70,7 +70,7 @@ def claims_command(
         return 0
     results = _run_all(chosen, examples, seed, time_limit)
     if json_file != "-":
-        console.print(overview(results))
+        console.print(*overview(results))
         if tables is not None:
             console.print(*paper_tables(tables, results))
         for result in results:
