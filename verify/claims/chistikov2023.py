@@ -8,14 +8,17 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from verify.certificate import BetterNetwork
 from verify.claims.asking import audited, global_exactly
 from verify.claims.conclusions import judged
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
-from verify.claims.teacher_cones import inverse_columns, largest_elsewhere, sign_of_m
-from verify.exact import dot
+from verify.claims.teacher_cones import SignOfM, inverse_columns, largest_elsewhere, sign_of_m, two_neurons
+from verify.exact import dot, sqrt_upper
 from verify.exactify import solve_exactly
-from verify.finding import Verdict
+from verify.finding import Finding, Question, Verdict, decide
+from verify.network import Network
 from verify.problem import Bias, Goal
+from verify.proposal import Proposal
 from verify.strategies import single_teachers, teacher_shapes, z_matrix_teachers
 
 __all__ = ["CLAIMS"]
@@ -78,32 +81,43 @@ def _m_decides(instance: Instance) -> Judgement:
 
 
 def _compared(
-    instance: Instance, sign: int | None, chi: Sequence[Sequence[Fraction]], teacher: Sequence[Fraction]
+    instance: Instance, found: SignOfM, chi: Sequence[Sequence[Fraction]], teacher: Sequence[Fraction]
 ) -> Judgement:
-    if sign is None:
+    if not found.sign:
         return undecided("M is too near 0 for floats")
     elsewhere = largest_elsewhere(instance.data.inputs, chi, teacher) / dot(teacher, teacher)
-    if sign < 0:
+    if found.sign < 0:
         if elsewhere >= 1:
             return failed(f"M < 0, and the dual function reaches {float(elsewhere):.6g} >= 1 off the teacher")
         return judged(global_exactly(instance))
     if elsewhere <= 1:
         return failed(f"M > 0, and the dual function stays at {float(elsewhere):.6g} <= 1, so that it is optimal")
-    found = audited(instance)
-    if found.global_optimum.verdict is Verdict.REFUTED:
-        return judged(found.global_optimum, Verdict.REFUTED)
-    if global_exactly(instance).verdict is Verdict.PROVED:
+    better = _beaten(instance, found, teacher) if found.p else audited(instance).global_optimum
+    if better.verdict is Verdict.UNDECIDED and global_exactly(instance).verdict is Verdict.PROVED:
         return failed("M > 0, and no network of any width is better")
-    is_wider = found.global_any_width.verdict is Verdict.REFUTED
-    return undecided("M > 0, and only a wider network is known to be better" if is_wider else "M > 0 by very little")
+    return judged(better, Verdict.REFUTED)
+
+
+def _beaten(instance: Instance, found: SignOfM, teacher: Sequence[Fraction]) -> Finding:
+    """Whether two neurons u = v w, balanced up to rounding, and zero neurons beat the network at its own width."""
+    first, second, side = two_neurons(instance.data.inputs, found, teacher)
+    sizes = [sqrt_upper(sqrt_upper(dot(u, u), 160), 160) for u in (first, second)]
+    hidden = [[x / v for x in u] for u, v in zip((first, second), sizes, strict=True)]
+    outgoing = [sizes[0], side * sizes[1]]
+    more = instance.network.width - 2
+    zero = [Fraction(0)] * instance.data.dimension
+    witness = Network.two_layer([*hidden, *[zero] * more], [*outgoing, *[Fraction(0)] * more])
+    proof = BetterNetwork(witness=witness, tolerance=Fraction(0), scope="own-width")
+    proposal = Proposal(certificate=proof, reason="two neurons, off the teacher by p and q, are better")
+    return decide(Question.GLOBAL_OPTIMUM, instance.problem, instance.network, proposal)
 
 
 def _is_m_negative(instance: Instance) -> Judgement:
     teacher, chi = _teacher(instance), inverse_columns(instance.data.inputs)
     if teacher is None or chi is None:
         return undecided("the points are no basis")
-    sign = sign_of_m(chi, teacher)
-    if sign is None:
+    sign = sign_of_m(chi, teacher).sign
+    if not sign:
         return undecided("M is too near 0 for floats")
     return held("M < 0") if sign < 0 else failed("M > 0")
 

@@ -131,13 +131,13 @@ def _search(claim: Claim, result: Run, examples: int, seed_: int, began: float, 
     @given(st.data())
     def attempt(data: st.DataObject) -> None:
         is_shrinking = result.counterexample is not None
-        if is_late(1 + _SHRINKING if is_shrinking else 1):
-            raise _TimeIsUp
         try:
             instance = data.draw(claim.instances)  # pyright: ignore[reportArgumentType]
         except BaseException:
             result.rejected += not is_shrinking and _is_given_up(data)
             raise
+        if is_late(1 + _SHRINKING if is_shrinking else 1):
+            raise _TimeIsUp  # after the draw: hypothesis expects the same draws again
         fault = _fault(claim, instance)
         if fault:
             result.faults.append(fault)
@@ -147,7 +147,7 @@ def _search(claim: Claim, result: Run, examples: int, seed_: int, began: float, 
             result.note(judgement)
         if judgement.outcome is Outcome.FAILED:
             known = result.counterexample
-            if known is None or instance.size < known.instance.size:
+            if known is None or instance.size <= known.instance.size:
                 result.counterexample = Counterexample(instance, judgement.reason)
             raise _Falsified(judgement.reason)
 

@@ -13,16 +13,18 @@ X has the points as rows, chi_k are the columns of X^-1, v* = X^-1 y. Two ways t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, product
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.exact import dot
+from verify.exact import dot, sqrt_upper
 from verify.exactify import solve_exactly
 
-__all__ = ["inverse_columns", "largest_elsewhere", "sign_of_m"]
+__all__ = ["SignOfM", "inverse_columns", "largest_elsewhere", "sign_of_m", "two_neurons"]
 
 Array = NDArray[np.float64]
 _Vector = Sequence[Fraction]
@@ -75,26 +77,58 @@ def _squared_projection(p: _Vector, generators: Sequence[_Vector]) -> Fraction:
     return Fraction(0)
 
 
-def sign_of_m(chi: Sequence[_Vector], teacher: _Vector) -> int | None:
-    """1, -1, or None when that cannot be told.
+@final
+@dataclass(frozen=True, slots=True)
+class SignOfM:
+    """The sign, 0 when it cannot be told; when it is 1, p and q with cos(p, q) > sin(p, v*), exactly."""
 
-    1 is exact: rational p and q with cos(p, q) > sin(p, v*). -1 rests on floats: the directions p of every cone are cut
-    into pieces until cos - sin at the middle plus twice the radius, its Lipschitz bound, is below -1e-9.
+    sign: int
+    p: list[Fraction] = field(default_factory=list[Fraction])
+    q: list[Fraction] = field(default_factory=list[Fraction])
+
+
+def sign_of_m(chi: Sequence[_Vector], teacher: _Vector) -> SignOfM:
+    """The sign of M from its definition.
+
+    1 is exact, with rational p and q. -1 rests on floats: the directions p of every cone are cut into pieces until
+    cos - sin at the middle plus twice the radius, its Lipschitz bound, is below -1e-9.
     """
-    d, found = len(chi), -1
+    d, is_open = len(chi), False
     for count in range(1, d):
         for kept in combinations(range(d), count):
             inside = [chi[k] for k in kept]
             outside = [chi[k] for k in range(d) if k not in kept]
-            sign = _sign_on(inside, outside, teacher)
-            if sign == 1:
-                return 1
-            if sign is None:
-                found = 0
-    return found or None
+            found = _sign_on(inside, outside, teacher)
+            if found.sign == 1:
+                return found
+            is_open |= found.sign == 0
+    return SignOfM(0 if is_open else -1)
 
 
-def _sign_on(inside: Sequence[_Vector], outside: Sequence[_Vector], teacher: _Vector) -> int | None:
+def two_neurons(rows: Sequence[_Vector], found: SignOfM, teacher: _Vector) -> tuple[_Vector, _Vector, int]:
+    """u = v* - t s p, u' = s p - r q and t, the output sign of u': s(x.u) + t s(x.u') = v*.x at every point.
+
+    As x.p and x.q are >= 0 and one of them is 0. t is the sign of p.v*. To first order in s > 0 the sum |u| + |u'|
+    changes by s |p| (sin(p, q) - |cos(p, v*)|), which is negative where cos(p, q) > sin(p, v*). r is the best one, and
+    s the best of s_0 / 2^k, with x.u >= 0 everywhere up to s_0.
+    """
+    p, q = found.p, found.q
+    r, side = dot(p, q) / dot(q, q), 1 if dot(p, teacher) > 0 else -1
+    rest = [a - r * b for a, b in zip(p, q, strict=True)]
+
+    def pair(s: Fraction) -> tuple[_Vector, _Vector, int]:
+        return [v - side * s * a for v, a in zip(teacher, p, strict=True)], [s * a for a in rest], side
+
+    most = min(dot(x, teacher) / dot(x, p) for x in rows if dot(x, p) > 0)
+    pairs = [pair(most / 2**k) for k in range(80)]
+    return min(pairs, key=lambda uu: _root(dot(uu[0], uu[0])) + _root(dot(uu[1], uu[1])))
+
+
+def _root(square: Fraction) -> Fraction:
+    return sqrt_upper(square, 160)
+
+
+def _sign_on(inside: Sequence[_Vector], outside: Sequence[_Vector], teacher: _Vector) -> SignOfM:
     generators = np.array([[float(x) for x in row] for row in inside])
     sizes = np.linalg.norm(generators, axis=1)
     unit_teacher = np.array([float(x) for x in teacher])
@@ -105,23 +139,24 @@ def _sign_on(inside: Sequence[_Vector], outside: Sequence[_Vector], teacher: _Ve
     while len(pieces):
         seen += len(pieces)
         if seen > MOST_PIECES:
-            return None
+            return SignOfM(0)
         middles = pieces.mean(axis=1)
         p = _unit(middles @ (generators / sizes[:, None]))
         cosines, weights = _nearest(p, faces)
         values = cosines - np.sqrt(np.maximum(0, 1 - (p @ unit_teacher) ** 2))
         best = int(values.argmax())
-        if values[best] > ROUNDING:
-            p_weights = [Fraction(float(w)) for w in middles[best] / sizes]
-            return 1 if _is_above(inside, p_weights, outside, weights[best], teacher) else None
+        if values[best] > 0:
+            found = _exactly_above(inside, middles[best] / sizes, outside, weights[best], teacher)
+            if found is not None:
+                return found
         corners = _unit(pieces @ (generators / sizes[:, None]))
         radii = np.arccos(np.clip(np.einsum("ncd,nd->nc", corners, p), -1, 1)).max(axis=1)
         radii = np.where(radii < np.pi / 2, radii, np.pi)
-        open_ones = pieces[values + 2 * radii >= -ROUNDING]
+        left = pieces[values + 2 * radii >= -ROUNDING]
         if len(inside) == 1:
-            return -1 if not len(open_ones) else None
-        pieces = _halved(open_ones, generators / sizes[:, None])
-    return -1
+            return SignOfM(0 if len(left) else -1)
+        pieces = _halved(left, generators / sizes[:, None])
+    return SignOfM(-1)
 
 
 def _halved(pieces: Array, units: Array) -> Array:
@@ -176,14 +211,16 @@ def _unit(vectors: Array) -> Array:
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
-def _is_above(
-    inside: Sequence[_Vector], p_weights: _Vector, outside: Sequence[_Vector], q_weights: Array, teacher: _Vector
-) -> bool:
-    """Whether cos(p, q) > sin(p, v*), exactly, with weights >= 0."""
-    q_exact = [Fraction(float(w)) for w in q_weights]
-    p = [dot(p_weights, column) for column in zip(*inside, strict=True)]
-    q = [dot(q_exact, column) for column in zip(*outside, strict=True)]
+def _exactly_above(
+    inside: Sequence[_Vector], p_weights: Array, outside: Sequence[_Vector], q_weights: Array, teacher: _Vector
+) -> SignOfM | None:
+    """p and q with these weights >= 0, if cos(p, q) > sin(p, v*) exactly."""
+    p, q = (
+        [dot([Fraction(float(w)) for w in weights], column) for column in zip(*generators, strict=True)]
+        for weights, generators in ((p_weights, inside), (q_weights, outside))
+    )
     product_, square = dot(p, q), dot(teacher, teacher)
-    is_inside = all(w >= 0 for w in [*p_weights, *q_exact])
     sine = dot(p, p) * square - dot(p, teacher) ** 2
-    return is_inside and product_ > 0 and product_ * product_ * square > dot(q, q) * sine
+    is_inside = min(*p_weights, *q_weights) >= 0
+    is_above = is_inside and product_ > 0 and product_ * product_ * square > dot(q, q) * sine
+    return SignOfM(1, p, q) if is_above else None

@@ -67,7 +67,7 @@ def far_pairs(draw: DrawFn, ratios: tuple[int, ...]) -> KKTPoint:
     The ratio of its norm to the least one is at least M. Shrinks to the first M and equality.
     """
     ratio = draw(st.sampled_from(ratios))
-    e = Fraction(10, 21 * ratio**2) / draw(st.integers(1, 9))
+    e = Fraction(10, 21 * ratio**2) / (1 + abs(draw(rationals())) * draw(positive_rationals()))
     network = Network.two_layer([(0, 1), (0, 0)], [1, 0])
     data = Dataset([(1, e), (-1, e)], [1, 1])
     problem = Problem(data, network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)

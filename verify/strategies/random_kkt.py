@@ -63,7 +63,7 @@ def searched_kkt_points(
     """KKT points of every kind, by a random search whose sizes are drawn: more varied than `kkt_points`.
 
     ties: points on kinks; zeros: neurons with weights 0; masks: neurons that do not see every column: at most so.
-    A few thousandths of the searches find nothing and become one neuron on one point.
+    The few searches that find nothing become one neuron on one or two points.
     Shrinks to few neurons, few points and a low dimension; the numbers themselves are searched for anew.
     """
     slope = draw(st.sampled_from(list(slopes)))
@@ -82,8 +82,8 @@ def searched_kkt_points(
         if point is not None:
             return point
     wanted = Wanted(
-        goal=goal, bias=Bias.NONE, slope=slope, dimension=1, neurons=1, points=1, ties=False, zeros=False, masks=False,
-        extras=False,
+        goal=goal, bias=bias, slope=slope, dimension=d, neurons=1, points=1 + (bias is not Bias.NONE), ties=False,
+        zeros=False, masks=False, extras=False,
     )  # fmt: skip
     while (point := _attempt(random, wanted)) is None:
         pass
