@@ -8,6 +8,7 @@ the five papers, of installed packages and of a module of your own. docs/claims.
 from verify.claims.asking import audited, global_exactly, is_kkt_point, locally, multipliers_of, stationary
 from verify.claims.chances import clopper_pearson
 from verify.claims.collection import GROUP, PAPERS, claims, registry
+from verify.claims.conclusions import is_global, is_local, is_local_not_global, is_stationary_not_local
 from verify.claims.counterexamples import as_case, read_instance, write_case
 from verify.claims.records import OPEN, Claim, Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.running import Counterexample, Run, run
@@ -29,7 +30,11 @@ __all__ = [
     "failed",
     "global_exactly",
     "held",
+    "is_global",
     "is_kkt_point",
+    "is_local",
+    "is_local_not_global",
+    "is_stationary_not_local",
     "locally",
     "multipliers_of",
     "read_instance",
