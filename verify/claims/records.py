@@ -117,8 +117,10 @@ class Claim:
     instances: a strategy that builds instances on which all hypotheses hold.
     sharp: for each hypothesis a case, as a path below cases/, that breaks this one only and falsifies the conclusion;
     OPEN, or no entry, when none is known.
+    without: for a hypothesis, a strategy of instances on which all the others hold, where a search finds few itself.
     regime: what was scaled down for a computer, and what is not decided of the statement.
-    quantity: what `Judgement.measured` measures.
+    quantity: what `Judgement.measured` measures; group: a number of each instance, for which a search looks for the
+    largest quantity.
     needs: what has to be built before it can be decided; empty for a claim that runs.   kind: "property", "trained"
     (instances come out of trainings), or "chance".
     chance: the conclusion holds with at least this probability over `trial`, which draws one instance.
@@ -132,8 +134,10 @@ class Claim:
     conclusion: Callable[[Instance], Judgement] | None = None
     instances: SearchStrategy[Instance] | None = None
     sharp: Mapping[str, str] = field(default_factory=dict[str, str])
+    without: Mapping[str, SearchStrategy[Instance]] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
     regime: str = ""
     quantity: str = ""
+    group: Callable[[Instance], int] | None = None
     needs: str = ""
     kind: str = "property"
     chance: Fraction | None = None
@@ -146,13 +150,13 @@ class Claim:
             raise InputError(f"claim {self.id} has no conclusion: give one, or say in `needs` what is missing")
         if not self.needs and (self.trial if self.kind == "chance" else self.instances) is None:
             raise InputError(f"claim {self.id} has no {'trial' if self.kind == 'chance' else 'instances'}: give one")
-        if unknown := sorted(self.sharp.keys() - self.hypotheses.keys()):
-            raise InputError(f"claim {self.id} has a sharp case for {unknown[0]!r}, which is none of its hypotheses")
+        if unknown := sorted((self.sharp.keys() | self.without.keys()) - self.hypotheses.keys()):
+            raise InputError(f"claim {self.id} speaks of {unknown[0]!r}, which is none of its hypotheses")
         if (self.kind == "chance") is not (self.chance is not None):
             raise InputError(f"claim {self.id} must have a chance exactly when its kind is 'chance'")
         if self.kind not in ("property", "trained", "chance"):
             raise InputError(f"claim {self.id} has the kind {self.kind!r}: take 'property', 'trained' or 'chance'")
-        for name in ("hypotheses", "sharp"):
+        for name in ("hypotheses", "sharp", "without"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property

@@ -93,6 +93,7 @@ CLAIMS = (
         regime="all KKT points with up to 4 neurons, of which the limits of gradient flow are some; r = the number of "
         "changes, at most the width of a teacher; so few neurons are far from the bound",
         quantity="linear regions",
+        group=switches,
     ),
     *(
         Claim(id=f"safran2022.{name}", source=f"{_PAPER}{place}", statement=statement, needs="training", kind="trained")

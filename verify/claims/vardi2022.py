@@ -196,6 +196,7 @@ CLAIMS = (
         },
         conclusion=is_stationary_not_local,
         instances=wide_pairs().map(Instance.of),
+        without={"wide-angle": wide_pairs(narrow=True).map(Instance.of)},
         sharp={
             "zero-neuron": f"{_OURS}theorem-4-3-local-not-global",
             "max-margin-direction": f"{_OURS}theorem-3-2-tilted",
@@ -297,14 +298,18 @@ CLAIMS = (
         source=f"{_PAPER}Theorem 4.3",
         statement="A KKT point of a ReLU network with any masks and no preactivation 0 is a local optimum.",
         setting=_is_relu_margin_problem,
-        hypotheses={"nonzero-preactivations": has_no_zero_preactivation, "kkt": is_kkt_point},
+        hypotheses={
+            "nonzero-weights": has_no_zero_neuron,
+            "nonzero-preactivations": has_no_zero_preactivation,
+            "kkt": is_kkt_point,
+        },
         conclusion=is_local,
         instances=searched_kkt_points(ties=False, zeros=False).map(Instance.of),
         sharp={
             "nonzero-preactivations": "max-margin/tie-needs-clarke",
             "kkt": f"{_OURS}theorem-4-3-not-stationary",
         },
-        regime=_FLOW,
+        regime=f"{_FLOW}; non-zero weights follow from non-zero preactivations, and are what is left without them",
     ),
     Claim(
         id="vardi2022.thm4.3.not-global",
@@ -319,6 +324,7 @@ CLAIMS = (
         },
         conclusion=is_local_not_global,
         instances=wide_pairs(splits=True).map(Instance.of),
+        without={"wide-angle": wide_pairs(splits=True, narrow=True).map(Instance.of)},
         sharp={
             "nonzero-preactivations": f"{_OURS}theorem-3-2",
             "max-margin-direction": f"{_OURS}theorem-4-3-not-stationary",

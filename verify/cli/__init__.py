@@ -12,6 +12,7 @@ from verify.cli.generating import data_command
 from verify.cli.regressing import regress_command
 from verify.cli.reproducing import reproduce_command
 from verify.cli.training import train_command
+from verify.cli.searching import search_command
 
 __all__ = ["main", "program"]
 
@@ -61,6 +62,7 @@ program.add_command(data_command)
 program.add_command(train_command)
 program.add_command(reproduce_command)
 program.add_command(claims_command)
+program.add_command(search_command)
 
 
 def main() -> None:

@@ -28,11 +28,12 @@ def split_sizes(least: int = 1, most: int = 4) -> st.SearchStrategy[tuple[Fracti
 
 
 @st.composite
-def wide_pairs(draw: DrawFn, *, near: bool = False, splits: bool = False) -> KKTPoint:
+def wide_pairs(draw: DrawFn, *, near: bool = False, splits: bool = False, narrow: bool = False) -> KKTPoint:
     """x_1 = h(e + s p), x_2 = h(e - t p), s, t >= 2: more than 120 degrees apart; a ReLU neuron along e sees both.
 
     |e| = 1, p orthogonal to it. Besides, one zero neuron; with `splits` instead the live neuron is split into several.
-    near: within 1/2 of the points of arXiv:2110.02732, Theorem 3.2. Shrinks to s = t = 2 (near: to those points).
+    narrow: s, t <= 1/2 instead, so that they are less than 90 degrees apart.   near: within 1/2 of the points of
+    arXiv:2110.02732, Theorem 3.2. Shrinks to s = t = 2 (near: to those points).
     """
     if near:
         tilt = draw(rationals(1)) / 16
@@ -42,7 +43,9 @@ def wide_pairs(draw: DrawFn, *, near: bool = False, splits: bool = False) -> KKT
     else:
         e = draw(unit_vectors(2))
         h = draw(positive_rationals())
-        s, t = (1 + draw(positive_rationals()) + abs(draw(rationals(1))) + 1 for _ in range(2))
+        s, t = (2 + abs(draw(rationals())) for _ in range(2))
+        if narrow:
+            s, t = 2 / (s * s), 2 / (t * t)
     p = (e[1], -e[0])
     rows = [times(h, combination([Fraction(1), s], [e, p])), times(h, combination([Fraction(1), -t], [e, p]))]
     sizes = draw(split_sizes(2)) if splits else (draw(positive_rationals(2)),)
