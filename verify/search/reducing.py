@@ -116,7 +116,7 @@ def _factors(numbers: Sequence[Fraction]) -> list[Fraction]:
 
 
 def _with_simpler_numbers(*parts: *_Parts) -> Iterator[_Parts]:
-    """One number, wherever it occurs or at one place, becomes 0, 1, a near integer or half, a part, or loses its sign."""
+    """One number, wherever it occurs or at one place, becomes 0, 1, an integer, a half, a part, or loses its sign."""
     inputs, targets, hidden, outgoing, masks = parts
     for old in sorted({x for row in (*inputs, *hidden, outgoing) for x in row}, key=lambda x: (-len(str(x)), x)):
         for new in _simpler(old):
