@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, Network, Problem, strategies
-from verify.certificate import Stationary, sealed
+from verify.certificate import Stationary
 from verify.checker import Accepted, check
 from verify.claims import Instance, global_exactly, is_kkt_point, read_instance
 from verify.claims.exact_programs import least_l1_norm, least_norm, least_squares_norm
@@ -19,6 +19,7 @@ from verify.exact import dot
 from verify.exactify import solve_exactly
 from verify.finding import Verdict
 from verify.problem import objective, outputs
+from verify.proposal import sealed
 
 F = Fraction
 matrices = st.integers(1, 3).flatmap(

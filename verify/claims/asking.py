@@ -13,13 +13,13 @@ import numpy as np
 
 from verify.auditing import audit
 from verify.audits import Audit
-from verify.certificate import LowerBound, OptimalWithin, Stationary, sealed
+from verify.certificate import LowerBound, OptimalWithin, Stationary
 from verify.claims.records import Instance
 from verify.exact import dot, sqrt_upper
 from verify.exact_networks import float_rows
 from verify.finding import Finding, Question, Verdict, decide, undecided
 from verify.local_optimality import local_optimality
-from verify.proposal import FLOAT_FAILURES, Proposal
+from verify.proposal import FLOAT_FAILURES, Proposal, sealed
 from verify.stationarity import stationarity
 from verify.symbolic.active_set import Direction, direction_of
 from verify.symbolic.exact_trees import exact_lower_bound

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from verify.claims.records import Instance
 from verify.exact import dot
-from verify.patterns import Sign, pattern
 from verify.problem import Bias, Goal
+from verify.statement import pattern
 
 __all__ = [
     "has_a_zero_neuron",
@@ -54,7 +54,7 @@ def has_a_zero_neuron(instance: Instance) -> bool:
 
 def has_no_zero_preactivation(instance: Instance) -> bool:
     """No point is on the kink of a neuron, so no neuron has the incoming weights 0 either."""
-    return all(Sign.KINK not in row for row in pattern(instance.problem, instance.network))
+    return all(0 not in row for row in pattern(instance.problem, instance.network))
 
 
 def is_wide_angle(instance: Instance) -> bool:

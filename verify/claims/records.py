@@ -10,9 +10,9 @@ from random import Random
 from types import MappingProxyType
 from typing import TYPE_CHECKING, final
 
-from verify.auditing import pose
 from verify.errors import InputError
 from verify.network import Network
+from verify.posing import pose
 from verify.problem import Bias, Dataset, Goal, Problem
 from verify.strategies import KKTPoint
 

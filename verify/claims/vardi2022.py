@@ -23,8 +23,8 @@ from verify.claims.predicates import (
 )
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.exact import dot
-from verify.patterns import Sign, pattern
 from verify.problem import objective, outputs
+from verify.statement import pattern
 from verify.strategies import (
     far_pairs,
     linear_kkt_points,
@@ -136,7 +136,7 @@ def _is_l1_optimal(instance: Instance) -> Judgement:
 def _has_a_kink(instance: Instance) -> bool:
     """A point is on the kink of a live neuron."""
     signs = pattern(instance.problem, instance.network)
-    return any(v and Sign.KINK in row for row, v in zip(signs, instance.network.output_weights, strict=True))
+    return any(v and 0 in row for row, v in zip(signs, instance.network.output_weights, strict=True))
 
 
 def _is_plane_relu(instance: Instance) -> bool:

@@ -11,8 +11,8 @@ from verify.cli.failures import Program
 from verify.cli.generating import data_command
 from verify.cli.regressing import regress_command
 from verify.cli.reproducing import reproduce_command
-from verify.cli.training import train_command
 from verify.cli.searching import search_command
+from verify.cli.training import train_command
 
 __all__ = ["main", "program"]
 
