@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, InputError, Network
@@ -24,6 +25,7 @@ from verify.claims import (
     write_case,
 )
 from verify.readers.cases import read_case
+from verify.search.pool import places
 from verify.strategies import known_margins, searched_kkt_points, single_teachers
 
 F = Fraction
@@ -65,6 +67,18 @@ def test_what_cannot_be_decided_is_registered_with_what_it_needs():
 def test_every_claim_says_where_it_is_from():
     assert all(claim.source.startswith("arXiv:") and claim.statement.endswith(".") for claim in ALL.values())
     assert all(claim.regime for claim in DECIDABLE)
+
+
+@pytest.mark.parametrize("place", places(ALL["vardi2022.thm4.3"], None))
+def test_settings_and_hypotheses_answer_for_instances_of_every_kind(place):
+    @settings(max_examples=5)
+    @given(places(ALL["vardi2022.thm4.3"], None)[place])
+    def ask(instance):
+        for claim in DECIDABLE:
+            if claim.setting(instance):
+                assert all(isinstance(claim.hypotheses[name](instance), bool) for name in claim.hypotheses)
+
+    ask()
 
 
 # ------------------------------------------------------------------------------------------------- planted falsehoods
