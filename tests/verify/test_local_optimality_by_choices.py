@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from tests.kkt_networks import random_kkt_points
 from tests.local_choices import cells, decide
 from tests.naive import counted, fits, kkt, lifted, neurons, objective, quantities, times
 from verify import Goal, Network
 from verify.certificate import Local, NotLocal
 from verify.local_optimality import local_optimality
 from verify.readers.cases import read_case
+from verify.strategies.random_kkt import random_kkt_points
 
 CASES = Path(__file__).parents[2] / "cases"
 CHUNKS, CHUNK, MOST_CHOICES = 10, 50, 256

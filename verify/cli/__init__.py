@@ -6,10 +6,12 @@ import click
 
 from verify.cli.auditing import audit_command
 from verify.cli.checking import check_command
+from verify.cli.claiming import claims_command
 from verify.cli.failures import Program
 from verify.cli.generating import data_command
 from verify.cli.regressing import regress_command
 from verify.cli.reproducing import reproduce_command
+from verify.cli.searching import search_command
 from verify.cli.training import train_command
 
 __all__ = ["main", "program"]
@@ -59,6 +61,8 @@ program.add_command(regress_command)
 program.add_command(data_command)
 program.add_command(train_command)
 program.add_command(reproduce_command)
+program.add_command(claims_command)
+program.add_command(search_command)
 
 
 def main() -> None:

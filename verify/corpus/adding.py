@@ -9,6 +9,7 @@ from pathlib import Path
 
 from verify.audits import Audit
 from verify.corpus.case_files import case_text, read_canonical, strict_case
+from verify.corpus.case_values import case_value
 from verify.errors import InputError
 from verify.finding import Verdict
 from verify.input_files import read_bytes
@@ -73,32 +74,5 @@ def _audited(source: Path) -> dict[str, object]:
         network = read_canonical(Network, source / "network.json")
     except (OSError, ValueError) as error:
         raise InputError(f"{source} is not the folder of a saved audit ({error}): give that, or a case file") from error
-    return {
-        "schema": "case-1",
-        "comment": "Added from a saved audit: say here what it shows.",
-        "source": "a saved audit",
-        "flags": ["from-audit"],
-        "problem": {
-            "goal": problem.goal.value,
-            "trained": problem.trained.value,
-            "bias": problem.bias.value,
-            "slope": str(problem.architecture.slope),
-            "inputs": [[str(x) for x in row] for row in problem.data.inputs],
-            "targets": [str(y) for y in problem.data.targets],
-        },
-        "network": network.to_json() if network.architecture.limits() else _shorthand(network),
-        "expect": {},
-    }
-
-
-def _shorthand(network: Network) -> dict[str, object]:
-    shape, inputs = network.architecture, network.architecture.inputs
-    value: dict[str, object] = {
-        "W": [[str(weight) for weight in row[:inputs]] for row in network.hidden_weights],
-        "v": [str(weight) for weight in network.output_weights],
-    }
-    if shape.bias:
-        value["b"] = [str(row[inputs]) for row in network.hidden_weights]
-    if shape.layers[0].entries is not None:
-        value["masks"] = [list(mask) for mask in shape.masks]
-    return value
+    comment = "Added from a saved audit: say here what it shows."
+    return case_value(problem, network, comment=comment, source="a saved audit", flags=["from-audit"])

@@ -5,7 +5,11 @@ shrink to few points, few neurons and small integers.
 """
 
 from verify.strategies.kkt import KKTPoint, kkt_points
+from verify.strategies.linear_kkt import linear_kkt_points, unequal_diagonals
+from verify.strategies.margins import KnownMargin, hinted, known_margins, linear_networks, orthogonally_separable
 from verify.strategies.numbers import orthonormal, positive_rationals, rationals, slopes, unit_vectors
+from verify.strategies.one_neuron import one_neuron_problems
+from verify.strategies.pairs import far_pairs, split_sizes, tied_pairs, wide_pairs
 from verify.strategies.points import (
     collinear,
     contradictory,
@@ -19,29 +23,52 @@ from verify.strategies.points import (
     separable,
     symmetric,
 )
+from verify.strategies.random_kkt import random_kkt_points, searched_kkt_points
+from verify.strategies.teachers import TeacherShape, single_teachers, teacher_shapes, z_matrix_teachers
+from verify.strategies.univariate import constant_networks, switching
 from verify.strategies.weights import networks, problems, with_dead_neurons, with_ties
 
 __all__ = [
     "KKTPoint",
+    "KnownMargin",
+    "TeacherShape",
     "collinear",
+    "constant_networks",
     "contradictory",
     "datasets",
     "duplicated",
+    "far_pairs",
+    "hinted",
     "kkt_points",
+    "known_margins",
     "labelled",
+    "linear_kkt_points",
+    "linear_networks",
     "nearly_orthogonal",
     "networks",
     "odd",
+    "one_neuron_problems",
     "orthogonal",
+    "orthogonally_separable",
     "orthonormal",
     "positive_rationals",
     "problems",
+    "random_kkt_points",
     "rationals",
     "scaled",
+    "searched_kkt_points",
     "separable",
+    "single_teachers",
     "slopes",
+    "split_sizes",
+    "switching",
     "symmetric",
+    "teacher_shapes",
+    "tied_pairs",
+    "unequal_diagonals",
     "unit_vectors",
+    "wide_pairs",
     "with_dead_neurons",
     "with_ties",
+    "z_matrix_teachers",
 ]

@@ -1,0 +1,152 @@
+"""The search for small counterexamples: what it finds, how it reduces, and its command."""
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import strategies as st
+
+from verify import Bias, Dataset, Goal, InputError, Network
+from verify.claims import Claim, Instance, Outcome, failed, held, read_instance, registry
+from verify.cli import program
+from verify.readers.cases import read_case
+from verify.search import search
+from verify.search.reducing import reduced
+
+F = Fraction
+ALL = registry()
+
+
+def posed(inputs, targets, W, v, **more):
+    return Instance.posed(Network.two_layer(W, v, **more), Dataset(inputs, targets), goal=Goal.MAX_MARGIN)
+
+
+# ------------------------------------------------------------------------------------------------------------ reducing
+
+
+def test_points_neurons_columns_and_digits_are_left_out():
+    hidden = [[F(1, 3), 2, 0], [1, 1, 1], [0, 5, F(9, 7)]]
+    large = posed([[3, F(7, 5), 1], [2, 1, 4]], [1, -1], hidden, [1, F(2, 3), -1])
+    small = reduced(large, lambda i: i.data.inputs[0][0] >= 2, time.monotonic() + 60)
+    assert small.size[:3] == (1, 1, 1)
+    assert 2 <= small.data.inputs[0][0] < 10
+    assert small.size[3] == 4
+
+
+def test_the_reduced_instance_is_still_one():
+    case = read_instance("max-margin/generic-relu")
+    claim = ALL["vardi2022.thm4.2.1"]
+    small = reduced(case, lambda i: claim.conclusion(i).outcome is Outcome.FAILED, time.monotonic() + 10)
+    assert claim.conclusion(small).outcome is Outcome.FAILED
+    assert small.size < case.size
+
+
+def test_masks_biases_and_duplicates_are_kept_in_order():
+    masked = posed([[1, 2]], [1], [[1, 0], [0, 2]], [1, 1], masks=[(0,), (1,)])
+    assert reduced(masked, lambda i: i.network.width == 2, time.monotonic() + 10).network.width == 2
+    biased = posed([[1, 2]], [1], [[1, 3]], [1], b=[F(5, 3)])
+    small = reduced(biased, lambda i: i.problem.bias is Bias.PENALISED, time.monotonic() + 10)
+    assert small.problem.bias is Bias.PENALISED
+    assert small.size[:3] == (1, 1, 1)
+
+
+def test_a_deadline_ends_it():
+    large = posed([[3, 2]], [1], [[1, 2]], [1])
+    assert reduced(large, lambda _: True, time.monotonic() - 1) == large
+
+
+# ----------------------------------------------------------------------------------------------------------- searching
+
+
+@pytest.mark.parametrize(
+    ("name", "drop", "most"),
+    [
+        ("vardi2022.thm3.2", "wide-angle", (2, 2, 2)),
+        ("vardi2022.thm4.2.1", "linear", (2, 2, 2)),
+        ("chistikov2023.zmatrix", "z-matrix", (3, 2, 3)),
+    ],
+)
+def test_a_hypothesis_is_found_to_be_needed(name, drop, most):
+    claim = ALL[name]
+    result = search(claim, drop=drop, minutes=0.5, stop_at=(*most, 60))
+    found = result.smallest.instance
+    assert found.size[:3] <= most
+    assert claim.setting(found)
+    assert claim.broken(found) == [drop]
+    assert claim.conclusion(found).outcome is Outcome.FAILED
+    assert result.smallest.place
+    assert result.tried > 0
+
+
+@pytest.mark.slow
+def test_a_tie_with_no_zero_neuron_is_found():
+    """A KKT point that is not local, of two neurons and two points, from the places that know nothing of ties."""
+    result = search(ALL["vardi2022.thm4.3"], drop="nonzero-preactivations", minutes=5, stop_at=(2, 2, 2, 99))
+    found = result.smallest
+    assert found.instance.size[:3] <= (2, 2, 2)
+    assert all(any(row) for row in found.instance.network.hidden_weights)
+    assert found.place.startswith("searched KKT points")
+
+
+def test_the_extremes_of_a_quantity():
+    result = search(ALL["safran2022.thm4.2"], minutes=0.1)
+    assert result.smallest is None
+    for group, found in result.extremes.items():
+        assert ALL["safran2022.thm4.2"].group(found.instance) == group
+        assert found.judgement.measured >= 1
+
+
+def test_nothing_is_found_where_nothing_is():
+    result = search(ALL["lai2026.lem3"], minutes=0.02)
+    assert result.smallest is None
+    assert result.seconds < 30
+
+
+def test_what_cannot_be_searched():
+    with pytest.raises(InputError, match="there is nothing to search for"):
+        search(ALL["vardi2022.thm4.4"])
+    with pytest.raises(InputError, match="has no hypothesis 'x': it has linear, nonzero-weights, kkt"):
+        search(ALL["vardi2022.thm4.2.1"], drop="x")
+
+
+def test_instances_without_a_hypothesis_can_be_given():
+    def pair(c):
+        return posed([[c]], [1], [[1]], [1])
+
+    claim = Claim(
+        id="mine.small", source="a test", statement="Small.", instances=st.integers(1, 3).map(pair), regime="",
+        hypotheses={"small": lambda i: i.data.inputs[0][0] <= 3}, setting=lambda i: i.size[:3] == (1, 1, 1),
+        conclusion=lambda i: held() if i.data.inputs[0][0] < 50 else failed("large"),
+        without={"small": st.integers(40, 999).map(pair)},
+    )  # fmt: skip
+    result = search(claim, drop="small", minutes=0.03)
+    assert result.smallest.place == "its instances without small"
+    assert 50 <= result.smallest.instance.data.inputs[0][0] <= 99
+    with pytest.raises(InputError, match="none of its hypotheses"):
+        replace(claim, without={"other": st.just(pair(1))})
+
+
+def test_the_command(tmp_path, capsys):
+    arguments = ["search", "chistikov2023.zmatrix", "--drop", "z-matrix", "--minutes", "0.05", "--cases", str(tmp_path)]
+    assert program.main(arguments, standalone_mode=False) == 0
+    said = capsys.readouterr()
+    assert "chistikov2023.zmatrix without 'z-matrix'" in said.out
+    assert "false here: M > 0" in said.out
+    assert "points, 2 neurons" in said.err or "points, 1 neurons" in said.err
+    (file,) = tmp_path.iterdir()
+    assert read_case(file.read_bytes(), "case").flags == ("counterexample",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["vardi2022"], "vardi2022 stands for"),
+        (["vardi2022.thm9"], "is not the id of a claim"),
+        (["vardi2022.thm4.3", "--drop", "x"], "has no hypothesis 'x'"),
+        (["vardi2022.thm4.3", "--minutes", "0"], "see isoptimal search --help"),
+    ],
+)
+def test_bad_calls(arguments, said, capsys):
+    assert program.main(["search", *arguments], prog_name="isoptimal", standalone_mode=False) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,163 @@
+"""The questions that conclusions ask: each answer is a verdict whose certificate the checker accepted.
+
+`stationary` and `global_exactly` are exact (tolerance 0); `audited` is the audit within 1e-7, as for cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from verify.auditing import audit
+from verify.audits import Audit
+from verify.certificate import LowerBound, OptimalWithin, Stationary
+from verify.claims.records import Instance
+from verify.exact import dot, sqrt_upper
+from verify.exact_networks import float_rows
+from verify.finding import Finding, Question, Verdict, decide, undecided
+from verify.local_optimality import local_optimality
+from verify.proposal import FLOAT_FAILURES, Proposal, sealed
+from verify.stationarity import stationarity
+from verify.symbolic.active_set import Direction, direction_of
+from verify.symbolic.exact_trees import exact_lower_bound
+
+__all__ = ["audited", "global_exactly", "is_kkt_point", "locally", "multipliers_of", "stationary"]
+
+TOLERANCE = Fraction(1, 10**7)
+_MOST_DIRECTIONS = 40
+
+
+@lru_cache(maxsize=32)
+def audited(instance: Instance) -> Audit:
+    """The audit within a relative gap of 1e-7; stationarity exactly."""
+    problem = instance.problem
+    return audit(
+        instance.network, problem.data, goal=problem.goal, bias=problem.bias, trained=problem.trained, tol=TOLERANCE,
+        stationary_tol=0,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=128)
+def stationary(instance: Instance) -> Finding:
+    """Whether the network fits and is a Clarke KKT point, exactly."""
+    problem, network = instance.problem, instance.network
+    try:
+        with np.errstate(all="ignore"):
+            proposal = stationarity(problem, network, network, Fraction(0))
+    except FLOAT_FAILURES as error:
+        proposal = Proposal(reason=f"the floating-point search failed ({error})")
+    return decide(Question.STATIONARY, problem, network, proposal)
+
+
+def is_kkt_point(instance: Instance) -> bool:
+    """The network is proved to be a KKT point, exactly."""
+    return stationary(instance).verdict is Verdict.PROVED
+
+
+@lru_cache(maxsize=128)
+def locally(instance: Instance) -> Finding:
+    """Whether the network is a local optimum: from its stationarity when that is refuted, else decided."""
+    problem, network = instance.problem, instance.network
+    question, found = Question.LOCAL_OPTIMUM, stationary(instance)
+    if found.verdict is Verdict.REFUTED:
+        proposal = Proposal(certificate=found.certificates[0], reason="it is not even stationary")
+        return decide(question, problem, network, proposal)
+    if found.verdict is Verdict.UNDECIDED:
+        return undecided(question, f"it is not known whether the network is stationary ({found.reason})")
+    try:
+        with np.errstate(all="ignore"):
+            return decide(question, problem, network, local_optimality(problem, network, network))
+    except FLOAT_FAILURES as error:
+        return undecided(question, f"the floating-point search failed ({error})")
+
+
+def multipliers_of(found: Finding) -> tuple[tuple[int, Fraction], ...]:
+    """The multipliers of the certificate of an exact KKT point; empty when there is none."""
+    proof = found.certificates[0] if found.certificates else None
+    return tuple((i, Fraction(m)) for i, m in proof.multipliers) if isinstance(proof, Stationary) else ()
+
+
+@lru_cache(maxsize=32)
+def global_exactly(instance: Instance) -> Finding:
+    """Whether no network of any width is better, with tolerance 0; refuted by the audit's better network.
+
+    Proved by the network's own multipliers: sum lambda_i (y_i) / beta equals its objective, and trees show
+    |h(u)| <= beta ||u||. Needs a KKT point whose live directions w_j / ||w_j|| are rational. Incomplete where several
+    sets of multipliers exist and those found are not dual feasible.
+    """
+    question, found = Question.GLOBAL_ANY_WIDTH, stationary(instance)
+    if found.verdict is Verdict.PROVED:
+        lower = _own_lower_bound(instance, multipliers_of(found))
+        if lower is not None:
+            bound = sealed(instance.problem, None, lower)
+            proof = OptimalWithin(tolerance=Fraction(0), lower=bound)  # pyright: ignore[reportArgumentType]
+            proposal = Proposal(certificate=proof, reason="its own multipliers bound every network of any width")
+            exact = decide(question, instance.problem, instance.network, proposal)
+            if exact.verdict is Verdict.PROVED:
+                return exact
+    wide = audited(instance).global_any_width
+    if wide.verdict is Verdict.REFUTED:
+        return wide
+    return undecided(question, f"not proved with tolerance 0 ({wide.verdict.value} within 1e-7)")
+
+
+def _own_lower_bound(instance: Instance, multipliers: Sequence[tuple[int, Fraction]]) -> LowerBound | None:
+    problem = instance.problem
+    support = [i for i, value in multipliers if value]
+    values = [value for _, value in multipliers if value]
+    live = _directions(instance)
+    if live is None or not support:
+        return None
+    directions, vectors = live
+    rows = float_rows(problem)
+    try:
+        with np.errstate(all="ignore"):
+            while len(directions) <= _MOST_DIRECTIONS:
+                found = exact_lower_bound(problem, support, values, directions, vectors)
+                if found is None or isinstance(found, LowerBound):
+                    return found
+                exact = _rational_unit(found.vector.tolist())
+                if exact is None:
+                    return None
+                directions.append(direction_of(rows, found.mask, found.sign, found.vector))
+                vectors.append(exact)
+    except FLOAT_FAILURES:
+        return None
+    return None
+
+
+def _directions(instance: Instance) -> tuple[list[Direction], list[list[Fraction]]] | None:
+    """The distinct live directions with their exact unit vectors; None when one is irrational."""
+    problem, network = instance.problem, instance.network
+    rows = float_rows(problem)
+    directions: list[Direction] = []
+    vectors: list[list[Fraction]] = []
+    kept: set[tuple[int, int, tuple[Fraction, ...]]] = set()
+    shape = network.architecture
+    classes = list(problem.mask_classes)
+    for weights, v, mask in zip(network.hidden_weights, network.output_weights, shape.masks, strict=True):
+        if not v or not any(weights):
+            continue
+        square = dot(weights, weights)
+        norm = sqrt_upper(square)
+        if norm * norm != square:
+            return None
+        unit = tuple(w / norm for w in weights)
+        place, sign = classes.index(tuple(mask)), 1 if v > 0 else -1
+        if (place, sign, unit) not in kept:
+            kept.add((place, sign, unit))
+            directions.append(direction_of(rows, place, sign, np.array([float(w) for w in unit])))
+            vectors.append(list(unit))
+    return directions, vectors
+
+
+def _rational_unit(vector: Sequence[float]) -> list[Fraction] | None:
+    """The exact unit vector with short entries near floats, if there is one."""
+    for most in (1, 10, 100, 1000, 10000):
+        exact = [Fraction(value).limit_denominator(most) for value in vector]
+        if dot(exact, exact) == 1 and all(abs(float(x) - value) < 1e-7 for x, value in zip(exact, vector, strict=True)):
+            return exact
+    return None

@@ -1,0 +1,20 @@
+"""Confidence intervals of probabilities."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+__all__ = ["clopper_pearson"]
+
+
+def clopper_pearson(successes: int, trials: int, confidence: Fraction = Fraction(99, 100)) -> tuple[float, float]:
+    """The exact two-sided interval: each end is exceeded with probability at most (1 - confidence) / 2.
+
+    Holds for every true probability, as it inverts the binomial tests. Source: Clopper, Pearson 1934.
+    """
+    from scipy.stats import beta
+
+    tail = float(1 - confidence) / 2
+    low = 0.0 if successes == 0 else float(beta.ppf(tail, successes, trials - successes + 1))
+    high = 1.0 if successes == trials else float(beta.ppf(1 - tail, successes + 1, trials - successes))
+    return low, high

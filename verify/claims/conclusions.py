@@ -1,0 +1,48 @@
+"""Conclusions that several claims share: verdicts with certificates, as judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from verify.claims.asking import audited, global_exactly, locally, stationary
+from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
+from verify.finding import Finding, Verdict
+
+__all__ = ["is_global", "is_local", "is_local_not_global", "is_stationary_not_local", "judged"]
+
+
+def judged(found: Finding, wanted: Verdict = Verdict.PROVED) -> Judgement:
+    """A verdict as a judgement: held when it is the wanted one, undecided when it is open."""
+    what = f"{found.question.value.replace('_', ' ')} {found.verdict.value}: {found.reason}"
+    if found.verdict is Verdict.UNDECIDED:
+        return undecided(what)
+    return held(what) if found.verdict is wanted else failed(what)
+
+
+def is_global(instance: Instance) -> Judgement:
+    """No network of any width (with these masks) is better, with tolerance 0."""
+    return judged(global_exactly(instance))
+
+
+def is_local(instance: Instance) -> Judgement:
+    """The network is a local optimum."""
+    return judged(locally(instance))
+
+
+def is_stationary_not_local(instance: Instance) -> Judgement:
+    """The network is a KKT point, and better ones are arbitrarily near."""
+    return _both(judged(stationary(instance)), lambda: judged(locally(instance), Verdict.REFUTED))
+
+
+def is_local_not_global(instance: Instance) -> Judgement:
+    """The network is a local optimum, and another one of at most its width is better."""
+    return _both(is_local(instance), lambda: judged(audited(instance).global_optimum, Verdict.REFUTED))
+
+
+def _both(first: Judgement, second: Callable[[], Judgement]) -> Judgement:
+    if first.outcome is Outcome.FAILED:
+        return first
+    other = second()
+    if other.outcome is Outcome.HELD:
+        return first if first.outcome is Outcome.UNDECIDED else other
+    return other

@@ -1,0 +1,178 @@
+"""The records of a claim: what it says and of what, what it concludes, which hypotheses it cannot do without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from random import Random
+from types import MappingProxyType
+from typing import TYPE_CHECKING, final
+
+from verify.errors import InputError
+from verify.network import Network
+from verify.posing import pose
+from verify.problem import Bias, Dataset, Goal, Problem
+from verify.strategies import KKTPoint
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    from verify.readers.cases import Case
+
+__all__ = ["DECIDABLE", "OPEN", "Claim", "Instance", "Judgement", "Outcome", "failed", "held", "undecided"]
+
+OPEN = "open"
+"""In place of a sharp case: none is known."""
+
+DECIDABLE = "decidable"
+_NOT_YET = "not yet decidable here: needs "
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """What a claim speaks of: a problem and a network, as in a case file."""
+
+    problem: Problem
+    network: Network
+
+    @classmethod
+    def of(cls, given: KKTPoint | Case) -> Instance:
+        """The problem and the network of a KKT point or a case."""
+        return cls(given.problem, given.network)
+
+    @classmethod
+    def posed(cls, network: Network, data: Dataset, *, goal: Goal | None = None, bias: Bias | None = None) -> Instance:
+        """The problem that an audit would pose for these data and this network."""
+        return cls(pose(network, data, goal=goal, bias=bias), network)
+
+    @property
+    def data(self) -> Dataset:
+        """The points and targets."""
+        return self.problem.data
+
+    @property
+    def slope(self) -> Fraction:
+        """The slope of the activation."""
+        return self.network.architecture.slope
+
+    @property
+    def size(self) -> tuple[int, int, int, int]:
+        """(points, neurons, dimension, digits of all numbers): counterexamples are compared by this."""
+        numbers = [x for row in self.data.inputs for x in row]
+        numbers += [*self.data.targets, *(w for layer in self.network.parameters for w in layer)]
+        digits = sum(len(str(abs(x.numerator))) + len(str(x.denominator)) * (x.denominator > 1) for x in numbers)
+        return len(self.data), self.network.width, self.data.dimension, digits
+
+
+@final
+class Outcome(Enum):
+    """What became of the conclusion on one instance; UNDECIDED is neither."""
+
+    HELD = "held"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """An outcome with the reason; measured: the quantity that a claim bounds, where it has one."""
+
+    outcome: Outcome
+    reason: str
+    measured: Fraction | None = None
+
+
+def held(reason: str = "", *, measured: Fraction | int | None = None) -> Judgement:
+    """The conclusion is proved on this instance."""
+    return Judgement(Outcome.HELD, reason, None if measured is None else Fraction(measured))
+
+
+def failed(reason: str, *, measured: Fraction | int | None = None) -> Judgement:
+    """The conclusion is proved to be false on this instance."""
+    return Judgement(Outcome.FAILED, reason, None if measured is None else Fraction(measured))
+
+
+def undecided(reason: str) -> Judgement:
+    """Neither is proved."""
+    return Judgement(Outcome.UNDECIDED, reason)
+
+
+def _always(_: Instance) -> bool:
+    return True
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A theorem as something that runs.
+
+    id: such as "vardi2022.thm4.3".   source: arXiv number and version, and the theorem.   statement: one sentence.
+    setting: which instances the statement speaks of at all, whatever its hypotheses.
+    hypotheses: by a short name, a predicate that is True where the hypothesis is shown to hold.
+    conclusion: decides one instance; its verdicts rest on the checker or on exact arithmetic.
+    instances: a strategy that builds instances on which all hypotheses hold.
+    sharp: for each hypothesis a case, as a path below cases/, that breaks this one only and falsifies the conclusion;
+    OPEN, or no entry, when none is known.
+    without: for a hypothesis, a strategy of instances on which all the others hold, where a search finds few itself.
+    regime: what was scaled down for a computer, and what is not decided of the statement.
+    quantity: what `Judgement.measured` measures; group: a number of each instance, for which a search looks for the
+    largest quantity.
+    needs: what has to be built before it can be decided; empty for a claim that runs.   kind: "property", "trained"
+    (instances come out of trainings), or "chance".
+    chance: the conclusion holds with at least this probability over `trial`, which draws one instance.
+    """
+
+    id: str
+    source: str
+    statement: str
+    setting: Callable[[Instance], bool] = _always
+    hypotheses: Mapping[str, Callable[[Instance], bool]] = field(default_factory=dict[str, Callable[[Instance], bool]])
+    conclusion: Callable[[Instance], Judgement] | None = None
+    instances: SearchStrategy[Instance] | None = None
+    sharp: Mapping[str, str] = field(default_factory=dict[str, str])
+    without: Mapping[str, SearchStrategy[Instance]] = field(default_factory=dict)  # pyright: ignore[reportUnknownVariableType]
+    regime: str = ""
+    quantity: str = ""
+    group: Callable[[Instance], int] | None = None
+    needs: str = ""
+    kind: str = "property"
+    chance: Fraction | None = None
+    trial: Callable[[Random], Instance] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.id or any(part.isspace() for part in self.id):
+            raise InputError(f"the id of a claim is {self.id!r}: give a name without spaces, such as 'mine.lemma1'")
+        if not self.needs and self.conclusion is None:
+            raise InputError(f"claim {self.id} has no conclusion: give one, or say in `needs` what is missing")
+        if not self.needs and (self.trial if self.kind == "chance" else self.instances) is None:
+            raise InputError(f"claim {self.id} has no {'trial' if self.kind == 'chance' else 'instances'}: give one")
+        if unknown := sorted((self.sharp.keys() | self.without.keys()) - self.hypotheses.keys()):
+            raise InputError(f"claim {self.id} speaks of {unknown[0]!r}, which is none of its hypotheses")
+        if (self.kind == "chance") is not (self.chance is not None):
+            raise InputError(f"claim {self.id} must have a chance exactly when its kind is 'chance'")
+        if self.kind not in ("property", "trained", "chance"):
+            raise InputError(f"claim {self.id} has the kind {self.kind!r}: take 'property', 'trained' or 'chance'")
+        for name in ("hypotheses", "sharp", "without"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    @property
+    def status(self) -> str:
+        """Either "decidable" or "not yet decidable here: needs ..."."""
+        return f"{_NOT_YET}{self.needs}" if self.needs else DECIDABLE
+
+    @property
+    def is_decidable(self) -> bool:
+        """Whether it can be run."""
+        return not self.needs
+
+    def broken(self, instance: Instance) -> list[str]:
+        """The hypotheses that are not shown to hold on an instance."""
+        return [name for name, holds in self.hypotheses.items() if not holds(instance)]
+
+    def sharp_case(self, hypothesis: str) -> str:
+        """The path of the case that shows a hypothesis to be needed, or OPEN."""
+        return self.sharp.get(hypothesis, OPEN)

@@ -1,0 +1,208 @@
+"""One claim is run: instances are drawn and decided, a counterexample is shrunk, and everything is counted."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from fractions import Fraction
+from random import Random
+from typing import final
+
+from hypothesis import HealthCheck, Phase, Verbosity, errors, given, seed, settings
+from hypothesis import strategies as st
+
+from verify.claims.chances import clopper_pearson
+from verify.claims.records import Claim, Instance, Judgement, Outcome
+
+__all__ = ["Counterexample", "Run", "run"]
+
+CONFIDENCE = Fraction(99, 100)
+"""Of the intervals of claims about probabilities."""
+
+_SHRINKING = 0.5
+"""The part of a claim's time that is left for shrinking at least, relative to what was used before."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """An instance on which all hypotheses hold and the conclusion is proved to be false."""
+
+    instance: Instance
+    reason: str
+
+
+@final
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """What came of running a claim.
+
+    tried = held + failed + undecided.   rejected: draws that the strategy gave up.   faults: why the run says nothing,
+    such as instances that break a hypothesis.   reasons: of what stayed undecided, with counts.
+    measured: the least and the greatest value of the claim's quantity.   interval: of a probability, at 99 %.
+    is_complete: False when the time limit came first.
+    """
+
+    claim: Claim
+    seconds: float = 0.0
+    held: int = 0
+    failed: int = 0
+    undecided: int = 0
+    rejected: int = 0
+    reasons: dict[str, int] = field(default_factory=dict[str, int])
+    faults: list[str] = field(default_factory=list[str])
+    counterexample: Counterexample | None = None
+    measured: tuple[Fraction, Fraction] | None = None
+    interval: tuple[float, float] | None = None
+    is_complete: bool = True
+
+    @property
+    def tried(self) -> int:
+        """The instances that were decided or left undecided; shrinking does not count."""
+        return self.held + self.failed + self.undecided
+
+    @property
+    def outcome(self) -> str:
+        """One of "failed", "not run", "undecided" (nothing was decided) and "held" (on all that was decided)."""
+        if not self.claim.is_decidable:
+            return "not run"
+        if self.faults or self.counterexample is not None:
+            return "failed"
+        if self.interval is not None and self.claim.chance is not None:
+            low, high = self.interval
+            chance = float(self.claim.chance)
+            return "failed" if high < chance else "held" if low >= chance else "undecided"
+        return "held" if self.held else "undecided"
+
+    def note(self, judgement: Judgement) -> None:
+        """Count one instance."""
+        match judgement.outcome:
+            case Outcome.HELD:
+                self.held += 1
+            case Outcome.FAILED:
+                self.failed += 1
+            case Outcome.UNDECIDED:
+                self.undecided += 1
+                self.reasons[judgement.reason] = self.reasons.get(judgement.reason, 0) + 1
+        value = judgement.measured
+        if value is not None:
+            low, high = self.measured or (value, value)
+            self.measured = min(low, value), max(high, value)
+
+
+class _TimeIsUp(BaseException):
+    """Leaves hypothesis at once; it would try to shrink an Exception."""
+
+
+class _Falsified(Exception):  # noqa: N818 (it is no error of ours)
+    """What makes hypothesis shrink."""
+
+
+def run(claim: Claim, *, examples: int = 200, seed: int = 0, time_limit: float | None = None) -> Run:
+    """Try a claim on at most `examples` instances; the first counterexample is shrunk.
+
+    seed: the same for the same numbers; the draws are those of hypothesis, without its database, with health checks.
+    time_limit: seconds after which no further instance is tried; half as much again goes into shrinking.
+
+    Sound: a counterexample is one, as its hypotheses and the negation of the conclusion were proved. Not complete: a
+    claim that held on all instances may be false.
+    """
+    result = Run(claim=claim)
+    began = time.monotonic()
+    try:
+        if claim.is_decidable and claim.kind == "chance":
+            _sample(claim, result, examples, seed, began, time_limit)
+        elif claim.is_decidable:
+            _search(claim, result, examples, seed, began, time_limit)
+    finally:
+        result.seconds = time.monotonic() - began
+    return result
+
+
+def _search(claim: Claim, result: Run, examples: int, seed_: int, began: float, time_limit: float | None) -> None:
+    def is_late(factor: float) -> bool:
+        return time_limit is not None and time.monotonic() - began > factor * time_limit
+
+    @seed(seed_)
+    @settings(
+        max_examples=examples, database=None, deadline=None, verbosity=Verbosity.quiet, print_blob=False,
+        report_multiple_bugs=False, phases=(Phase.generate, Phase.shrink), suppress_health_check=[HealthCheck.too_slow],
+    )  # fmt: skip
+    @given(st.data())
+    def attempt(data: st.DataObject) -> None:
+        is_shrinking = result.counterexample is not None
+        try:
+            instance = data.draw(claim.instances)  # pyright: ignore[reportArgumentType]
+        except BaseException:
+            result.rejected += not is_shrinking and _is_given_up(data)
+            raise
+        if is_late(1 + _SHRINKING if is_shrinking else 1):
+            raise _TimeIsUp  # after the draw: hypothesis expects the same draws again
+        fault = _fault(claim, instance)
+        if fault:
+            result.faults.append(fault)
+            raise _TimeIsUp
+        judgement = _judged(claim, instance)
+        if not is_shrinking:
+            result.note(judgement)
+        if judgement.outcome is Outcome.FAILED:
+            known = result.counterexample
+            if known is None or instance.size <= known.instance.size:
+                result.counterexample = Counterexample(instance, judgement.reason)
+            raise _Falsified(judgement.reason)
+
+    try:
+        attempt()
+    except _Falsified:
+        pass
+    except _TimeIsUp:
+        result.is_complete = False
+    except (errors.Flaky, errors.FailedHealthCheck, errors.Unsatisfiable) as error:
+        result.faults.append(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+
+
+def _is_given_up(data: st.DataObject) -> bool:
+    """Whether a draw ended in a filter; hypothesis also ends draws by itself, those that outgrow what they mutate."""
+    status = getattr(getattr(data, "conjecture_data", None), "status", None)
+    return getattr(status, "name", "") != "OVERRUN"
+
+
+def _fault(claim: Claim, instance: Instance) -> str:
+    """Why the instance is none: the strategy of the claim is wrong, not the claim."""
+    if not claim.setting(instance):
+        return f"its instances include one outside its setting: {_described(instance)}"
+    broken = claim.broken(instance)
+    if broken:
+        return f"its instances include one on which {broken[0]!r} is not shown to hold: {_described(instance)}"
+    return ""
+
+
+def _described(instance: Instance) -> str:
+    points, neurons, dimension, _ = instance.size
+    return f"{points} points, {neurons} neurons, dimension {dimension}: {instance.problem.canonical_text():.400}"
+
+
+def _judged(claim: Claim, instance: Instance) -> Judgement:
+    if claim.conclusion is None:
+        return Judgement(Outcome.UNDECIDED, "it has no conclusion")
+    return claim.conclusion(instance)
+
+
+def _sample(claim: Claim, result: Run, examples: int, seed_: int, began: float, time_limit: float | None) -> None:
+    """Independent trials; undecided ones count as failures at the lower end and as successes at the upper one."""
+    for number in range(examples):
+        if time_limit is not None and time.monotonic() - began > time_limit:
+            result.is_complete = False
+            break
+        if claim.trial is None:
+            break
+        instance = claim.trial(Random(f"{claim.id} {seed_} {number}"))  # noqa: S311
+        fault = _fault(claim, instance)
+        if fault:
+            result.faults.append(fault)
+            return
+        result.note(_judged(claim, instance))
+    if result.tried:
+        low, _ = clopper_pearson(result.held, result.tried, CONFIDENCE)
+        _, high = clopper_pearson(result.held + result.undecided, result.tried, CONFIDENCE)
+        result.interval = low, high

@@ -1,0 +1,152 @@
+"""What came of the claims, as tables for a terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, cast
+
+from rich.table import Table
+from rich.text import Text
+
+from verify.claims.collection import PAPERS
+from verify.claims.records import OPEN, Claim
+from verify.claims.running import Run
+from verify.errors import InputError
+
+__all__ = ["as_json", "listing", "overview", "paper_tables", "tables_of"]
+
+PaperTables = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
+
+_STYLES = {"held": "green", "failed": "bold red", "undecided": "yellow", "not run": "dim"}
+
+
+def overview(results: Iterable[Run]) -> list[Table]:
+    """One line for each claim: outcome, instances on which it held, failed or stayed open, seconds, remarks.
+
+    Those that cannot be decided yet stand below, with what they need.
+    """
+    found = list(results)
+    run_ones = [result for result in found if result.claim.is_decidable]
+    waiting = [result.claim for result in found if not result.claim.is_decidable]
+    drawn: list[Table] = []
+    if run_ones:
+        table = _table("claim", "outcome", "held", "failed", "open", "s", "")
+        table.columns[0].no_wrap = True
+        for column in table.columns[2:6]:
+            column.justify = "right"
+        for result in run_ones:
+            outcome = Text(result.outcome, style=_STYLES[result.outcome])
+            counts = (result.held, result.failed, result.undecided)
+            table.add_row(result.claim.id, outcome, *map(str, counts), f"{result.seconds:.1f}", _remark(result))
+        drawn.append(table)
+    if waiting:
+        table = _table("not yet decidable here", "needs", "statement")
+        for claim in waiting:
+            table.add_row(claim.id, claim.needs, claim.statement, style="dim")
+        drawn.append(table)
+    return drawn
+
+
+def _remark(result: Run) -> str:
+    claim, parts = result.claim, list[str]()
+    if result.measured is not None:
+        low, high = result.measured
+        parts.append(f"{claim.quantity or 'measured'} {low}" + (f" to {high}" if high != low else ""))
+    if result.interval is not None:
+        low, high = result.interval
+        parts.append(f"probability in [{low:.3f}, {high:.3f}] at 99 %")
+    if result.rejected * 20 > result.tried:
+        parts.append(f"{result.rejected} draws given up")
+    if not result.is_complete and result.counterexample is None:
+        parts.append("time limit")
+    return "; ".join(parts)
+
+
+def listing(claims: Iterable[Claim]) -> Table:
+    """The claims with what they say, where they are from, and the hypotheses that they are known to need."""
+    table = _table("claim", "statement", "hypotheses (* a case shows that it is needed)")
+    for claim in claims:
+        names = [f"{name}{'*' if claim.sharp_case(name) != OPEN else ''}" for name in claim.hypotheses]
+        status = "" if claim.is_decidable else f" ({claim.status})"
+        table.add_row(claim.id, f"{claim.statement} [{claim.source}]{status}", ", ".join(names))
+    return table
+
+
+def tables_of(paper: str) -> PaperTables:
+    """The tables of a paper; InputError when it has none here."""
+    if paper in PAPERS:
+        found = getattr(import_module(f"verify.claims.{paper}"), "TABLES", None)
+        if found is not None:
+            return found
+    known = [name for name in PAPERS if hasattr(import_module(f"verify.claims.{name}"), "TABLES")]
+    raise InputError(f"--table {paper}: there is no table of that paper, only of {', '.join(known)}")
+
+
+def paper_tables(tables: PaperTables, results: Iterable[Run]) -> list[Table]:
+    """The paper's tables with what became of the claims behind every cell."""
+    found = {result.claim.id: result for result in results}
+    drawn: list[Table] = []
+    for title, rows in tables.items():
+        table = _table("", "linear", "ReLU", title=title)
+        for name, cells in rows.items():
+            table.add_row(name, *(_cell(cell, found) for cell in cells))
+        drawn.append(table)
+    return drawn
+
+
+def _cell(cell: Sequence[str], found: Mapping[str, Run]) -> Text:
+    says, *ids = cell
+    text = Text(says)
+    for name in ids:
+        result = found.get(name)
+        outcome = "not run" if result is None else result.outcome
+        count = f" on {result.held}" if result is not None and result.held else ""
+        text.append(f"\n{name}: ")
+        text.append(f"{outcome}{count}", style=_STYLES[outcome])
+    return text
+
+
+def as_json(results: Iterable[Run], *, examples: int, seed: int) -> dict[str, object]:
+    """The results as a JSON object of schema "claims-1"."""
+    return {"schema": "claims-1", "examples": examples, "seed": seed, "claims": [_json(result) for result in results]}
+
+
+def _json(result: Run) -> dict[str, object]:
+    claim = result.claim
+    value: dict[str, Any] = {
+        "id": claim.id,
+        "source": claim.source,
+        "statement": claim.statement,
+        "status": claim.status,
+        "regime": claim.regime,
+        "hypotheses": {name: claim.sharp_case(name) for name in claim.hypotheses},
+        "outcome": result.outcome,
+    }
+    if not claim.is_decidable:
+        return value
+    value |= {name: getattr(result, name) for name in ("tried", "held", "failed", "undecided", "rejected")}
+    value |= {"undecided_because": result.reasons, "faults": result.faults, "complete": result.is_complete}
+    value |= {"seconds": round(result.seconds, 3), "counterexample": None}
+    if result.measured is not None:
+        value["measured"] = {"quantity": claim.quantity, "range": [str(end) for end in result.measured]}
+    if result.interval is not None:
+        value["interval"] = list(result.interval)
+    if result.counterexample is not None:
+        instance = result.counterexample.instance
+        value["counterexample"] = {
+            "reason": result.counterexample.reason,
+            "problem": cast("object", instance.problem.to_json()),
+            "network": instance.network.to_json(),
+        }
+    return value
+
+
+def _table(*columns: str, title: str = "") -> Table:
+    from rich.box import SIMPLE_HEAD
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", title=title or None,
+                  title_justify="left", title_style="bold")  # fmt: skip
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    return table

@@ -1,0 +1,133 @@
+"""`isoptimal claims`: theorems are tried on instance after instance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.places import check_file
+from verify.errors import InputError
+
+if TYPE_CHECKING:
+    from verify.claims import Claim, Run
+
+__all__ = ["claims_command"]
+
+
+@click.command(
+    "claims",
+    short_help="Try theorems of the papers, or your own, on random exact instances.",
+    epilog="""\b
+Examples:
+  isoptimal claims
+  isoptimal claims vardi2022.thm4.3 --examples 1000 --seed 7
+  isoptimal claims vardi2022 --table vardi2022
+  isoptimal claims --from my_claims.py mine.lemma1
+""",
+)
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--examples", type=click.IntRange(min=1), default=200, show_default=True, help="Instances of each claim.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the instances: the same ones for the same.")
+@click.option("--table", "paper", metavar="PAPER", help="Also print the paper's own tables, such as vardi2022.")
+@click.option("--from", "modules", metavar="MODULE", multiple=True, help="A module or .py file with claims of yours.")
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For each claim.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON; - for standard output.")
+@click.option("--cases", "folder", metavar="DIR", help="Write counterexamples into DIR as case files.")
+@click.option("--list", "is_listing", is_flag=True, help="Only name the claims, with their statements.")
+@debug_option
+def claims_command(
+    ids: tuple[str, ...],
+    examples: int,
+    seed: int,
+    paper: str | None,
+    modules: tuple[str, ...],
+    time_limit: float | None,
+    json_file: str | None,
+    folder: str | None,
+    is_listing: bool,
+) -> int:
+    """Try the claims with these IDs (a paper's name stands for all of its claims; by default all claims).
+
+    Each instance is decided with certificates that the checker accepts. A counterexample is shrunk and shown as a case
+    file. Exit status 1 when a claim failed.
+    """
+    check_solvers_are_ours()
+    from verify.claims import as_case, claims
+    from verify.claims.tables import listing, overview, paper_tables, tables_of
+
+    chosen = claims(ids, modules)
+    if json_file is not None and json_file != "-":
+        check_file(json_file, (), None)
+    tables = None if paper is None else tables_of(paper)
+    console = _console()
+    if is_listing:
+        console.print(listing(chosen))
+        return 0
+    results = _run_all(chosen, examples, seed, time_limit)
+    if json_file != "-":
+        console.print(*overview(results))
+        if tables is not None:
+            console.print(*paper_tables(tables, results))
+        for result in results:
+            _explain(result, folder, as_case)
+    if json_file is not None:
+        _write(json_file, results, examples, seed)
+    return int(any(result.outcome == "failed" for result in results))
+
+
+def _console():
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def _run_all(chosen: Iterable[Claim], examples: int, seed: int, time_limit: float | None) -> list[Run]:
+    from rich.console import Console
+
+    from verify.claims import run
+
+    watched = Console(stderr=True)
+    results: list[Run] = []
+    for claim in chosen:
+        if watched.is_terminal and claim.is_decidable:
+            with watched.status(claim.id, spinner="line" if watched.options.ascii_only else "dots"):
+                results.append(run(claim, examples=examples, seed=seed, time_limit=time_limit))
+        else:
+            results.append(run(claim, examples=examples, seed=seed, time_limit=time_limit))
+    return results
+
+
+def _explain(result: Run, folder: str | None, as_case: object) -> None:
+    """Faults, and the shrunk counterexample as a case file."""
+    from verify.claims import write_case
+
+    claim = result.claim
+    for fault in result.faults:
+        click.echo(f"\n{claim.id}: {fault}")
+    found = result.counterexample
+    if found is None or not callable(as_case):
+        return
+    comment = f"Refutes {claim.id}: {found.reason}."
+    click.echo(f"\n{claim.id} is false here: {found.reason}\n")
+    click.echo(as_case(found.instance, comment=comment, source=f"isoptimal claims {claim.id}"), nl=False)
+    if folder is not None:
+        file = write_case(found.instance, folder, claim.id, comment=comment, source=f"isoptimal claims {claim.id}")
+        click.echo(f"\nwritten to {file}; isoptimal regress --add {file} puts it into the corpus")
+
+
+def _write(file: str, results: Sequence[Run], examples: int, seed: int) -> None:
+    from verify.claims.tables import as_json
+
+    text = json.dumps(as_json(results, examples=examples, seed=seed), indent=2, ensure_ascii=False) + "\n"
+    if file == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{file} cannot be written ({error.strerror})") from error

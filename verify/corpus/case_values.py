@@ -1,0 +1,45 @@
+"""A problem and a network as the JSON value of a case file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verify.network import Network
+from verify.problem import Problem
+
+__all__ = ["case_value"]
+
+
+def case_value(
+    problem: Problem, network: Network, *, comment: str, source: str, flags: Sequence[str]
+) -> dict[str, object]:
+    """The case that expects nothing yet; the network in the shorthand where it has depth 2 and shares no weights."""
+    return {
+        "schema": "case-1",
+        "comment": comment,
+        "source": source,
+        "flags": list(flags),
+        "problem": {
+            "goal": problem.goal.value,
+            "trained": problem.trained.value,
+            "bias": problem.bias.value,
+            "slope": str(problem.architecture.slope),
+            "inputs": [[str(x) for x in row] for row in problem.data.inputs],
+            "targets": [str(y) for y in problem.data.targets],
+        },
+        "network": network.to_json() if network.architecture.limits() else _shorthand(network),
+        "expect": {},
+    }
+
+
+def _shorthand(network: Network) -> dict[str, object]:
+    shape, inputs = network.architecture, network.architecture.inputs
+    value: dict[str, object] = {
+        "W": [[str(weight) for weight in row[:inputs]] for row in network.hidden_weights],
+        "v": [str(weight) for weight in network.output_weights],
+    }
+    if shape.bias:
+        value["b"] = [str(row[inputs]) for row in network.hidden_weights]
+    if shape.layers[0].entries is not None:
+        value["masks"] = [list(mask) for mask in shape.masks]
+    return value

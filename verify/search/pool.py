@@ -1,0 +1,52 @@
+"""Where a search looks: the strategies whose instances lie in the setting of a claim, with the sizes small first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from verify import strategies
+from verify.claims import Claim, Instance
+from verify.problem import Bias, Goal
+
+__all__ = ["places"]
+
+_KINDS = ((Goal.MAX_MARGIN, Bias.NONE), (Goal.MIN_NORM, Bias.NONE), (Goal.MAX_MARGIN, Bias.PENALISED))
+_SLOPES = tuple(map(Fraction, ("0", "1/2", "1")))
+
+
+def places(claim: Claim, drop: str | None) -> dict[str, SearchStrategy[Instance]]:
+    """Strategies by name. Those whose first draws are all outside the claim's setting are left to the caller."""
+    found = {
+        "linear networks with masks": strategies.linear_kkt_points().map(Instance.of),
+        "diagonal networks": st.one_of(strategies.linear_kkt_points(diagonal=True), strategies.unequal_diagonals()).map(
+            Instance.of
+        ),
+        "symmetric data": strategies.linear_networks().map(Instance.of),
+        "hinted data": strategies.hinted().map(Instance.of),
+        "teachers": st.one_of(strategies.single_teachers(), strategies.single_teachers(within_45_degrees=False)).map(
+            Instance.of
+        ),
+        "any problems": strategies.problems().map(lambda drawn: Instance(*drawn)),
+        **dict(_kkt_points()),
+    }
+    if claim.instances is not None:
+        found = {"its own instances": claim.instances, **found}
+    if drop is not None and drop in claim.without:
+        found = {f"its instances without {drop}": claim.without[drop], **found}
+    return found
+
+
+def _kkt_points() -> Iterator[tuple[str, SearchStrategy[Instance]]]:
+    for neurons in (1, 2, 3):
+        for slope in _SLOPES:
+            for goal, bias in _KINDS:
+                strategy = strategies.searched_kkt_points(
+                    goal=goal, bias=bias, slopes=(slope,), neurons=neurons,
+                    dimension=1 if bias is Bias.PENALISED else None,
+                )  # fmt: skip
+                name = f"searched KKT points ({goal.value}, bias {bias.value}, slope {slope}, {neurons} neurons)"
+                yield name, strategy.map(Instance.of)
