@@ -152,17 +152,16 @@ def _start(network):
 
 
 def _moved(network, proof, t):
-    """u + t direction and the output signs; a direction moves no weight that its mask hides."""
-    for mask, row in zip(network.architecture.masks, proof.direction, strict=True):
-        assert not any(value for c, value in enumerate(row) if c not in mask)
+    """The point at t on the segment to the end of the proof, and the output signs there."""
+    ends = neurons(Network(network.architecture, proof.end))
     u = [
-        [value + t * step for value, step in zip(row, steps, strict=True)]
-        for row, steps in zip(_start(network), proof.direction, strict=True)
+        [value + t * (last - value) for value, last in zip(row, end, strict=True)]
+        for row, (end, _) in zip(_start(network), ends, strict=True)
     ]
-    given = dict(proof.signs)
-    signs = [(v > 0) - (v < 0) or given.get(j, 0) for j, (_, v) in enumerate(neurons(network))]
-    for row, sign in zip(u, signs, strict=True):
-        assert sign or not any(row)
+    signs = [sign for _, sign in ends]
+    for (_, v), sign in zip(neurons(network), signs, strict=True):
+        assert abs(sign) == 1
+        assert v * sign >= 0
     return u, signs
 
 
