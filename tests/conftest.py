@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is loaded: threads only cost at these sizes
 
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.load_profile("fixed")
