@@ -454,6 +454,7 @@ class _Side:
         A point with multiplier 0 is there to be split on, or to be known: its slopes are then multiples of x_i.
         On the cell of a direction p of an enclosed point, with all points of c_i > 0 decided as p decides them, s h(u)
         is at most p.u, and ||p|| = 1: p has the slopes of the decided points, and c_i s(z) is concave at the others.
+        A kink of p with c_i > 0 is neither (s h(u) > p.u on one side of it): then no leaf may name p.
         """
         for leaf, path, here in _leaves(nodes, "", self.known, self.points):
             if isinstance(leaf, Bound):
@@ -462,7 +463,7 @@ class _Side:
                 self._check_empty(leaf, path, here)
             else:
                 cell, ups = self.cells.get(leaf.active, {}), [i for i, q in self.points.items() if self.excess[q] > 0]
-                is_cell = len(cell) > 0 and all((cell[i] or None) == path.get(i) for i in ups)
+                is_cell = len(cell) > 0 and all(cell[i] == path.get(i) for i in ups)
                 require(is_cell, here, "is not the cell of a direction of this sign and these columns")
 
     def _check_bound(self, leaf: Bound, path: Mapping[int, int], place: str) -> None:

@@ -191,13 +191,14 @@ class StationaryNear(AboutNetwork):
         is_factor = self.factor == 1 or (self.factor > 0 and problem.goal is Goal.MAX_MARGIN)
         require(is_factor, "factor", "must be positive, and 1 for min-norm")
         apart = size = self.factor**2 * squared_norm(chain(*network.parameters))
+        ends_in = network.output_weights
         for direction, (amplitude, p, (_, sign, _)) in zip(self.directions, point.parts, strict=True):
             square = 1 + sum((max(end * end for end in box.range(form)) for form in p.values()), ZERO)
             for j, share in direction.neurons:
                 low, high = (abs(share) * end for end in box.range(amplitude))
                 roots = sqrt_lower(low, BITS), sqrt_upper(high, BITS)
                 along = _sum((network.hidden_weights[j][c], form) for c, form in p.items())
-                along = _sum([(ONE, along), (sign * network.output_weights[j], UNIT)])
+                along = _sum([(ONE, along), (sign * ends_in[j], UNIT)])
                 ends = box.range(along if share > 0 else _sum([(-1, along)]))
                 apart += high * square - 2 * self.factor * min(root * end for root in roots for end in ends)
         require(apart <= self.moved**2 * size, "moved", "the point may be farther from the network than that")

@@ -16,7 +16,7 @@ from tests import naive
 from tests.forging import accepted, refused
 from verify import Bias, Dataset, Goal, Network, Problem, read
 from verify.auditing import pose
-from verify.certificate import Active, Bound, Dual, LowerBound
+from verify.certificate import Active, BetterNetwork, Bound, Dual, LowerBound
 from verify.checker import Refused, check, from_json
 from verify.enclosure_checks import Box, Direction, Point, StationaryNear, has_root
 from verify.errors import CertificateError
@@ -261,6 +261,23 @@ def test_a_kink_at_a_point_that_the_neuron_helps_is_no_local_optimum():
     problem, network, proof = kinked()
     result = refused(problem, network, replace(proof, optimality="local optimum"), "directions[0].sides")
     assert "helps" in result.reason
+
+
+def test_a_kink_at_a_point_that_the_neuron_helps_is_no_optimum_of_any_width():
+    """On one side of such a kink h(u) > p.u: no leaf may close with p, whatever the tree decides at the kink."""
+    problem, network, proof = kinked()
+    parts = list(zip(proof.centre[:2], proof.radii, problem.rows, strict=False))
+    room = sum(radius * sqrt_upper(squared_norm(row)) for _, radius, row in parts)
+    multipliers = tuple((i, value) for i, (value, _, _) in enumerate(parts))
+    off = Bound(slopes=(0, 0))
+    rest = (1, Active(active=1), off)
+    open_there, decided = (0, Active(active=0), *rest), (0, 1, Active(active=0), Active(active=0), *rest)
+    for tree, place in ((open_there, 1), (decided, 2)):
+        pricing = Dual(multipliers=multipliers, beta=1 - room, denominator=1, trees=(tree, (off,)))
+        forged = replace(proof, optimality="optimum of any width", pricing=pricing)
+        refused(problem, network, forged, f"pricing.trees[0][{place}]")
+    better = Network.two_layer([[F(4, 5), F(2, 5)], [0, -1]], [1, 1])
+    accepted(problem, network, BetterNetwork(witness=better, tolerance=F(0), scope="own-width"))
 
 
 def test_a_zero_neuron_leaves_local_optimality_open():
