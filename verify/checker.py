@@ -47,7 +47,7 @@ def check(problem: Problem, network: Network | None, certificate: Certificate) -
 
     Sound for every kind: what is accepted is true over the real numbers. A bad certificate is refused, not raised.
     """
-    if type(certificate) not in KINDS.values():
+    if not any(type(certificate) is kind for kind in KINDS.values()):  # == may lie
         return Refused("certificate", "is none of the certificate kinds")
     try:
         certificate.examine(problem, network)

@@ -144,9 +144,13 @@ class StationaryNear(AboutNetwork):
         require(is_owned, "directions", "name a neuron twice, or one that there is not")
         is_support = [*self.support] == sorted({*self.support} & {*range(len(problem.targets))})
         require(is_support, "support", f"must be some of {len(problem.targets)} points, in increasing order")
+        size = len(self.centre)  # first of all: the equations are about size^2 times the directions
+        is_square = {size} == {len(self.radii), len(self.inverse), *map(len, self.inverse)}
+        is_square = is_square and len(self.support) <= size and len(self.directions) <= 2 * size
+        require(is_square, "centre", "must be as many as the radii and rows of the inverse, enough for the directions")
         point = Point(problem, subject, self)
-        sizes = {point.unknowns, len(self.centre), len(self.radii), len(self.inverse), *map(len, self.inverse)}
-        require(sizes == {len(point.equations)}, "centre", f"must be {point.unknowns}, one for each equation")
+        is_regular = size == point.unknowns == len(point.equations)
+        require(is_regular, "centre", f"must be {point.unknowns}, one for each equation")
         box = Box((ONE, *self.centre), (ZERO, *self.radii))
         require(has_root(point.equations, box, self.inverse, self.denominator), "inverse", "does not show a root")
         is_local, is_global = self.optimality == "local optimum", self.optimality == "optimum of any width"
@@ -191,14 +195,14 @@ class StationaryNear(AboutNetwork):
         is_factor = self.factor == 1 or (self.factor > 0 and problem.goal is Goal.MAX_MARGIN)
         require(is_factor, "factor", "must be positive, and 1 for min-norm")
         apart = size = self.factor**2 * squared_norm(chain(*network.parameters))
-        ends_in = network.output_weights
+        heads = network.output_weights
         for direction, (amplitude, p, (_, sign, _)) in zip(self.directions, point.parts, strict=True):
             square = 1 + sum((max(end * end for end in box.range(form)) for form in p.values()), ZERO)
             for j, share in direction.neurons:
                 low, high = (abs(share) * end for end in box.range(amplitude))
                 roots = sqrt_lower(low, BITS), sqrt_upper(high, BITS)
                 along = _sum((network.hidden_weights[j][c], form) for c, form in p.items())
-                along = _sum([(ONE, along), (sign * ends_in[j], UNIT)])
+                along = _sum([(ONE, along), (sign * heads[j], UNIT)])
                 ends = box.range(along if share > 0 else _sum([(-1, along)]))
                 apart += high * square - 2 * self.factor * min(root * end for root in roots for end in ends)
         require(apart <= self.moved**2 * size, "moved", "the point may be farther from the network than that")

@@ -670,7 +670,22 @@ def test_texts_that_lie_are_replaced_by_what_they_say():
 
 def test_what_is_no_certificate():
     problem, network = forging.tied()
+
+    class Equal(type):
+        def __eq__(cls, other):
+            return True
+
+        def __hash__(cls):
+            return 0
+
+    class Nothing(metaclass=Equal):
+        claim = "everything"
+
+        def examine(self, problem, network):
+            """Find no fault."""
+
     for certificate in (
+        Nothing(),
         None,
         {},
         "fits",
