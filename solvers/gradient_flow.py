@@ -377,7 +377,7 @@ class _Flow:
         words = f"time {s.time:.6g}, ||theta|| = {np.exp(min(s.log_kappa, 700.0)):.4g}, log L = {log_loss:.6g}"
         wrong = int((task.targets * outputs <= 0).sum())
         if task.loss != "squared" and wrong:
-            words += f"; {wrong} of {len(outputs)} points are misclassified: contradictory, or too narrow a network"
+            words += f"; {wrong} of {len(outputs)} points are misclassified"
         return words
 
     # ------------------------------------------------------------------------------------- checkpoints

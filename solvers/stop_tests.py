@@ -29,7 +29,17 @@ from solvers.kkt_reading import kkt_reading
 from solvers.layers import Layers
 from solvers.trajectory import Kink, Moment
 
-__all__ = ["NearPolished", "NearlyStationary", "Plateau", "SmallLoss", "StopTest", "TimeLimit", "any_of", "residuals"]
+__all__ = [
+    "NearPolished",
+    "NearlyStationary",
+    "Plateau",
+    "SmallLoss",
+    "StopTest",
+    "TimeLimit",
+    "any_of",
+    "contradiction",
+    "residuals",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 StopTest: TypeAlias = Callable[[Moment], str | None]
@@ -148,33 +158,45 @@ class Plateau:
 
     Where no neuron that could help is active at a point, its share of the gradient is 0; once the others are fitted the
     flow of log L comes to rest, ||d theta / ds|| -> 0 relative to ||theta||, which is of the order of max ||x_i|| as
-    long as it learns, at small initial weights too.
+    long as it learns, at small initial weights too. Where the loss is large the logistic one is of its order in the
+    outputs, so that log L is flat, by a factor of L, although the flow is far from rest.
     """
 
     def __init__(self, rows: Floats, targets: Floats) -> None:
-        self.targets, self.is_over = targets, False
+        self.rows, self.targets, self.is_over = rows, targets, False
         self._rate = STILL * float(np.linalg.norm(rows, axis=1).max(initial=0.0))
         self._time, self._theta = 0.0, np.zeros(0)
 
     def __call__(self, moment: Moment) -> str | None:
         """The sentence that ends training, or None."""
         before, elapsed = self._theta, moment.time - self._time
-        if before.shape == moment.theta.shape and elapsed * self._rate < STILL:
+        rate = self._rate * float(np.exp(-max(moment.log_loss, 0.0)))
+        if before.shape == moment.theta.shape and elapsed * rate < STILL:
             return None
         self._time, self._theta = moment.time, moment.theta.copy()
         if moment.margin > 0 or before.shape != moment.theta.shape:
             return None
         moved = float(np.linalg.norm(moment.theta - before)) / elapsed
-        if moved > self._rate * float(np.linalg.norm(moment.theta)):
+        if moved > rate * float(np.linalg.norm(moment.theta)):
             return None
         self.is_over = True
         wrong = np.flatnonzero(self.targets * moment.outputs <= 0)
         names = ", ".join(map(str, wrong[:5])) + (", ..." if len(wrong) > 5 else "")
         count = f"{len(wrong)} of {len(self.targets)} points on the wrong side ({names}, counting from 0)"
-        return (
-            f"nothing moves any more at loss {np.exp(moment.log_loss):.3g}, with {count}: no active neuron helps them; "
-            "try more neurons, another seed or a larger scale"
+        why = contradiction(self.rows, self.targets) or (
+            "no active neuron helps them; try more neurons, another seed or a larger scale"
         )
+        return f"nothing moves any more at loss {np.exp(moment.log_loss):.3g}, with {count}: {why}"
+
+
+def contradiction(rows: Floats, targets: Floats) -> str | None:
+    """A sentence with two equal points of different targets, which no network fits; None where there are none."""
+    first: dict[tuple[float, ...], int] = {}
+    for point, row in enumerate((rows + 0.0).tolist()):  # + 0.0: -0 is 0
+        other = first.setdefault(tuple(row), point)
+        if targets[other] != targets[point]:
+            return f"no network fits, because points {other} and {point} are equal and their targets are not"
+    return None
 
 
 class SmallLoss:

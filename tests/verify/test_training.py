@@ -1,6 +1,7 @@
 """`verify.train` and `isoptimal train`: what comes out is a network that the audit knows what to do with."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -95,9 +96,106 @@ def test_a_masked_network_is_trained_and_kept(tmp_path):
 
 def test_contradictory_data_end_with_a_sentence():
     run = train((((1,), (1,)), (1, -1)), width=3, max_evaluations=20_000)
-    assert run.status in {"converged", "limit", "failed"}
-    assert run.reason
+    assert run.status == "converged"
+    assert "points 0 and 1 are equal and their targets are not" in run.reason
     assert run.residuals == (np.inf, np.inf)
+    run = train((((1,), (1,)), (0.5, 0.75)), width=3, max_evaluations=20_000)
+    assert "points 0 and 1 are equal and their targets are not" in run.reason
+
+
+def test_data_that_can_be_fitted_are_not_called_contradictory():
+    run = train((((1, 2),), (-1,)), width=4)
+    assert run.status == "converged"
+    assert "does not fit" in run.reason
+    run = train((((1, 2),), (-1,)), width=4, max_evaluations=1)
+    assert run.status == "limit"
+    for word in ("contradictory", "narrow", "equal"):
+        assert word not in run.reason
+
+
+def test_a_large_loss_is_no_rest():
+    """log L of large outputs is flat by a factor of L, which is not rest."""
+    points = np.random.default_rng(0).normal(size=(10, 2))
+    run = train((points, np.sign(points[:, 0])), width=5, method="descent", step=1e6, max_evaluations=1000)
+    assert run.status == "limit", run.reason
+    assert run.trajectory.margins[-1] > 0
+
+
+@pytest.mark.parametrize(("size", "scale"), [(1.0, 1e99), (1e200, 0.1)])
+def test_what_floats_cannot_follow_has_failed(size, scale):
+    points = np.random.default_rng(0).normal(size=(10, 2))
+    with np.errstate(over="ignore"):
+        run = train((points * size, np.sign(points[:, 0])), width=4, scale=scale)
+    assert run.status == "failed"
+    assert "zero weights have less loss" in run.reason
+
+
+def test_small_targets_are_fitted_relative_to_their_size():
+    points = np.random.default_rng(0).normal(size=(10, 2))
+    run = train((points, 2.0**-40 * points[:, 0] ** 2), width=1, max_evaluations=20_000)
+    assert run.status == "converged"
+    assert run.trajectory.log_losses[-1] < -40
+    assert "does not fit" in run.reason
+
+
+def test_the_report_says_what_was_kept_and_counts_well():
+    run = train(TWO, width=3, slope=0.01, hidden_only=True, max_evaluations=1)
+    assert "slope 0.01," in run.description
+    assert "with the output weights kept" in run.description
+    assert " 1 gradient," in str(run)
+    assert "margin -0," not in str(run)
+
+
+def test_a_decimal_slope_is_the_nearest_double(data, tmp_path):
+    out = tmp_path / "net.npz"
+    assert _run("train", str(data), "--width", "2", "--slope", "0.01", "--out", str(out), "--max-evaluations", "9") == 0
+    assert float(read(out).architecture.slope) == 0.01
+    out = out.with_suffix(".json")
+    assert _run("train", str(data), "--width", "2", "--slope", "1/3", "--out", str(out), "--max-evaluations", "9") == 0
+    assert read(out).architecture.slope == Fraction(1, 3)
+
+
+def test_a_network_to_start_from_is_no_place_to_write_and_says_its_own_options(data, tmp_path, capsys):
+    start, out = tmp_path / "start.json", tmp_path / "net.npz"
+    start.write_text(START.canonical_text())
+    arguments = ["train", str(data), "--start", str(start), "--max-evaluations", "9", "--out"]
+    assert _run(*arguments, str(start)) == 2
+    assert "is an input" in capsys.readouterr().err
+    assert read(start) == START
+    assert _run(*arguments, str(out), "--bias", "--slope", "1/2") == 2
+    assert "--slope and --bias" in capsys.readouterr().err
+    assert _run(*arguments, str(out)) == 0
+    assert read(out).architecture == START.architecture
+
+
+def test_a_network_that_cannot_be_written_is_refused_before_it_is_trained(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("verify.training.train", lambda *_, **__: pytest.fail("trained in vain"))
+    masked = Network.two_layer([[2, 0], [0, 3]], [1, 1], masks=[(0,), (1,)])
+    (tmp_path / "start.json").write_text(masked.canonical_text())
+    start = ["--start", str(tmp_path / "start.json")]
+    for extra in (start, ["--width", "2", "--slope", "1/3"]):
+        assert _run("train", str(data), *extra, "--out", str(tmp_path / "net.npz")) == 2
+        assert "ends in .json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("content", "why"), [(b"text", "it is no .npz file"), (b"", "it is no .npz file")])
+def test_a_damaged_record_is_one_plain_sentence(data, tmp_path, capsys, content, why):
+    record = tmp_path / "way.npz"
+    record.write_bytes(content)
+    arguments = ["--width", "2", "--out", str(tmp_path / "n.npz"), "--record", str(record), "--resume"]
+    assert _run("train", str(data), *arguments) == 2
+    error = capsys.readouterr().err
+    assert why in error
+    assert "pickle" not in error
+    assert record.read_bytes() == content
+
+
+def test_a_failed_training_is_not_audited_and_says_so(data, tmp_path, capsys):
+    arguments = ["--method", "descent", "--step", "1e9", "--loss", "squared", "--out", str(tmp_path / "n.npz")]
+    assert _run("train", str(data), "--width", "3", *arguments, "--audit") == 1
+    shown = capsys.readouterr().out
+    assert "failed" in shown
+    assert "not audited" in shown
 
 
 def test_a_time_limit_is_a_limit():
@@ -110,7 +208,8 @@ def test_a_time_limit_is_a_limit():
     ("options", "sentence"),
     [
         ({}, "width is missing"),
-        ({"width": 0}, "width is missing"),
+        ({"width": 0}, "width is 0"),
+        ({"width": 10**9}, "too large"),
         ({"width": 2, "start": START}, "leave one out"),
         ({"width": 2, "init": "magic"}, "no initialisation 'magic'"),
         ({"width": 2, "loss": "hinge"}, "no loss 'hinge'"),
@@ -159,6 +258,7 @@ def test_the_command_writes_what_it_says(data, tmp_path, capsys):
         (("--out", "{}/n.npz", "--plot", "{}/way.gif"), "what kind of picture"),
         (("--out", "{}/n.npz", "--scale", "0"), "not a number of more than 0"),
         (("--out", "{}/n.npz", "--slope", "2"), "slope"),
+        (("--out", "{}/n.npz", "--slope", "1/3"), "the slope 1/3 is no float"),
     ],
 )
 def test_bad_input_of_the_command_is_one_sentence(data, extra, sentence, tmp_path, capsys):

@@ -22,6 +22,7 @@ from solvers.stop_tests import (
     StopTest,
     TimeLimit,
     any_of,
+    contradiction,
     residuals,
 )
 from solvers.trajectory import Moment, TrajectoryFileError
@@ -51,7 +52,13 @@ STOP_AT_LOSS = 1e-18
 """For the squared loss, relative to the mean square of the targets: the outputs are right to about 9 digits."""
 
 FITTED = -20.0
-"""Of log L: above it the squared loss is not small."""
+"""Of log L, relative to the mean square of the targets: above it the squared loss is not small."""
+
+AT_ZERO = 1.0
+"""Of log L: that of zero weights is below, with room for rounding."""
+
+MOST_WEIGHTS = 10_000_000
+"""That a network can have."""
 
 INIT, SCALE = "balanced-sigma", 0.1
 """Small enough to learn features; from much smaller weights neurons often turn away from points for ever."""
@@ -136,9 +143,10 @@ def train(
     return TrainingRun(
         network=network_of(shape, theta),
         data=points,
-        description=f"{_described(shape, points)}, trained by gradient {method} of the {kind} loss from {origin}",
+        description=f"{_described(shape, points)}, trained by gradient {method} of the {kind} loss from {origin}"
+        + (", with the output weights kept as they were" if hidden_only else ""),
         loss=kind,
-        training=_with_status(training, kind, limit, plateau),
+        training=_with_status(training, kind, limit, plateau, (rows, targets), method),
         polished=polished,
         residuals=None
         if kind == "squared"
@@ -153,7 +161,10 @@ def _shape(points: Dataset, network: Network | None, width: int | None, slope: o
             raise InputError("both a width and a network to start from are given: leave one out")
         return network.architecture
     if width is None or width < 1:
-        raise InputError("the width is missing: say how many hidden neurons the network is to have, at least 1")
+        given = "the width is missing" if width is None else f"the width is {width}"
+        raise InputError(f"{given}: say how many hidden neurons the network is to have, at least 1")
+    if width * (points.dimension + 2) > MOST_WEIGHTS:
+        raise InputError(f"a width of {width} is too large: with {MOST_WEIGHTS:,} weights at most")
     return Architecture.two_layer(points.dimension, width, slope=slope, bias=bias)
 
 
@@ -223,11 +234,26 @@ def _polished(layers: Layers, rows: Floats, targets: Floats, training: Training,
         raise InputError(f"this network cannot be polished: {error}") from error
 
 
-def _with_status(training: Training, loss: Loss, limit: TimeLimit, plateau: Plateau) -> Training:
-    """A time limit, a plateau and a local minimum are not what training was to stop at."""
-    if loss == "squared" and training.status == "converged" and training.trajectory.log_losses[-1] > FITTED:
-        lost = "; it does not fit: the loss is stationary there; try more neurons, another seed or scale"
-        return replace(training, reason=training.reason + lost)
+def _with_status(
+    training: Training, loss: Loss, limit: TimeLimit, plateau: Plateau, problem: tuple[Floats, Floats], method: Method
+) -> Training:
+    """A time limit, a plateau and a local minimum are not what training was to stop at.
+
+    No network rests where its loss is above that of zero weights, for a smaller multiple of it has less.
+    """
+    last, (rows, targets) = training.trajectory, problem
+    is_at_rest = training.status == "converged" or (training.status == "stopped" and plateau.is_over)
+    if loss != "squared" and is_at_rest and last.log_losses[-1] > AT_ZERO:
+        lost = "this is no rest, for zero weights have less loss: floats cannot follow; scale the data or the start"
+        return replace(training, status="failed", reason=f"{training.reason}; {lost}")
+    if training.status == "converged":
+        fitted = FITTED + np.log(float((targets**2).mean()) or 1.0)
+        if last.log_losses[-1] > fitted if loss == "squared" else last.margins[-1] <= 0:
+            lost = contradiction(rows, targets) or (
+                "it does not fit; try more neurons, another seed or scale"
+                + (", or another step" if method == "descent" else "")
+            )
+            return replace(training, reason=f"{training.reason}; {lost}")
     if training.status != "stopped" or not (limit.is_over or plateau.is_over):
         return training
     return replace(training, status="limit" if limit.is_over else "converged")
@@ -236,4 +262,5 @@ def _with_status(training: Training, loss: Loss, limit: TimeLimit, plateau: Plat
 def _described(shape: Architecture, points: Dataset) -> str:
     depth = count(shape.width, "neuron") if shape.depth == 2 else f"a network of depth {shape.depth}"
     bias = "with biases" if shape.bias else "without biases"
-    return f"{depth} {bias}, slope {shape.slope}, on {count(len(points), 'point')} in dimension {points.dimension}"
+    seen = f"{count(len(points), 'point')} in dimension {points.dimension}"
+    return f"{depth} {bias}, slope {float(shape.slope):.6g}, on {seen}"
