@@ -224,7 +224,9 @@ def load(path: str | os.PathLike[str]) -> tuple[Trajectory, dict[str, NDArray]]:
     except FileNotFoundError:
         raise
     except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise TrajectoryFileError(f"{os.fspath(path)} is damaged or not a trajectory: {error}") from error
+        why = "it is no .npz file" if "pickle" in str(error) or "No data" in str(error) else str(error)
+        why = f"it holds no {error}" if isinstance(error, KeyError) else why
+        raise TrajectoryFileError(f"{os.fspath(path)} is damaged or not a trajectory: {why}") from error
     lengths = {name: len(columns[name]) if columns[name].ndim else -1 for name in names}
     samples = {length for name, length in lengths.items() if not name.startswith("change")}
     if len(samples) > 1 or lengths["change_times"] != lengths["changes"] or columns["thetas"].ndim != 2:

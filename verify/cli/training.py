@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import click
+from click.core import ParameterSource
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.labels import two_classes
@@ -26,6 +29,18 @@ __all__ = ["train_command"]
 INTERRUPTED = 130
 
 
+@final
+class _Slope(click.ParamType):
+    """A slope: a decimal is the double nearest to it, as in files of data; 1/3 is a third."""
+
+    name = "slope"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
+        """The slope in `value`."""
+        number = Number().convert(value, param, ctx)
+        return number if "/" in str(value) else Fraction(float(number))
+
+
 @click.command(
     "train",
     short_help="Train a network until it is nearly a KKT point, and audit it.",
@@ -39,7 +54,14 @@ Examples:
 @click.option("--width", type=int, help="The number of hidden neurons.")
 @click.option("--out", required=True, metavar="FILE", help="Where to write the network: .npz, or .json for any kind.")
 @click.option("--start", metavar="NETWORK", help="A network to start from, in place of the options that make one.")
-@click.option("--slope", default="0", show_default=True, metavar="A", help="Slope of the activation: 0 ReLU, 1 linear.")
+@click.option(
+    "--slope",
+    type=_Slope(),
+    default="0",
+    show_default=True,
+    metavar="A",
+    help="Slope of the activation on the negative side: 0 ReLU, 1 linear; a decimal means the double nearest to it.",
+)
 @click.option("--bias", is_flag=True, help="Give the hidden neurons biases.")
 @click.option(
     "--loss",
@@ -54,7 +76,11 @@ Examples:
     help="Gradient flow, integrated, or gradient descent step by step.",
 )
 @click.option(
-    "--init", default="balanced-sigma", show_default=True, help="balanced-sigma, balanced, gaussian, span-positive."
+    "--init",
+    default="balanced-sigma",
+    show_default=True,
+    metavar="NAME",
+    help="balanced-sigma, balanced, gaussian, span-positive or span-disjoint.",
 )
 @click.option(
     "--scale", type=Number(is_positive=True), default="0.1", show_default=True, help="Of the initial weights."
@@ -111,14 +137,26 @@ def train_command(
     written in any case.
     """
     check_solvers_are_ours()
-    _check_places(data, out, plot, record, folder, is_audited=is_audited, resume=resume)
-    from verify.readers import read_data_with_notes
-    from verify.training import train
+    start = options["start"]
+    _check_places([data, *([start] if isinstance(start, str) else [])], out, plot, record)
+    _check_options(record, folder, is_audited=is_audited, resume=resume)
+    from verify.network import Architecture
+    from verify.readers import read, read_data_with_notes
+    from verify.training import check_savable, train
 
+    if start is None:
+        check_savable(Architecture.two_layer(1, 1, slope=options["slope"]), out)
+    else:
+        _check_start()
+        options["start"] = network = read(start)
+        check_savable(network.architecture, out)
     labels = two_classes(classes)
     points = read_data_with_notes(data, target=target, as_stored=options["loss"] == "squared", classes=labels)
-    given = {name: float(value) if isinstance(value, Fraction) else value for name, value in options.items()}
-    with shown_training() as progress:
+    given = {
+        name: float(value) if isinstance(value, Fraction) and name != "slope" else value
+        for name, value in options.items()
+    }
+    with shown_training() as progress, _quiet():
         run = train(points.data, record=record, resume=resume, progress=progress, **given)  # type: ignore[arg-type]
     run.save(out)
     written = {"network": out, "trajectory": record, "picture": plot}
@@ -128,19 +166,32 @@ def train_command(
         click.echo(f"· {note}")
     click.echo(str(run))
     click.echo(f"  written: {', '.join(f'the {name} {path}' for name, path in written.items() if path)}")
-    if is_audited and run.status not in ("failed", "interrupted"):
+    if is_audited and run.status in ("failed", "interrupted"):
+        click.echo(f"  not audited, because training {'failed' if run.status == 'failed' else 'was interrupted'}")
+    elif is_audited:
         click.echo()
         _audit(run, folder)
     return {"failed": 1, "interrupted": INTERRUPTED}.get(run.status, 0)
 
 
-def _check_places(
-    data: str, out: str, plot: str | None, record: str | None, folder: str | None, *, is_audited: bool, resume: bool
-) -> None:
+def _check_start() -> None:
+    """Refuse what a network to start from already says, rather than ignore it."""
+    context = click.get_current_context()
+    said = [
+        name
+        for name in ("slope", "bias", "init", "scale", "output_scale", "seed")
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if said:
+        names = " and ".join(f"--{name.replace('_', '-')}" for name in said)
+        raise InputError(f"{names} is for a network that is made, not for one that is given by --start: leave it out")
+
+
+def _check_places(inputs: list[str], out: str, plot: str | None, record: str | None) -> None:
     written: set[Path] = set()
     for path in (out, plot, record):
         if path is not None:
-            check_file(path, [data], None)
+            check_file(path, inputs, None)
             if Path(path).resolve() in written:
                 raise InputError(f"{path} is to be written twice: give every file a name of its own")
             written.add(Path(path).resolve())
@@ -149,6 +200,9 @@ def _check_places(
             raise InputError(f"{name} {path} must end in {' or '.join(endings)}")
     if plot is not None:
         check_picture(plot)
+
+
+def _check_options(record: str | None, folder: str | None, *, is_audited: bool, resume: bool) -> None:
     if resume and record is None:
         raise InputError("--resume goes on from the file of --record: name it")
     if folder is not None:
@@ -157,10 +211,17 @@ def _check_places(
         check_folder(folder)
 
 
-def _audit(run: TrainingRun, folder: str | None) -> None:
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the warnings of the solvers, whose word is not taken for anything."""
     with warnings.catch_warnings():
         if not sys.warnoptions:
-            warnings.simplefilter("ignore")  # of the solvers, whose word is not taken for anything
+            warnings.simplefilter("ignore")
+        yield
+
+
+def _audit(run: TrainingRun, folder: str | None) -> None:
+    with _quiet():
         result = run.audit()
     if folder is not None:
         result.save(folder)

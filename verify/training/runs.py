@@ -12,7 +12,7 @@ import numpy as np
 
 from verify.counts import count
 from verify.errors import InputError
-from verify.network import Network
+from verify.network import Architecture, Network
 from verify.problem import Dataset
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from solvers.trajectory import Training, Trajectory
     from verify.audits import Audit
 
-__all__ = ["TrainingRun"]
+__all__ = ["TrainingRun", "check_savable"]
 
 
 @final
@@ -71,13 +71,11 @@ class TrainingRun:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the network for `read`: .npz for two dense layers (W, v, b, slope), canonical .json for any."""
         file = Path(fspath(path))
-        match file.suffix.lower():
-            case ".npz":
-                np.savez(file, **_arrays(self.network))
-            case ".json":
-                file.write_text(self.network.canonical_text() + "\n", encoding="utf-8")
-            case _:
-                raise InputError(f"{file} does not say what kind of file it is: end its name in .npz or .json")
+        check_savable(self.network.architecture, file)
+        if file.suffix.lower() == ".npz":
+            np.savez(file, **_arrays(self.network))
+        else:
+            file.write_text(self.network.canonical_text() + "\n", encoding="utf-8")
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture of the way: loss, margin, norm, pattern; written to `path` (.png, .pdf, .svg) when one is given."""
@@ -94,33 +92,48 @@ class TrainingRun:
         yield self.description
         yield f"  {self.status}: {self.reason}"
         last = self.trajectory
-        numbers = []
+        numbers: list[str] = []
         if self.loss == "squared":
             numbers.append(f"loss {np.exp(last.log_losses[-1]):.2e}")
             numbers.append(f"largest residual {last.margins[-1]:.1e}")
         else:
-            numbers += [f"log loss {last.log_losses[-1]:.4g}", f"normalised margin {last.margins[-1]:.6g}"]
+            numbers += [f"log loss {last.log_losses[-1]:.4g}", f"normalised margin {last.margins[-1] + 0.0:.6g}"]
         numbers.append(f"norm {last.norms[-1]:.4g}")
         if self.residuals is not None and np.isfinite(self.residuals[0]):
             numbers.append("KKT residuals {:.1e} and {:.1e}".format(*self.residuals))
         yield f"  {', '.join(numbers)}"
         if self.polished is not None:
             yield f"  polished (not the limit of training): {self.polished.reason}"
-        effort = [f"{self.training.evaluations:,} gradients", f"{count(len(last.changes), 'change')} of the pattern"]
+        from solvers.gradient_descent import MOST_CHANGES
+
+        made, changes = self.training.evaluations, count(len(last.changes), "change")
+        changes = f"at least {changes}" if len(last.changes) >= MOST_CHANGES else changes
+        effort = [f"{made:,} gradient{'' if made == 1 else 's'}", f"{changes} of the pattern"]
         effort.append(f"{count(len(self.training.held), 'kink')} held")
         yield f"  {', '.join(effort)}, {self.seconds:.1f} s"
 
 
+def check_savable(shape: Architecture, path: str | PathLike[str]) -> None:
+    """Refuse a file that cannot hold such a network: before the training, so that none is done in vain."""
+    file = Path(fspath(path))
+    match file.suffix.lower():
+        case ".json":
+            return
+        case ".npz":
+            if len(shape.layers) != 2 or any(layer.entries is not None for layer in shape.layers):
+                raise InputError("only networks of two dense layers go into an .npz: give a name that ends in .json")
+            if float(shape.slope) != shape.slope:
+                raise InputError(
+                    f"the slope {shape.slope} is no float: give a name that ends in .json, which keeps it exactly"
+                )
+        case _:
+            raise InputError(f"{file} does not say what kind of file it is: end its name in .npz or .json")
+
+
 def _arrays(network: Network) -> dict[str, Any]:
     shape = network.architecture
-    is_plain = len(shape.layers) == 2 and all(layer.entries is None for layer in shape.layers)
-    if not is_plain:
-        raise InputError("only networks of two dense layers go into an .npz: give a name that ends in .json")
     weights = np.array([[float(weight) for weight in row] for row in network.hidden_weights])
     found: dict[str, Any] = {"W": weights, "v": np.array([float(v) for v in network.output_weights])}
     if shape.bias:
         found |= {"W": weights[:, :-1], "b": weights[:, -1]}
-    slope = shape.slope
-    if float(slope) != slope:
-        raise InputError(f"the slope {slope} is no float: give a name that ends in .json, which keeps it exactly")
-    return {**found, "slope": float(slope)}
+    return {**found, "slope": float(shape.slope)}
