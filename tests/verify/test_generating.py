@@ -42,6 +42,10 @@ def test_options_are_the_parameters(tmp_path):
         (("lyu2021-hinted", "--out", "{}/d.csv"), "must end in .npz"),
         (("lyu2021-hinted", "--out", "{}/nowhere/d.npz"), "is not a folder"),
         (("lyu2021-unheard", "--out", "{}/d.npz"), "No such command"),
+        (
+            ("chistikov2023-centred", "--dimension", "1000000000", "--out", "{}/d.npz"),
+            "are more than 100,000,000 numbers",
+        ),
         (("lyu2021-hinted",), "Missing option '--out'"),
         (("lyu2021-hinted", "--points", "many", "--out", "{}/d.npz"), "'many' is not a valid integer"),
     ],
@@ -51,3 +55,10 @@ def test_bad_input_is_one_sentence(arguments, sentence, tmp_path, capsys):
     error = capsys.readouterr().err
     assert sentence in error
     assert error.count("\n") == 1
+
+
+def test_the_list_cuts_no_summary(capsys):
+    assert _run("data", "--help") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for name, generator in GENERATORS.items():
+        assert f"{name} {' '.join(generator.summary.split())}" in shown

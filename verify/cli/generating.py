@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["data_command"]
 
+MOST_NUMBERS = 10**8  # in X
+
 
 @final
 class _Generators(click.Group):
@@ -29,6 +31,13 @@ class _Generators(click.Group):
         from solvers.paper_data import GENERATORS
 
         return list(GENERATORS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The names with their whole summaries; click would cut them."""
+        from solvers.paper_data import GENERATORS
+
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, found.summary) for name, found in GENERATORS.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The subcommand of this name."""
@@ -60,6 +69,7 @@ def _command(generator: Generator) -> click.Command:
         if Path(out).suffix.lower() != ".npz":
             raise InputError(f"--out {out} must end in .npz")
         check_file(out, (), None)
+        _check_size(generator, values)
         try:
             made = generator.make(**{name: value for name, value in values.items() if value is not None})
         except ValueError as error:
@@ -79,6 +89,18 @@ def _command(generator: Generator) -> click.Command:
     made = click.Command(generator.name, callback=callback, params=options, help=_help(generator))
     made.params += getattr(callback, "__click_params__", [])
     return made
+
+
+def _check_size(generator: Generator, values: dict[str, object]) -> None:
+    """Refuse more numbers than fit into memory; without a number of points some sets have one for each dimension."""
+    dimension = values.get("dimension") or 1
+    points = values.get("points") or (dimension if "points" in values else 1)
+    if not (isinstance(points, int) and isinstance(dimension, int)):
+        return
+    if min(points, dimension) > 0 and points * dimension > MOST_NUMBERS:
+        raise InputError(
+            f"{generator.name}: {points:,} points in dimension {dimension:,} are more than {MOST_NUMBERS:,} numbers"
+        )
 
 
 def _help(generator: Generator) -> str:
