@@ -138,8 +138,8 @@ class Mode:
             for bundle in task.bundles:
                 self.asleep[bundle.units] = off[bundle.units].all()
         self._sleepers = np.zeros(len(u) + 1, bool)  # the last stands for "no weight"
-        for places in (task.layers.places[0][self.asleep], task.layers.places[-1][:, self.asleep]):
-            if self.asleep.any():
+        if self.asleep.any():
+            for places in (task.layers.places[0][self.asleep], task.layers.places[-1][:, self.asleep]):
                 self._sleepers[places] = True
         self._sleepers = self._sleepers[:-1] | ~task.trained
         self._asleep_at = u[self._sleepers]

@@ -8,6 +8,8 @@ import pytest
 
 from verify import InputError, Network, Verdict, read, train
 from verify.cli import program
+from verify.network import Architecture
+from verify.statement import Layer
 from verify.training import layers_of, network_of, parameters_of
 
 TWO = (((1, 0.25), (-1, 0.25)), (1, 1))
@@ -90,6 +92,25 @@ def test_a_masked_network_is_trained_and_kept(tmp_path):
     assert run.network.architecture == start.architecture
     with pytest.raises(InputError, match=r"ends in \.json"):
         run.save(tmp_path / "net.npz")
+    run.save(tmp_path / "net.json")
+    assert read(tmp_path / "net.json") == run.network
+
+
+@pytest.mark.parametrize("widths", [(2, 1), (2, 4, 3, 1), (2, 3, 4, 1), (2, 2, 2, 2, 1)])
+@pytest.mark.parametrize("method", ["flow", "descent"])
+def test_networks_of_every_depth_are_trained_and_kept(widths, method, tmp_path):
+    """From positive weights on points that they send to the right sides."""
+    layers = [
+        Layer(inputs=d, outputs=k, slope=None if last else Fraction(1, 4), bias=False)
+        for d, k, last in zip(widths[:-1], widths[1:], [False] * (len(widths) - 2) + [True], strict=True)
+    ]
+    rng = np.random.default_rng(0)
+    start = Network(Architecture(layers), [rng.uniform(0.5, 1, layer.parameter_count).tolist() for layer in layers])
+    points = (((1, 2), (2, 1), (-1, -1.5)), (1, 1, -1))
+    run = train(points, start=start, method=method, stop_at=1e-2, max_evaluations=20_000)
+    assert run.network.architecture == start.architecture
+    assert run.trajectory.margins[-1] > 0
+    assert run.status in {"stopped", "limit"}
     run.save(tmp_path / "net.json")
     assert read(tmp_path / "net.json") == run.network
 
@@ -218,6 +239,7 @@ def test_a_time_limit_is_a_limit():
         ({"width": 2, "stop_at": 0}, "must be more than 0"),
         ({"width": 2, "scale": -1}, "scale"),
         ({"start": Network.two_layer([[1]], [1])}, "takes 1 input"),
+        ({"start": Network.two_layer([[0, 0]], [0])}, "every weight is 0"),
     ],
 )
 def test_bad_arguments_are_one_sentence(options, sentence):

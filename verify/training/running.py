@@ -119,6 +119,8 @@ def train(
         theta = parameters_of(network)
     else:
         theta = _initial(init, layers, rows, targets, {"scale": scale, "output_scale": output_scale}, seed)
+    if not theta.any():
+        raise InputError("every weight is 0 where training is to start, and no gradient moves them: start elsewhere")
     outgoing = layers.places[-1][layers.places[-1] >= 0]
     began = time.monotonic()
     limit, plateau = TimeLimit(np.inf if time_limit is None else time_limit), Plateau(rows, targets)
