@@ -258,7 +258,7 @@ def _report(
         reason = f"stationary within {best.worst:.1e}"
         if rounds:
             reason += (
-                f" after {rounds} rounds, {moved.angle:.1e} radians from the given network; this is not the limit of "
+                f" after {rounds} round{'s' if rounds != 1 else ''}, {moved.angle:.1e} radians from the given network; this is not the limit of "
                 "training from there"
             )
     elif _fits(frame, best.weights, best.outgoing):

@@ -13,6 +13,12 @@ from verify.statement import Layer
 from verify.training import layers_of, network_of, parameters_of
 
 TWO = (((1, 0.25), (-1, 0.25)), (1, 1))
+DEEP = Network(
+    Architecture(
+        [Layer(inputs=1, outputs=1, slope=Fraction(0)) for _ in "ab"] + [Layer(inputs=1, outputs=1, slope=None)]
+    ),
+    [[1], [1], [1]],
+)
 START = Network.two_layer([[0.1, 0.9], [0.2, -0.9]], [0.5, 0.3])
 
 
@@ -159,6 +165,33 @@ def test_small_targets_are_fitted_relative_to_their_size():
     assert "does not fit" in run.reason
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("no")])
+def test_what_was_trained_is_kept_when_it_cannot_be_polished(error, monkeypatch):
+    def fail(*_, **__):
+        raise error
+
+    plain = train(TWO, width=3, stop_at=1e-2)
+    monkeypatch.setattr("solvers.kkt_polish.kkt_polish", fail)
+    run = train(TWO, width=3, stop_at=1e-2, polish=True)
+    assert run.network == plain.network
+    assert "not polished: " in str(run)
+    assert run.polished is None
+    assert (run.status == "interrupted") == isinstance(error, KeyboardInterrupt)
+
+
+def test_more_steps_than_by_default_are_made(monkeypatch):
+    seen = {}
+
+    def fake(*_, **options):
+        seen.update(options)
+        raise ValueError("stop here")
+
+    monkeypatch.setattr("solvers.gradient_descent.gradient_descent", fake)
+    with pytest.raises(InputError, match="stop here"):
+        train(TWO, width=3, method="descent", max_evaluations=2_000_000)
+    assert seen["max_steps"] == seen["max_evaluations"] == 2_000_000
+
+
 def test_the_report_says_what_was_kept_and_counts_well():
     run = train(TWO, width=3, slope=0.01, hidden_only=True, max_evaluations=1)
     assert "slope 0.01," in run.description
@@ -240,6 +273,7 @@ def test_a_time_limit_is_a_limit():
         ({"width": 2, "scale": -1}, "scale"),
         ({"start": Network.two_layer([[1]], [1])}, "takes 1 input"),
         ({"start": Network.two_layer([[0, 0]], [0])}, "every weight is 0"),
+        ({"start": DEEP, "polish": True}, "only networks of depth 2"),
     ],
 )
 def test_bad_arguments_are_one_sentence(options, sentence):

@@ -107,7 +107,11 @@ Examples:
     help="Go on from there to a KKT point, by convex programs; it need not be the limit of training.",
 )
 @click.option("--time-limit", type=Number(is_positive=True), metavar="SECONDS", help="Stop then. Ctrl-C does the same.")
-@click.option("--max-evaluations", type=click.IntRange(min=1), help="Stop after so many gradients.")
+@click.option(
+    "--max-evaluations",
+    type=click.IntRange(min=1),
+    help="Stop after so many gradients (default 10,000,000; descent 1,000,000).",
+)
 @click.option("--record", metavar="FILE", help="An .npz file for the trajectory, kept up to date.")
 @click.option("--resume", is_flag=True, help="Go on from the file of --record, if there is one.")
 @click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")

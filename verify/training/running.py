@@ -103,7 +103,7 @@ def train(
     once the loss is (default 1e-18 times the mean square of the targets).
     polish: go on from there to a KKT point (`solvers.kkt_polish`), which is not the limit of training; the run says how
     far that is.
-    time_limit: seconds.   max_evaluations: gradients computed at most.
+    time_limit: seconds.   max_evaluations: gradients computed at most (by default 10,000,000, descent: 1,000,000).
     record: an .npz file for the trajectory, kept up to date: a run that was killed goes on from it with `resume=True`,
     to the same end.   progress: called now and then with a `solvers.trajectory.Moment`.
 
@@ -113,6 +113,8 @@ def train(
     network = None if start is None else start if isinstance(start, Network) else read(start)
     shape = _shape(points, network, width, slope, bias=bias)
     kind = _loss(points, loss)
+    if polish and (shape.depth != 2 or shape.has_sharing):
+        raise InputError("only networks of depth 2 without shared weights can be polished: leave polish out")
     layers, rows = layers_of(shape), rows_of(points, shape)
     targets = np.array([float(y) for y in points.targets])
     if network is not None:
@@ -133,13 +135,17 @@ def train(
             "trained": ~np.isin(np.arange(layers.size), outgoing) if hidden_only else None,
             "stop": any_of(*tests),
             "max_evaluations": max_evaluations,
+            "max_steps": max_evaluations,
             "checkpoint": None if record is None else Path(fspath(record)),
             "resume": resume,
             "on_progress": progress,
         },
         {"step": step, "schedule": schedule},
     )
-    polished = _polished(layers, rows, targets, training, kind) if polish else None
+    training = _with_status(training, kind, limit, plateau, (rows, targets), method)
+    polished, notes = None, ()
+    if polish:
+        polished, training, notes = _polished(layers, rows, targets, training, kind)
     theta = training.theta if polished is None else polished.theta
     origin = "a given network" if network is not None else f"{init} initialisation, scale {scale:g}, seed {seed}"
     return TrainingRun(
@@ -148,12 +154,13 @@ def train(
         description=f"{_described(shape, points)}, trained by gradient {method} of the {kind} loss from {origin}"
         + (", with the output weights kept as they were" if hidden_only else ""),
         loss=kind,
-        training=_with_status(training, kind, limit, plateau, (rows, targets), method),
+        training=training,
         polished=polished,
         residuals=None
         if kind == "squared"
         else residuals(layers, rows, targets, training.theta, training.held, training.slopes),
         seconds=time.monotonic() - began,
+        notes=notes,
     )
 
 
@@ -227,13 +234,18 @@ def _trained(
     raise InputError(f"there is no method {method!r:.60}: give one of {', '.join(METHODS)}")
 
 
-def _polished(layers: Layers, rows: Floats, targets: Floats, training: Training, loss: Loss) -> Polished:
+def _polished(
+    layers: Layers, rows: Floats, targets: Floats, training: Training, loss: Loss
+) -> tuple[Polished | None, Training, tuple[str, ...]]:
+    """What was found, training, and notes: what was trained is kept whatever happens."""
     from solvers.kkt_polish import kkt_polish
 
     try:
-        return kkt_polish(layers, rows, targets, training.theta, margin=loss != "squared")
+        return kkt_polish(layers, rows, targets, training.theta, margin=loss != "squared"), training, ()
     except ValueError as error:
-        raise InputError(f"this network cannot be polished: {error}") from error
+        return None, training, (f"not polished: {error}",)
+    except KeyboardInterrupt:
+        return None, replace(training, status="interrupted"), ("not polished: interrupted",)
 
 
 def _with_status(

@@ -35,6 +35,7 @@ class TrainingRun:
     description: what was trained how, in a sentence.   training: theta, status, trajectory and counts, as arrays.
     residuals: (epsilon, delta) of the KKT conditions where training ended, relative to the norm; None for the squared
     loss.   polished: the KKT point that was looked for afterwards, which is not the limit of training.
+    notes: why there is none although it was asked for.
     """
 
     network: Network
@@ -106,6 +107,7 @@ class TrainingRun:
             yield f"  polished (not the limit of training): {self.polished.reason}"
         from solvers.gradient_descent import MOST_CHANGES
 
+        yield from (f"  {note}" for note in self.notes)
         made, changes = self.training.evaluations, count(len(last.changes), "change")
         changes = f"at least {changes}" if len(last.changes) >= MOST_CHANGES else changes
         effort = [f"{made:,} gradient{'' if made == 1 else 's'}", f"{changes} of the pattern"]
