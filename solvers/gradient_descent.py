@@ -268,15 +268,18 @@ class _Run:
         record, state = load(path)
         if not np.array_equal(state.get("fingerprint", np.zeros(0)), self.rule.fingerprint()):
             raise TrajectoryFileError(f"{path} is of another run: its data, network, loss, step or method differ")
-        clock, step, spacing = state["numbers"].tolist()
-        made, kept, self.changes, self.last_place, self.still_for = state["counts"].tolist()
-        self.recorder = Recorder(record, spacing)
-        shapes = self.stand.signs
-        flat = np.split(state["signs"], np.cumsum([layer.size for layer in shapes])[:-1])
-        signs = [part.reshape(layer.shape) for part, layer in zip(flat, shapes, strict=False)]
-        active = state["active"].astype(bool)
-        self.stand = Stand(state["theta"], made, kept, clock, step, signs, active)
-        self.steps.restore(self.stand)
+        try:
+            clock, step, spacing = state["numbers"].tolist()
+            made, kept, self.changes, self.last_place, self.still_for = state["counts"].tolist()
+            self.recorder = Recorder(record, spacing)
+            shapes = self.stand.signs
+            flat = np.split(state["signs"], np.cumsum([layer.size for layer in shapes])[:-1])
+            signs = [part.reshape(layer.shape) for part, layer in zip(flat, shapes, strict=False)]
+            active = state["active"].astype(bool)
+            self.stand = Stand(state["theta"], made, kept, clock, step, signs, active)
+            self.steps.restore(self.stand)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise TrajectoryFileError(f"{path} is damaged: the state in it cannot be read") from error
 
 
 def _sine(velocity: Floats, theta: Floats) -> float:

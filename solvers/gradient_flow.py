@@ -398,8 +398,11 @@ class _Flow:
             return False
         if str(arrays.get("mark")) != self.mark:
             raise ValueError(f"{file} is the checkpoint of another run: of other data, parameters or options")
-        self.state.unpack(arrays)
-        self.recorder = Recorder(record, float(arrays["spacing"]))
+        try:
+            self.state.unpack(arrays)
+            self.recorder = Recorder(record, float(arrays["spacing"]))
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise trajectory.TrajectoryFileError(f"{file} is damaged: the state in it cannot be read") from error
         return True
 
 

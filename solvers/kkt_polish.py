@@ -258,8 +258,8 @@ def _report(
         reason = f"stationary within {best.worst:.1e}"
         if rounds:
             reason += (
-                f" after {rounds} round{'s' if rounds != 1 else ''}, {moved.angle:.1e} radians from the given network; this is not the limit of "
-                "training from there"
+                f" after {rounds} round{'s' if rounds != 1 else ''}, {moved.angle:.1e} radians from the given network; "
+                "this is not the limit of training from there"
             )
     elif _fits(frame, best.weights, best.outgoing):
         status = PolishStatus.NOT_REACHED

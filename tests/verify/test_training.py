@@ -244,6 +244,32 @@ def test_a_damaged_record_is_one_plain_sentence(data, tmp_path, capsys, content,
     assert record.read_bytes() == content
 
 
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        *(("flow", name) for name in ("state_numbers", "state_spacing", "state_signs")),
+        *(("descent", name) for name in ("state_numbers", "state_counts", "state_signs")),
+    ],
+)
+def test_a_record_without_its_state_is_one_plain_sentence(method, name, tmp_path):
+    record = tmp_path / "way.npz"
+    train(TWO, width=3, method=method, record=record, max_evaluations=50)
+    stored = dict(np.load(record))
+    for value in ({}, {name: np.zeros((2, 1, 1))}):
+        np.savez(record, **{key: array for key, array in stored.items() if key != name} | value)
+        with pytest.raises(InputError, match=r"way\.npz is damaged"):
+            train(TWO, width=3, method=method, record=record, max_evaluations=50, resume=True)
+
+
+def test_the_squared_loss_is_audited_for_what_it_trains():
+    """Targets that look like labels are targets."""
+    run = train((((1, 0), (0, 1)), (1, -1)), width=6, loss="squared", scale=1.0)
+    assert "\nmin-norm: " in str(run.audit())
+    assert "\nmax-margin: " in str(run.audit(goal="max-margin"))
+    run = train((((1, 0), (0, 1)), (1, -1)), width=6, max_evaluations=9)
+    assert "\nmax-margin: " in str(run.audit())
+
+
 def test_a_failed_training_is_not_audited_and_says_so(data, tmp_path, capsys):
     arguments = ["--method", "descent", "--step", "1e9", "--loss", "squared", "--out", str(tmp_path / "n.npz")]
     assert _run("train", str(data), "--width", "3", *arguments, "--audit") == 1

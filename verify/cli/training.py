@@ -117,7 +117,12 @@ Examples:
 @click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")
 @click.option("--classes", metavar="NEGATIVE,POSITIVE", help="The two labels in the data that stand for -1 and 1.")
 @click.option("--plot", metavar="FILE", help="Draw the way: .png, .pdf or .svg.")
-@click.option("--audit", "is_audited", is_flag=True, help="Audit the network: is it optimal?")
+@click.option(
+    "--audit",
+    "is_audited",
+    is_flag=True,
+    help="Audit the network: is it optimal (after the squared loss: of min-norm)?",
+)
 @click.option("--certificates", "folder", metavar="DIR", help="With --audit: write every certificate into a folder.")
 @debug_option
 def train_command(

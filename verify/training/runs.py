@@ -64,9 +64,14 @@ class TrainingRun:
         return self.training.trajectory
 
     def audit(self, **options: object) -> Audit:
-        """`verify.audit` of the network on the data; the options are passed on."""
+        """`verify.audit` of the network on the data; the options are passed on.
+
+        What the squared loss trains for is the targets, labels too, so that the goal then is min-norm by default.
+        """
         from verify.auditing import audit
 
+        if self.loss == "squared":
+            options.setdefault("goal", "min-norm")
         return audit(self.network, self.data, **options)  # type: ignore[arg-type]
 
     def save(self, path: str | PathLike[str]) -> None:
