@@ -36,6 +36,7 @@ def test_a_figure_is_written_with_its_numbers_and_said_to_agree(tmp_path, capsys
     [
         (("vardi2022-figure-9",), "there is no figure 'vardi2022-figure-9'"),
         (("vardi2022-figure-1", "--full", "--smoke"), "not both"),
+        (("all", "other"), "there is no figure 'other'"),
         (("vardi2022-figure-1", "--smoke", "--out", "{}/file"), "cannot be written"),
     ],
 )

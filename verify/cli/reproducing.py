@@ -46,7 +46,7 @@ def reproduce_command(names: tuple[str, ...], full: bool, smoke: bool, out: str)
             found = figure(name)
             click.echo(f"{name:26} {found.title if found else ''}")
         return 0
-    wanted = known() if "all" in names else names
+    wanted = dict.fromkeys(part for name in names for part in (known() if name == "all" else (name,)))
     for name in wanted:
         if figure(name) is None:
             raise InputError(f"there is no figure {name!r:.60}: there are {', '.join(known())}, and all of them: all")
