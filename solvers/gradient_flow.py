@@ -44,6 +44,7 @@ SMALL = 1e-9  # norm of a neuron, in units of ||theta||, below which it is not f
 REJECTIONS = 40  # of steps in a row that would raise the loss
 STUCK = 200  # events in a row without progress
 FINEST = 1e8  # the largest B whose softmax weights are taken: their rounding error is 1e-16 B
+NEARLY_CANCELLED = 1e-6  # and the integrator does not go on
 CANCELLED = 1e-12  # ||sum c_i grad f_i|| in units of sum |c_i| ||grad f_i||: nothing moves
 INTERPOLATED = 1e-28  # squared loss in units of the mean of y^2
 SMOOTH_PIECE = 2.0  # change of log(ds / dtau) over which the time is integrated at once
@@ -192,6 +193,8 @@ class _Flow:
                 start, y_start = solver.t, solver.y.copy()
                 message = _stepped(solver)
                 if solver.status == "failed" or not np.isfinite(solver.y).all():
+                    if mode.cancellation(y, look) <= NEARLY_CANCELLED:
+                        raise _EndedError("converged", f"the gradient vanishes at {self._words()}")
                     raise _EndedError("failed", f"the integrator cannot go on ({message}) at {self._words()}")
                 dense = solver.dense_output()
                 event = earliest(mode, dense, start, solver.t, s.signs, sides)

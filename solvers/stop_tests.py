@@ -116,7 +116,12 @@ class NearlyStationary:
         epsilon, delta = self.last
         if max(epsilon, delta) > self.target:
             return None
-        return f"stationary up to epsilon {epsilon:.1e} and delta {delta:.1e}, relative to its norm"
+        return nearly(epsilon, delta)
+
+
+def nearly(epsilon: float, delta: float) -> str:
+    """The sentence that says how nearly a network is stationary."""
+    return f"stationary up to epsilon {epsilon:.1e} and delta {delta:.1e}, relative to its norm"
 
 
 class NearPolished:

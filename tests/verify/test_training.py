@@ -355,3 +355,19 @@ def test_gradient_descent_comes_near_the_same_point():
     theta = parameters_of(run.network)
     assert run.status == "stopped"
     assert theta / np.linalg.norm(theta) == pytest.approx(np.array([0, 2, 0, 0, 2, 0]) / np.sqrt(8), abs=2e-2)
+
+
+def test_descent_that_ends_nearly_stationary_says_so():
+    """Steps run out between two looks at the residuals, which are below what was asked for by then."""
+    run = train(TWO, start=START, method="descent", stop_at=1e-9, max_evaluations=70_000)
+    assert run.status == "limit"
+    asked = train(TWO, start=START, method="descent", stop_at=max(run.residuals) * 1.000001, max_evaluations=70_000)
+    assert max(run.residuals) < 1
+    assert asked.status == "stopped"
+    assert asked.reason.startswith("stationary up to")
+
+
+def test_a_flow_that_rests_above_0_is_no_failure():
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    run = train((X, X[:, 0] ** 2), width=4, seed=0)
+    assert run.status == "converged"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ import click
 import verify
 from verify.errors import InputError
 
-__all__ = ["INTERNAL", "Program", "check_solvers_are_ours", "debug_option"]
+__all__ = ["INTERNAL", "Program", "check_solvers_are_ours", "debug_option", "use_one_thread"]
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
 
@@ -92,6 +93,11 @@ def _internal(error: Exception) -> str:
         f"internal error in {place} ({type(error).__name__}{said:.200}), so nothing is proved; please report it with "
         "the input (--debug shows the traceback)"
     )
+
+
+def use_one_thread() -> None:
+    """Let linear algebra, here of small matrices, use one thread unless the user says otherwise; before numpy comes."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def check_solvers_are_ours() -> None:

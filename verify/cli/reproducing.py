@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import click
 
-from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
 from verify.errors import InputError
 
 __all__ = ["reproduce_command"]
@@ -37,6 +37,7 @@ def reproduce_command(names: tuple[str, ...], full: bool, smoke: bool, out: str)
     By default in a small faithful size: minutes at most. A run that was killed goes on where it was. Each picture
     (.png, .svg) comes with its numbers (.npz, .json); the text says what was scaled down or had to be chosen.
     """
+    use_one_thread()
     check_solvers_are_ours()
     from verify.reproduce import figure, reproduce
     from verify.reproduce import names as known

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 import click
 from click.core import ParameterSource
 
-from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
 from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
 from verify.cli.places import check_file, check_folder, check_picture
@@ -145,6 +145,7 @@ def train_command(
     Exit status: 0 also when a limit was reached first; 1 when training failed; 130 interrupted. The network reached is
     written in any case.
     """
+    use_one_thread()
     check_solvers_are_ours()
     start = options["start"]
     _check_places([data, *([start] if isinstance(start, str) else [])], out, plot, record)

@@ -23,6 +23,7 @@ from solvers.stop_tests import (
     TimeLimit,
     any_of,
     contradiction,
+    nearly,
     residuals,
 )
 from solvers.trajectory import Moment, TrajectoryFileError
@@ -143,6 +144,12 @@ def train(
         {"step": step, "schedule": schedule},
     )
     training = _with_status(training, kind, limit, plateau, (rows, targets), method)
+    reached = None
+    if kind != "squared":
+        reached = residuals(layers, rows, targets, training.theta, training.held, training.slopes)
+        if training.status == "limit" and max(reached) <= (STOP_AT if stop_at is None else stop_at):
+            reason = f"{nearly(*reached)}; {training.reason}"  # descent is asked now and then only
+            training = replace(training, status="stopped", reason=reason)
     polished, notes = None, ()
     if polish:
         polished, training, notes = _polished(layers, rows, targets, training, kind)
@@ -156,9 +163,7 @@ def train(
         loss=kind,
         training=training,
         polished=polished,
-        residuals=None
-        if kind == "squared"
-        else residuals(layers, rows, targets, training.theta, training.held, training.slopes),
+        residuals=reached,
         seconds=time.monotonic() - began,
         notes=notes,
     )
