@@ -121,23 +121,26 @@ def adapted_steps(rule, work, W, v, count):
 
 @summing
 def _preactivations(rows, W, z):
-    n, k = z.shape
-    c = rows.shape[1]
-    for i in range(n):
-        zi = z[i]
-        zi[:] = 0.0
-        q = 0
-        while q + 4 <= c:
-            x0, x1, x2, x3 = rows[i, q], rows[i, q + 1], rows[i, q + 2], rows[i, q + 3]
-            w0, w1, w2, w3 = W[q], W[q + 1], W[q + 2], W[q + 3]
-            for j in range(k):
-                zi[j] += (x0 * w0[j] + x1 * w1[j]) + (x2 * w2[j] + x3 * w3[j])
-            q += 4
-        while q < c:
-            x0, w0 = rows[i, q], W[q]
-            for j in range(k):
-                zi[j] += x0 * w0[j]
-            q += 1
+    for i in range(z.shape[0]):
+        _combine(rows[i], W, z[i])
+
+
+@summing
+def _combine(factors, lines, total):
+    """The sum of the lines times the factors, four at a time."""
+    total[:] = 0.0
+    count, q = factors.shape[0], 0
+    while q + 4 <= count:
+        x0, x1, x2, x3 = factors[q], factors[q + 1], factors[q + 2], factors[q + 3]
+        w0, w1, w2, w3 = lines[q], lines[q + 1], lines[q + 2], lines[q + 3]
+        for j in range(total.shape[0]):
+            total[j] += (x0 * w0[j] + x1 * w1[j]) + (x2 * w2[j] + x3 * w3[j])
+        q += 4
+    while q < count:
+        x0, w0 = factors[q], lines[q]
+        for j in range(total.shape[0]):
+            total[j] += x0 * w0[j]
+        q += 1
 
 
 @summing
@@ -221,20 +224,7 @@ def _gradient(rule, work, v):
             pi[j] = ci * g * v[j]
             outer[j] += ci * (zi[j] if zi[j] > 0.0 else slope * zi[j])
     for q in range(rows.shape[1]):
-        inner = work.inner[q]
-        inner[:] = 0.0
-        i = 0
-        while i + 4 <= n:
-            x0, x1, x2, x3 = rows[i, q], rows[i + 1, q], rows[i + 2, q], rows[i + 3, q]
-            p0, p1, p2, p3 = pulls[i], pulls[i + 1], pulls[i + 2], pulls[i + 3]
-            for j in range(k):
-                inner[j] += (x0 * p0[j] + x1 * p1[j]) + (x2 * p2[j] + x3 * p3[j])
-            i += 4
-        while i < n:
-            x0, p0 = rows[i, q], pulls[i]
-            for j in range(k):
-                inner[j] += x0 * p0[j]
-            i += 1
+        _combine(rows[:, q], pulls, work.inner[q])
 
 
 @summing

@@ -111,20 +111,13 @@ def audit(
         return replace(refuted, symbolic=_no_closed_form("no network fits the data") if symbolic else None)
     if limits is not None:
         rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
-        forms = None
-        if symbolic:
-            forms = left_out.attempt(
-                "the closed form",
-                partial(_symbolic, problem, network, deadline),
-                partial(_no_closed_form, INTERRUPTED),
-            )
+        forms = _closed_form(problem, network, deadline, left_out) if symbolic else None
         said += left_out.notes()
         undone = _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
         return replace(undone, symbolic=forms, status="interrupted" if left_out.is_interrupted else undone.status)
+    search = partial(_bracket, problem, network, subject, float(tolerance), deadline, progress, earlier)
     if subject is None:
-        bracket = _bracket(problem, network, None, float(tolerance), deadline, progress, earlier)
-        if bracket.status == "interrupted":
-            left_out.add("the search for the best network")
+        bracket = _searched(left_out, search)
         rest = _not_fitting(problem, network, fits)
     else:
         part = share(deadline, 0.3)
@@ -136,11 +129,7 @@ def audit(
         stationary = left_out.attempt(
             "the number of multipliers", partial(_with_dimension, problem, network, stationary), lambda: stationary
         )
-        bracket = NOT_SEARCHED
-        if not left_out.is_interrupted:
-            bracket = _bracket(problem, network, subject, float(tolerance), deadline, progress, earlier)
-        if bracket.status == "interrupted":
-            left_out.add("the search for the best network")
+        bracket = _searched(left_out, search)
         rest = {
             Question.STATIONARY: stationary,
             **left_out.attempt(
@@ -158,21 +147,21 @@ def audit(
     diagnosis = left_out.attempt(
         "what is wrong with the network", partial(_diagnosis, problem, network, subject, bracket), lambda: None
     )
-    forms = None
-    if symbolic and left_out.is_interrupted:
-        forms = _no_closed_form(INTERRUPTED)
-    elif symbolic:
-        forms = left_out.attempt(
-            "the closed form",
-            partial(_symbolic, problem, network, deadline),
-            partial(_no_closed_form, INTERRUPTED),
-        )
+    forms = _closed_form(problem, network, deadline, left_out) if symbolic else None
     said += left_out.notes()
     done = _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
     return replace(done, symbolic=forms, status="interrupted" if left_out.is_interrupted else done.status)
 
 
 NOT_SEARCHED = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
+
+
+def _searched(left_out: LeftOut, search: Callable[[], Bracket]) -> Bracket:
+    """What the search finds, which notices Ctrl-C itself; nothing after an earlier interruption."""
+    bracket = NOT_SEARCHED if left_out.is_interrupted else search()
+    if bracket.status == "interrupted":
+        left_out.add("the search for the best network")
+    return bracket
 
 
 def _with_nearby(
@@ -253,6 +242,14 @@ def _diagnosis(problem: Problem, network: Network, subject: Network | None, brac
         return diagnose(problem, network, subject, bracket)
     except FLOAT_FAILURES:
         return None
+
+
+def _closed_form(problem: Problem, network: Network, deadline: float | None, left_out: LeftOut) -> Symbolic:
+    """The search for a formula, or that it was interrupted, or would come after an interruption."""
+    nothing = partial(_no_closed_form, INTERRUPTED)
+    if left_out.is_interrupted:
+        return nothing()
+    return left_out.attempt("the closed form", partial(_symbolic, problem, network, deadline), nothing)
 
 
 def _symbolic(problem: Problem, network: Network, deadline: float | None) -> Symbolic:
