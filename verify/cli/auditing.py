@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 import click
 
-from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
 from verify.cli.places import check_file, check_folder, check_picture
@@ -236,9 +234,7 @@ def _audited(
     from verify.auditing import audit
     from verify.cli.progress import shown_progress
 
-    with warnings.catch_warnings(), shown_progress() as progress:
-        if not sys.warnoptions:
-            warnings.simplefilter("ignore")  # of the solvers, whose word is not taken for anything
+    with quiet_solvers(), shown_progress() as progress:
         try:
             return audit(
                 task.network,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, final
@@ -15,7 +17,7 @@ import click
 import verify
 from verify.errors import InputError
 
-__all__ = ["INTERNAL", "Program", "check_solvers_are_ours", "debug_option", "use_one_thread"]
+__all__ = ["INTERNAL", "Program", "check_solvers_are_ours", "debug_option", "quiet_solvers", "use_one_thread"]
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
 
@@ -93,6 +95,15 @@ def _internal(error: Exception) -> str:
         f"internal error in {place} ({type(error).__name__}{said:.200}), so nothing is proved; please report it with "
         "the input (--debug shows the traceback)"
     )
+
+
+@contextmanager
+def quiet_solvers() -> Iterator[None]:
+    """Without the warnings of the solvers, whose word is not taken for anything."""
+    with warnings.catch_warnings():
+        if not sys.warnoptions:
+            warnings.simplefilter("ignore")
+        yield
 
 
 def use_one_thread() -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable
 
 import click
 
-from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
+from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers, use_one_thread
 from verify.errors import InputError
 
 __all__ = ["reproduce_command"]
@@ -52,9 +51,7 @@ def reproduce_command(names: tuple[str, ...], full: bool, smoke: bool, out: str)
         if figure(name) is None:
             raise InputError(f"there is no figure {name!r:.60}: there are {', '.join(known())}, and all of them: all")
     for place, name in enumerate(wanted):
-        with warnings.catch_warnings():
-            if not sys.warnoptions:
-                warnings.simplefilter("ignore")
+        with quiet_solvers():
             result = reproduce(name, full=full, smoke=smoke, out=out, progress=_progress(name))
         if place:
             click.echo()

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -13,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import click
 from click.core import ParameterSource
 
-from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
+from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers, use_one_thread
 from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
 from verify.cli.places import check_file, check_folder, check_picture
@@ -166,7 +162,7 @@ def train_command(
         name: float(value) if isinstance(value, Fraction) and name != "slope" else value
         for name, value in options.items()
     }
-    with shown_training() as progress, _quiet():
+    with shown_training() as progress, quiet_solvers():
         run = train(points.data, record=record, resume=resume, progress=progress, **given)  # type: ignore[arg-type]
     run.save(out)
     written = {"network": out, "trajectory": record, "picture": plot}
@@ -221,17 +217,8 @@ def _check_options(record: str | None, folder: str | None, *, is_audited: bool, 
         check_folder(folder)
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the warnings of the solvers, whose word is not taken for anything."""
-    with warnings.catch_warnings():
-        if not sys.warnoptions:
-            warnings.simplefilter("ignore")
-        yield
-
-
 def _audit(run: TrainingRun, folder: str | None) -> None:
-    with _quiet():
+    with quiet_solvers():
         result = run.audit()
     if folder is not None:
         result.save(folder)
