@@ -41,12 +41,12 @@ def audited(instance: Instance) -> Audit:
 
 
 @lru_cache(maxsize=128)
-def stationary(instance: Instance) -> Finding:
-    """Whether the network fits and is a Clarke KKT point, exactly."""
+def stationary(instance: Instance, tolerance: Fraction = Fraction(0)) -> Finding:
+    """Whether the network fits and is a Clarke KKT point, exactly, or up to `tolerance` relative to its norm."""
     problem, network = instance.problem, instance.network
     try:
         with np.errstate(all="ignore"):
-            proposal = stationarity(problem, network, network, Fraction(0))
+            proposal = stationarity(problem, network, network, tolerance)
     except FLOAT_FAILURES as error:
         proposal = Proposal(reason=f"the floating-point search failed ({error})")
     return decide(Question.STATIONARY, problem, network, proposal)

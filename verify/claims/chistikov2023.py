@@ -145,8 +145,7 @@ def _optimal_at(point: object) -> bool:
 
 CLAIMS = (
     *(
-        Claim(id=f"chistikov2023.{name}", source=f"{_PAPER}{place}", statement=statement, needs="training",
-              kind="trained")
+        Claim(id=f"chistikov2023.{name}", source=f"{_PAPER}{place}", statement=statement, needs="training")
         for name, place, statement in (
             ("prop1", "Proposition 1", "Along the flow a_j = s_j |w_j|."),
             ("prop2", "Proposition 2", "The yardsticks cross each boundary once, in an order."),

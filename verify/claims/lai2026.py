@@ -104,7 +104,7 @@ CLAIMS = (
         needs="fixed width with the hidden layer only",
     ),
     *(
-        Claim(id=f"lai2026.{name}", source=f"{_PAPER}{place}", statement=statement, needs="training", kind="trained")
+        Claim(id=f"lai2026.{name}", source=f"{_PAPER}{place}", statement=statement, needs="training")
         for name, place, statement in (
             ("lem1", "Lemma 1", "After the last change of pattern gradient descent is that of linear regression."),
             ("lem2", "Lemma 2", "It converges to the projection of the current weights."),

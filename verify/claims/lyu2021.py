@@ -182,7 +182,7 @@ CLAIMS = (
         "only its own; that the flow converges there is lyu2021.thm6.2",
     ),
     *(
-        Claim(id=f"lyu2021.{name}", source=f"{_PAPER}{place}", statement=statement, needs="training", kind="trained")
+        Claim(id=f"lyu2021.{name}", source=f"{_PAPER}{place}", statement=statement, needs="training")
         for name, place, statement in (
             ("thm3.1", "Theorem 3.1", "Loss below ln2/n at the start: the flow converges to a KKT-margin direction."),
             ("thm4.3", "Theorem 4.3", "From a small Gaussian start the flow converges to the linear classifier."),

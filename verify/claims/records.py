@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
     from verify.readers.cases import Case
 
-__all__ = ["DECIDABLE", "OPEN", "Claim", "Instance", "Judgement", "Outcome", "failed", "held", "undecided"]
+__all__ = ["DECIDABLE", "OPEN", "USUAL", "Claim", "Instance", "Judgement", "Outcome", "failed", "held", "undecided"]
 
 OPEN = "open"
 """In place of a sharp case: none is known."""
 
 DECIDABLE = "decidable"
+
+USUAL = 200
+"""Instances of each claim, unless it asks for fewer."""
+
 _NOT_YET = "not yet decidable here: needs "
 
 
@@ -121,9 +125,12 @@ class Claim:
     regime: what was scaled down for a computer, and what is not decided of the statement.
     quantity: what `Judgement.measured` measures; group: a number of each instance, for which a search looks for the
     largest quantity.
-    needs: what has to be built before it can be decided; empty for a claim that runs.   kind: "property", "trained"
-    (instances come out of trainings), or "chance".
+    needs: what has to be built before it can be decided; empty for a claim that runs.   kind: "property" or "chance".
     chance: the conclusion holds with at least this probability over `trial`, which draws one instance.
+    trains: the network of an instance is where a training starts, and the conclusion trains it. What it says about the
+    training is measured in floats; what it says about the network at the end is decided like everywhere.
+    examples: how many instances are tried when 200 are asked for (other numbers in proportion): fewer where each costs
+    seconds.
     """
 
     id: str
@@ -142,6 +149,8 @@ class Claim:
     kind: str = "property"
     chance: Fraction | None = None
     trial: Callable[[Random], Instance] | None = None
+    trains: bool = False
+    examples: int = USUAL
 
     def __post_init__(self) -> None:
         if not self.id or any(part.isspace() for part in self.id):
@@ -154,8 +163,10 @@ class Claim:
             raise InputError(f"claim {self.id} speaks of {unknown[0]!r}, which is none of its hypotheses")
         if (self.kind == "chance") is not (self.chance is not None):
             raise InputError(f"claim {self.id} must have a chance exactly when its kind is 'chance'")
-        if self.kind not in ("property", "trained", "chance"):
-            raise InputError(f"claim {self.id} has the kind {self.kind!r}: take 'property', 'trained' or 'chance'")
+        if self.kind not in ("property", "chance"):
+            raise InputError(f"claim {self.id} has the kind {self.kind!r}: take 'property' or 'chance'")
+        if self.examples < 1:
+            raise InputError(f"claim {self.id} asks for {self.examples} examples: it needs at least 1")
         for name in ("hypotheses", "sharp", "without"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, errors, given, seed, setti
 from hypothesis import strategies as st
 
 from verify.claims.chances import clopper_pearson
-from verify.claims.records import Claim, Instance, Judgement, Outcome
+from verify.claims.records import USUAL, Claim, Instance, Judgement, Outcome
 
 __all__ = ["Counterexample", "Run", "run"]
 
@@ -63,7 +63,11 @@ class Run:
 
     @property
     def outcome(self) -> str:
-        """One of "failed", "not run", "undecided" (nothing was decided) and "held" (on all that was decided)."""
+        """One of "failed", "not run", "undecided" (nothing was decided) and "held" (on all that was decided).
+
+        Of a probability: "failed" and "held" when the whole interval is below, or above, what is claimed, else
+        "consistent".
+        """
         if not self.claim.is_decidable:
             return "not run"
         if self.faults or self.counterexample is not None:
@@ -71,7 +75,7 @@ class Run:
         if self.interval is not None and self.claim.chance is not None:
             low, high = self.interval
             chance = float(self.claim.chance)
-            return "failed" if high < chance else "held" if low >= chance else "undecided"
+            return "failed" if high < chance else "held" if low >= chance else "consistent"
         return "held" if self.held else "undecided"
 
     def note(self, judgement: Judgement) -> None:
@@ -98,8 +102,10 @@ class _Falsified(Exception):  # noqa: N818 (it is no error of ours)
     """What makes hypothesis shrink."""
 
 
-def run(claim: Claim, *, examples: int = 200, seed: int = 0, time_limit: float | None = None) -> Run:
+def run(claim: Claim, *, examples: int = USUAL, seed: int = 0, time_limit: float | None = None) -> Run:
     """Try a claim on at most `examples` instances; the first counterexample is shrunk.
+
+    examples: of a claim that asks for fewer than 200 by itself, in proportion.
 
     seed: the same for the same numbers; the draws are those of hypothesis, without its database, with health checks.
     time_limit: seconds after which no further instance is tried; half as much again goes into shrinking.
@@ -108,6 +114,7 @@ def run(claim: Claim, *, examples: int = 200, seed: int = 0, time_limit: float |
     claim that held on all instances may be false.
     """
     result = Run(claim=claim)
+    examples = -(-examples * claim.examples // USUAL)
     began = time.monotonic()
     try:
         if claim.is_decidable and claim.kind == "chance":

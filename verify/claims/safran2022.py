@@ -96,7 +96,7 @@ CLAIMS = (
         group=switches,
     ),
     *(
-        Claim(id=f"safran2022.{name}", source=f"{_PAPER}{place}", statement=statement, needs="training", kind="trained")
+        Claim(id=f"safran2022.{name}", source=f"{_PAPER}{place}", statement=statement, needs="training")
         for name, place, statement in (
             ("thm4.1", "Theorem 4.1", "Loss below 1/n: the flow converges in direction to a KKT point."),
             ("thm3.1", "Theorem 3.1", "With enough width some loss is at most 1/(2n), with high probability."),

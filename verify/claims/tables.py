@@ -18,7 +18,7 @@ __all__ = ["as_json", "listing", "overview", "paper_tables", "tables_of"]
 
 PaperTables = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 
-_STYLES = {"held": "green", "failed": "bold red", "undecided": "yellow", "not run": "dim"}
+_STYLES = {"held": "green", "consistent": "green", "failed": "bold red", "undecided": "yellow", "not run": "dim"}
 
 
 def overview(results: Iterable[Run]) -> list[Table]:
@@ -30,12 +30,17 @@ def overview(results: Iterable[Run]) -> list[Table]:
     run_ones = [result for result in found if result.claim.is_decidable]
     waiting = [result.claim for result in found if not result.claim.is_decidable]
     drawn: list[Table] = []
-    if run_ones:
-        table = _table("claim", "outcome", "held", "failed", "open", "s", "")
+    for title, kept in (
+        ("", [result for result in run_ones if not result.claim.trains]),
+        ("trainings: what happens on the way is measured in floats", [one for one in run_ones if one.claim.trains]),
+    ):
+        if not kept:
+            continue
+        table = _table("claim", "outcome", "held", "failed", "open", "s", "", title=title)
         table.columns[0].no_wrap = True
         for column in table.columns[2:6]:
             column.justify = "right"
-        for result in run_ones:
+        for result in kept:
             outcome = Text(result.outcome, style=_STYLES[result.outcome])
             counts = (result.held, result.failed, result.undecided)
             table.add_row(result.claim.id, outcome, *map(str, counts), f"{result.seconds:.1f}", _remark(result))
@@ -119,6 +124,7 @@ def _json(result: Run) -> dict[str, object]:
         "source": claim.source,
         "statement": claim.statement,
         "status": claim.status,
+        "trains": claim.trains,
         "regime": claim.regime,
         "hypotheses": {name: claim.sharp_case(name) for name in claim.hypotheses},
         "outcome": result.outcome,

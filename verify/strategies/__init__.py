@@ -24,6 +24,7 @@ from verify.strategies.points import (
     symmetric,
 )
 from verify.strategies.random_kkt import random_kkt_points, searched_kkt_points
+from verify.strategies.starts import separating_starts
 from verify.strategies.teachers import TeacherShape, single_teachers, teacher_shapes, z_matrix_teachers
 from verify.strategies.univariate import constant_networks, switching
 from verify.strategies.weights import networks, problems, with_dead_neurons, with_ties
@@ -58,6 +59,7 @@ __all__ = [
     "scaled",
     "searched_kkt_points",
     "separable",
+    "separating_starts",
     "single_teachers",
     "slopes",
     "split_sizes",
