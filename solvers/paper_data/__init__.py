@@ -6,6 +6,6 @@ version of numpy.
 """
 
 from solvers.paper_data.dataset import PaperData
-from solvers.paper_data.registry import GENERATORS, Generator
+from solvers.paper_data.registry import GENERATORS, MEANINGS, Generator
 
-__all__ = ["GENERATORS", "Generator", "PaperData"]
+__all__ = ["GENERATORS", "MEANINGS", "Generator", "PaperData"]

@@ -28,7 +28,7 @@ def acute(*, seed: int = 0, dimension: int = 16, points: int | None = None, reac
     """Points v + r u, r uniform in [0, reach], u uniform on the sphere: all angles with v below 45 degrees."""
     if not 0 < reach < np.sqrt(0.5):
         raise ValueError(f"reach is {reach:g}: angles are below 45 degrees for certain between 0 and 0.7071")
-    n, d = whole(dimension if points is None else points, "points", 1), whole(dimension, "dimension", 2)
+    d, n = whole(dimension, "dimension", 2), whole(dimension if points is None else points, "points", 1)
     random = np.random.default_rng(seed)
     teacher = on_sphere(random, d)
     noise = np.array([on_sphere(random, d) for _ in range(n)]) * random.uniform(0.0, reach, size=(n, 1))
@@ -37,7 +37,7 @@ def acute(*, seed: int = 0, dimension: int = 16, points: int | None = None, reac
 
 def _drawn(seed: int, dimension: int, points: int | None, *, variance: float, is_centred: bool) -> PaperData:
     """A draw is dropped as a whole when an angle between teacher and point exceeds 90 degrees."""
-    n, d = whole(dimension if points is None else points, "points", 1), whole(dimension, "dimension", 2)
+    d, n = whole(dimension, "dimension", 2), whole(dimension if points is None else points, "points", 1)
     random = np.random.default_rng(seed)
     for _ in range(MOST_DRAWS):
         mean = on_sphere(random, d)

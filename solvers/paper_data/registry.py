@@ -11,7 +11,33 @@ from typing import Any, get_type_hints
 from solvers.paper_data import correlated, high_dimensional, margin_sets, separable, univariate
 from solvers.paper_data.dataset import PaperData
 
-__all__ = ["GENERATORS", "Generator"]
+__all__ = ["GENERATORS", "MEANINGS", "Generator"]
+
+
+MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        "seed": "Of the random numbers: the same data for the same.",
+        "points": "Number of points.",
+        "switches": "How often the label changes from one point to the next.",
+        "radius": "Of the interval that holds the points.",
+        "shortest": "Length at least of an interval of one label; by default half of its fair share.",
+        "dimension": "Of the points.",
+        "reach": "Largest distance of a point from the teacher, below 0.7071.",
+        "margin": "Distance at least of the points from the separating hyperplane.",
+        "pairs": "Number of pairs x, -x.",
+        "H": "Length of the hint along the separator.",
+        "K": "Distance of the other two hints from the separator's line.",
+        "epsilon": "Margin of these two.",
+        "positives": "Number of positive labels; by default half of the points.",
+        "smallest": "Size of a label at least.",
+        "largest": "Size of a label at most.",
+        "entries": "Distribution of the numbers before they are scaled.",
+        "spikes": "Number of large eigenvalues of the covariance.",
+        "spike": "The large eigenvalue.",
+        "angle": "Between the two points, in degrees.",
+    }
+)
+"""What each keyword of the generators means."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.paper_data import GENERATORS
+from solvers.paper_data import GENERATORS, MEANINGS
 from verify.cli import program
 from verify.counts import count
 from verify.readers import read_data
@@ -27,6 +27,15 @@ def test_every_generator_writes_a_file_that_is_read(name, tmp_path, capsys):
     assert f"{count(len(data), 'point')} in dimension {data.dimension}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", GENERATORS)
+def test_every_option_is_explained(name, capsys):
+    assert _run("data", name, "--help") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for parameter in GENERATORS[name].parameters:
+        assert f"--{parameter}" in text
+        assert MEANINGS[parameter] in text
+
+
 def test_options_are_the_parameters(tmp_path):
     path = tmp_path / "data.npz"
     assert _run("data", "safran2022-switching", "--points", "12", "--switches", "3", "--out", str(path)) == 0
@@ -40,6 +49,7 @@ def test_options_are_the_parameters(tmp_path):
     [
         (("lyu2021-hinted", "--margin", "3", "--out", "{}/d.npz"), "margin is 3"),
         (("lyu2021-hinted", "--out", "{}/d.csv"), "must end in .npz"),
+        (("chistikov2023-centred", "--dimension", "0", "--out", "{}/d.npz"), "dimension is 0"),
         (("lyu2021-hinted", "--out", "{}/nowhere/d.npz"), "is not a folder"),
         (("lyu2021-unheard", "--out", "{}/d.npz"), "No such command"),
         (

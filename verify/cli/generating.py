@@ -62,6 +62,8 @@ def data_command() -> None:
 
 
 def _command(generator: Generator) -> click.Command:
+    from solvers.paper_data import MEANINGS
+
     def run(out: str, **values: object) -> int:
         import numpy as np
 
@@ -81,9 +83,12 @@ def _command(generator: Generator) -> click.Command:
         return 0
 
     options: list[click.Parameter] = [
-        click.Option([f"--{name.replace('_', '-')}", name], default=default, show_default=True, **_typed(hint))
+        click.Option(
+            [f"--{name.replace('_', '-')}", name], default=default, show_default=True, help=MEANINGS[name],
+            **_typed(hint),
+        )
         for name, (hint, default) in generator.parameters.items()
-    ]
+    ]  # fmt: skip
     options.append(click.Option(["--out"], required=True, metavar="FILE", help="The .npz file to write."))
     callback: Callable[..., Any] = debug_option(run)
     made = click.Command(generator.name, callback=callback, params=options, help=_help(generator))
