@@ -9,6 +9,7 @@ into place: a run killed at any moment leaves the file of the last checkpoint, w
 
 from __future__ import annotations
 
+import hashlib
 import os
 import zipfile
 from collections.abc import Mapping
@@ -44,7 +45,7 @@ Status: TypeAlias = Literal["stopped", "converged", "limit", "failed", "interrup
 Kink: TypeAlias = tuple[int, int, int]
 """(layer, point, unit), all from 0."""
 
-STATE = "state_"
+STATE, DIGEST = "state_", "digest"
 SPACING = 0.05  # of the first samples: in log ||theta||, in log |log L|, and in the direction (radians)
 MOST_SAMPLES = 800  # then every other one is left out and the spacing doubled
 
@@ -200,6 +201,7 @@ def save(path: str | os.PathLike[str], trajectory: Trajectory, state: Mapping[st
     target = Path(path)
     arrays = {item.name: getattr(trajectory, item.name) for item in fields(Trajectory)}
     arrays |= {STATE + name: np.asarray(entry) for name, entry in (state or {}).items()}
+    arrays[DIGEST] = _digest(arrays)
     beside = target.with_name(f"{target.name}.{os.getpid()}.writing")
     try:
         with beside.open("wb") as file:
@@ -227,11 +229,19 @@ def load(path: str | os.PathLike[str]) -> tuple[Trajectory, dict[str, NDArray]]:
         why = "it is no .npz file" if "pickle" in str(error) or "No data" in str(error) else str(error)
         why = f"it holds no {error}" if isinstance(error, KeyError) else why
         raise TrajectoryFileError(f"{os.fspath(path)} is damaged or not a trajectory: {why}") from error
-    lengths = {name: len(columns[name]) if columns[name].ndim else -1 for name in names}
-    samples = {length for name, length in lengths.items() if not name.startswith("change")}
-    if len(samples) > 1 or lengths["change_times"] != lengths["changes"] or columns["thetas"].ndim != 2:
-        raise TrajectoryFileError(f"{os.fspath(path)} is not a trajectory: the lengths of its columns differ")
+    if not np.array_equal(arrays.pop(DIGEST, np.zeros(0)), _digest(columns | arrays)):
+        raise TrajectoryFileError(f"{os.fspath(path)} is damaged: it is not what was written into it")
     return Trajectory(**columns), {name.removeprefix(STATE): arrays[name] for name in arrays if name.startswith(STATE)}
+
+
+def _digest(arrays: Mapping[str, NDArray]) -> NDArray[np.uint8]:
+    """BLAKE2 of all arrays with their names, types and shapes: a file that passes holds what `save` was given."""
+    total = hashlib.blake2b()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        total.update(f"{name} {array.dtype.str} {arrays[name].shape} ".encode())
+        total.update(array.tobytes())
+    return np.frombuffer(total.digest(), np.uint8)
 
 
 def largest_angle(layers: Layers, theta: Floats, rows: Floats) -> float:
