@@ -57,7 +57,7 @@ def test_a_sharp_case_breaks_one_hypothesis_and_the_conclusion(name, hypothesis)
 
 def test_what_cannot_be_decided_is_registered_with_what_it_needs():
     waiting = [claim for claim in ALL.values() if not claim.is_decidable]
-    assert len(waiting) > 30
+    assert waiting
     for claim in waiting:
         assert claim.statement
         assert claim.status.startswith("not yet decidable here: needs ")

@@ -4,6 +4,15 @@ Every strategy builds what it promises and filters nothing. All numbers are Frac
 shrink to few points, few neurons and small integers.
 """
 
+from verify.strategies.hidden_starts import (
+    assigned_starts,
+    dual_networks,
+    hidden_networks,
+    inactive_starts,
+    interpolating_pairs,
+    positive_starts,
+    settled_networks,
+)
 from verify.strategies.kkt import KKTPoint, kkt_points
 from verify.strategies.linear_kkt import linear_kkt_points, unequal_diagonals
 from verify.strategies.margins import KnownMargin, hinted, known_margins, linear_networks, orthogonally_separable
@@ -33,13 +42,18 @@ __all__ = [
     "KKTPoint",
     "KnownMargin",
     "TeacherShape",
+    "assigned_starts",
     "collinear",
     "constant_networks",
     "contradictory",
     "datasets",
+    "dual_networks",
     "duplicated",
     "far_pairs",
+    "hidden_networks",
     "hinted",
+    "inactive_starts",
+    "interpolating_pairs",
     "kkt_points",
     "known_margins",
     "labelled",
@@ -53,6 +67,7 @@ __all__ = [
     "orthogonally_separable",
     "orthonormal",
     "positive_rationals",
+    "positive_starts",
     "problems",
     "random_kkt_points",
     "rationals",
@@ -60,6 +75,7 @@ __all__ = [
     "searched_kkt_points",
     "separable",
     "separating_starts",
+    "settled_networks",
     "single_teachers",
     "slopes",
     "split_sizes",
