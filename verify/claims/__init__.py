@@ -12,6 +12,7 @@ from verify.claims.conclusions import is_global, is_local, is_local_not_global, 
 from verify.claims.counterexamples import as_case, read_instance, write_case
 from verify.claims.records import OPEN, Claim, Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.running import Counterexample, Run, run
+from verify.claims.side_by_side import available_cores, run_all
 
 __all__ = [
     "GROUP",
@@ -25,6 +26,7 @@ __all__ = [
     "Run",
     "as_case",
     "audited",
+    "available_cores",
     "claims",
     "clopper_pearson",
     "failed",
@@ -40,6 +42,7 @@ __all__ = [
     "read_instance",
     "registry",
     "run",
+    "run_all",
     "stationary",
     "undecided",
     "write_case",

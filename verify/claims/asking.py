@@ -32,12 +32,15 @@ _MOST_DIRECTIONS = 40
 
 @lru_cache(maxsize=32)
 def audited(instance: Instance) -> Audit:
-    """The audit within a relative gap of 1e-7; stationarity exactly."""
+    """The audit within a relative gap of 1e-7; stationarity exactly. Raises KeyboardInterrupt at Ctrl-C."""
     problem = instance.problem
-    return audit(
+    found = audit(
         instance.network, problem.data, goal=problem.goal, bias=problem.bias, trained=problem.trained, tol=TOLERANCE,
         stationary_tol=0,
     )  # fmt: skip
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    return found
 
 
 @lru_cache(maxsize=128)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import pkgutil
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
+from importlib import import_module
 from random import Random
 from typing import final
 
 from hypothesis import HealthCheck, Phase, Verbosity, errors, given, seed, settings
 from hypothesis import strategies as st
 
+import solvers
+import verify
 from verify.claims.chances import clopper_pearson
 from verify.claims.records import USUAL, Claim, Instance, Judgement, Outcome
 
@@ -113,6 +119,7 @@ def run(claim: Claim, *, examples: int = USUAL, seed: int = 0, time_limit: float
     Sound: a counterexample is one, as its hypotheses and the negation of the conclusion were proved. Not complete: a
     claim that held on all instances may be false.
     """
+    _load_everything()
     result = Run(claim=claim)
     examples = -(-examples * claim.examples // USUAL)
     began = time.monotonic()
@@ -124,6 +131,20 @@ def run(claim: Claim, *, examples: int = USUAL, seed: int = 0, time_limit: float
     finally:
         result.seconds = time.monotonic() - began
     return result
+
+
+@cache
+def _load_everything() -> None:
+    """Import all modules of this project, so that the same seed gives the same instances in every process.
+
+    Where the project is no installed package, hypothesis draws now and then a number that stands in the source of a
+    module that is loaded, and what is loaded would depend on what ran before.
+    """
+    for package in (verify, solvers):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                with suppress(ImportError):  # of an optional package
+                    import_module(module.name)
 
 
 def _search(claim: Claim, result: Run, examples: int, seed_: int, began: float, time_limit: float | None) -> None:

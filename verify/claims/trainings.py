@@ -40,8 +40,14 @@ EVALUATIONS = 200_000
 def trained(
     instance: Instance, *, loss: Loss | None = None, stop_at: float | None = None, evaluations: int = EVALUATIONS
 ) -> TrainingRun:
-    """Gradient flow from the instance's network on its data; the loss is chosen as in `verify.train`."""
-    return train(instance.data, start=instance.network, loss=loss, stop_at=stop_at, max_evaluations=evaluations)
+    """Gradient flow from the instance's network on its data; the loss is chosen as in `verify.train`.
+
+    Raises KeyboardInterrupt at Ctrl-C.
+    """
+    run = train(instance.data, start=instance.network, loss=loss, stop_at=stop_at, max_evaluations=evaluations)
+    if run.status == "interrupted":
+        raise KeyboardInterrupt
+    return run
 
 
 def ended(instance: Instance, run: TrainingRun) -> Instance:

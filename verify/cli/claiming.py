@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
 from verify.cli.places import check_file
+from verify.cli.progress import shown_claims
 from verify.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +38,11 @@ Examples:
 @click.option("--table", "paper", metavar="PAPER", help="Also print the paper's own tables, such as vardi2022.")
 @click.option("--from", "modules", metavar="MODULE", multiple=True, help="A module or .py file with claims of yours.")
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For each claim.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Claims that run at a time, each in a process of its own; by default the number of cores.",
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON; - for standard output.")
 @click.option("--cases", "folder", metavar="DIR", help="Write counterexamples into DIR as case files.")
 @click.option("--list", "is_listing", is_flag=True, help="Only name the claims, with their statements.")
@@ -47,6 +54,7 @@ def claims_command(
     paper: str | None,
     modules: tuple[str, ...],
     time_limit: float | None,
+    jobs: int | None,
     json_file: str | None,
     folder: str | None,
     is_listing: bool,
@@ -54,8 +62,9 @@ def claims_command(
     """Try the claims with these IDs (a paper's name stands for all of its claims; by default all claims).
 
     Each instance is decided with certificates that the checker accepts. A counterexample is shrunk and shown as a case
-    file. Exit status 1 when a claim failed.
+    file. Exit status 1 when a claim failed. Ctrl-C ends it with the table of what is done.
     """
+    use_one_thread()
     check_solvers_are_ours()
     from verify.claims import as_case, claims
     from verify.claims.tables import listing, overview, paper_tables, tables_of
@@ -68,13 +77,15 @@ def claims_command(
     if is_listing:
         console.print(listing(chosen))
         return 0
-    results = _run_all(chosen, examples, seed, time_limit)
+    results, is_interrupted = _run_all(chosen, modules, examples, seed, time_limit, jobs)
     if json_file != "-":
         console.print(*overview(results))
         if tables is not None:
             console.print(*paper_tables(tables, results))
         for result in results:
             _explain(result, folder, as_case)
+    if is_interrupted:
+        raise KeyboardInterrupt
     if json_file is not None:
         _write(json_file, results, examples, seed)
     return int(any(result.outcome == "failed" for result in results))
@@ -86,20 +97,27 @@ def _console():
     return Console(highlight=False)
 
 
-def _run_all(chosen: Iterable[Claim], examples: int, seed: int, time_limit: float | None) -> list[Run]:
-    from rich.console import Console
+def _run_all(
+    chosen: Sequence[Claim], modules: Sequence[str], examples: int, seed: int, time_limit: float | None,
+    jobs: int | None,
+) -> tuple[list[Run], bool]:  # fmt: skip
+    """What came of those claims that were done, in the given order, and whether Ctrl-C came before all were."""
+    from verify.claims import run_all
 
-    from verify.claims import run
-
-    watched = Console(stderr=True)
-    results: list[Run] = []
-    for claim in chosen:
-        if watched.is_terminal and claim.is_decidable:
-            with watched.status(claim.id, spinner="line" if watched.options.ascii_only else "dots"):
-                results.append(run(claim, examples=examples, seed=seed, time_limit=time_limit))
-        else:
-            results.append(run(claim, examples=examples, seed=seed, time_limit=time_limit))
-    return results
+    done: dict[str, Run] = {}
+    is_interrupted = False
+    with shown_claims(len(chosen)) as show:
+        runs = run_all(
+            chosen, modules=modules, examples=examples, seed=seed, time_limit=time_limit, jobs=jobs,
+            watch=lambda running: show(len(done), running),
+        )  # fmt: skip
+        try:
+            with closing(runs):
+                for result in runs:
+                    done[result.claim.id] = result
+        except KeyboardInterrupt:
+            is_interrupted = True
+    return [done[claim.id] for claim in chosen if claim.id in done], is_interrupted
 
 
 def _explain(result: Run, folder: str | None, as_case: object) -> None:

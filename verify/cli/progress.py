@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from solvers.dual_cuts import Progress
     from solvers.trajectory import Moment
 
-__all__ = ["shown_progress", "shown_training"]
+__all__ = ["shown_claims", "shown_progress", "shown_training"]
 
 
 @contextmanager
@@ -29,6 +29,13 @@ def shown_training() -> Iterator[Callable[[Moment], None] | None]:
 
 
 @contextmanager
+def shown_claims(total: int) -> Iterator[Callable[[int, Sequence[str]], None]]:
+    """The same for claims: yields what to call with how many are done and with the ids of those that are running."""
+    with _shown("claims") as (show, _):
+        yield lambda done, running: show(claims_text(done, total, running)) if show else None
+
+
+@contextmanager
 def _shown(what: str) -> Iterator[tuple[Callable[[str], None] | None, str]]:
     from rich.console import Console
 
@@ -40,6 +47,11 @@ def _shown(what: str) -> Iterator[tuple[Callable[[str], None] | None, str]]:
         return
     with console.status(what, spinner="line" if plain else "dots") as status:
         yield status.update, dots
+
+
+def claims_text(done: int, total: int, running: Sequence[str]) -> str:
+    """Such as "3 of 61 claims done, running: vardi2022.thm3.1, lai2026.lem3"."""
+    return f"{done} of {total} claims done, running: {', '.join(running)}"
 
 
 def moment_text(moment: Moment) -> str:

@@ -1,0 +1,211 @@
+"""`isoptimal claims --jobs`: the same results from any number of processes, and no end of one that is not told."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from verify.claims import GROUP, available_cores, claims, read_instance, run_all
+from verify.cli import program
+from verify.cli.progress import claims_text
+
+ROOT = Path(__file__).parents[2]
+
+OWN = """
+import os, time
+from hypothesis import strategies as st
+from verify import Dataset, Network
+from verify.claims import Claim, Instance, failed, held, undecided
+
+def posed(c):
+    return Instance.posed(Network.two_layer([[c]], [c]), Dataset([[c]], [1]))
+
+def claim(name, conclusion, **more):
+    return Claim(id=name, source="a test", statement="It holds.", conclusion=conclusion,
+                 instances=st.integers(1, 10**6).map(posed), **more)
+
+def number(instance):
+    return instance.data.inputs[0][0]
+
+def forever(_):
+    while True:
+        time.sleep(0.01)
+
+CLAIMS = [
+    claim("own.wide", lambda i: held(measured=number(i)) if number(i) % 3 else undecided("a multiple of 3")),
+    claim("own.false", lambda i: held() if number(i) < 500 else failed("500 is large")),
+    claim("own.threads", lambda _: undecided(os.environ["OPENBLAS_NUM_THREADS"])),
+    claim("own.trains", lambda _: held(), trains=True, examples=20),
+    claim("own.dies", lambda _: os._exit(3)),
+    claim("own.killed", lambda _: os.kill(os.getpid(), 9)),
+    claim("own.breaks", lambda _: 1 / 0),
+    claim("own.slow", forever),
+    Claim(id="own.later", source="a test", statement="It is so.", needs="time"),
+]
+"""
+
+GOOD = ("own.wide", "own.false", "own.threads", "own.trains", "own.later")
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    (tmp_path / "own_claims.py").write_text(OWN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    return "own_claims.py"
+
+
+def status(*arguments):
+    with pytest.raises(SystemExit) as stopped:
+        program.main(["claims", *map(str, arguments)], prog_name="isoptimal")
+    return stopped.value.code
+
+
+def log(file):
+    """What was written, without the times."""
+    value = json.loads(Path(file).read_text(encoding="utf-8"))
+    for claim in value["claims"]:
+        claim.pop("seconds", None)
+    return value
+
+
+def test_any_number_of_processes_gives_the_same_log_in_the_order_of_the_registry(own):
+    for jobs in (1, 2, 3):
+        assert status(*GOOD, "--from", own, "--examples", 40, "--jobs", jobs, "--json", f"{jobs}.json") == 1
+    assert log("1.json") == log("2.json") == log("3.json")
+    assert [claim["id"] for claim in log("2.json")["claims"]] == list(GOOD)
+    by_id = {claim["id"]: claim for claim in log("2.json")["claims"]}
+    assert by_id["own.false"]["counterexample"]["problem"]["inputs"] == [["500"]]
+    assert by_id["own.threads"]["undecided_because"] == {"1": 40}
+    assert by_id["own.trains"]["held"] == 4
+
+
+def test_claims_of_the_papers(own):
+    names = ["lai2026.lem3", "chistikov2023.zmatrix", "vardi2022.thm4.1"]
+    for jobs in (1, 2):
+        assert status(*names, "--examples", 8, "--seed", 5, "--jobs", jobs, "--json", f"{jobs}.json") == 0
+    assert log("1.json") == log("2.json")
+
+
+def test_a_module_of_the_working_folder(own, capsys):
+    assert status("own.wide", "own.trains", "--from", "own_claims", "--examples", 5, "--jobs", 2) == 0
+    assert "own.wide" in capsys.readouterr().out
+    del sys.modules["own_claims"]
+
+
+def test_an_installed_package(own, monkeypatch, capsys):
+    package = Path("installed")
+    info = package / "their_package-1.0.dist-info"
+    info.mkdir(parents=True)
+    (package / "their_claims.py").write_text(OWN.replace('"own.', '"theirs.'), encoding="utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\nmine = their_claims\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(package.absolute()))
+    assert status("theirs.wide", "theirs.trains", "--examples", 5, "--jobs", 2) == 0
+    assert "theirs.wide" in capsys.readouterr().out
+    del sys.modules["their_claims"]
+
+
+@pytest.mark.parametrize(("name", "how"), [("own.dies", "exit code 3"), ("own.killed", "signal SIGKILL")])
+def test_a_worker_that_dies_is_one_sentence_and_the_others_go_on(own, name, how, capsys):
+    assert status(name, "own.wide", "own.trains", "--from", own, "--examples", 20, "--jobs", 2) == 1
+    said = capsys.readouterr()
+    assert f"{name}: the process that ran it died ({how}), so nothing is known" in said.out
+    assert re.search(r"own\.wide +held", said.out)
+    assert re.search(r"own\.trains +held", said.out)
+    assert said.err == ""
+
+
+def test_an_exception_in_a_worker_is_raised_here(own, capsys):
+    chosen = claims(["own.breaks", "own.slow"], [own])
+    with pytest.raises(ZeroDivisionError) as raised, closing(run_all(chosen, modules=[own], jobs=2)) as runs:
+        list(runs)
+    assert "CLAIMS" in raised.value.__notes__[0] or "lambda" in raised.value.__notes__[0]
+    assert status("own.breaks", "own.slow", "--from", own, "--jobs", 2) == 70
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_what_cannot_be_sent_becomes_an_exception_that_can():
+    from verify.claims.side_by_side import _portable
+
+    class LocalError(Exception):
+        pass
+
+    copy = _portable(LocalError("why"))
+    assert type(copy) is RuntimeError
+    assert str(copy) == "LocalError: why"
+
+
+def test_what_is_running_is_told(own):
+    chosen = claims(["own.wide", "own.trains", "own.later"], [own])
+    for jobs, most in ((1, 1), (2, 2)):
+        seen = []
+        found = list(
+            run_all(chosen, modules=[own], examples=5, jobs=jobs, watch=lambda now, to=seen: to.append([*now]))
+        )
+        assert {result.claim.id for result in found} == {claim.id for claim in chosen}
+        assert seen[0][0] == "own.trains"
+        assert max(map(len, seen)) == most
+    assert claims_text(2, 3, ["a", "b"]) == "2 of 3 claims done, running: a, b"
+    assert available_cores() >= 1
+
+
+def test_closing_ends_the_processes(own):
+    import multiprocessing
+
+    chosen = claims(["own.slow", "own.trains"], [own])
+    with closing(run_all(chosen, modules=[own], examples=5, jobs=2)) as runs:
+        assert next(runs).claim.id == "own.trains"
+        assert multiprocessing.active_children()
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_prints_what_is_done(own, jobs):
+    """Sent to all processes at once, as a terminal does."""
+    command = [sys.executable, "-m", "verify", "claims", "own.trains", "own.slow", "own.wide", "--from", own]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    Path("own_claims.py").write_text(
+        OWN.replace("def forever(_):", "def forever(_):\n    open(str(os.getpid()), 'w')"), encoding="utf-8"
+    )
+    process = subprocess.Popen(
+        [*command, "--examples", "5", "--jobs", jobs], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        encoding="utf-8", start_new_session=True,
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not any(file.name.isdigit() for file in Path().iterdir()) and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(1)  # the other claims of the second process
+    os.killpg(process.pid, signal.SIGINT)
+    out, error = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert error.strip() == "isoptimal: interrupted before it was done"
+    assert re.search(r"own\.trains +held", out)
+    assert "own.slow" not in out
+    assert ("own.wide" in out) is (jobs == "2")
+    (worker,) = (int(file.name) for file in Path().iterdir() if file.name.isdigit())
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+
+
+@pytest.mark.parametrize(("module", "name", "ask"), [("asking", "audit", "audited"), ("trainings", "train", "trained")])
+def test_ctrl_c_within_an_audit_or_a_training_is_passed_on(monkeypatch, module, name, ask):
+    """Both would end with what they have, and the next instance would go on."""
+
+    class Interrupted:
+        status = "interrupted"
+
+    module = import_module(f"verify.claims.{module}")
+    monkeypatch.setattr(module, name, lambda *_, **__: Interrupted())
+    instance = read_instance("max-margin/dead-neuron")
+    for _ in range(2):  # nothing of it is kept
+        with pytest.raises(KeyboardInterrupt):
+            getattr(module, ask)(instance)
