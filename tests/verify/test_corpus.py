@@ -6,12 +6,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from verify.auditing import audit
+from verify.audits import Audit
 from verify.corpus import (
     Difference,
     case_text,
@@ -40,6 +42,11 @@ THEOREM = CASES / "max-margin" / "vardi2022-theorem-3-2"
 
 def text_of(folder: Path) -> str:
     return folder.relative_to(CASES).as_posix()
+
+
+@cache
+def decided(file: Path) -> Audit:
+    return redecide(read_strictly(file))
 
 
 def valid(value: object, part: str = "") -> bool:
@@ -77,7 +84,7 @@ def test_case(file: Path) -> None:
     assert file.read_text(encoding="utf-8") == case_text(value)
     case = read_strictly(file)
     assert file.parent.parent.name == case.problem.goal.value
-    assert differences(case, redecide(case)) == []
+    assert differences(case, decided(file)) == []
     folder = file.parent / "certificates"
     faults, number = stored_differences(case, folder)
     assert faults == []
@@ -89,6 +96,31 @@ def test_case(file: Path) -> None:
 def test_rejected(folder: Path) -> None:
     assert valid(json.loads((folder / "meta.json").read_text(encoding="utf-8")), "rejected")
     assert rejection_fault(folder) is None
+
+
+QUESTIONS = ("fits", "stationary", "local_optimum", "global_optimum", "global_any_width")
+
+
+def test_every_combination_of_verdicts_that_occurs_is_in_the_table_with_examples() -> None:
+    found: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for file in FILES:
+        audited = decided(file)
+        verdicts = tuple(audited.findings[question].verdict.value for question in QUESTIONS)
+        found.setdefault((file.parent.parent.name, file.parent.name), set()).add(verdicts)
+    lines = (CASES / "README.md").read_text(encoding="utf-8").splitlines()
+    begin = lines.index("## Combinations of verdicts")
+    rows = [line.strip("| ").split("|") for line in lines[begin : lines.index("## Flags")] if line.startswith("| ")]
+    listed: dict[str, set[tuple[str, ...]]] = {"max-margin": set(), "min-norm": set()}
+    for row in rows[1:]:
+        verdicts, examples = tuple(cell.strip() for cell in row[:5]), [cell.strip(" `") for cell in row[5:7]]
+        for goal, example in zip(listed, examples, strict=False):
+            if example:
+                assert found[goal, example] == {verdicts}
+                listed[goal].add(verdicts)
+    for goal, combinations in listed.items():
+        assert combinations == set().union(*(seen for (its, _), seen in found.items() if its == goal))
+    assert len(FILES) >= 40
+    assert len(REJECTED) >= 30
 
 
 def test_the_corpus_is_small() -> None:
