@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from verify.testing import CI, register_profiles
+
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is loaded: threads only cost at these sizes
 
-settings.register_profile("fixed", derandomize=True, deadline=None)
-settings.load_profile("fixed")
+register_profiles()
+settings.load_profile(CI)
 
 SKIPS = Path(__file__).with_name("skips.txt")
 skipped: list[tuple[str, str]] = []

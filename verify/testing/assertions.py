@@ -1,9 +1,4 @@
-"""Assertions for other people's test suites: a trained network is what it is meant to be, and that is proved.
-
-    from verify.testing import assert_globally_optimal
-
-    def test_training_reaches_the_best_margin():
-        assert_globally_optimal(train_my_network(), (X, y), within=1e-3)
+"""Assertions that pass only on a proof: a trained network is what it is meant to be.
 
 Each audits the network and passes only when the verdict is *proved*; a verdict that is refuted or open fails with its
 reason, what is better, and the way to the whole report. `network` is whatever `verify.read` takes, `data` whatever
@@ -14,12 +9,11 @@ Sound: what passes has a certificate that the checker accepted. A network may be
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from verify.audits import Audit
-from verify.finding import Finding, Verdict
-from verify.network import Network
-from verify.problem import Dataset
+if TYPE_CHECKING:
+    from verify.audits import Audit
+    from verify.finding import Finding
 
 __all__ = ["assert_fits", "assert_globally_optimal", "assert_locally_optimal", "assert_stationary"]
 
@@ -59,6 +53,8 @@ def assert_globally_optimal(
 
 def _audited(network: object, data: object, options: dict[str, Any]) -> Audit:
     from verify.auditing import audit
+    from verify.network import Network
+    from verify.problem import Dataset
     from verify.readers import read, read_data
 
     given = network if isinstance(network, Network) else read(network)
@@ -66,6 +62,8 @@ def _audited(network: object, data: object, options: dict[str, Any]) -> Audit:
 
 
 def _passed(result: Audit, finding: Finding, meant: str) -> Audit:
+    from verify.finding import Verdict
+
     if finding.verdict is Verdict.PROVED:
         return result
     raise AssertionError(f"the network was to {meant}: {finding.verdict.value}, {finding.reason}\n\n{result}")
