@@ -41,7 +41,7 @@ def random_instance(seed, free):
 
 
 def test_two_points_of_theorem_3_2():
-    solution = solve_all_cells(Instance([[1, 0.25], [-1, 0.25]], [1, 1], margin=True))  # [004]
+    solution = solve_all_cells(Instance([[1, 0.25], [-1, 0.25]], [1, 1], margin=True))  # arXiv:2110.02732
     assert solution.status is Status.OPTIMAL
     assert solution.value == pytest.approx(8 / np.sqrt(17), rel=1e-8)
     assert solution.dual == pytest.approx([4 / np.sqrt(17)] * 2, rel=1e-6)

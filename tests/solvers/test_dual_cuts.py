@@ -139,7 +139,7 @@ def test_it_agrees_with_all_cells_when_the_bias_is_free(margin, options):
 
 
 def test_two_points_of_theorem_3_2():
-    outcome = solve(Instance([[1, 0.25], [-1, 0.25]], [1, 1], margin=True), tol=1e-8)  # [004]
+    outcome = solve(Instance([[1, 0.25], [-1, 0.25]], [1, 1], margin=True), tol=1e-8)  # arXiv:2110.02732
     assert outcome.status == "optimal"
     assert outcome.proof.lower == pytest.approx(8 / np.sqrt(17), rel=1e-8)
     assert outcome.candidates[0].value == pytest.approx(8 / np.sqrt(17), rel=1e-8)

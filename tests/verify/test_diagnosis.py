@@ -171,7 +171,7 @@ def test_the_ladder_of_a_network_with_every_fault():
 
 
 def test_a_better_network_of_the_same_width():
-    """The tie of [004]: stationary with objective 2; once its kink is off, 1.7071 is possible."""
+    """The tie of arXiv:2110.02732: stationary with objective 2; once its kink is off, 1.7071 is possible."""
     result = audit(Network.two_layer([[1, 0], [0, -1]], [1, 1]), Dataset([[1, 1], [0, -1]], [1, 1]))
     first, second, last = result.diagnosis.ladder
     assert (first.step, first.objective) == (Step.GIVEN, 2)

@@ -79,7 +79,7 @@ def test_the_optimal_network_itself_is_stationary_and_optimal(name):
 
 
 def test_symmetric_data_of_every_slope():
-    """[002], Theorem 4.2: 2 / ((1 + a) g) with the linear margin g = 2 sqrt(2) / 5."""
+    """arXiv:2110.13905, Theorem 4.2: 2 / ((1 + a) g) with the linear margin g = 2 sqrt(2) / 5."""
     X = [["3/5", "1/5"], ["1/5", "3/5"], ["-3/5", "-1/5"], ["-1/5", "-3/5"]]
     for slope in ("1/100", "1/7", "2/3", "1"):
         network = Network.two_layer([[1, 1], [-1, -1]], [1, -1], slope=slope)

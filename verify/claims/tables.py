@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from importlib import import_module
 from typing import Any, cast
 
@@ -14,9 +15,12 @@ from verify.claims.records import OPEN, Claim
 from verify.claims.running import Run
 from verify.errors import InputError
 
-__all__ = ["as_json", "listing", "overview", "paper_tables", "tables_of"]
+__all__ = ["as_json", "listing", "number_text", "overview", "paper_tables", "tables_of"]
 
 PaperTables = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
+
+_SHORT = 9
+"""Characters of a number that is shown as it is."""
 
 _STYLES = {"held": "green", "consistent": "green", "failed": "bold red", "undecided": "yellow", "not run": "dim"}
 
@@ -56,7 +60,7 @@ def overview(results: Iterable[Run]) -> list[Table]:
 def _remark(result: Run) -> str:
     claim, parts = result.claim, list[str]()
     if result.measured is not None:
-        low, high = result.measured
+        low, high = map(number_text, result.measured)
         parts.append(f"{claim.quantity or 'measured'} {low}" + (f" to {high}" if high != low else ""))
     if result.interval is not None:
         low, high = result.interval
@@ -66,6 +70,12 @@ def _remark(result: Run) -> str:
     if not result.is_complete and result.counterexample is None:
         parts.append("time limit")
     return "; ".join(parts)
+
+
+def number_text(value: Fraction) -> str:
+    """A rational number where it is short, else six digits of it."""
+    text = str(value)
+    return text if len(text) <= _SHORT else f"{float(value):.6g}"
 
 
 def listing(claims: Iterable[Claim]) -> Table:
@@ -113,7 +123,7 @@ def _cell(cell: Sequence[str], found: Mapping[str, Run]) -> Text:
 
 
 def as_json(results: Iterable[Run], *, examples: int, seed: int) -> dict[str, object]:
-    """The results as a JSON object of schema "claims-1"."""
+    """The results as a JSON object of schema "claims-1"; long numbers of `measured` have six digits."""
     return {"schema": "claims-1", "examples": examples, "seed": seed, "claims": [_json(result) for result in results]}
 
 
@@ -124,6 +134,7 @@ def _json(result: Run) -> dict[str, object]:
         "source": claim.source,
         "statement": claim.statement,
         "status": claim.status,
+        "needs": claim.needs,
         "trains": claim.trains,
         "regime": claim.regime,
         "hypotheses": {name: claim.sharp_case(name) for name in claim.hypotheses},
@@ -135,9 +146,10 @@ def _json(result: Run) -> dict[str, object]:
     value |= {"undecided_because": result.reasons, "faults": result.faults, "complete": result.is_complete}
     value |= {"seconds": round(result.seconds, 3), "counterexample": None}
     if result.measured is not None:
-        value["measured"] = {"quantity": claim.quantity, "range": [str(end) for end in result.measured]}
+        value["measured"] = {"quantity": claim.quantity, "range": [number_text(end) for end in result.measured]}
     if result.interval is not None:
         value["interval"] = list(result.interval)
+        value["chance"] = str(claim.chance)
     if result.counterexample is not None:
         instance = result.counterexample.instance
         value["counterexample"] = {
