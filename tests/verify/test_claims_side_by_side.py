@@ -155,6 +155,7 @@ def test_what_is_running_is_told(own):
         assert seen[0][0] == "own.trains"
         assert max(map(len, seen)) == most
     assert claims_text(2, 3, ["a", "b"]) == "2 of 3 claims done, running: a, b"
+    assert claims_text(0, 9, "abcdef") == "0 of 9 claims done, running: a, b, c, d and 2 more"
     assert available_cores() >= 1
 
 

@@ -50,8 +50,9 @@ def _shown(what: str) -> Iterator[tuple[Callable[[str], None] | None, str]]:
 
 
 def claims_text(done: int, total: int, running: Sequence[str]) -> str:
-    """Such as "3 of 61 claims done, running: vardi2022.thm3.1, lai2026.lem3"."""
-    return f"{done} of {total} claims done, running: {', '.join(running)}"
+    """Such as "3 of 61 claims done, running: vardi2022.thm3.1, lai2026.lem3"; more than four are counted."""
+    more = f" and {len(running) - 4} more" if len(running) > 4 else ""
+    return f"{done} of {total} claims done, running: {', '.join(running[:4])}{more}"
 
 
 def moment_text(moment: Moment) -> str:
