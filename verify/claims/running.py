@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import pkgutil
 import time
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
-from importlib import import_module
 from random import Random
 from typing import final
 
 from hypothesis import HealthCheck, Phase, Verbosity, errors, given, seed, settings
 from hypothesis import strategies as st
 
-import solvers
-import verify
 from verify.claims.chances import clopper_pearson
-from verify.claims.records import USUAL, Claim, Instance, Judgement, Outcome
+from verify.claims.loading import load_everything
+from verify.claims.records import USUAL, Claim, Instance, Judgement, Outcome, undecided
 
 __all__ = ["Counterexample", "Run", "run"]
 
@@ -108,52 +104,70 @@ class _Falsified(Exception):  # noqa: N818 (it is no error of ours)
     """What makes hypothesis shrink."""
 
 
-def run(claim: Claim, *, examples: int = USUAL, seed: int = 0, time_limit: float | None = None) -> Run:
+def run(
+    claim: Claim,
+    *,
+    examples: int = USUAL,
+    seed: int = 0,
+    time_limit: float | None = None,
+    is_interrupted: Callable[[], bool] = lambda: False,
+) -> Run:
     """Try a claim on at most `examples` instances; the first counterexample is shrunk.
 
     examples: of a claim that asks for fewer than 200 by itself, in proportion.
 
     seed: the same for the same numbers; the draws are those of hypothesis, without its database, with health checks.
     time_limit: seconds after which no further instance is tried; half as much again goes into shrinking.
+    is_interrupted: asked after every instance; True raises KeyboardInterrupt, for conclusions that make do with less
+    at Ctrl-C, as trainings and audits do.
 
     Sound: a counterexample is one, as its hypotheses and the negation of the conclusion were proved. Not complete: a
     claim that held on all instances may be false.
-    """
-    _load_everything()
+    """  # fmt: skip
+    load_everything()
     result = Run(claim=claim)
-    examples = -(-examples * claim.examples // USUAL)
-    began = time.monotonic()
+    task = _Task(claim, -(-examples * claim.examples // USUAL), seed, time_limit, is_interrupted, time.monotonic())
     try:
         if claim.is_decidable and claim.kind == "chance":
-            _sample(claim, result, examples, seed, began, time_limit)
+            _sample(task, result)
         elif claim.is_decidable:
-            _search(claim, result, examples, seed, began, time_limit)
+            _search(task, result)
     finally:
-        result.seconds = time.monotonic() - began
+        result.seconds = time.monotonic() - task.began
     return result
 
 
-@cache
-def _load_everything() -> None:
-    """Import all modules of this project, so that the same seed gives the same instances in every process.
+@final
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A claim, how many instances of it are to be tried with which seed, and when it has to end."""
 
-    Where the project is no installed package, hypothesis draws now and then a number that stands in the source of a
-    module that is loaded, and what is loaded would depend on what ran before.
-    """
-    for package in (verify, solvers):
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not module.name.endswith("__main__"):
-                with suppress(ImportError):  # of an optional package
-                    import_module(module.name)
+    claim: Claim
+    examples: int
+    seed: int
+    time_limit: float | None
+    is_interrupted: Callable[[], bool]
+    began: float
+
+    def is_late(self, factor: float = 1) -> bool:
+        """Whether `factor` times the time limit is over."""
+        return self.time_limit is not None and time.monotonic() - self.began > factor * self.time_limit
+
+    def judge(self, instance: Instance) -> Judgement:
+        """The conclusion; an interruption that it made do with is passed on."""
+        conclude = self.claim.conclusion
+        judgement = undecided("it has no conclusion") if conclude is None else conclude(instance)
+        if self.is_interrupted():
+            raise KeyboardInterrupt
+        return judgement
 
 
-def _search(claim: Claim, result: Run, examples: int, seed_: int, began: float, time_limit: float | None) -> None:
-    def is_late(factor: float) -> bool:
-        return time_limit is not None and time.monotonic() - began > factor * time_limit
+def _search(task: _Task, result: Run) -> None:
+    claim = task.claim
 
-    @seed(seed_)
+    @seed(task.seed)
     @settings(
-        max_examples=examples, database=None, deadline=None, verbosity=Verbosity.quiet, print_blob=False,
+        max_examples=task.examples, database=None, deadline=None, verbosity=Verbosity.quiet, print_blob=False,
         report_multiple_bugs=False, phases=(Phase.generate, Phase.shrink), suppress_health_check=[HealthCheck.too_slow],
     )  # fmt: skip
     @given(st.data())
@@ -164,13 +178,13 @@ def _search(claim: Claim, result: Run, examples: int, seed_: int, began: float, 
         except BaseException:
             result.rejected += not is_shrinking and _is_given_up(data)
             raise
-        if is_late(1 + _SHRINKING if is_shrinking else 1):
+        if task.is_late(1 + _SHRINKING if is_shrinking else 1):
             raise _TimeIsUp  # after the draw: hypothesis expects the same draws again
         fault = _fault(claim, instance)
         if fault:
             result.faults.append(fault)
             raise _TimeIsUp
-        judgement = _judged(claim, instance)
+        judgement = task.judge(instance)
         if not is_shrinking:
             result.note(judgement)
         if judgement.outcome is Outcome.FAILED:
@@ -210,26 +224,21 @@ def _described(instance: Instance) -> str:
     return f"{points} points, {neurons} neurons, dimension {dimension}: {instance.problem.canonical_text():.400}"
 
 
-def _judged(claim: Claim, instance: Instance) -> Judgement:
-    if claim.conclusion is None:
-        return Judgement(Outcome.UNDECIDED, "it has no conclusion")
-    return claim.conclusion(instance)
-
-
-def _sample(claim: Claim, result: Run, examples: int, seed_: int, began: float, time_limit: float | None) -> None:
+def _sample(task: _Task, result: Run) -> None:
     """Independent trials; undecided ones count as failures at the lower end and as successes at the upper one."""
-    for number in range(examples):
-        if time_limit is not None and time.monotonic() - began > time_limit:
+    claim = task.claim
+    for number in range(task.examples):
+        if task.is_late():
             result.is_complete = False
             break
         if claim.trial is None:
             break
-        instance = claim.trial(Random(f"{claim.id} {seed_} {number}"))  # noqa: S311
+        instance = claim.trial(Random(f"{claim.id} {task.seed} {number}"))  # noqa: S311
         fault = _fault(claim, instance)
         if fault:
             result.faults.append(fault)
             return
-        result.note(_judged(claim, instance))
+        result.note(task.judge(instance))
     if result.tried:
         low, _ = clopper_pearson(result.held, result.tried, CONFIDENCE)
         _, high = clopper_pearson(result.held + result.undecided, result.tried, CONFIDENCE)

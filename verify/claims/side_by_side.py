@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -17,6 +18,7 @@ from dataclasses import dataclass, fields
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from types import FrameType
 from typing import cast, final
 
 from verify.claims.collection import registry
@@ -62,9 +64,10 @@ def run_all(
     yield from (run(claim) for claim in given if not claim.is_decidable)
     see = watch or (lambda _: None)
     if at_once <= 1:
-        for claim in waiting:
-            see([claim.id])
-            yield run(claim, examples=examples, seed=seed, time_limit=time_limit)
+        with _noted_interrupts() as is_interrupted:
+            for claim in waiting:
+                see([claim.id])
+                yield run(claim, examples=examples, seed=seed, time_limit=time_limit, is_interrupted=is_interrupted)
         return
     order = _Order(os.getcwd(), tuple(modules), examples, seed, time_limit)  # noqa: PTH109 (a str, as os.chdir takes)
     workers = [_Worker(order) for _ in range(at_once)]
@@ -82,6 +85,25 @@ def run_all(
     finally:
         for worker in workers:
             worker.end()
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[Callable[[], bool]]:
+    """Yields what says whether Ctrl-C was pressed, also where its KeyboardInterrupt was caught."""
+    seen: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
+        yield lambda: False
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(seen)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @final
