@@ -210,6 +210,8 @@ def test_the_pages_speak_of_every_claim_and_show_what_happened():
     for claim in changed["claims"]:
         if claim["id"] == "safran2022.thm4.2":
             claim |= {"outcome": "failed", "failed": 1, "undecided": 7, "undecided_because": {"a < b*c": 7}}
+        if claim["id"] == "lyu2021.thm4.2":
+            claim |= {"trains": True, "outcome": "consistent", "interval": [0.71234, 1.0], "chance": "3/4"}
     found = pages(changed)
     for paper in PAPERS:
         text = found[PAGES / f"{paper}.md"]
@@ -217,6 +219,13 @@ def test_the_pages_speak_of_every_claim_and_show_what_happened():
     text = found[PAGES / "safran2022.md"]
     assert re.search(r"`safran2022\.thm4\.2` .*\| failed \| 200 \| \d+ \| 7 \| 1 \| linear regions: 1 to ", text)
     assert r"- `safran2022.thm4.2`: a &lt; b\*c (7)" in text
+    trainings = found[PAGES / "lyu2021.md"].partition("### Trainings")[2].partition("###")[0]
+    assert "consistent: in [0.712, 1.000], claimed at least 3/4 | 200 |" in trainings
+    total = next(line for line in found[DOCS / "claims.md"].splitlines() if line.startswith("| all |"))
+    run = [claim for claim in changed["claims"] if "tried" in claim]
+    assert [cell.strip() for cell in total.split("|")[2:6]] == [
+        str(number) for number in (len(run), sum(c["trains"] for c in run), 1, sum(c["tried"] for c in run))
+    ]
 
 
 def test_links_of_the_pages_lead_somewhere():
