@@ -124,8 +124,9 @@ def run(
     Sound: a counterexample is one, as its hypotheses and the negation of the conclusion were proved. Not complete: a
     claim that held on all instances may be false.
     """  # fmt: skip
-    load_everything()
     result = Run(claim=claim)
+    if claim.is_decidable:
+        load_everything()
     task = _Task(claim, -(-examples * claim.examples // USUAL), seed, time_limit, is_interrupted, time.monotonic())
     try:
         if claim.is_decidable and claim.kind == "chance":
