@@ -4,6 +4,7 @@ Every strategy builds what it promises and filters nothing. All numbers are Frac
 shrink to few points, few neurons and small integers.
 """
 
+from verify.strategies.bent_kkt import bent_networks
 from verify.strategies.hidden_starts import (
     assigned_starts,
     dual_networks,
@@ -15,8 +16,16 @@ from verify.strategies.hidden_starts import (
 )
 from verify.strategies.kkt import KKTPoint, kkt_points
 from verify.strategies.linear_kkt import linear_kkt_points, unequal_diagonals
-from verify.strategies.margins import KnownMargin, hinted, known_margins, linear_networks, orthogonally_separable
-from verify.strategies.numbers import orthonormal, positive_rationals, rationals, slopes, unit_vectors
+from verify.strategies.margins import (
+    Hinted,
+    KnownMargin,
+    hinted,
+    hinted_data,
+    known_margins,
+    linear_networks,
+    orthogonally_separable,
+)
+from verify.strategies.numbers import leaky_slopes, orthonormal, positive_rationals, rationals, slopes, unit_vectors
 from verify.strategies.one_neuron import one_neuron_problems
 from verify.strategies.pairs import far_pairs, split_sizes, tied_pairs, wide_pairs
 from verify.strategies.points import (
@@ -33,32 +42,55 @@ from verify.strategies.points import (
     symmetric,
 )
 from verify.strategies.random_kkt import random_kkt_points, searched_kkt_points
+from verify.strategies.small_starts import (
+    balanced_pairs,
+    drift_signs,
+    embedded_pairs,
+    general_symmetric,
+    hinted_starts,
+    is_small_start,
+    mean_signed,
+    random_hinted_start,
+    random_symmetric_start,
+    symmetric_starts,
+)
 from verify.strategies.starts import separating_starts
 from verify.strategies.teachers import TeacherShape, single_teachers, teacher_shapes, z_matrix_teachers
 from verify.strategies.univariate import constant_networks, switching
 from verify.strategies.weights import networks, problems, with_dead_neurons, with_ties
 
 __all__ = [
+    "Hinted",
     "KKTPoint",
     "KnownMargin",
     "TeacherShape",
     "assigned_starts",
+    "balanced_pairs",
+    "bent_networks",
     "collinear",
     "constant_networks",
     "contradictory",
     "datasets",
+    "drift_signs",
     "dual_networks",
     "duplicated",
+    "embedded_pairs",
     "far_pairs",
+    "general_symmetric",
     "hidden_networks",
     "hinted",
+    "hinted_data",
+    "hinted_starts",
     "inactive_starts",
     "interpolating_pairs",
+    "is_small_start",
     "kkt_points",
     "known_margins",
     "labelled",
+    "leaky_slopes",
     "linear_kkt_points",
     "linear_networks",
+    "mean_signed",
     "nearly_orthogonal",
     "networks",
     "odd",
@@ -69,7 +101,9 @@ __all__ = [
     "positive_rationals",
     "positive_starts",
     "problems",
+    "random_hinted_start",
     "random_kkt_points",
+    "random_symmetric_start",
     "rationals",
     "scaled",
     "searched_kkt_points",
@@ -81,6 +115,7 @@ __all__ = [
     "split_sizes",
     "switching",
     "symmetric",
+    "symmetric_starts",
     "teacher_shapes",
     "tied_pairs",
     "unequal_diagonals",

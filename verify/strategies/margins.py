@@ -19,13 +19,22 @@ from verify.strategies.numbers import (
     orthonormal,
     positive_rationals,
     rationals,
+    shifted,
     slopes,
     times,
     vectors,
 )
 from verify.strategies.pairs import split_sizes
 
-__all__ = ["KnownMargin", "hinted", "known_margins", "linear_networks", "orthogonally_separable"]
+__all__ = [
+    "Hinted",
+    "KnownMargin",
+    "hinted",
+    "hinted_data",
+    "known_margins",
+    "linear_networks",
+    "orthogonally_separable",
+]
 
 
 class KnownMargin(NamedTuple):
@@ -69,16 +78,17 @@ def _offset(draw: DrawFn, basis: list[Vector], d: int) -> Vector:
 
 
 @st.composite
-def linear_networks(draw: DrawFn) -> KKTPoint:
+def linear_networks(draw: DrawFn, *, optimal: bool = False) -> KKTPoint:
     """Symmetric data, and neurons along w (output +) and -w (output -): f is linear where both sides weigh the same.
 
-    In half of the draws they do, which is the global optimum of arXiv:2110.13905, Theorem 4.2; otherwise one side is
-    heavier. Any slope in [0, 1]. multipliers: those of the optimum. Shrinks to two neurons on two points, slope 0.
+    In half of the draws, or if `optimal` always, they do, which is the global optimum of arXiv:2110.13905, Theorem 4.2;
+    otherwise one side is heavier. Any slope in [0, 1]. multipliers: those of the optimum. Shrinks to two neurons on two
+    points, slope 0.
     """
     known = draw(known_margins(symmetric=True))
     slope = draw(slopes())
     sides = [draw(split_sizes(1, 3)) for _ in range(2)]
-    factor = Fraction(1) if draw(st.booleans()) else 1 + draw(positive_rationals(1))
+    factor = Fraction(1) if optimal or draw(st.booleans()) else 1 + draw(positive_rationals(1))
     r = draw(positive_rationals(2))
     first, second = ([r * size for size in sides[0]], [r * factor * size for size in sides[1]])
     hidden = [*(times(size, known.direction) for size in first), *(times(-size, known.direction) for size in second)]
@@ -87,30 +97,59 @@ def linear_networks(draw: DrawFn) -> KKTPoint:
     return KKTPoint(problem, network, (), ())
 
 
+class Hinted(NamedTuple):
+    """Data with hints, the slope of the activation that they are for, the unit vector w*, and e."""
+
+    data: Dataset
+    slope: Fraction
+    direction: Vector
+    height: Fraction
+
+
 @st.composite
-def hinted(draw: DrawFn) -> KKTPoint:
+def hinted_data(draw: DrawFn, *, far: bool | None = None, first: bool = True) -> Hinted:
     """(H, K, e, w_)-hinted data: separable data with the points H w, e w + K w_, e w - K w_ of label 1 before them.
 
     e is less than the leaky margin a g of the separable points, K/e > (3 + a)/(1 - a), H > g; w_ is orthogonal to
-    w = w*. The network is 1 to 4 leaky neurons along w. Shrinks to one neuron.
+    w = w*. far: a H e >= 2 K (K + sum |p_i|), p_i the parts of the separable points orthogonal to w, in the 1-norm;
+    False: H is 2 g. first: with the point H w, else without.
 
-    Source: arXiv:2110.13905, Definition 6.1.
+    Source: arXiv:2110.13905, Definition 6.1; what is large enough is ours.
     """
     known = draw(known_margins(least_dimension=2))
     slope = draw(slopes(linear=False).map(lambda a: a or Fraction(2, 3)))
     across = draw(st.sampled_from(known.across))
     e = slope * known.margin / draw(st.integers(2, 8))
     reach = e * ((3 + slope) / (1 - slope) + draw(positive_rationals()))
+    height = known.margin * (1 + draw(positive_rationals())) + abs(draw(rationals(1)))
+    if far is not None:
+        height = 2 * known.margin
+    if far:
+        spread = sum((abs(value) for p in _across(known) for value in p), Fraction(0))
+        height = max(height, 2 * reach * (reach + spread) / (slope * e))
     hints = [
-        times(known.margin * (1 + draw(positive_rationals())) + abs(draw(rationals(1))), known.direction),
+        times(height, known.direction),
         combination([e, reach], [known.direction, across]),
         combination([e, -reach], [known.direction, across]),
-    ]
-    data = Dataset([*hints, *known.data.inputs], [1, 1, 1, *known.data.targets])
+    ][0 if first else 1 :]
+    data = Dataset([*hints, *known.data.inputs], [*[1] * len(hints), *known.data.targets])
+    return Hinted(data, slope, known.direction, e)
+
+
+def _across(known: KnownMargin) -> list[Vector]:
+    """The parts of the points that are orthogonal to w."""
+    return [shifted(known.direction, Fraction(0), row) for row in known.data.inputs]
+
+
+@st.composite
+def hinted(draw: DrawFn, *, first: bool = True) -> KKTPoint:
+    """`hinted_data` with 1 to 4 leaky neurons along w, a KKT point. Shrinks to one neuron."""
+    data, slope, w, e = draw(hinted_data(first=first))
     sizes = draw(split_sizes())
-    network = Network.two_layer([times(r, known.direction) for r in sizes], sizes, slope=slope)
+    network = Network.two_layer([times(r, w) for r in sizes], sizes, slope=slope)
     problem = Problem(data, network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
-    return KKTPoint(problem, network, (Fraction(0), 1 / (2 * e), 1 / (2 * e), *[Fraction(0)] * len(known.data)), ())
+    multipliers = [1 / (2 * e)] * 2 + [Fraction(0)] * (len(data) - 2 - first)
+    return KKTPoint(problem, network, (*[Fraction(0)] * first, *multipliers), ())
 
 
 @st.composite

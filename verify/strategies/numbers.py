@@ -34,6 +34,11 @@ def slopes(*, linear: bool = True) -> SearchStrategy[Fraction]:
     return st.sampled_from([*choices, Fraction(1)] if linear else choices)
 
 
+def leaky_slopes() -> SearchStrategy[Fraction]:
+    """Slopes strictly between 0 and 1: 1/2, 1/4, 3/10, 2/3. Shrinks to 1/2."""
+    return st.sampled_from([Fraction(1, 2), Fraction(1, 4), Fraction(3, 10), Fraction(2, 3)])
+
+
 def vectors(dimension: int, bound: int = 4) -> SearchStrategy[Vector]:
     """`dimension` rationals. Shrinks to 0."""
     return st.tuples(*[rationals(bound)] * dimension)

@@ -1,0 +1,79 @@
+"""Figure 1: KKT directions with suboptimal margins, and better networks, with certificates.
+
+Source: arXiv:2110.13905, Figure 1. Its data stand in an appendix that we could not read; these are ours.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from verify.claims.asking import audited, stationary
+from verify.claims.conclusions import judged
+from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
+from verify.exact import dot
+from verify.finding import Verdict
+from verify.network import Network
+
+__all__ = ["bends", "is_beaten_by_bent", "is_bent_and_beaten", "is_steep"]
+
+
+def bends(network: Network) -> bool:
+    """The decision boundary is proved not to be linear: f(x) f(-x) > 0 at some x.
+
+    f = u.x (1 + a)/2 + e(x) with u = sum v_k w_k and e(x) = (1 - a)/2 sum v_k |w_k.x|; at an x orthogonal to u both
+    f(x) and f(-x) are e(x). With a linear boundary, f is 0 on it and of one sign on each side, f(x) f(-x) is never
+    positive. Tried are the parts of the axes and of the w_k that are orthogonal to u: incomplete.
+    """
+    rows, weights = network.hidden_weights, network.output_weights
+    total = [dot(weights, column) for column in zip(*rows, strict=True)]
+    square = dot(total, total)
+    axes = [[Fraction(i == j) for j in range(len(total))] for i in range(len(total))]
+    for row in (*axes, *map(list, rows)):
+        share = dot(row, total) / square if square else Fraction(0)
+        x = [p - share * q for p, q in zip(row, total, strict=True)]
+        if sum((v * abs(dot(w, x)) for w, v in zip(rows, weights, strict=True)), Fraction(0)):
+            return network.architecture.slope != 1
+    return False
+
+
+def is_steep(instance: Instance) -> bool:
+    """a (1 + S) <= (1 + a) (2 S^2 - 1), S the largest |sine| of a point to the separator w* (see `bent_networks`).
+
+    With S^2 = c rational: a + 1 + a S <= 2 (1 + a) c.
+    """
+    w = instance.network.hidden_weights[-1]
+    squares = [1 - dot(x, w) ** 2 / (dot(x, x) * dot(w, w)) for x in instance.data.inputs]
+    a, c = instance.slope, max(squares)
+    rest = 2 * (1 + a) * c - (1 + a) - a
+    return rest >= 0 and rest * rest >= a * a * c
+
+
+def is_bent_and_beaten(instance: Instance) -> Judgement:
+    """A KKT point, not linear, and another network has a larger margin. Measured: the better margin over its own."""
+    if not bends(instance.network):
+        return undecided("the decision boundary is not shown to be bent")
+    return _beaten(instance)
+
+
+def is_beaten_by_bent(instance: Instance) -> Judgement:
+    """A KKT point, and a network without a linear boundary has a larger margin: how many times its own is measured."""
+    if bends(instance.network):
+        return failed("the decision boundary is not linear")
+    found = _beaten(instance)
+    if found.outcome is not Outcome.HELD:
+        return found
+    better = audited(instance).better
+    if better is None or not bends(better):
+        return undecided("the better network is not shown to be bent")
+    return found
+
+
+def _beaten(instance: Instance) -> Judgement:
+    first = judged(stationary(instance))
+    if first.outcome is not Outcome.HELD:
+        return first
+    found = audited(instance)
+    second = judged(found.global_any_width, Verdict.REFUTED)
+    if second.outcome is not Outcome.HELD or found.bracket is None or found.objective is None:
+        return second
+    return held(second.reason, measured=found.objective / found.bracket[1])
