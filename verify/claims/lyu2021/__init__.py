@@ -75,6 +75,7 @@ from verify.strategies.small_starts import Start
 __all__ = ["CLAIMS"]
 
 _PAPER = "arXiv:2110.13905, "
+_CASES = "max-margin/lyu2021-"
 
 
 def _posed(start: Start) -> Instance:
@@ -116,6 +117,7 @@ CLAIMS = (
         hypotheses={"small-loss": lambda instance: has_loss_below(instance, Fraction(69, 100))},
         conclusion=loss_vanishes_at_kkt,
         instances=separating_starts().map(_posed),
+        sharp={"small-loss": f"{_CASES}theorem-3-1-dead"},
         regime="networks of depth 2 without masks, of any slope, with or without biases; up to 200,000 gradients, to "
         "residuals of 5e-4 or an activation pattern that has settled; stationary up to 1e-3, with a certificate",
         trains=True,
@@ -148,6 +150,7 @@ CLAIMS = (
         kind="chance",
         chance=Fraction(3, 4),
         trial=_three_neurons,
+        sharp={"symmetric": f"{_CASES}theorem-4-3-one-point"},
         regime=f"Gaussian weights of two decimals, c_ainit = 1; 2 to 4 random points and their antipodes in the plane "
         f"or in space; {_SMALL}; within 3 % of the classifier, in floats",
         quantity="distance",
@@ -162,6 +165,7 @@ CLAIMS = (
         hypotheses={**_GENERAL, "good": is_good},
         conclusion=ends_linear,
         instances=symmetric_starts(decades=st.just(4)).map(_posed),
+        sharp={"symmetric": f"{_CASES}theorem-4-3-one-point", "good": f"{_CASES}theorem-4-3-one-sign"},
         regime=f"{_SMALL}; within 3 % of the classifier, in floats",
         quantity="distance",
         trains=True,
@@ -192,6 +196,7 @@ CLAIMS = (
         hypotheses={**_GENERAL, "one-sign": has_one_sign},
         conclusion=ends_at_one_sign,
         instances=symmetric_starts(both_signs=False, least_width=1, decades=st.just(4)).map(_posed),
+        sharp={"one-sign": f"{_CASES}corollary-4-4-both-signs"},
         regime=f"ours, not the paper's; {_SMALL}; the margin at the end within 1e-3 of that, exactly",
         quantity="margin over the best",
         trains=True,
@@ -206,6 +211,7 @@ CLAIMS = (
         hypotheses={**_SYMMETRIC, "small": is_small},
         conclusion=aligns,
         instances=symmetric_starts(decades=st.integers(0, 3)).map(_posed),
+        sharp={"symmetric": f"{_CASES}theorem-4-3-one-point"},
         regime="C is universal in the paper; here it is sqrt(2) (1 + X^2 / (4 l) (1 - X^2 r^2 / (2 l))^(-3/2)), X = "
         "max |x_i|, which is proved; l = (1 + a)/4 |mu|, half of what the paper has; r with sigma = r^3 / (sqrt(m) "
         "|theta|_M) and twice that, where 4 r^2 X^2 <= l for the first; in floats",
@@ -236,6 +242,7 @@ CLAIMS = (
         hypotheses={**_GENERAL, "good": is_good},
         conclusion=follows_two_neurons,
         instances=symmetric_starts().map(_posed),
+        sharp={"symmetric": f"{_CASES}theorem-4-3-one-point"},
         regime="t = 0, 2/l and 4/l, l as in lyu2021.lem5.2; three scales, each 16 times smaller, by the rate of the "
         "error; r = 1e-2, 1e-3, 1e-5; in floats; that b is good has probability 1 - 2^-(m-1) by symmetry",
         quantity="last error",
@@ -251,6 +258,11 @@ CLAIMS = (
         hypotheses={**_SYMMETRIC, "balanced": is_balanced_pair, "sides": on_one_side},
         conclusion=ends_at_pair,
         instances=balanced_pairs().map(_posed),
+        sharp={
+            "symmetric": f"{_CASES}theorem-5-5-one-point",
+            "balanced": f"{_CASES}theorem-5-5-equal-signs",
+            "sides": f"{_CASES}theorem-5-5-one-side",
+        },
         regime="the paper prints 1/4 for 1/2, which is not of unit norm; norms of the start from 1/400 to 4; within "
         "3 % of the direction, in floats, and the margin at least 0.999 of the best, exactly",
         quantity="distance",
@@ -266,8 +278,9 @@ CLAIMS = (
         hypotheses={"local": is_local_optimum},
         conclusion=keeps_the_margin,
         instances=st.one_of(linear_networks(optimal=True), hinted(), wide_pairs(splits=True)).map(Instance.of),
+        sharp={"local": "max-margin/vardi2022-theorem-3-2"},
         regime="networks of depth 2; the network is the local optimum, and the flow starts beside it, at two opposite "
-        "points; delta = 1/10, epsilon from 1e-2 down to 1e-5 until it is small enough; the margin to 1e-3",
+        "points; delta = 1/10, epsilon = 3e-2, 1e-2, 3e-3, 1e-3 until it is small enough; the margin to 1e-3",
         quantity="distance over epsilon",
         trains=True,
         examples=20,
@@ -283,6 +296,7 @@ CLAIMS = (
         kind="chance",
         chance=Fraction(3, 4),
         trial=lambda random: Instance(*random_hinted_start(random, width=2)),
+        sharp={"large-K": f"{_CASES}theorem-6-2-narrow-flow", "large-H": f"{_CASES}theorem-6-2-near-hint"},
         regime=f"{_LARGE}; three other points, in the plane; within 3 % of the classifier, in floats; a better network "
         "of any width and one of two neurons, with certificates",
         quantity="distance",
@@ -297,6 +311,11 @@ CLAIMS = (
         hypotheses={**_HINTED, "live": is_live},
         conclusion=ends_at_one_neuron,
         instances=hinted_starts().map(_posed),
+        sharp={
+            "large-K": f"{_CASES}theorem-6-2-narrow-flow",
+            "large-H": f"{_CASES}theorem-6-2-near-hint",
+            "live": f"{_CASES}theorem-6-2-dead",
+        },
         regime=f"{_LARGE}; 1 to 3 neurons; within 3 % of the classifier, in floats; a better network of any width, and "
         "of its own for two neurons or more, with certificates",
         quantity="distance",
@@ -323,6 +342,7 @@ CLAIMS = (
         hypotheses={**_SYMMETRIC, "steep": is_steep},
         conclusion=is_bent_and_beaten,
         instances=bent_networks().map(Instance.of),
+        sharp={"steep": f"{_CASES}figure-1-flat"},
         regime="a family in the plane (the paper's data could not be read): four points, and three neurons of which "
         "two are on kinks",
         quantity="margin of the better network over its own",
@@ -336,6 +356,7 @@ CLAIMS = (
         hypotheses={"small-epsilon": has_small_hints, "large-K": has_wide_hints},
         conclusion=is_beaten_by_bent,
         instances=hinted(first=False).map(Instance.of),
+        sharp={"large-K": f"{_CASES}theorem-6-2-narrow-hints"},
         regime="a family (the paper's data could not be read): two points of label 1 far from w*, as in hinted data, "
         "and others; how much smaller the margin is, is measured",
         quantity="margin of the better network over its own",
@@ -349,6 +370,7 @@ CLAIMS = (
         hypotheses={"small-epsilon": has_small_hints, "large-K": has_wide_hints},
         conclusion=is_beaten_by_bent,
         instances=hinted().map(Instance.of),
+        sharp={"large-K": f"{_CASES}theorem-6-2-narrow-hints"},
         regime="all hinted data of lyu2021.thm6.2.point; that the flow goes there is lyu2021.thm6.2",
         quantity="margin of the better network over its own",
     ),

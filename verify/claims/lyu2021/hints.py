@@ -6,7 +6,6 @@ Source: arXiv:2110.13905, Definition 6.1 and Theorem 6.2.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import sqrt
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from verify.claims.lyu2021.symmetric import is_leaky, separator
 from verify.claims.predicates import is_margin_problem
 from verify.claims.records import Instance, Judgement, Outcome, failed
 from verify.claims.trainings import after, trained
-from verify.exact import dot
+from verify.exact import dot, sqrt_upper
 from verify.finding import Verdict
 from verify.network import Network
 from verify.problem import Dataset, Problem, outputs
@@ -107,10 +106,10 @@ def is_suboptimal_kkt(instance: Instance) -> Judgement:
 def posed_at_separator(instance: Instance) -> Instance:
     """The instance with neurons along w* in place of its network, all alike, as many as it has.
 
-    w* is the direction of the first point; where its norm is irrational, the neurons are not quite balanced.
+    w* is the direction of the first point; where that has an irrational norm, the neurons are not quite balanced.
     """
     first = instance.data.inputs[0]
-    size = Fraction(sqrt(float(dot(first, first))))
+    size = sqrt_upper(dot(first, first))  # exact where it is rational
     row, width = [x / size for x in first], instance.network.width
     network = Network.two_layer([row] * width, [1] * width, slope=instance.slope)
     return Instance(instance.problem, network)
@@ -180,9 +179,9 @@ def has_far_hint(instance: Instance) -> bool:
 
 
 def ends_at_one_neuron(instance: Instance) -> Judgement:
-    """The flow ends at s(<w*, x>)/2, and the network at its end has a suboptimal margin, with a certificate.
+    """The flow ends at s(<w*, x>)/2, which has a suboptimal margin, with a certificate about that limit itself.
 
-    From a thousandth of the start as well. Of two neurons or more, another network of that width is better too.
+    From a thousandth of the start as well. For two neurons or more, another network of that width is better too.
     """
     return at_two_scales(instance, _ends_at_one_neuron)
 
@@ -195,10 +194,11 @@ def _is_the_one_neuron(end: Instance) -> Judgement:
     distance = _from_one_neuron(end)
     if distance > ALLOWED:
         return failed(f"the classifier at the end is {float(distance):.2g} from s(<w*, x>)/2", measured=distance)
-    first = judged(audited(end).global_any_width, Verdict.REFUTED)
+    limit = audited(posed_at_separator(end))
+    first = judged(limit.global_any_width, Verdict.REFUTED)
     if first.outcome is not Outcome.HELD or end.network.width == 1:
         return Judgement(first.outcome, first.reason, distance)
-    second = judged(audited(end).global_optimum, Verdict.REFUTED)
+    second = judged(limit.global_optimum, Verdict.REFUTED)
     return Judgement(second.outcome, second.reason, distance)
 
 
