@@ -278,7 +278,7 @@ CLAIMS = (
         hypotheses={"local": is_local_optimum},
         conclusion=keeps_the_margin,
         instances=st.one_of(linear_networks(optimal=True), hinted(), wide_pairs(splits=True)).map(Instance.of),
-        sharp={"local": "max-margin/vardi2022-theorem-3-2"},
+        sharp={"local": "max-margin/tie-needs-clarke"},
         regime="networks of depth 2; the network is the local optimum, and the flow starts beside it, at two opposite "
         "points; delta = 1/10, epsilon = 3e-2, 1e-2, 3e-3, 1e-3 until it is small enough; the margin to 1e-3",
         quantity="distance over epsilon",

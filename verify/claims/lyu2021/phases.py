@@ -217,7 +217,7 @@ def follows_two_neurons(instance: Instance) -> Judgement:
         pairs.append([found((log(1 / r) + t) / start.growth) for t in LATER])
     sizes = [_m_norm(theta, 2) for theta in pairs[-1]]
     first, second = (
-        max(_m_norm(p - q, 2) / size for p, q, size in zip(one, other, sizes, strict=True))
+        max(_m_norm(p - q, 2) / _m_norm(q, 2) for p, q in zip(one, other, strict=True))
         for one, other in pairwise(pairs)
     )
     if second > max(LIMIT, first / 10):
