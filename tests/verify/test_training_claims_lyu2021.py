@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import find, given, settings
 from scipy.special import expi
 
 from solvers.gradient_flow import gradient_flow
@@ -18,6 +18,7 @@ from verify.exact import dot
 from verify.finding import Verdict
 from verify.problem import Bias, Goal, Problem, half_squared_norm, outputs
 from verify.strategies import (
+    balanced_pairs,
     bent_networks,
     drift_signs,
     embedded_pairs,
@@ -51,6 +52,16 @@ def test_both_signs_of_drift_and_a_scale_ten_times_larger_is_not_small(start):
     assert phases.is_small(instance)
     unit = max(abs(w) for layer in network.parameters for w in layer)
     assert unit > F(1, 100) or not phases.is_small(scales.scaled(instance, F(10)))
+
+
+def test_starts_shrink_to_what_the_docstrings_say():
+    _, pair = find(symmetric_starts(), lambda _: True)
+    assert pair == Network.two_layer([[F(-1, 100)], [F(1, 100)]], [F(1, 100), F(-1, 100)], slope=F(1, 2))
+    _, best = find(balanced_pairs(), lambda _: True)
+    assert best == Network.two_layer([[-1], [1]], [1, -1], slope=F(1, 2))
+    bent = find(bent_networks(), lambda _: True).network
+    assert bent.architecture.slope == F(1, 2)
+    assert bent.hidden_weights[0] == (F(-12, 13), F(5, 13))
 
 
 def test_the_sign_of_the_drift_is_exact():

@@ -155,7 +155,7 @@ CLAIMS = (
         f"or in space; {_SMALL}; within 3 % of the classifier, in floats",
         quantity="distance",
         trains=True,
-        examples=20,
+        examples=40,
     ),
     Claim(
         id="lyu2021.thm4.3.good",
@@ -182,10 +182,11 @@ CLAIMS = (
         kind="chance",
         chance=Fraction(1, 2),
         trial=_two_neurons,
+        sharp={"symmetric": f"{_CASES}theorem-4-3-one-point"},
         regime=f"as lyu2021.thm4.3; {_SMALL}; the margin at the end at least 0.999 of the best, exactly",
         quantity="margin over the best",
         trains=True,
-        examples=20,
+        examples=40,
     ),
     Claim(
         id="lyu2021.cor4.4.one-sign",
@@ -217,7 +218,7 @@ CLAIMS = (
         "|theta|_M) and twice that, where 4 r^2 X^2 <= l for the first; in floats",
         quantity="error over its bound",
         trains=True,
-        examples=40,
+        examples=200,
     ),
     Claim(
         id="lyu2021.lem5.3",
@@ -231,7 +232,7 @@ CLAIMS = (
         "8 / X; up to 10 times what two tolerances of the integrator differ by, at least 1e-9",
         quantity="difference",
         trains=True,
-        examples=40,
+        examples=100,
     ),
     Claim(
         id="lyu2021.lem5.4",
@@ -247,7 +248,7 @@ CLAIMS = (
         "error; r = 1e-2, 1e-3, 1e-5; in floats; that b is good has probability 1 - 2^-(m-1) by symmetry",
         quantity="last error",
         trains=True,
-        examples=20,
+        examples=60,
     ),
     Claim(
         id="lyu2021.thm5.5",
@@ -267,7 +268,7 @@ CLAIMS = (
         "3 % of the direction, in floats, and the margin at least 0.999 of the best, exactly",
         quantity="distance",
         trains=True,
-        examples=40,
+        examples=80,
     ),
     Claim(
         id="lyu2021.thm5.6",
@@ -301,7 +302,7 @@ CLAIMS = (
         "of any width and one of two neurons, with certificates",
         quantity="distance",
         trains=True,
-        examples=20,
+        examples=40,
     ),
     Claim(
         id="lyu2021.thm6.2.live",
