@@ -19,7 +19,7 @@ from verify.claims.trainings import after, trained
 from verify.exact import dot, sqrt_upper
 from verify.finding import Verdict
 from verify.network import Network
-from verify.problem import Dataset, Problem, outputs
+from verify.problem import Dataset, Problem, objective, outputs
 
 __all__ = [
     "ends_at_one_neuron",
@@ -194,12 +194,37 @@ def _is_the_one_neuron(end: Instance) -> Judgement:
     distance = _from_one_neuron(end)
     if distance > ALLOWED:
         return failed(f"the classifier at the end is {float(distance):.2g} from s(<w*, x>)/2", measured=distance)
-    limit = audited(posed_at_separator(end))
-    first = judged(limit.global_any_width, Verdict.REFUTED)
-    if first.outcome is not Outcome.HELD or end.network.width == 1:
+    limit = posed_at_separator(end)
+    first = judged(audited(limit).global_any_width, Verdict.REFUTED)
+    if first.outcome is not Outcome.HELD or end.network.width == 1 or _is_beaten_by_two(limit):
         return Judgement(first.outcome, first.reason, distance)
-    second = judged(limit.global_optimum, Verdict.REFUTED)
+    second = judged(audited(limit).global_optimum, Verdict.REFUTED)
     return Judgement(second.outcome, second.reason, distance)
+
+
+TILTS = (Fraction(3, 2), Fraction(2), Fraction(3), Fraction(5))
+
+
+def _is_beaten_by_two(limit: Instance) -> bool:
+    """Two neurons along w +- t w_, t = s e / K for some s > 1, have a smaller objective, exactly.
+
+    On each of the two hints the one is on and the other off: both have ((1 + a) e + (1 - a) K t) c^2 / sqrt(1 + t^2),
+    c^2 the product of a neuron's weights. The other points are where they were for small t.
+    """
+    up, down = limit.data.inputs[1:3]
+    along = [(p + q) / 2 for p, q in zip(up, down, strict=True)]  # e w
+    across = [(p - q) / 2 for p, q in zip(up, down, strict=True)]  # K w_
+    known = objective(limit.problem, limit.network)
+    shape = Network.two_layer([along, along], [1, 1], slope=limit.slope).architecture
+    problem = Problem(limit.data, shape, goal=limit.problem.goal, bias=limit.problem.bias)
+    for tilt in TILTS:
+        share = tilt * dot(along, along) / dot(across, across)
+        rows = [[p + side * share * q for p, q in zip(along, across, strict=True)] for side in (1, -1)]
+        size = sqrt_upper(dot(rows[0], rows[0]))
+        found = objective(problem, Network.two_layer(rows, [size, size], slope=limit.slope))
+        if known is not None and found is not None and found < known:
+            return True
+    return False
 
 
 def _from_one_neuron(end: Instance) -> Fraction:
