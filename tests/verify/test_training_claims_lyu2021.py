@@ -55,11 +55,11 @@ def test_both_signs_of_drift_and_a_scale_ten_times_larger_is_not_small(start):
 
 
 def test_starts_shrink_to_what_the_docstrings_say():
-    _, pair = find(symmetric_starts(), lambda _: True, settings=settings(max_examples=200, database=None))
+    _, pair = find(symmetric_starts(), lambda _: True, settings=settings(max_examples=50, database=None))
     assert pair == Network.two_layer([[F(-1, 100)], [F(1, 100)]], [F(1, 100), F(-1, 100)], slope=F(1, 2))
-    _, best = find(balanced_pairs(), lambda _: True, settings=settings(max_examples=200, database=None))
+    _, best = find(balanced_pairs(), lambda _: True, settings=settings(max_examples=50, database=None))
     assert best == Network.two_layer([[-1], [1]], [1, -1], slope=F(1, 2))
-    bent = find(bent_networks(), lambda _: True, settings=settings(max_examples=200, database=None)).network
+    bent = find(bent_networks(), lambda _: True, settings=settings(max_examples=50, database=None)).network
     assert bent.architecture.slope == F(1, 2)
     assert bent.hidden_weights[0] == (F(-12, 13), F(5, 13))
 
