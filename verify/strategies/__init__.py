@@ -55,6 +55,7 @@ from verify.strategies.small_starts import (
     symmetric_starts,
 )
 from verify.strategies.starts import separating_starts
+from verify.strategies.teacher_starts import correlated_starts, two_teacher_starts
 from verify.strategies.teachers import TeacherShape, single_teachers, teacher_shapes, z_matrix_teachers
 from verify.strategies.univariate import constant_networks, switching
 from verify.strategies.weights import networks, problems, with_dead_neurons, with_ties
@@ -70,6 +71,7 @@ __all__ = [
     "collinear",
     "constant_networks",
     "contradictory",
+    "correlated_starts",
     "datasets",
     "drift_signs",
     "dual_networks",
@@ -118,6 +120,7 @@ __all__ = [
     "symmetric_starts",
     "teacher_shapes",
     "tied_pairs",
+    "two_teacher_starts",
     "unequal_diagonals",
     "unit_vectors",
     "wide_pairs",

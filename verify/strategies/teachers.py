@@ -38,6 +38,12 @@ class TeacherShape:
     ) -> None:
         self.teacher, self.offsets, self.lengths, self.sizes = teacher, tuple(offsets), tuple(lengths), tuple(sizes)
 
+    def centred(self) -> TeacherShape:
+        """With the teacher along the middle of the directions: sum_i q_i = 0."""
+        middle = combination([Fraction(1, len(self.offsets))] * len(self.offsets), self.offsets)
+        halves = [combination([Fraction(1, 2), Fraction(-1, 2)], [q, middle]) for q in self.offsets]
+        return TeacherShape(self.teacher, halves, self.lengths, self.sizes)
+
     def spread(self, spread: Fraction) -> KKTPoint:
         """The min-norm problem with n = d, and the balanced network of rank 1 along v* with sum |w_j|^2 = 1."""
         rows = [
@@ -57,9 +63,9 @@ def taught(teacher: _Vector, rows: Sequence[_Vector], sizes: Sequence[Fraction])
 
 
 @st.composite
-def teacher_shapes(draw: DrawFn, *, width: int = 1) -> TeacherShape:
-    """n = d points around a teacher, d = 2, 3, 4, and at least `width` neurons. Shrinks to d = 2 and few digits."""
-    d = draw(st.sampled_from([2, 3, 4]))
+def teacher_shapes(draw: DrawFn, *, width: int = 1, dimensions: Sequence[int] = (2, 3, 4)) -> TeacherShape:
+    """n = d points around a teacher, and at least `width` neurons. Shrinks to the first d and few digits."""
+    d = draw(st.sampled_from(dimensions))
     teacher, *basis = draw(orthonormal(d))
     first = [draw(nonzero()) for _ in basis]
     raw = [first]

@@ -1,17 +1,19 @@
-"""Chistikov, Englert, Lazic: Learning a Neuron by a Shallow ReLU Network (arXiv:2306.06479)."""
+"""Theorem 8 of arXiv:2306.06479: when the networks of rank 1 along the teacher are the interpolators of least norm."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 
+import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from verify.certificate import BetterNetwork
 from verify.claims.asking import audited, global_exactly
 from verify.claims.conclusions import judged
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.records import Instance, Judgement, failed, held, undecided
 from verify.claims.teacher_cones import SignOfM, inverse_columns, largest_elsewhere, sign_of_m, two_neurons
 from verify.exact import dot, sqrt_upper
 from verify.exactify import solve_exactly
@@ -19,14 +21,20 @@ from verify.finding import Finding, Question, Verdict, decide
 from verify.network import Network
 from verify.problem import Bias, Goal
 from verify.proposal import Proposal
-from verify.strategies import single_teachers, teacher_shapes, z_matrix_teachers
+from verify.strategies import KKTPoint, teacher_shapes
 
-__all__ = ["CLAIMS"]
+__all__ = [
+    "has_width_two",
+    "is_m_negative",
+    "is_rank_one",
+    "is_within_45_degrees",
+    "is_z_matrix",
+    "m_decides",
+    "near_the_threshold",
+]
 
-_PAPER = "arXiv:2306.06479, "
 
-
-def _teacher(instance: Instance) -> list[Fraction] | None:
+def teacher_of_a_basis(instance: Instance) -> list[Fraction] | None:
     """v* with v*.x_i = y_i for n = d independent points."""
     rows = instance.data.inputs
     if len(rows) != len(rows[0]) or inverse_columns(rows) is None:
@@ -34,11 +42,11 @@ def _teacher(instance: Instance) -> list[Fraction] | None:
     return solve_exactly(rows, instance.data.targets)
 
 
-def _is_rank_one(instance: Instance) -> bool:
+def is_rank_one(instance: Instance) -> bool:
     """n = d > 1 independent points, targets v*.x_i > 0, ReLU, and a network of rank 1 along v*, balanced, that fits."""
     problem, network = instance.problem, instance.network
     plain = problem.goal is Goal.MIN_NORM and problem.bias is Bias.NONE and instance.slope == 0
-    teacher = _teacher(instance)
+    teacher = teacher_of_a_basis(instance)
     if not plain or teacher is None or len(teacher) < 2 or min(instance.data.targets) <= 0:
         return False
     total = Fraction(0)
@@ -52,29 +60,29 @@ def _is_rank_one(instance: Instance) -> bool:
     return total * total == dot(teacher, teacher)
 
 
-def _has_width_two(instance: Instance) -> bool:
+def has_width_two(instance: Instance) -> bool:
     """More than one neuron."""
     return instance.network.width > 1
 
 
-def _is_within_45_degrees(instance: Instance) -> bool:
+def is_within_45_degrees(instance: Instance) -> bool:
     """Every point is within 45 degrees of v*."""
-    teacher = _teacher(instance)
+    teacher = teacher_of_a_basis(instance)
     return teacher is not None and all(
         2 * dot(x, teacher) ** 2 > dot(x, x) * dot(teacher, teacher) and dot(x, teacher) > 0
         for x in instance.data.inputs
     )
 
 
-def _is_z_matrix(instance: Instance) -> bool:
+def is_z_matrix(instance: Instance) -> bool:
     """The inverse of the Gram matrix has no positive number off its diagonal: chi_j.chi_k <= 0."""
     chi = inverse_columns(instance.data.inputs)
     return chi is not None and all(dot(a, b) <= 0 for j, a in enumerate(chi) for b in chi[:j])
 
 
-def _m_decides(instance: Instance) -> Judgement:
+def m_decides(instance: Instance) -> Judgement:
     """The sign of M by its definition against certificates: M < 0: optimal, the only one; M > 0: not optimal."""
-    teacher, chi = _teacher(instance), inverse_columns(instance.data.inputs)
+    teacher, chi = teacher_of_a_basis(instance), inverse_columns(instance.data.inputs)
     if teacher is None or chi is None:
         return undecided("the points are no basis")
     return _compared(instance, sign_of_m(chi, teacher), chi, teacher)
@@ -112,8 +120,9 @@ def _beaten(instance: Instance, found: SignOfM, teacher: Sequence[Fraction]) -> 
     return decide(Question.GLOBAL_OPTIMUM, instance.problem, instance.network, proposal)
 
 
-def _is_m_negative(instance: Instance) -> Judgement:
-    teacher, chi = _teacher(instance), inverse_columns(instance.data.inputs)
+def is_m_negative(instance: Instance) -> Judgement:
+    """M < 0 by its definition."""
+    teacher, chi = teacher_of_a_basis(instance), inverse_columns(instance.data.inputs)
     if teacher is None or chi is None:
         return undecided("the points are no basis")
     sign = sign_of_m(chi, teacher).sign
@@ -123,12 +132,15 @@ def _is_m_negative(instance: Instance) -> Judgement:
 
 
 @st.composite
-def _near_the_threshold(draw: DrawFn) -> Instance:
-    """Points with a spread at which M changes its sign, up to 2^-k, k = 6 .. 30, where it does; else a large spread."""
-    shape = draw(teacher_shapes(width=2))
-    bits = draw(st.integers(6, 30))
+def near_the_threshold(draw: DrawFn) -> Instance:
+    """Points around their teacher with a spread at which M changes its sign, up to 2^-k, k = 20 .. 36.
+
+    A small spread has M < 0, as sin(p, v*) tends to 1; where the largest has too, that one is taken.
+    """
+    shape = draw(teacher_shapes(width=2)).centred()
+    bits = draw(st.integers(20, 36))
     side = draw(st.booleans())
-    low, high = Fraction(1, 64), Fraction(4)
+    low, high = Fraction(1, 1024), Fraction(64)
     if _optimal_at(shape.spread(high)) or not _optimal_at(shape.spread(low)):
         return Instance.of(shape.spread(high))
     for _ in range(bits):
@@ -137,54 +149,17 @@ def _near_the_threshold(draw: DrawFn) -> Instance:
     return Instance.of(shape.spread(low if side else high))
 
 
-def _optimal_at(point: object) -> bool:
-    instance = Instance.of(point)  # pyright: ignore[reportArgumentType]
-    teacher, chi = _teacher(instance), inverse_columns(instance.data.inputs)
-    return teacher is not None and chi is not None and largest_elsewhere(instance.data.inputs, chi, teacher) < 1
+def _optimal_at(point: KKTPoint) -> bool:
+    """`largest_elsewhere` < 1, in floats."""
+    from scipy.optimize import nnls
 
-
-CLAIMS = (
-    *(
-        Claim(id=f"chistikov2023.{name}", source=f"{_PAPER}{place}", statement=statement, needs="training")
-        for name, place, statement in (
-            ("prop1", "Proposition 1", "Along the flow a_j = s_j |w_j|."),
-            ("prop2", "Proposition 2", "The yardsticks cross each boundary once, in an order."),
-            ("lem3", "Lemma 3", "Neurons cross in the yardsticks' order, at nearly their times."),
-            ("lem4", "Lemma 4", "Negative neurons die."),
-            ("lem5", "Lemma 5", "Positive neurons align to one direction."),
-            ("thm6", "Theorem 6", "The loss falls exponentially after a time T_2."),
-            ("setS", "section 5", "The sum of the active neurons stays in S and passes through its parts in order."),
-            ("thm7", "Theorem 7", "As the initial scale tends to 0, the limit tends to the networks of rank 1."),
-            ("fig1", "Figure 1", "The largest angle between active neurons falls with the initial scale."),
-            ("fig2", "Figure 2", "Training and test loss over the initial scale."),
-            ("two-teachers", "section 8", "Two signed teachers on orthogonally separable data pass a second saddle."),
-        )
-    ),
-    Claim(
-        id="chistikov2023.thm8",
-        source=f"{_PAPER}Theorem 8",
-        statement="For n = d: if M < 0, the balanced networks of rank 1 along the teacher are exactly the "
-        "interpolators of least norm; if M > 0, none of them is one.",
-        setting=_is_rank_one,
-        hypotheses={"width": _has_width_two},
-        conclusion=_m_decides,
-        instances=st.one_of(
-            single_teachers(width=2).map(Instance.of),
-            single_teachers(width=2, within_45_degrees=False).map(Instance.of),
-            _near_the_threshold(),
-        ),
-        regime="d = 2, 3, 4; v*.x_i > 0 instead of angles below 45 degrees, which is weaker; M = 0 is left out, and "
-        "M < 0 rests on an enclosure in floats that leaves out 1e-9",
-    ),
-    Claim(
-        id="chistikov2023.zmatrix",
-        source=f"{_PAPER}section 7, after Theorem 8",
-        statement="If the inverse Gram matrix is a Z-matrix, then M < 0.",
-        setting=_is_rank_one,
-        hypotheses={"z-matrix": _is_z_matrix, "45-degrees": _is_within_45_degrees},
-        conclusion=_is_m_negative,
-        instances=z_matrix_teachers(width=2).map(Instance.of),
-        sharp={"z-matrix": "min-norm/chistikov2023-theorem-8-positive"},
-        regime="d = 2, 3, 4",
-    ),
-)  # fmt: skip
+    rows = np.array([[float(value) for value in x] for x in point.problem.data.inputs])
+    chi = np.linalg.inv(rows)  # columns
+    terms = rows * (chi.T @ np.linalg.solve(rows, np.array([float(y) for y in point.problem.data.targets])))[:, None]
+    for signs in product((1, -1), repeat=len(rows)):
+        generators, p = chi * np.array(signs), terms[np.array(signs) > 0].sum(axis=0)
+        for side in (1, -1):
+            is_elsewhere = min(signs) < 0 or side < 0
+            if is_elsewhere and float(p @ p) - nnls(generators, side * p)[1] ** 2 >= 1:
+                return False
+    return True

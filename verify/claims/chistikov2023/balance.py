@@ -1,0 +1,49 @@
+"""Proposition 1 of arXiv:2306.06479: |a_j| = ||w_j|| is conserved by gradient flow, from any scale."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from verify.claims.chistikov2023.flows import velocity
+from verify.claims.records import Instance, Judgement, failed, held
+from verify.training import rows_of
+
+__all__ = ["stays_balanced"]
+
+STEPS = 250
+
+
+def stays_balanced(instance: Instance) -> Judgement:
+    """Explicit Euler with steps h and h / 4, which conserves no balance: the drift of a_j^2 - |w_j|^2 is of order h.
+
+    A step changes it by h^2 ((w.g)^2 - a^2 |g|^2), at most h^2 ||grad L||^2; while the loss falls by half of
+    h ||grad L||^2 at least, as it does for small h, the sum of all is at most 2 h L(theta_0). The flow is h -> 0. No
+    a_j changes its sign or vanishes. Measured: the largest drift, in units of 2 h L(theta_0).
+    """
+    rows = rows_of(instance.data, instance.network.architecture)
+    targets = np.array([float(y) for y in instance.data.targets])
+    hidden = np.array([[float(value) for value in w] for w in instance.network.hidden_weights])
+    outgoing = np.array([float(a) for a in instance.network.output_weights])
+    start = _loss(rows, targets, hidden, outgoing)
+    # the curvature of L, by the weights and by the residuals
+    second = float((rows**2).sum(axis=1).mean())
+    curvature = second * 2 * float((outgoing**2).sum() + 1) + np.sqrt(second * 2 * start)
+    largest = 0.0
+    for parts in (1, 4):
+        step, w, a = 0.02 / curvature / parts, hidden, outgoing
+        for _ in range(STEPS * parts):
+            dw, da = velocity(rows, targets, w, a)
+            w, a = w + step * dw, a + step * da
+            if not (a * outgoing > 0).all():
+                return failed("an output weight changes its sign")
+        drift = float(np.abs(a**2 - (w**2).sum(axis=1)).max())
+        largest = drift / (2 * step * start)
+        if largest > 1:
+            return failed(f"with steps {step:.3g} a^2 - |w|^2 drifts to {drift:.3g}, {largest:.3g} times its bound")
+    return held("the drift is of the order of the step", measured=Fraction(largest))
+
+
+def _loss(rows: np.ndarray, targets: np.ndarray, hidden: np.ndarray, outgoing: np.ndarray) -> float:
+    return float(((np.maximum(rows @ hidden.T, 0) @ outgoing - targets) ** 2).mean() / 2)
