@@ -24,7 +24,15 @@ from verify.stationarity import stationarity
 from verify.symbolic.active_set import Direction, direction_of
 from verify.symbolic.exact_trees import exact_lower_bound
 
-__all__ = ["audited", "global_exactly", "is_kkt_point", "locally", "multipliers_of", "stationary"]
+__all__ = [
+    "audited",
+    "global_exactly",
+    "is_kkt_point",
+    "is_local_optimum",
+    "locally",
+    "multipliers_of",
+    "stationary",
+]
 
 TOLERANCE = Fraction(1, 10**7)
 _MOST_DIRECTIONS = 40
@@ -58,6 +66,11 @@ def stationary(instance: Instance, tolerance: Fraction = Fraction(0)) -> Finding
 def is_kkt_point(instance: Instance) -> bool:
     """The network is proved to be a KKT point, exactly."""
     return stationary(instance).verdict is Verdict.PROVED
+
+
+def is_local_optimum(instance: Instance) -> bool:
+    """The network is proved to be a local optimum, exactly."""
+    return locally(instance).verdict is Verdict.PROVED
 
 
 @lru_cache(maxsize=128)

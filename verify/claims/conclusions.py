@@ -8,7 +8,14 @@ from verify.claims.asking import audited, global_exactly, locally, stationary
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.finding import Finding, Verdict
 
-__all__ = ["is_global", "is_local", "is_local_not_global", "is_stationary_not_local", "judged"]
+__all__ = [
+    "is_global",
+    "is_global_of_its_width",
+    "is_local",
+    "is_local_not_global",
+    "is_stationary_not_local",
+    "judged",
+]
 
 
 def judged(found: Finding, wanted: Verdict = Verdict.PROVED) -> Judgement:
@@ -22,6 +29,12 @@ def judged(found: Finding, wanted: Verdict = Verdict.PROVED) -> Judgement:
 def is_global(instance: Instance) -> Judgement:
     """No network of any width (with these masks) is better, with tolerance 0."""
     return judged(global_exactly(instance))
+
+
+def is_global_of_its_width(instance: Instance) -> Judgement:
+    """No network of its own width is better: with tolerance 0 where none of any width is; a refutation is exact."""
+    wide = judged(global_exactly(instance))
+    return wide if wide.outcome is Outcome.HELD else judged(audited(instance).global_optimum)
 
 
 def is_local(instance: Instance) -> Judgement:

@@ -17,13 +17,21 @@ def as_case(instance: Instance, *, comment: str, source: str, flags: Sequence[st
     return case_text(case_value(instance.problem, instance.network, comment=comment, source=source, flags=flags))
 
 
-def write_case(instance: Instance, folder: str | Path, name: str, *, comment: str, source: str) -> Path:
+def write_case(
+    instance: Instance,
+    folder: str | Path,
+    name: str,
+    *,
+    comment: str,
+    source: str,
+    flags: Sequence[str] = ("counterexample",),
+) -> Path:
     """Write the case file NAME.json into a folder that is made when it is not there."""
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     slug = "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
     file = place / f"{slug}.json"
-    file.write_text(as_case(instance, comment=comment, source=source), encoding="utf-8")
+    file.write_text(as_case(instance, comment=comment, source=source, flags=flags), encoding="utf-8")
     return file
 
 

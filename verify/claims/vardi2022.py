@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.claims.asking import is_kkt_point
-from verify.claims.conclusions import is_global, is_local, is_local_not_global, is_stationary_not_local
+from verify.claims.asking import is_kkt_point, is_local_optimum
+from verify.claims.conclusions import (
+    is_global,
+    is_global_of_its_width,
+    is_local,
+    is_local_not_global,
+    is_stationary_not_local,
+)
 from verify.claims.pairs_and_diagonals import (
     RATIOS,
     has_a_kink,
@@ -234,6 +240,22 @@ CLAIMS = (
             "wide-angle": f"{_OURS}theorem-4-3-right-angle",
         },
         regime="the existence that the theorem states, as a family; 2 to 4 neurons",
+    ),
+    Claim(
+        id="vardi2022.thm4.3.linear",
+        source=f"{_PAPER}Theorem 4.3 beside Theorem 4.2 (1)",
+        statement="A local optimum of a linear network without preactivations 0 is a global one of its width.",
+        setting=lambda instance: is_margin_problem(instance) and instance.slope in (0, 1),
+        hypotheses={
+            "linear": is_linear,
+            "nonzero-preactivations": has_no_zero_preactivation,
+            "local": is_local_optimum,
+        },
+        conclusion=is_global_of_its_width,
+        instances=searched_kkt_points(slopes=(Fraction(1),), ties=False, zeros=False).map(Instance.of),
+        sharp={"linear": f"{_OURS}theorem-4-3-local-not-global", "local": f"{_OURS}theorem-4-1-both-live"},
+        regime="slope 0 or 1; without 'linear' a counterexample is what Theorem 4.3 says there is for ReLU: a local "
+        "optimum that is not global",
     ),
     *(
         Claim(id=f"vardi2022.{name}", source=f"{_PAPER}Theorem {name[3:]}", statement=statement, needs=needs)

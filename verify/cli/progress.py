@@ -1,4 +1,4 @@
-"""What is shown on standard error while an audit or a training runs, when that is a terminal."""
+"""What is shown on standard error while an audit, a training or a search runs, when that is a terminal."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from verify.counts import count
+
 if TYPE_CHECKING:
     from solvers.dual_cuts import Progress
     from solvers.trajectory import Moment
+    from verify.claims import Instance
+    from verify.search import Search
 
-__all__ = ["shown_claims", "shown_progress", "shown_training"]
+__all__ = ["shown_claims", "shown_progress", "shown_search", "shown_training"]
 
 
 @contextmanager
@@ -36,6 +40,13 @@ def shown_claims(total: int) -> Iterator[Callable[[int, Sequence[str]], None]]:
 
 
 @contextmanager
+def shown_search() -> Iterator[Callable[[Search, str], None] | None]:
+    """The same for a search: yields what to call with what it has so far and where it looks."""
+    with _shown("searching") as (show, _):
+        yield None if show is None else lambda result, doing: show(search_text(result, doing))
+
+
+@contextmanager
 def _shown(what: str) -> Iterator[tuple[Callable[[str], None] | None, str]]:
     from rich.console import Console
 
@@ -53,6 +64,23 @@ def claims_text(done: int, total: int, running: Sequence[str]) -> str:
     """Such as "3 of 61 claims done, running: vardi2022.thm3.1, lai2026.lem3"; more than four are counted."""
     more = f" and {len(running) - 4} more" if len(running) > 4 else ""
     return f"{done} of {total} claims done, running: {', '.join(running[:4])}{more}"
+
+
+def search_text(result: Search, doing: str) -> str:
+    """Such as "12 s, 341 instances, smallest: 2 points, 2 neurons, dimension 2, 14 digits; any problems"."""
+    text = f"{result.seconds:.0f} s, {result.tried} instances"
+    if result.smallest is not None:
+        text += f", smallest: {size_text(result.smallest.instance)}"
+    if result.extremes:
+        best = [f"{found.judgement.measured} (group {group})" for group, found in sorted(result.extremes.items())]
+        text += f", {result.claim.quantity}: {', '.join(best)}"
+    return f"{text}; {doing}"
+
+
+def size_text(instance: Instance) -> str:
+    """Such as "2 points, 1 neuron, dimension 2, 14 digits"."""
+    points, neurons, dimension, digits = instance.size
+    return f"{count(points, 'point')}, {count(neurons, 'neuron')}, dimension {dimension}, {digits} digits"
 
 
 def moment_text(moment: Moment) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.progress import shown_search, size_text
+from verify.counts import count
 from verify.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,7 +33,9 @@ Examples:
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the instances: the same ones for the same.")
 @click.option("--from", "modules", metavar="MODULE", multiple=True, help="A module or .py file with claims of yours.")
-@click.option("--cases", "folder", metavar="DIR", help="Write what is found into DIR as case files.")
+@click.option(
+    "--cases", "folder", metavar="DIR", help="Write what is found into DIR as case files, instead of showing them."
+)
 @debug_option
 def search_command(
     name: str, drop: str | None, minutes: float, seed: int, modules: tuple[str, ...], folder: str | None
@@ -47,40 +52,50 @@ def search_command(
     chosen = claims([name], modules)
     if len(chosen) != 1:
         raise InputError(f"{name} stands for {len(chosen)} claims: name one, such as {chosen[0].id}")
-    result = search(chosen[0], drop=drop, minutes=minutes, seed=seed, on_found=_note)
-    _conclude(chosen[0], result, folder)
+    if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
+        raise InputError(f"--cases {folder} is not a folder: name one, or one that can be made")
+    claim = chosen[0]
+    with shown_search() as show:
+        result = search(
+            claim, drop=drop, minutes=minutes, seed=seed, on_found=lambda found: _note(claim, found), on_progress=show
+        )
+    _conclude(claim, result, folder)
     return 0
 
 
-def _note(found: Found) -> None:
-    points, neurons, dimension, digits = found.instance.size
-    measured = "" if found.judgement.measured is None else f", {found.judgement.measured}"
-    text = (
-        f"{found.seconds:6.1f} s  {points} points, {neurons} neurons, dimension {dimension}, {digits} digits{measured}"
-    )
-    click.echo(f"{text}  ({found.place})", err=True)
+def _note(claim: Claim, found: Found) -> None:
+    what = "counterexample" if found.group is None else f"{_measured(claim, found)} (group {found.group})"
+    click.echo(f"{found.seconds:6.1f} s  {what}: {size_text(found.instance)}; from: {found.place}", err=True)
+
+
+def _measured(claim: Claim, found: Found) -> str:
+    return f"{found.judgement.measured} {claim.quantity}"
 
 
 def _conclude(claim: Claim, result: Search, folder: str | None) -> None:
     lacking = f" without {result.dropped!r}" if result.dropped else ""
-    click.echo(f"{claim.id}{lacking}: {result.tried} instances in {result.seconds:.0f} s")
-    if result.smallest is None and not result.extremes:
+    ended = ", interrupted" if result.is_interrupted else ""
+    click.echo(f"{claim.id}{lacking}: {count(result.tried, 'instance')} in {result.seconds:.0f} s{ended}")
+    if result.smallest is None:
         click.echo("no counterexample was found, which means nothing")
-    if result.smallest is not None:
+    else:
         found = result.smallest
-        click.echo(f"\nfalse here: {found.judgement.reason} (from: {found.place})\n")
+        click.echo(f"\nfalse here: {found.judgement.reason}\n{size_text(found.instance)} (from: {found.place})")
         _show(claim, found, f"Refutes {claim.id}{lacking}: {found.judgement.reason}.", claim.id + lacking, folder)
     for group, found in sorted(result.extremes.items()):
-        click.echo(f"\n{claim.quantity} {found.judgement.measured} (group {group}; from: {found.place})\n")
+        click.echo(f"\ngroup {group}: {found.judgement.reason}\n{size_text(found.instance)} (from: {found.place})")
         comment = f"The largest number of {claim.quantity} found for {claim.id}: {found.judgement.reason}."
         _show(claim, found, comment, f"{claim.id} group {group}", folder)
 
 
 def _show(claim: Claim, found: Found, comment: str, name: str, folder: str | None) -> None:
+    """The case file, on standard output or in the folder."""
     from verify.claims import as_case, write_case
 
     source = f"isoptimal search {claim.id}"
-    click.echo(as_case(found.instance, comment=comment, source=source), nl=False)
-    if folder is not None:
-        file = write_case(found.instance, folder, name, comment=comment, source=source)
-        click.echo(f"\nwritten to {file}; isoptimal regress --add {file} puts it into the corpus")
+    flags = ("counterexample",) if found.group is None else ()
+    if folder is None:
+        click.echo("\n" + as_case(found.instance, comment=comment, source=source, flags=flags), nl=False)
+        return
+    file = write_case(found.instance, folder, name, comment=comment, source=source, flags=flags)
+    click.echo(f"written to {file}; isoptimal regress --add {file} puts it into the corpus")

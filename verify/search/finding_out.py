@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
@@ -30,12 +29,16 @@ _HEALTH = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_t
 @final
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An instance with what was proved of it; place: where it came from; seconds: after how long."""
+    """An instance with what was proved of it; place: where it came from; seconds: after how long.
+
+    group: of an extreme, which group it is the extreme of; None for a counterexample.
+    """
 
     instance: Instance
     judgement: Judgement
     place: str
     seconds: float
+    group: int | None = None
 
 
 @final
@@ -45,6 +48,7 @@ class Search:
 
     tried: instances in the setting on which the hypotheses that are left hold.   smallest: the smallest
     counterexample.   extremes: for each group, such as a number of switches, the instance with the largest quantity.
+    is_interrupted: whether Ctrl-C ended it.
     """
 
     claim: Claim
@@ -53,6 +57,7 @@ class Search:
     seconds: float = 0.0
     smallest: Found | None = None
     extremes: dict[int, Found] = field(default_factory=dict[int, Found])
+    is_interrupted: bool = False
 
 
 class _Enough(BaseException):
@@ -67,11 +72,13 @@ def search(
     seed: int = 0,
     stop_at: tuple[int, int, int, int] | None = None,
     on_found: Callable[[Found], None] | None = None,
+    on_progress: Callable[[Search, str], None] | None = None,
 ) -> Search:
     """The smallest counterexample to a claim, with one hypothesis dropped if `drop` names it, and extremes.
 
     Size is `Instance.size`: points, neurons, dimension, digits, in that order. Anytime: it ends after `minutes`, or
     with Ctrl-C, or with a counterexample of at most the size `stop_at`. on_found: called with every better one.
+    on_progress: called with what there is so far and what is being done, many times a second.
 
     Sound, as the verdicts are those of the claim. Nothing found means nothing.
     Raises InputError for a hypothesis that the claim does not have, and for a claim that cannot be decided yet.
@@ -82,9 +89,12 @@ def search(
         names = ", ".join(claim.hypotheses) or "none at all"
         raise InputError(f"claim {claim.id} has no hypothesis {drop!r}: it has {names}")
     result = Search(claim=claim, dropped=drop)
-    work = _Work(claim, drop, result, time.monotonic(), 60 * minutes, stop_at, on_found or (lambda _: None))
-    with suppress(KeyboardInterrupt):
+    tell = (on_found or (lambda _: None), on_progress or (lambda _, __: None))
+    work = _Work(claim, drop, result, time.monotonic(), 60 * minutes, stop_at, *tell)
+    try:
         work.run(seed)
+    except KeyboardInterrupt:
+        result.is_interrupted = True
     result.seconds = time.monotonic() - work.began
     return result
 
@@ -98,6 +108,7 @@ class _Work:
     limit: float
     stop_at: tuple[int, int, int, int] | None
     on_found: Callable[[Found], None]
+    on_progress: Callable[[Search, str], None]
 
     def run(self, seed_: int) -> None:
         useful = places(self.claim, self.drop)
@@ -130,6 +141,7 @@ class _Work:
         @given(st.data())
         def attempt(data: st.DataObject) -> None:
             nonlocal hits
+            self.tell(place)
             instance = data.draw(strategy)
             if self.is_late():
                 raise _Enough
@@ -148,6 +160,10 @@ class _Work:
             return 0
         return hits
 
+    def tell(self, doing: str) -> None:
+        self.result.seconds = time.monotonic() - self.began
+        self.on_progress(self.result, doing)
+
     def has_the_rest(self, instance: Instance) -> bool:
         """Whether all hypotheses but the dropped one hold."""
         return all(holds(instance) for name, holds in self.claim.hypotheses.items() if name != self.drop)
@@ -159,6 +175,7 @@ class _Work:
             return
         judgement = self.decided(instance)
         if judgement.outcome is Outcome.FAILED:
+            self.tell(f"making a counterexample smaller ({place})")
             deadline = min(self.began + 1.2 * self.limit, time.monotonic() + 20)
             small = reduced(instance, self.is_counterexample, deadline)
             if known is None or small.size < known.instance.size:
@@ -168,10 +185,10 @@ class _Work:
             best = self.result.extremes.get(group)
             rank = (judgement.measured, *(-part for part in instance.size))
             if best is None or rank > (best.judgement.measured or Fraction(0), *(-p for p in best.instance.size)):
-                self.result.extremes[group] = self.found(instance, judgement, place)
+                self.result.extremes[group] = self.found(instance, judgement, place, group)
 
-    def found(self, instance: Instance, judgement: Judgement, place: str) -> Found:
-        found = Found(instance, judgement, place, time.monotonic() - self.began)
+    def found(self, instance: Instance, judgement: Judgement, place: str, group: int | None = None) -> Found:
+        found = Found(instance, judgement, place, time.monotonic() - self.began, group)
         self.on_found(found)
         return found
 

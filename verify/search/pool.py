@@ -10,11 +10,13 @@ from hypothesis.strategies import SearchStrategy
 
 from verify import strategies
 from verify.claims import Claim, Instance
-from verify.problem import Bias, Goal
+from verify.network import Network
+from verify.problem import Bias, Dataset, Goal
 
 __all__ = ["places"]
 
 _KINDS = ((Goal.MAX_MARGIN, Bias.NONE), (Goal.MIN_NORM, Bias.NONE), (Goal.MAX_MARGIN, Bias.PENALISED))
+_MOST_SWITCHES = 3
 _SLOPES = tuple(map(Fraction, ("0", "1/2", "1")))
 
 
@@ -33,11 +35,26 @@ def places(claim: Claim, drop: str | None) -> dict[str, SearchStrategy[Instance]
         "any problems": strategies.problems().map(lambda drawn: Instance(*drawn)),
         **dict(_kkt_points()),
     }
+    if claim.setting(_ON_A_LINE):
+        found |= dict(_patterns_on_a_line())
     if claim.instances is not None:
         found = {"its own instances": claim.instances, **found}
     if drop is not None and drop in claim.without:
         found = {f"its instances without {drop}": claim.without[drop], **found}
     return found
+
+
+_ON_A_LINE = Instance.posed(
+    Network.two_layer([[1]], [1], b=[0]), Dataset([[1], [-1]], [1, -1]), goal=Goal.MAX_MARGIN, bias=Bias.PENALISED
+)
+"""What the patterns on a line are like: they are slow to draw, so they are left out where they are of no use."""
+
+
+def _patterns_on_a_line() -> Iterator[tuple[str, SearchStrategy[Instance]]]:
+    """New ones for each search, as they build on what they drew before."""
+    for switches in range(_MOST_SWITCHES + 1):
+        name = f"patterns of KKT points on a line ({switches} switches)"
+        yield name, strategies.line_kkt_points(switches).map(Instance.of)
 
 
 def _kkt_points() -> Iterator[tuple[str, SearchStrategy[Instance]]]:

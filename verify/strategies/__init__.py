@@ -15,6 +15,7 @@ from verify.strategies.hidden_starts import (
     settled_networks,
 )
 from verify.strategies.kkt import KKTPoint, kkt_points
+from verify.strategies.line_kkt import line_kkt_points
 from verify.strategies.linear_kkt import linear_kkt_points, unequal_diagonals
 from verify.strategies.margins import (
     Hinted,
@@ -90,6 +91,7 @@ __all__ = [
     "known_margins",
     "labelled",
     "leaky_slopes",
+    "line_kkt_points",
     "linear_kkt_points",
     "linear_networks",
     "mean_signed",
