@@ -186,14 +186,16 @@ def _made(
 def squares(number: Fraction) -> list[Fraction]:
     """Positive rationals whose squares sum to a positive rational: at most four where a prime turns up, as a rule.
 
-    p/q = p q / q^2, and for a whole number its square part and remainders that are a prime 1 mod 4, or twice one, which
-    are sums of two squares. After that many failures, the largest square again and again, which always ends.
+    p/q = p q / q^2; from a whole number none, one or two squares are taken away until a prime 1 mod 4, or twice one, is
+    left, which is a sum of two squares. When none turns up, the largest square again and again, which always ends.
     """
     whole = number.numerator * number.denominator
     return [Fraction(root, number.denominator) for root in _whole_squares(whole)]
 
 
 def _whole_squares(whole: int) -> list[int]:
+    if whole % 4 == 0:
+        return [2 * root for root in _whole_squares(whole // 4)]
     for some in _starts(whole):
         rest = whole - sum(root * root for root in some)
         if rest == 0:

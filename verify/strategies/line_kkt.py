@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import numpy as np
+from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ __all__ = ["LineGrowth", "line_kkt_points"]
 
 _KEPT, _MOST_KEPT = 250, 500
 _FRESH = 0.03
-_TRIES = 150
+_TRIES, _FIRST_TRIES = 150, 3000
 _MOST_EXTRA_POINTS = 5
 
 
@@ -53,21 +54,24 @@ class LineGrowth:
         self._regions = 0
 
     def draw(self, seed: int) -> KKTPoint:
-        """The first new KKT point with at least the breakpoints of the best; after some tries the best once more."""
+        """The first new KKT point with at least the breakpoints of the best; after some tries the best once more.
+
+        Rejects the example, for hypothesis, when there is none yet after many tries.
+        """
         random = np.random.default_rng(seed)
-        tries = 0
-        while self._best is None or tries < _TRIES:
-            tries += 1
+        for tries in range(_TRIES if self._best is not None else _FIRST_TRIES):
             grown = self._attempt(random)
             if grown is None:
                 continue
             self._keep(random, grown)
-            if breakpoints(grown.places) < self._regions + (tries > 1 and random.random() < 0.9):
+            if breakpoints(grown.places) < self._regions + (tries > 0 and random.random() < 0.9):
                 continue
             exact = exact_line_point(LineEquations(grown.labels, grown.places), grown.z)
             if exact is not None:
                 self._best, self._regions = exact, breakpoints(grown.places)
                 return exact
+        if self._best is None:
+            reject()
         return self._best
 
     def _keep(self, random: np.random.Generator, grown: _Grown) -> None:
@@ -79,7 +83,7 @@ class LineGrowth:
     def _attempt(self, random: np.random.Generator) -> _Grown | None:
         drawn = (
             self._fresh(random)
-            if not self._pool or random.random() < _FRESH
+            if len(self._pool) < 20 or random.random() < _FRESH
             else _changed(random, self._parent(random), self._most)
         )
         if drawn is None or not is_plausible(drawn.labels, drawn.places):
@@ -91,20 +95,15 @@ class LineGrowth:
         return max((self._pool[q] for q in random.integers(len(self._pool), size=3)), key=lambda one: one.score)
 
     def _fresh(self, random: np.random.Generator) -> _Grown | None:
-        """One to three points of each label, and about as many neurons as points."""
-        labels: list[int] = []
-        label = int(random.choice((1, -1)))
-        for _ in range(self._switches + 1):
-            labels += [label] * int(random.choice((1, 1, 2, 2, 3)))
-            label = -label
-        n, spots = len(labels), places_of(len(labels))
+        """One point of each label and as many neurons: of such patterns the largest share has a root."""
+        label, n = int(random.choice((1, -1))), self._switches + 1
+        labels, spots = [label * (-1) ** i for i in range(n)], places_of(n)
         for _ in range(200):
-            count = min(int(random.integers(max(1, n - 1), n + 2)), len(spots))
-            chosen = random.choice(len(spots), count, replace=False)
+            chosen = random.choice(len(spots), n, replace=False)
             places = [Place(spots[q][0], int(random.choice((1, -1))), spots[q][1]) for q in chosen]
             if is_plausible(labels, places):
-                draws = [random.normal(-1, 1.5, 1), random.normal(-0.3, 1, n - 1), random.normal(0, 0.7, n)]
-                draws += [random.normal(0, 1, count), random.normal(-0.5, 1, count)]
+                draws = [random.normal(-1, 1.5, 1), random.normal(-0.3, 1, n - 1), random.normal(1, 0.7, n)]
+                draws += [random.normal(0, 1, n), random.normal(0.5, 1, n)]
                 return _Grown(tuple(labels), tuple(places), np.concatenate(draws))
         return None
 
