@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verify import Bias, Goal, strategies
@@ -123,6 +123,7 @@ def test_the_same_draws_give_the_same():
     assert [first.draw(seed) for seed in (3, 4)] == [second.draw(seed) for seed in (3, 4)]
 
 
+@settings(max_examples=4, deadline=None)
 @given(strategies.line_kkt_points(1))
 def test_the_strategy(point):
     assert is_kkt_point(Instance.of(point))

@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, InputError, Network
 from verify.claims import Claim, Instance, Outcome, failed, held, read_instance, registry
+from verify.claims.conclusions import is_local_not_global
 from verify.cli import program
+from verify.cli.progress import search_text
 from verify.readers.cases import read_case
 from verify.search import search
+from verify.search.pool import places
 from verify.search.reducing import reduced
+from verify.statement import pattern
 
 F = Fraction
 ALL = registry()
@@ -90,11 +94,64 @@ def test_a_tie_with_no_zero_neuron_is_found():
 
 
 def test_the_extremes_of_a_quantity():
-    result = search(ALL["safran2022.thm4.2"], minutes=0.1)
+    claim, seen = ALL["safran2022.thm4.2"], []
+    result = search(claim, minutes=0.3, on_found=seen.append)
     assert result.smallest is None
     for group, found in result.extremes.items():
-        assert ALL["safran2022.thm4.2"].group(found.instance) == group
-        assert found.judgement.measured >= 1
+        assert claim.group(found.instance) == group == found.group
+        assert claim.broken(found.instance) == []
+        assert claim.conclusion(found.instance).measured == found.judgement.measured
+        assert found in seen
+    assert result.extremes[1].judgement.measured >= 3
+    assert result.extremes[1].place == "patterns of KKT points on a line (1 switches)"
+
+
+@pytest.mark.slow
+def test_the_extremes_go_beyond_random_kkt_points():
+    """3 linear regions are what points with up to 4 neurons had."""
+    result = search(ALL["safran2022.thm4.2"], minutes=3)
+    regions = {group: found.judgement.measured for group, found in result.extremes.items()}
+    assert regions[1] >= 3
+    assert regions[2] >= 4
+    assert regions[3] >= 5
+
+
+def test_the_patterns_are_only_drawn_where_they_belong():
+    assert not [name for name in places(ALL["vardi2022.thm4.3"], None) if name.startswith("patterns")]
+    assert len([name for name in places(ALL["safran2022.thm4.2"], None) if name.startswith("patterns")]) == 4
+
+
+@pytest.mark.slow
+def test_a_local_optimum_that_is_not_global_is_found():
+    """Without ties, from places that know nothing of pairs more than 120 degrees apart."""
+    claim = ALL["vardi2022.thm4.3.linear"]
+    result = search(claim, drop="linear", minutes=5, stop_at=(2, 2, 2, 99))
+    found = result.smallest.instance
+    assert found.slope == 0
+    assert found.size[:3] <= (2, 2, 2)
+    assert is_local_not_global(found).outcome is Outcome.HELD
+    assert all(0 not in row for row in pattern(found.problem, found.network))
+    assert result.smallest.place.startswith("searched KKT points")
+
+
+def test_it_tells_what_it_does_and_an_interruption_keeps_what_there_is():
+    told = []
+
+    def tell(result, doing):
+        told.append((result.tried, doing))
+        if result.smallest is not None:
+            raise KeyboardInterrupt
+
+    result = search(ALL["vardi2022.thm4.2.1"], drop="linear", minutes=2, on_progress=tell)
+    assert result.is_interrupted
+    assert result.smallest is not None
+    assert result.seconds > 0
+    assert "its own instances" in {doing for _, doing in told}
+    assert any(doing.startswith("making a counterexample smaller") for _, doing in told)
+    assert told[-1][0] >= 1
+    text = search_text(result, "any problems")
+    assert "smallest: " in text
+    assert text.endswith("; any problems")
 
 
 def test_nothing_is_found_where_nothing_is():
@@ -133,7 +190,10 @@ def test_the_command(tmp_path, capsys):
     said = capsys.readouterr()
     assert "chistikov2023.zmatrix without 'z-matrix'" in said.out
     assert "false here: M > 0" in said.out
-    assert "points, 2 neurons" in said.err or "points, 1 neurons" in said.err
+    assert "s  counterexample: " in said.err
+    assert "; from: " in said.err
+    assert "written to " in said.out
+    assert '"problem"' not in said.out
     (file,) = tmp_path.iterdir()
     assert read_case(file.read_bytes(), "case").flags == ("counterexample",)
 
@@ -145,6 +205,7 @@ def test_the_command(tmp_path, capsys):
         (["vardi2022.thm9"], "is not the id of a claim"),
         (["vardi2022.thm4.3", "--drop", "x"], "has no hypothesis 'x'"),
         (["vardi2022.thm4.3", "--minutes", "0"], "see isoptimal search --help"),
+        (["vardi2022.thm4.3", "--cases", __file__], "is not a folder"),
     ],
 )
 def test_bad_calls(arguments, said, capsys):

@@ -36,7 +36,7 @@ def places(claim: Claim, drop: str | None) -> dict[str, SearchStrategy[Instance]
         **dict(_kkt_points()),
     }
     if claim.setting(_ON_A_LINE):
-        found |= dict(_patterns_on_a_line())
+        found = {**dict(_patterns_on_a_line()), **found}
     if claim.instances is not None:
         found = {"its own instances": claim.instances, **found}
     if drop is not None and drop in claim.without:
