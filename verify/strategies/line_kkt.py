@@ -25,7 +25,7 @@ __all__ = ["LineGrowth", "line_kkt_points"]
 
 _KEPT, _MOST_KEPT = 250, 500
 _FRESH = 0.03
-_TRIES, _FIRST_TRIES = 150, 3000
+_TRIES, _FIRST_TRIES = 30, 3000  # the first is for one label, and grows with the square of the number of stretches
 _MOST_EXTRA_POINTS = 5
 
 
@@ -48,6 +48,7 @@ class LineGrowth:
 
     def __init__(self, switches: int) -> None:
         self._switches = switches
+        self._tries = _TRIES * (switches + 1) ** 2
         self._most = switches + 1 + _MOST_EXTRA_POINTS
         self._pool: list[_Grown] = []
         self._best: KKTPoint | None = None
@@ -59,7 +60,7 @@ class LineGrowth:
         Rejects the example, for hypothesis, when there is none yet after many tries.
         """
         random = np.random.default_rng(seed)
-        for tries in range(_TRIES if self._best is not None else _FIRST_TRIES):
+        for tries in range(self._tries if self._best is not None else _FIRST_TRIES):
             grown = self._attempt(random)
             if grown is None:
                 continue
