@@ -25,7 +25,7 @@ __all__ = ["LineGrowth", "line_kkt_points"]
 
 _KEPT, _MOST_KEPT = 250, 500
 _FRESH = 0.03
-_TRIES, _FIRST_TRIES = 30, 3000  # the first is for one label, and grows with the square of the number of stretches
+_TRIES, _FIRST_TRIES = 60, 3000  # the first is for one label, and grows with the square of the number of stretches
 _MOST_EXTRA_POINTS = 5
 
 
