@@ -9,24 +9,40 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
+import numpy as np
+
+from solvers.gradient_flow import gradient_flow
 from solvers.losses import Loss
-from verify.claims.asking import stationary
+from solvers.stop_tests import Plateau, StopTest
+from solvers.trajectory import Training
+from verify.auditing import audit
+from verify.audits import Audit
+from verify.claims.asking import TOLERANCE, stationary
 from verify.claims.conclusions import judged
-from verify.claims.records import Instance, Judgement, undecided
+from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
+from verify.enclosure_checks import StationaryNear
 from verify.exact import dot
+from verify.nearby import nearby_point
 from verify.problem import outputs
-from verify.training import TrainingRun, train
+from verify.proposal import FLOAT_FAILURES
+from verify.training import TrainingRun, layers_of, network_of, parameters_of, rows_of, train
 
 __all__ = [
     "after",
+    "at_rest",
     "ended",
     "ends_stationary",
+    "flowed",
     "has_loss_below",
     "is_nearly_stationary",
     "margins",
+    "nearby_certificate",
+    "nearly_audited",
     "relative_distance",
     "trained",
+    "with_weights",
 ]
 
 NEARLY = Fraction(1, 1000)
@@ -50,6 +66,39 @@ def trained(
     return run
 
 
+def flowed(
+    instance: Instance, *, loss: Loss, stop: StopTest | None = None, evaluations: int = EVALUATIONS, **options: Any
+) -> Training:
+    """Gradient flow from the instance's network with a stop test of the claim's own, and options of `gradient_flow`."""
+    shape = instance.network.architecture
+    targets = np.array([float(y) for y in instance.data.targets])
+    return gradient_flow(
+        layers_of(shape), rows_of(instance.data, shape), targets, parameters_of(instance.network), loss=loss, stop=stop,
+        max_evaluations=evaluations, **options,
+    )  # fmt: skip
+
+
+def at_rest(instance: Instance) -> Plateau:
+    """The stop test that ends a flow which no longer moves although points are misclassified."""
+    targets = np.array([float(y) for y in instance.data.targets])
+    return Plateau(rows_of(instance.data, instance.network.architecture), targets)
+
+
+def with_weights(instance: Instance, theta: np.ndarray[Any, np.dtype[np.float64]]) -> Instance:
+    """The instance's problem with the network of these floats, exactly."""
+    return Instance(instance.problem, network_of(instance.network.architecture, theta))
+
+
+@lru_cache(maxsize=32)
+def nearly_audited(instance: Instance, tolerance: Fraction = TOLERANCE) -> Audit:
+    """The audit of a trained network, as by default: stationary up to 1e-3; `tolerance` of its bracket."""
+    problem = instance.problem
+    return audit(
+        instance.network, problem.data, goal=problem.goal, bias=problem.bias, trained=problem.trained, tol=tolerance,
+        stationary_tol=NEARLY,
+    )  # fmt: skip
+
+
 def ended(instance: Instance, run: TrainingRun) -> Instance:
     """The instance's problem with the network that training ended with."""
     return Instance(instance.problem, run.network)
@@ -68,8 +117,29 @@ def ends_stationary(instance: Instance) -> Judgement:
 
 
 def is_nearly_stationary(instance: Instance) -> Judgement:
-    """The max-margin network is a KKT point up to 1e-3 relative to its norm, with a certificate."""
-    return judged(stationary(instance, NEARLY))
+    """The max-margin network is a KKT point up to 1e-3, or an exact one is within 1e-3, relative to its norm.
+
+    With a certificate either way. Failed where a point is misclassified.
+    """
+    if min(margins(instance)) <= 0:
+        return failed("a point is misclassified where training ended")
+    found = judged(stationary(instance, NEARLY))
+    if found.outcome is Outcome.HELD:
+        return found
+    point = nearby_certificate(instance)
+    if point is not None and point.moved <= NEARLY:
+        return held(f"an exact KKT point lies within {float(point.moved):.1e} of its norm")
+    return found
+
+
+@lru_cache(maxsize=32)
+def nearby_certificate(instance: Instance) -> StationaryNear | None:
+    """The exact KKT point to which the network's own pattern leads, at whatever distance; None when none is found."""
+    try:
+        with np.errstate(all="ignore"):
+            return nearby_point(instance.problem, instance.network).certificate
+    except FLOAT_FAILURES:
+        return None
 
 
 def margins(instance: Instance) -> list[Fraction]:
@@ -79,7 +149,7 @@ def margins(instance: Instance) -> list[Fraction]:
 
 
 def has_loss_below(instance: Instance, bound: Fraction) -> bool:
-    """sum_i exp(-y_i f(x_i)) < bound, shown by e^-m <= 1 / (1 + m + m^2/2 + m^3/6 + m^4/24) for m >= 0.
+    """sum_i exp(-y_i f(x_i)) < bound, shown by lower bounds of the exponentials that are right to about 1 %.
 
     The logistic loss, log(1 + e^-m) at each point, is smaller still.
     """
@@ -90,8 +160,10 @@ def has_loss_below(instance: Instance, bound: Fraction) -> bool:
 
 
 def _exponential(m: Fraction) -> Fraction:
-    """A lower bound of e^m for m >= 0."""
-    return 1 + m * (1 + m / 2 * (1 + m / 3 * (1 + m / 4)))
+    """A lower bound of e^m for m >= 0: e > 2718/1000, Taylor's polynomial of degree 4; e^50 for all m beyond 50."""
+    m = min(m, Fraction(50))
+    rest = m - (whole := int(m))
+    return Fraction(2718, 1000) ** whole * (1 + rest * (1 + rest / 2 * (1 + rest / 3 * (1 + rest / 4))))
 
 
 def relative_distance(first: list[Fraction], second: list[Fraction]) -> float:

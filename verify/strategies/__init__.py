@@ -16,6 +16,7 @@ from verify.strategies.hidden_starts import (
 )
 from verify.strategies.kkt import KKTPoint, kkt_points
 from verify.strategies.line_kkt import line_kkt_points
+from verify.strategies.line_starts import alternating_starts, fitted_starts
 from verify.strategies.linear_kkt import linear_kkt_points, unequal_diagonals
 from verify.strategies.margins import (
     Hinted,
@@ -28,6 +29,7 @@ from verify.strategies.margins import (
 )
 from verify.strategies.numbers import leaky_slopes, orthonormal, positive_rationals, rationals, slopes, unit_vectors
 from verify.strategies.one_neuron import one_neuron_problems
+from verify.strategies.pair_starts import dead_neuron_starts, tilted_pairs
 from verify.strategies.pairs import far_pairs, split_sizes, tied_pairs, wide_pairs
 from verify.strategies.points import (
     collinear,
@@ -66,6 +68,7 @@ __all__ = [
     "KKTPoint",
     "KnownMargin",
     "TeacherShape",
+    "alternating_starts",
     "assigned_starts",
     "balanced_pairs",
     "bent_networks",
@@ -74,11 +77,13 @@ __all__ = [
     "contradictory",
     "correlated_starts",
     "datasets",
+    "dead_neuron_starts",
     "drift_signs",
     "dual_networks",
     "duplicated",
     "embedded_pairs",
     "far_pairs",
+    "fitted_starts",
     "general_symmetric",
     "hidden_networks",
     "hinted",
@@ -122,6 +127,7 @@ __all__ = [
     "symmetric_starts",
     "teacher_shapes",
     "tied_pairs",
+    "tilted_pairs",
     "two_teacher_starts",
     "unequal_diagonals",
     "unit_vectors",

@@ -42,12 +42,11 @@ from verify.claims.predicates import (
     is_wide_angle,
 )
 from verify.claims.records import Claim, Instance
-from verify.claims.trainings import ends_stationary, has_loss_below
+from verify.claims.vardi2022.flows import FLOWS
 from verify.strategies import (
     far_pairs,
     linear_kkt_points,
     searched_kkt_points,
-    separating_starts,
     tied_pairs,
     unequal_diagonals,
     wide_pairs,
@@ -60,18 +59,7 @@ _FLOW = "all KKT points, of which the limits of gradient flow are some"
 _OURS = "max-margin/vardi2022-"
 
 CLAIMS = (
-    Claim(
-        id="vardi2022.thm2.1",
-        source=f"{_PAPER}Theorem 2.1",
-        statement="Gradient flow that classifies every point converges in direction to a KKT point.",
-        hypotheses={"loss-below-1": lambda instance: has_loss_below(instance, Fraction(69, 100))},
-        conclusion=ends_stationary,
-        instances=separating_starts().map(lambda drawn: Instance(*drawn)),
-        regime="a sum of losses below log 2; networks of depth 2 without masks; up to 200,000 gradients, to 5e-4 or an "
-        "activation pattern that has settled; stationary up to 1e-3, with a certificate",
-        trains=True,
-        examples=20,
-    ),
+    *FLOWS,
     Claim(
         id="vardi2022.thm3.1",
         source=f"{_PAPER}Theorem 3.1",
@@ -114,12 +102,6 @@ CLAIMS = (
         },
         regime="all pairs in the plane beyond 120 degrees, of which the paper's (1, 1/4), (-1, 1/4) is one; that "
         "gradient flow arrives there is vardi2022.thm3.2.flow",
-    ),
-    Claim(
-        id="vardi2022.thm3.2.flow",
-        source=f"{_PAPER}Theorem 3.2",
-        statement="From the stated signs of the initial weights gradient flow converges to that point.",
-        needs="training",
     ),
     Claim(
         id="vardi2022.rem3.1",

@@ -1,0 +1,124 @@
+"""Why width has to exceed the number of switches: arXiv:2205.09072, Theorem 3.2, with r = 8 switches between 9 atoms.
+
+The construction is rebuilt from the bound. With the atoms from -1 to 1 a Gaussian neuron w x + b is off at all of them
+iff b < -|w|, with probability 1/4, and then it is off for ever: some 3/4 of the neurons have to make the switches.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+
+from solvers.losses import value
+from solvers.stop_tests import any_of
+from solvers.trajectory import Moment, Training
+from verify.claims.records import Instance, Judgement, failed, held, undecided
+from verify.claims.safran2022.regions import EVALUATIONS
+from verify.claims.trainings import at_rest, flowed, margins, with_weights
+from verify.problem import Dataset
+from verify.strategies.line_starts import alternating, gaussian_network
+from verify.training import layers_of, rows_of
+
+__all__ = [
+    "atoms",
+    "is_alternating",
+    "is_sampled_from_atoms",
+    "live_neurons_bound_the_loss",
+    "narrow_start",
+    "stays_above",
+]
+
+LN2 = Fraction(693, 1000)
+"""Less than log 2."""
+
+ALTERNATIONS = 8
+"""r."""
+
+SAMPLED = 40
+
+
+def atoms(switches: int) -> Dataset:
+    """r + 1 points from -1 to 1 at equal distances, with labels that alternate: the population, each equally likely."""
+    return alternating(switches)
+
+
+def narrow_start(random: Random) -> Instance:
+    """A sample of the atoms and a Gaussian network of width k = r, alpha = 1."""
+    population = atoms(ALTERNATIONS)
+    drawn = [random.randrange(len(population)) for _ in range(SAMPLED)]
+    data = Dataset([population.inputs[i] for i in drawn], [population.targets[i] for i in drawn])
+    return Instance.posed(gaussian_network(random, ALTERNATIONS, Fraction(1), Fraction(1)), data)
+
+
+def is_sampled_from_atoms(instance: Instance) -> bool:
+    """All points are atoms with their labels, and the width is r."""
+    known = dict(zip(atoms(ALTERNATIONS).inputs, atoms(ALTERNATIONS).targets, strict=True))
+    has_labels = all(known.get(x) == y for x, y in zip(instance.data.inputs, instance.data.targets, strict=True))
+    return has_labels and instance.network.width == ALTERNATIONS
+
+
+def stays_above(instance: Instance) -> Judgement:
+    """L_D >= (1 - 0.75 alpha)/4 = 1/16 at all times, L_D the mean of the logistic loss over the atoms.
+
+    At all moments that are recorded, until the flow rests. Measured: the least L_D.
+    """
+    bound = Fraction(1, 4) * (1 - Fraction(3, 4) * Fraction(instance.network.width, ALTERNATIONS))
+    lowest, run = _lowest_loss(instance, atoms(ALTERNATIONS), float(bound))
+    text = f"the population loss is {lowest:.4g} at least, the bound {float(bound):.4g}"
+    if lowest < bound:
+        return failed(text, measured=Fraction(lowest))
+    if run.status in ("stopped", "converged"):
+        return held(text, measured=Fraction(lowest))
+    return undecided(f"{text}; {run.reason}")
+
+
+def _lowest_loss(instance: Instance, population: Dataset, enough: float) -> tuple[float, Training]:
+    """The least mean logistic loss over a population, each point equally likely, on the way until the flow rests."""
+    shape = instance.network.architecture
+    layers, rows = layers_of(shape), rows_of(population, shape)
+    targets = np.array([float(y) for y in population.targets])
+    lowest = np.inf
+
+    def look(moment: Moment) -> str | None:
+        nonlocal lowest
+        loss = float(np.exp(value("logistic", targets, layers.outputs(moment.theta, rows)).log_loss))
+        lowest = min(lowest, loss)
+        return "the population loss is small" if loss < enough else None
+
+    run = flowed(instance, loss="logistic", stop=any_of(look, at_rest(instance)), evaluations=EVALUATIONS)
+    return float(lowest), run
+
+
+def is_alternating(instance: Instance) -> bool:
+    """The points are the atoms of some r, each once."""
+    return instance.data == atoms(len(instance.data) - 1)
+
+
+def dead(instance: Instance) -> list[int]:
+    """The neurons that are off at every point."""
+    places = [x for (x,) in instance.data.inputs]
+    rows = instance.network.hidden_weights
+    return [j for j, (w, b) in enumerate(rows) if all(w * x + b < 0 for x in places)]
+
+
+def live_neurons_bound_the_loss(instance: Instance) -> Judgement:
+    """With a neurons on somewhere at the start, ceil((r - a - 1)/2) of the r + 1 atoms are misclassified at all times.
+
+    f has at most a + 1 pieces on [-1, 1], so it changes sign at most a + 1 times there, and an atom that is
+    misclassified spoils at most two of the r changes. Each costs log 2. Exactly for the network at the end, in floats
+    on the way. Measured: the least L_D.
+    """
+    r, off = len(instance.data) - 1, dead(instance)
+    wrong = max(0, -((len(instance.network.hidden_weights) - len(off) + 1 - r) // 2))
+    bound = LN2 * wrong / (r + 1)
+    lowest, run = _lowest_loss(instance, instance.data, float(bound))
+    end = with_weights(instance, run.theta)
+    found = sum(m <= 0 for m in margins(end))
+    text = f"{found} atoms of {r + 1} misclassified at the end, at least {wrong}; the least loss {lowest:.4g}"
+    if not {*off} <= {*dead(end)}:
+        return failed(f"a neuron that was off everywhere is on; {text}")
+    if found < wrong or lowest < bound:
+        return failed(text, measured=Fraction(lowest))
+    return held(text, measured=Fraction(lowest))

@@ -1,0 +1,75 @@
+"""Networks of one input with penalised biases: how many linear pieces they have, and their limits."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+from verify.claims.predicates import is_relu
+from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
+from verify.claims.trainings import NEARLY, ended, is_nearly_stationary, nearby_certificate, trained
+from verify.problem import Bias, Goal
+
+__all__ = ["has_few_regions", "is_univariate", "limit_has_few_regions", "linear_regions", "region_bound", "switches"]
+
+EVALUATIONS = 20_000
+"""Gradients of one training."""
+
+
+def is_univariate(instance: Instance) -> bool:
+    """Max-margin on a line, ReLU, a penalised bias."""
+    problem = instance.problem
+    is_penalised = problem.goal is Goal.MAX_MARGIN and problem.bias is Bias.PENALISED
+    return is_penalised and instance.data.dimension == 1 and is_relu(instance)
+
+
+def switches(instance: Instance) -> int:
+    """How often the labels change along the line."""
+    labels = [y for _, y in sorted(zip(instance.data.inputs, instance.data.targets, strict=True))]
+    return sum(a != b for a, b in pairwise(labels))
+
+
+def region_bound(changes: int) -> int:
+    """32 r + 67."""
+    return 32 * changes + 67
+
+
+def linear_regions(instance: Instance) -> int:
+    """The number of linear pieces of f: breakpoints -b_j/w_j at which the slopes do not cancel, and one."""
+    network = instance.network
+    changes: dict[Fraction, Fraction] = {}
+    for (w, b), v in zip(network.hidden_weights, network.output_weights, strict=True):
+        if w:
+            changes[-b / w] = changes.get(-b / w, Fraction(0)) + v * abs(w) * (1 - instance.slope)
+    return 1 + sum(1 for change in changes.values() if change)
+
+
+def has_few_regions(instance: Instance) -> Judgement:
+    """At most 32 r + 67 linear pieces."""
+    count, bound = linear_regions(instance), region_bound(switches(instance))
+    text = f"{count} linear regions, the bound is {bound}"
+    return held(text, measured=count) if count <= bound else failed(text, measured=count)
+
+
+def limit_has_few_regions(instance: Instance) -> Judgement:
+    """Gradient flow from here ends near a KKT point, with a certificate, and that has at most 32 r + 67 linear pieces.
+
+    A limit of functions with m pieces has at most m. So the pieces are counted where the flow ends, and at the exact
+    KKT point within 1e-3 of it: as many as its certificate has directions, and one. In finite time neurons with one
+    direction in the limit still have two.
+    """
+    run = trained(instance, evaluations=EVALUATIONS)
+    if run.status not in ("converged", "stopped"):
+        return undecided(f"training did not come to an end ({run.status})")
+    end = ended(instance, run)
+    near = is_nearly_stationary(end)
+    if near.outcome is not Outcome.HELD:
+        return near
+    count, bound = linear_regions(end), region_bound(switches(instance))
+    point = nearby_certificate(end)
+    if point is not None and point.moved <= NEARLY:
+        count = min(count, 1 + len(point.directions))
+        text = f"at most {count} linear regions at an exact KKT point within {float(point.moved):.1e}, {bound} allowed"
+        return held(text, measured=count) if count <= bound else failed(text, measured=count)
+    text = f"{count} linear regions where training ended, {bound} allowed"
+    return held(text) if count <= bound else undecided(f"{text}, and no KKT point is known to be within 1e-3")
