@@ -26,9 +26,9 @@ _STYLES = {"held": "green", "consistent": "green", "failed": "bold red", "undeci
 
 
 def overview(results: Iterable[Run]) -> list[Table]:
-    """One line for each claim: outcome, instances on which it held, failed or stayed open, seconds, remarks.
+    """One line for each claim: outcome, instances on which it held, failed or stayed open, seconds.
 
-    Those that cannot be decided yet stand below, with what they need.
+    Below what was measured, and those claims that cannot be decided yet, with what they need.
     """
     found = list(results)
     run_ones = [result for result in found if result.claim.is_decidable]
@@ -40,15 +40,21 @@ def overview(results: Iterable[Run]) -> list[Table]:
     ):
         if not kept:
             continue
-        table = _table("claim", "outcome", "held", "failed", "open", "s", "", title=title)
+        table = _table("claim", "outcome", "held", "failed", "open", "s", title=title)
+        remarks = Table.grid(padding=(0, 2, 0, 1))
         table.columns[0].no_wrap = True
         for column in table.columns[2:6]:
             column.justify = "right"
         for result in kept:
             outcome = Text(result.outcome, style=_STYLES[result.outcome])
             counts = (result.held, result.failed, result.undecided)
-            table.add_row(result.claim.id, outcome, *map(str, counts), f"{result.seconds:.1f}", _remark(result))
+            table.add_row(result.claim.id, outcome, *map(str, counts), f"{result.seconds:.1f}")
+            if remark := _remark(result):
+                remarks.add_row(result.claim.id, remark, style="dim")
         drawn.append(table)
+        if remarks.row_count:
+            remarks.add_row("", "")
+            drawn.append(remarks)
     if waiting:
         table = _table("not yet decidable here", "needs", "statement")
         for claim in waiting:
@@ -61,7 +67,7 @@ def _remark(result: Run) -> str:
     claim, parts = result.claim, list[str]()
     if result.measured is not None:
         low, high = map(number_text, result.measured)
-        parts.append(f"{claim.quantity or 'measured'} {low}" + (f" to {high}" if high != low else ""))
+        parts.append(f"{claim.quantity or 'measured'}: {low}" + (f" to {high}" if high != low else ""))
     if result.interval is not None:
         low, high = result.interval
         parts.append(f"probability in [{low:.3f}, {high:.3f}] at 99 %")

@@ -35,7 +35,7 @@ FLOWS = (
         hypotheses={"loss-below-1": lambda instance: has_loss_below(instance, Fraction(69, 100))},
         conclusion=ends_stationary,
         instances=separating_starts().map(lambda drawn: Instance(*drawn)),
-        sharp={"loss-below-1": f"{_OURS}2-1-dead"},
+        sharp={"loss-below-1": "max-margin/lyu2021-theorem-3-1-dead"},
         regime="a sum of losses below log 2; networks of depth 2 without masks; up to 200,000 gradients, to 5e-4 or an "
         "activation pattern that has settled; a KKT point up to 1e-3, or an exact one within 1e-3, with a certificate",
         trains=True,
