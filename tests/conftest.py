@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from hypothesis import settings
 from verify.testing import CI, register_profiles
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is loaded: threads only cost at these sizes
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it, for all, after &
 
 register_profiles()
 settings.load_profile(CI)

@@ -179,18 +179,18 @@ class _Work:
             deadline = min(self.began + 1.2 * self.limit, time.monotonic() + 20)
             small = reduced(instance, self.is_counterexample, deadline)
             if known is None or small.size < known.instance.size:
-                self.result.smallest = self.found(small, self.decided(small), place)
+                self.result.smallest = self.made(small, self.decided(small), place)
+                self.on_found(self.result.smallest)
         if is_counting and self.claim.group is not None and judgement.measured is not None:
             group = self.claim.group(instance)
             best = self.result.extremes.get(group)
             rank = (judgement.measured, *(-part for part in instance.size))
             if best is None or rank > (best.judgement.measured or Fraction(0), *(-p for p in best.instance.size)):
-                self.result.extremes[group] = self.found(instance, judgement, place, group)
+                self.result.extremes[group] = self.made(instance, judgement, place, group)
+                self.on_found(self.result.extremes[group])
 
-    def found(self, instance: Instance, judgement: Judgement, place: str, group: int | None = None) -> Found:
-        found = Found(instance, judgement, place, time.monotonic() - self.began, group)
-        self.on_found(found)
-        return found
+    def made(self, instance: Instance, judgement: Judgement, place: str, group: int | None = None) -> Found:
+        return Found(instance, judgement, place, time.monotonic() - self.began, group)
 
     def is_counterexample(self, instance: Instance) -> bool:
         is_asked_for = self.claim.setting(instance) and self.has_the_rest(instance)
