@@ -105,7 +105,7 @@ CLAIMS = (
     Claim(
         id="safran2022.thm4.2.sharper",
         source=f"{_PAPER}Theorem 4.2, sharper",
-        statement="A KKT point has at most 5 r + 8 linear regions when the labels change r times.",
+        statement="A KKT point has at most 5 r + 7 linear regions when the labels change r times.",
         setting=is_univariate,
         hypotheses={"kkt": is_kkt_point},
         conclusion=has_fewer_regions,

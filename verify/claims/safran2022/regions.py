@@ -58,8 +58,8 @@ def has_few_regions(instance: Instance) -> Judgement:
 
 
 def has_fewer_regions(instance: Instance) -> Judgement:
-    """At most 5 r + 8 linear pieces (ours; the proof is in docs/claims/safran2022.md)."""
-    return _counted(instance, 5 * switches(instance) + 8)
+    """At most 5 r + 7 linear pieces (ours; the proof is in docs/claims/safran2022.md)."""
+    return _counted(instance, 5 * switches(instance) + 7)
 
 
 def _counted(instance: Instance, bound: int) -> Judgement:
