@@ -68,6 +68,22 @@ def test_one_point_by_hand():
     assert found.pattern == ((False,),)
 
 
+def test_where_nothing_moves_a_kink_does_not_matter():
+    """Off at the first point with a preactivation of 0, on at the second, whose label is met: at rest."""
+    found = captured(posed([[-3, 0], [1, -3]], [2, 1], [[0, F(-1, 3)]], [1]))
+    assert found.limit == found.path[0] == [[0, F(-1, 3)]]
+    assert found.pattern == ((False, True),)
+
+
+def test_three_neurons_on_one_point_may_overshoot():
+    """h K = 3/2: the residual changes its sign and is halved at each step."""
+    instance = posed([[1]], [1], [[F(1, 2)]] * 3, [1, 1, 1])
+    found = captured(instance)
+    outputs = [sum(w for (w,) in weights) - 1 for weights in found.path]
+    assert outputs[:3] == [F(1, 2), F(-1, 4), F(1, 8)]
+    assert found.limit == [[F(1, 3)]] * 3
+
+
 def test_a_pattern_that_does_not_stay_is_not_taken_for_one():
     """On at both points for ten steps; then the one of label -1 goes off, and the other is gone with it."""
     found = captured(posed([[1, 0], [1, F(1, 4)]], [1, -1], [[F(1, 2), F(1, 2)]], [1]))

@@ -4,12 +4,13 @@
 
 the gradient of 1/2 sum (f - y)^2. While the pattern D stays as it is, this is linear regression of all weights together
 on the points R at which some neuron is on, with rows Phi_i = (s_k D_ki x_i)_k: with K = Phi Phi^T on R, the residuals
-e = f - y obey e <- (1 - h K) e. If 0 < h K <= 1, then e -> 0, and e^T K^-1 e never grows.
+e = f - y obey e <- (1 - h K) e. If 0 < h K < 2, then e -> 0, and e^T K^-1 e never grows.
 As w(t) - w(oo) = Phi^T K^-1 e,
 
     |x_i.(w_k(t) - w_k(oo))|^2 <= |x_i|^2 e^T K^-1 e     from now on,
 
-so the pattern stays for ever if every x_i.w_k(oo) is on its side by more than that. Then the limit is w(oo), exactly.
+so the pattern stays for ever if every x_i.w_k(oo) is on its side by more than that, or if e = 0, where nothing moves.
+Then the limit is w(oo), exactly.
 
 Source: arXiv:2603.04895v2, section 2 and Lemmas 1, 2, 11; the test for "for ever" is ours.
 """
@@ -116,7 +117,7 @@ def _limit(instance: Instance, weights: list[Vector], pattern: Pattern, h: Fract
     kernel = [
         [sum(on[i] and on[j] for on in pattern) * dot(data.inputs[i], data.inputs[j]) for j in seen] for i in seen
     ]
-    if any(h * sum((abs(entry) for entry in row), Fraction(0)) > 1 for row in kernel):
+    if any(h * sum((abs(entry) for entry in row), Fraction(0)) >= 2 for row in kernel):
         return None
     z = preactivations(weights, data.inputs)
     residuals = [
@@ -132,6 +133,8 @@ def _limit(instance: Instance, weights: list[Vector], pattern: Pattern, h: Fract
         columns = list(zip(*(data.inputs[i] for i in seen), strict=True)) or [()] * len(w)
         limit.append([entry - dot(back, column) for entry, column in zip(w, columns, strict=True)])
     energy = dot(residuals, multipliers)
+    if not energy:
+        return limit
     for k, (line, on) in enumerate(zip(preactivations(limit, data.inputs), pattern, strict=True)):
         for i, value in enumerate(line):
             x = data.inputs[i]
