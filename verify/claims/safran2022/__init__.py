@@ -110,6 +110,7 @@ CLAIMS = (
         hypotheses={"kkt": is_kkt_point},
         conclusion=has_fewer_regions,
         instances=searched_kkt_points(bias=Bias.PENALISED, dimension=1, neurons=4).map(Instance.of),
+        sharp={"kkt": "max-margin/safran2022-theorem-4-2-not-stationary"},
         regime="ours, with a proof on the page of the paper; tried at KKT points with up to 4 neurons here, and by "
         "isoptimal search at those with the most regions that it finds",
         quantity="linear regions",
