@@ -81,10 +81,15 @@ def search(
     on_progress: called with what there is so far and what is being done, many times a second.
 
     Sound, as the verdicts are those of the claim. Nothing found means nothing.
-    Raises InputError for a hypothesis that the claim does not have, and for a claim that cannot be decided yet.
+    Raises InputError for a hypothesis that the claim does not have, for a claim that cannot be decided yet, and for
+    one about a probability.
     """
     if not claim.is_decidable or claim.conclusion is None:
         raise InputError(f"claim {claim.id} is {claim.status}: there is nothing to search for")
+    if claim.kind == "chance":
+        raise InputError(
+            f"claim {claim.id} is about a probability, which no single instance refutes: isoptimal claims tries it"
+        )
     if drop is not None and drop not in claim.hypotheses:
         names = ", ".join(claim.hypotheses) or "none at all"
         raise InputError(f"claim {claim.id} has no hypothesis {drop!r}: it has {names}")
