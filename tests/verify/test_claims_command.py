@@ -97,6 +97,7 @@ def test_long_numbers_are_shown_in_six_digits():
     from verify.claims.tables import number_text
 
     shown = {Fraction(10**6): "1000000", Fraction(-7, 3): "-7/3", Fraction(0.1): "0.1", Fraction(1, 10**12): "1e-12"}
+    shown[Fraction(17, 103932)] = "0.000163568"
     assert {value: number_text(value) for value in shown} == shown
 
 
@@ -105,6 +106,9 @@ def test_the_list(capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "lyu2021.thm4.2" in said
     assert "symmetric*" in said
+    assert "[arXiv:2110.13905, Theorem 4.2]" in said  # not taken for a style
+    assert status("--list", "safran2022.thm4.2.sharper") == 0
+    assert "safran2022.thm4.2.sharper " in capsys.readouterr().out
     assert status("--list", "vardi2022") == 0
     assert "not yet decidable here: needs sharing" in " ".join(capsys.readouterr().out.split())
 

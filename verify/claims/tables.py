@@ -22,6 +22,9 @@ PaperTables = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 _SHORT = 9
 """Characters of a number that is shown as it is."""
 
+_SIMPLE = 1000
+"""The largest denominator of a fraction that is shown as it is."""
+
 _STYLES = {"held": "green", "consistent": "green", "failed": "bold red", "undecided": "yellow", "not run": "dim"}
 
 
@@ -50,15 +53,16 @@ def overview(results: Iterable[Run]) -> list[Table]:
             counts = (result.held, result.failed, result.undecided)
             table.add_row(result.claim.id, outcome, *map(str, counts), f"{result.seconds:.1f}")
             if remark := _remark(result):
-                remarks.add_row(result.claim.id, remark, style="dim")
+                remarks.add_row(result.claim.id, Text(remark), style="dim")
         drawn.append(table)
         if remarks.row_count:
             remarks.add_row("", "")
             drawn.append(remarks)
     if waiting:
         table = _table("not yet decidable here", "needs", "statement")
+        table.columns[0].no_wrap = True
         for claim in waiting:
-            table.add_row(claim.id, claim.needs, claim.statement, style="dim")
+            table.add_row(claim.id, Text(claim.needs), Text(claim.statement), style="dim")
         drawn.append(table)
     return drawn
 
@@ -81,16 +85,18 @@ def _remark(result: Run) -> str:
 def number_text(value: Fraction) -> str:
     """A rational number where it is short, else six digits of it."""
     text = str(value)
-    return text if len(text) <= _SHORT else f"{float(value):.6g}"
+    return text if len(text) <= _SHORT and value.denominator <= _SIMPLE else f"{float(value):.6g}"
 
 
 def listing(claims: Iterable[Claim]) -> Table:
     """The claims with what they say, where they are from, and the hypotheses that they are known to need."""
     table = _table("claim", "statement", "hypotheses (* a case shows that it is needed)")
+    table.columns[0].no_wrap = True
     for claim in claims:
         names = [f"{name}{'*' if claim.sharp_case(name) != OPEN else ''}" for name in claim.hypotheses]
         status = "" if claim.is_decidable else f" ({claim.status})"
-        table.add_row(claim.id, f"{claim.statement} [{claim.source}]{status}", ", ".join(names))
+        said = f"{claim.statement} [{claim.source}]{status}"  # as Text: a string in brackets would be taken for a style
+        table.add_row(claim.id, Text(said), Text(", ".join(names)))
     return table
 
 
@@ -111,7 +117,7 @@ def paper_tables(tables: PaperTables, results: Iterable[Run]) -> list[Table]:
     for title, rows in tables.items():
         table = _table("", "linear", "ReLU", title=title)
         for name, cells in rows.items():
-            table.add_row(name, *(_cell(cell, found) for cell in cells))
+            table.add_row(Text(name), *(_cell(cell, found) for cell in cells))
         drawn.append(table)
     return drawn
 
