@@ -106,8 +106,8 @@ CLAIMS = (
     Claim(
         id="vardi2022.rem3.1",
         source=f"{_PAPER}Remark 3.1",
-        statement="As the angle tends to pi, the norm of the KKT point is M times the least one, for M = 10, 10^3, "
-        "10^6.",
+        statement="As the angle tends to pi, the norm of the KKT point is at least M times the least one, for M = 10, "
+        "10^3, 10^6.",
         setting=is_symmetric_pair,
         hypotheses={"near-pi": lambda instance: 21 * RATIOS[0] ** 2 * smallest(instance) <= 10},
         conclusion=has_large_ratio,
