@@ -5,7 +5,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
+from hypothesis import seed as seeded
 from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, InputError, Network
@@ -24,6 +25,7 @@ from verify.claims import (
     undecided,
     write_case,
 )
+from verify.claims.safran2022 import switches
 from verify.readers.cases import read_case
 from verify.search.pool import places
 from verify.strategies import known_margins, searched_kkt_points, single_teachers
@@ -278,3 +280,18 @@ def test_the_size_orders_points_neurons_dimension_digits():
         Instance.posed(Network.two_layer([[1]], [1]), Dataset([[1], [2]], [1, 1]), goal=Goal.MAX_MARGIN).size
         > small.size
     )
+
+
+@pytest.mark.parametrize("name", ["safran2022.thm4.2", "safran2022.thm4.2.sharper"])
+def test_the_labels_of_the_points_on_a_line_change(name):
+    """A bound that grows with the number of changes says little where there is none."""
+    seen = set()
+
+    @seeded(0)
+    @settings(max_examples=20, phases=(Phase.generate,), database=None)
+    @given(ALL[name].instances)
+    def look(instance):
+        seen.add(switches(instance))
+
+    look()
+    assert {0, 1, 2} <= seen

@@ -127,3 +127,11 @@ def test_the_same_draws_give_the_same():
 @given(strategies.line_kkt_points(1))
 def test_the_strategy(point):
     assert is_kkt_point(Instance.of(point))
+
+
+@settings(max_examples=6, deadline=None)
+@given(strategies.switching_kkt_points(most=2))
+def test_points_that_are_grown_from_nothing(point):
+    instance = Instance.of(point)
+    assert is_kkt_point(instance)
+    assert 1 <= switches(instance) <= 2

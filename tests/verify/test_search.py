@@ -103,7 +103,7 @@ def test_the_extremes_of_a_quantity():
         assert claim.conclusion(found.instance).measured == found.judgement.measured
         assert found in seen
     assert result.extremes[1].judgement.measured >= 3
-    assert result.extremes[1].place == "patterns of KKT points on a line (1 switches)"
+    assert result.extremes[1].place in ("its own instances", "patterns of KKT points on a line (1 switches)")
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from verify.strategies.hidden_starts import (
     settled_networks,
 )
 from verify.strategies.kkt import KKTPoint, kkt_points
-from verify.strategies.line_kkt import line_kkt_points
+from verify.strategies.line_kkt import line_kkt_points, switching_kkt_points
 from verify.strategies.line_starts import alternating_starts, fitted_starts
 from verify.strategies.linear_kkt import linear_kkt_points, unequal_diagonals
 from verify.strategies.margins import (
@@ -123,6 +123,7 @@ __all__ = [
     "slopes",
     "split_sizes",
     "switching",
+    "switching_kkt_points",
     "symmetric",
     "symmetric_starts",
     "teacher_shapes",

@@ -13,7 +13,7 @@ from typing import NamedTuple, final
 import numpy as np
 from hypothesis import reject
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
+from hypothesis.strategies import DrawFn, SearchStrategy
 from numpy.typing import NDArray
 
 from verify.strategies.kkt import KKTPoint
@@ -21,7 +21,7 @@ from verify.strategies.line_equations import LineEquations
 from verify.strategies.line_exact import exact_line_point
 from verify.strategies.line_patterns import Place, breakpoints, is_plausible, places_of
 
-__all__ = ["LineGrowth", "line_kkt_points"]
+__all__ = ["LineGrowth", "line_kkt_points", "switching_kkt_points"]
 
 _KEPT, _MOST_KEPT = 250, 500
 _FRESH = 0.03
@@ -117,6 +117,16 @@ def line_kkt_points(switches: int) -> SearchStrategy[KKTPoint]:
     """
     growth = LineGrowth(switches)
     return st.integers(0, 2**32 - 1).map(growth.draw)
+
+
+@st.composite
+def switching_kkt_points(draw: DrawFn, *, most: int = 3) -> KKTPoint:
+    """Exact KKT points on a line whose labels change 1 to `most` times, each grown from nothing.
+
+    Unlike `line_kkt_points` it remembers nothing, so that one seed gives the same points in every process.
+    """
+    switches = draw(st.integers(1, most))
+    return LineGrowth(switches).draw(draw(st.integers(0, 2**32 - 1)))
 
 
 class _Draft:
