@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import pytest
-from hypothesis import find, given
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from tests.forging import sparse
@@ -185,3 +185,15 @@ def test_random_problems_cover_what_they_say():
         seen["duplicates"] += len(set(problem.rows)) < len(problem.rows)
     assert all(seen[goal, bias, named] for goal in Goal for bias in Bias for named in (True, False))
     assert min(seen["masks"], seen["fits"], seen["duplicates"]) >= 10
+
+
+def test_searched_kkt_points_often_have_both_labels():
+    seen = []
+
+    @settings(max_examples=120)
+    @given(strategies.searched_kkt_points())
+    def draw(point):
+        seen.append(len(set(point.problem.data.targets)))
+
+    draw()
+    assert seen.count(2) >= len(seen) / 6

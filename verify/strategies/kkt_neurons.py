@@ -33,7 +33,7 @@ class Wanted:
     """What a random KKT point is to be like; None leaves a number to chance.
 
     ties: points on kinks.   zeros: neurons with weights 0.   masks: neurons that do not see every column.
-    extras: duplicates, points without a multiplier, split neurons.
+    extras: duplicates, points without a multiplier, split neurons.   both_signs: output weights of both signs.
     """
 
     goal: Goal
@@ -46,6 +46,7 @@ class Wanted:
     zeros: bool = True
     masks: bool = True
     extras: bool = True
+    both_signs: bool = False
 
 
 @final
@@ -71,6 +72,8 @@ class Neurons:
         signs = [1] * count if random.random() < 0.5 else [random.choice((1, -1)) for _ in units]
         if random.random() < 0.3:
             signs = [-s for s in signs]
+        if wanted.both_signs and count > 1:
+            signs[random.randrange(1, count)] = -signs[0]
         sizes = [random.choice((Fraction(1), Fraction(1, 2), Fraction(3, 2), Fraction(2))) for _ in units]
         return cls(wanted=wanted, dimension=d, masks=masks, units=units, signs=signs, sizes=sizes)
 

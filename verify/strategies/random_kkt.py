@@ -65,26 +65,28 @@ def searched_kkt_points(
     """KKT points of every kind, by a random search whose sizes are drawn: more varied than `kkt_points`.
 
     ties: points on kinks; zeros: neurons with weights 0; masks: neurons that do not see every column: at most so.
-    Not for max-margin with a free bias. A search that finds nothing of the drawn sizes leaves them to chance.
+    Half of the searches are for output weights of both signs, and both labels if max-margin. A search that finds nothing
+    leaves what was drawn to chance. Not for max-margin with a free bias.
     Shrinks to few neurons, few points and a low dimension; the numbers themselves are searched for anew.
     """
     if goal is Goal.MAX_MARGIN and bias is Bias.FREE:
         raise InputError("max-margin KKT points with a free bias are found too rarely: take another goal or bias")
     slope = draw(st.sampled_from(list(slopes)))
-    count = draw(st.integers(1, neurons))
+    both = neurons > 1 and draw(st.booleans())
+    count = draw(st.integers(1 + both, neurons))
     d = dimension or draw(st.integers(1, 3))
-    points = draw(st.integers(1 + (bias is not Bias.NONE), 5))
+    points = draw(st.integers(1 + (both or bias is not Bias.NONE), 5))
     extras = draw(st.booleans())
     random = Random(draw(st.integers(0, 2**16)))  # noqa: S311
     wanted = Wanted(
         goal=goal, bias=bias, slope=slope, dimension=d, neurons=count, points=points, ties=ties,
-        zeros=zeros and extras, masks=masks, extras=extras,
+        zeros=zeros and extras, masks=masks, extras=extras, both_signs=both,
     )  # fmt: skip
     for _ in range(_MOST_DRAWS):
         point = _attempt(random, wanted)
-        if point is not None:
+        if point is not None and (not both or goal is Goal.MIN_NORM or len(set(point.problem.data.targets)) > 1):
             return point
-    wanted = replace(wanted, dimension=dimension, neurons=None, points=None)
+    wanted = replace(wanted, dimension=dimension, neurons=None, points=None, both_signs=False)
     while (point := _attempt(random, wanted)) is None:
         pass
     return point
