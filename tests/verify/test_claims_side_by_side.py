@@ -20,7 +20,7 @@ from verify.cli.progress import claims_text
 ROOT = Path(__file__).parents[2]
 
 OWN = """
-import os, time
+import os, sys, time
 from hypothesis import strategies as st
 from verify import Dataset, Network
 from verify.claims import Claim, Instance, failed, held, undecided
@@ -45,6 +45,16 @@ def makes_do(_):
     except KeyboardInterrupt:
         return held()
 
+def forks(_):
+    os.fork()
+    return held()
+
+def orphans(_):
+    if os.fork():
+        os.kill(os.getpid(), 9)
+    time.sleep(30)
+    os._exit(0)
+
 CLAIMS = [
     claim("own.wide", lambda i: held(measured=number(i)) if number(i) % 3 else undecided("a multiple of 3")),
     claim("own.false", lambda i: held() if number(i) < 500 else failed("500 is large")),
@@ -53,6 +63,16 @@ CLAIMS = [
     claim("own.dies", lambda _: os._exit(3)),
     claim("own.killed", lambda _: os.kill(os.getpid(), 9)),
     claim("own.breaks", lambda _: 1 / 0),
+    claim("own.leaves", lambda _: sys.exit(0)),
+    claim("own.forgets", lambda _: None),
+    claim("own.agrees", lambda _: True),
+    Claim(id="own.numbers", source="a test", statement="It holds.", conclusion=lambda _: held(),
+          instances=st.integers(1, 1)),
+    claim("own.forks", forks),
+    claim("own.forks-again", forks),
+    claim("own.never", lambda _: failed("never")),
+    claim("own.never-again", lambda _: failed("never")),
+    claim("own.orphans", orphans),
     claim("own.slow", forever),
     claim("own.makes-do", makes_do),
     Claim(id="own.later", source="a test", statement="It is so.", needs="time"),
@@ -131,24 +151,45 @@ def test_a_worker_that_dies_is_one_sentence_and_the_others_go_on(own, name, how,
     assert said.err == ""
 
 
-def test_an_exception_in_a_worker_is_raised_here(own, capsys):
-    chosen = claims(["own.breaks", "own.slow"], [own])
-    with pytest.raises(ZeroDivisionError) as raised, closing(run_all(chosen, modules=[own], jobs=2)) as runs:
-        list(runs)
-    assert "CLAIMS" in raised.value.__notes__[0] or "lambda" in raised.value.__notes__[0]
-    assert status("own.breaks", "own.slow", "--from", own, "--jobs", 2) == 70
-    assert len(capsys.readouterr().err.splitlines()) == 1
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("own.breaks", r"it broke down in own_claims\.py, line \d+ \(ZeroDivisionError: division by zero\)"),
+        ("own.leaves", r"it broke down in own_claims\.py, line \d+ \(SystemExit: 0\)"),
+        ("own.forgets", r"its conclusion returned None: let it return held\(\)"),
+        ("own.agrees", r"its conclusion returned True: let it return held\(\)"),
+        ("own.numbers", r"its instances include 1, which is no Instance"),
+    ],
+)
+def test_code_of_a_claim_that_breaks_is_its_fault_and_the_others_go_on(own, jobs, name, said, capsys):
+    assert status(name, "own.wide", "own.trains", "--from", own, "--examples", 5, "--jobs", jobs) == 1
+    out, err = capsys.readouterr()
+    assert re.search(rf"{re.escape(name)} +failed +0 +0 +0", out)
+    assert re.search(said, " ".join(out.split()))
+    assert re.search(r"own\.wide +held", out)
+    assert re.search(r"own\.trains +held", out)
+    assert err == ""
 
 
-def test_what_cannot_be_sent_becomes_an_exception_that_can():
-    from verify.claims.side_by_side import _portable
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_copy_that_a_conclusion_forks_answers_for_no_other_claim(own, jobs, capsys):
+    """With two copies of a process at one pipe, a claim was once reported with the counts of another."""
+    ids = ["own.forks", "own.forks-again", "own.never", "own.never-again"]
+    assert status(*ids, "--from", own, "--examples", 5, "--jobs", jobs) == 1
+    out = capsys.readouterr().out
+    assert out.count("own.forks ") == 1
+    assert re.search(r"own\.forks +held +5", out)
+    assert re.search(r"own\.forks-again +held +5", out)
+    assert re.search(r"own\.never +failed", out)
+    assert re.search(r"own\.never-again +failed", out)
 
-    class LocalError(Exception):
-        pass
 
-    copy = _portable(LocalError("why"))
-    assert type(copy) is RuntimeError
-    assert str(copy) == "LocalError: why"
+def test_a_worker_whose_child_lives_on_is_not_waited_for(own, capsys):
+    began = time.monotonic()
+    assert status("own.orphans", "own.wide", "--from", own, "--examples", 5, "--jobs", 2) == 1
+    assert time.monotonic() - began < 25  # the child sleeps for 30 s, with the pipe open
+    assert "own.orphans: the process that ran it died (signal SIGKILL)" in capsys.readouterr().out
 
 
 def test_what_is_running_is_told(own):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from verify.claims.chances import clopper_pearson
 from verify.claims.loading import load_everything
 from verify.claims.records import USUAL, Claim, Instance, Judgement, Outcome, undecided
 
-__all__ = ["Counterexample", "Run", "run"]
+__all__ = ["Counterexample", "Run", "no_judgement", "run"]
 
 CONFIDENCE = Fraction(99, 100)
 """Of the intervals of claims about probabilities."""
@@ -100,6 +101,10 @@ class _TimeIsUp(BaseException):
     """Leaves hypothesis at once; it would try to shrink an Exception."""
 
 
+class _Faulty(BaseException):
+    """Leaves hypothesis at once: the run says nothing."""
+
+
 class _Falsified(Exception):  # noqa: N818 (it is no error of ours)
     """What makes hypothesis shrink."""
 
@@ -118,6 +123,8 @@ def run(
 
     seed: the same for the same numbers; the draws are those of hypothesis, without its database, with health checks.
     time_limit: seconds after which no further instance is tried; half as much again goes into shrinking.
+    A copy of this process that the claim made with os.fork ends: what it would go on to report is not of this run.
+
     is_interrupted: asked after every instance; True raises KeyboardInterrupt, for conclusions that make do with less
     at Ctrl-C, as trainings and audits do.
 
@@ -127,13 +134,16 @@ def run(
     result = Run(claim=claim)
     if claim.is_decidable:
         load_everything()
-    task = _Task(claim, -(-examples * claim.examples // USUAL), seed, time_limit, is_interrupted, time.monotonic())
+    task = _Task(
+        claim, -(-examples * claim.examples // USUAL), seed, time_limit, is_interrupted, time.monotonic(), os.getpid()
+    )
     try:
         if claim.is_decidable and claim.kind == "chance":
             _sample(task, result)
         elif claim.is_decidable:
             _search(task, result)
     finally:
+        task.end_copy()
         result.seconds = time.monotonic() - task.began
     return result
 
@@ -149,6 +159,7 @@ class _Task:
     time_limit: float | None
     is_interrupted: Callable[[], bool]
     began: float
+    process: int
 
     def is_late(self, factor: float = 1) -> bool:
         """Whether `factor` times the time limit is over."""
@@ -158,9 +169,15 @@ class _Task:
         """The conclusion; an interruption that it made do with is passed on."""
         conclude = self.claim.conclusion
         judgement = undecided("it has no conclusion") if conclude is None else conclude(instance)
+        self.end_copy()
         if self.is_interrupted():
             raise KeyboardInterrupt
         return judgement
+
+    def end_copy(self) -> None:
+        """End this process if it is a copy of the one that began."""
+        if os.getpid() != self.process:
+            os._exit(0)
 
 
 def _search(task: _Task, result: Run) -> None:
@@ -184,8 +201,12 @@ def _search(task: _Task, result: Run) -> None:
         fault = _fault(claim, instance)
         if fault:
             result.faults.append(fault)
-            raise _TimeIsUp
+            raise _Faulty
         judgement = task.judge(instance)
+        fault = no_judgement(judgement)
+        if fault:
+            result.faults.append(fault)
+            raise _Faulty
         if not is_shrinking:
             result.note(judgement)
         if judgement.outcome is Outcome.FAILED:
@@ -196,7 +217,7 @@ def _search(task: _Task, result: Run) -> None:
 
     try:
         attempt()
-    except _Falsified:
+    except (_Falsified, _Faulty):
         pass
     except _TimeIsUp:
         result.is_complete = False
@@ -210,14 +231,23 @@ def _is_given_up(data: st.DataObject) -> bool:
     return getattr(status, "name", "") != "OVERRUN"
 
 
-def _fault(claim: Claim, instance: Instance) -> str:
+def _fault(claim: Claim, instance: object) -> str:
     """Why the instance is none: the strategy of the claim is wrong, not the claim."""
+    if not isinstance(instance, Instance):
+        return f"its instances include {instance!r:.60}, which is no Instance"
     if not claim.setting(instance):
         return f"its instances include one outside its setting: {_described(instance)}"
     broken = claim.broken(instance)
     if broken:
         return f"its instances include one on which {broken[0]!r} is not shown to hold: {_described(instance)}"
     return ""
+
+
+def no_judgement(judgement: object) -> str:
+    """Why what the conclusion returned counts for nothing: None, or a mere bool, may be a proof that was forgotten."""
+    if isinstance(judgement, Judgement):
+        return ""
+    return f"its conclusion returned {judgement!r:.60}: let it return held(), failed(..) or undecided(..)"
 
 
 def _described(instance: Instance) -> str:
@@ -239,7 +269,12 @@ def _sample(task: _Task, result: Run) -> None:
         if fault:
             result.faults.append(fault)
             return
-        result.note(task.judge(instance))
+        judgement = task.judge(instance)
+        fault = no_judgement(judgement)
+        if fault:
+            result.faults.append(fault)
+            return
+        result.note(judgement)
     if result.tried:
         low, _ = clopper_pearson(result.held, result.tried, CONFIDENCE)
         _, high = clopper_pearson(result.held + result.undecided, result.tried, CONFIDENCE)

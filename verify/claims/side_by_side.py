@@ -7,8 +7,9 @@ user named, looks the claim up again, and sends back what a `Run` holds besides 
 from __future__ import annotations
 
 import os
-import pickle
 import signal
+import sys
+import sysconfig
 import threading
 import traceback
 from collections import deque
@@ -18,8 +19,9 @@ from dataclasses import dataclass, fields
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from types import FrameType
-from typing import cast, final
+from typing import Any, cast, final
 
 from verify.claims.collection import registry
 from verify.claims.records import USUAL, Claim
@@ -28,6 +30,9 @@ from verify.claims.running import Run, run
 __all__ = ["available_cores", "run_all"]
 
 Watch = Callable[[Sequence[str]], object]
+
+_LOOK = 1.0
+"""Seconds after which workers are looked at that do not answer."""
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -55,8 +60,8 @@ def run_all(
     this process.   watch: called with the ids of the claims that are running whenever they change.
 
     Trainings come first, as they take longest. The results are the same for every number of jobs, unless a time limit
-    strikes. When the iterator is closed or interrupted, the other processes end. A worker that dies leaves a fault of
-    the claim that it ran; an exception in a worker ends everything and is raised here.
+    strikes. When the iterator is closed or interrupted, the other processes end. A claim whose code raises something or
+    ends its process gets a fault that says so, and the others go on.
     """  # fmt: skip
     given = list(chosen)
     waiting = deque(sorted((claim for claim in given if claim.is_decidable), key=lambda claim: not claim.trains))
@@ -67,7 +72,8 @@ def run_all(
         with _noted_interrupts() as is_interrupted:
             for claim in waiting:
                 see([claim.id])
-                yield run(claim, examples=examples, seed=seed, time_limit=time_limit, is_interrupted=is_interrupted)
+                options = {"examples": examples, "seed": seed, "time_limit": time_limit}
+                yield _attempted(claim, is_interrupted=is_interrupted, **options)
         return
     order = _Order(os.getcwd(), tuple(modules), examples, seed, time_limit)  # noqa: PTH109 (a str, as os.chdir takes)
     workers = [_Worker(order) for _ in range(at_once)]
@@ -76,8 +82,8 @@ def run_all(
             worker.start(waiting.popleft())
         while any(worker.claim for worker in workers):
             see([worker.claim.id for worker in workers if worker.claim])
-            ready = wait([worker.connection for worker in workers if worker.claim and worker.connection])
-            for worker in [one for one in workers if one.connection in ready]:
+            ready = wait([worker.connection for worker in workers if worker.claim and worker.connection], _LOOK)
+            for worker in [one for one in workers if one.claim and (one.connection in ready or one.is_dead)]:
                 result = worker.result()
                 if waiting:
                     worker.start(waiting.popleft())
@@ -85,6 +91,26 @@ def run_all(
     finally:
         for worker in workers:
             worker.end()
+
+
+def _attempted(claim: Claim, **options: Any) -> Run:
+    """The claim is run; what its own code raises is a fault of it, also sys.exit, which would end all with success."""
+    try:
+        return run(claim, **options)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (what breaks one claim is its fault, and the others still run)
+        return Run(claim=claim, faults=[_broken(error)])
+
+
+def _broken(error: BaseException) -> str:
+    """What was raised, and the innermost line that is neither the standard library's nor an installed package's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not any(Path(frame.filename).is_relative_to(place) for place in _ELSEWHERE)]
+    frame = (own or frames)[-1]
+    said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return f"it broke down in {Path(frame.filename).name}, line {frame.lineno} ({said}), so nothing is known"
+
+
+_ELSEWHERE = tuple(set(sysconfig.get_paths().values()) - {sys.prefix, sys.base_prefix})
 
 
 @contextmanager
@@ -141,22 +167,30 @@ class _Worker:
         with suppress(OSError):  # it died: then its result is that
             cast("Connection", self.connection).send(claim.id)
 
+    @property
+    def is_dead(self) -> bool:
+        """Whether the process is gone; its pipe, and its sentinel, stay open as long as a child of it lives."""
+        return not cast("SpawnProcess", self._process).is_alive()
+
     def result(self) -> Run:
         """What came of its claim."""
         claim, self.claim = cast("Claim", self.claim), None
         try:
-            answer = cast("Connection", self.connection).recv()
+            connection = cast("Connection", self.connection)
+            name, answer = connection.recv() if connection.poll() else (None, {})
         except (EOFError, OSError):
+            name, answer = None, {}
+        if name != claim.id:
             return Run(claim=claim, faults=[f"the process that ran it died ({self._death()}), so nothing is known"])
-        if isinstance(answer, BaseException):
-            raise answer
         return Run(claim=claim, **answer)
 
     def _death(self) -> str:
         process = cast("SpawnProcess", self._process)
-        process.join()
-        code = process.exitcode or 0
+        process.join(1)
+        code = process.exitcode
         self.end()
+        if code is None:
+            return "it was ended, as what it sent is no result"
         return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
     def end(self) -> None:
@@ -192,23 +226,12 @@ def _work(connection: Connection, order: _Order) -> None:
     while True:
         try:
             name = connection.recv()
-        except EOFError:
+        except (EOFError, OSError):
             return
         try:
             known = known or registry(order.modules)
-            result = run(known[name], examples=order.examples, seed=order.seed, time_limit=order.time_limit)
+            result = _attempted(known[name], examples=order.examples, seed=order.seed, time_limit=order.time_limit)
             answer = {field.name: getattr(result, field.name) for field in fields(Run) if field.name != "claim"}
-        except Exception as error:  # noqa: BLE001 (it is raised again in the parent)
-            answer = _portable(error)
-        connection.send(answer)
-
-
-def _portable(error: Exception) -> Exception:
-    """An exception that can be sent, with its traceback as a note."""
-    text = "".join(traceback.format_exception(error))
-    try:
-        copy = pickle.loads(pickle.dumps(error))  # noqa: S301 (what was just written)
-    except Exception:  # noqa: BLE001 (classes of exceptions decide what breaks)
-        copy = RuntimeError(f"{type(error).__name__}: {error}")
-    copy.add_note(f"in a process of its own:\n{text}")
-    return copy
+        except Exception as error:  # noqa: BLE001 (the module is another one than before)
+            answer = {"faults": [_broken(error)]}
+        connection.send((name, answer))

@@ -77,7 +77,7 @@ def _remark(result: Run) -> str:
         parts.append(f"probability in [{low:.3f}, {high:.3f}] at 99 %")
     if result.rejected * 20 > result.tried:
         parts.append(f"{result.rejected} draws given up")
-    if not result.is_complete and result.counterexample is None:
+    if not result.is_complete and result.counterexample is None and not result.faults:
         parts.append("time limit")
     return "; ".join(parts)
 
