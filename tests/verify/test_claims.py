@@ -14,6 +14,7 @@ from verify.claims import (
     OPEN,
     Claim,
     Instance,
+    Judgement,
     Outcome,
     as_case,
     clopper_pearson,
@@ -295,3 +296,47 @@ def test_the_labels_of_the_points_on_a_line_change(name):
 
     look()
     assert {0, 1, 2} <= seen
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"id": 3}, "id of claim 3 is 3: give a text"),
+        ({"statement": None}, "statement of claim .* is None"),
+        ({"hypotheses": [1]}, "hypotheses of claim .* give a dict"),
+        ({"hypotheses": {"a": 5}}, "hypothesis 'a' of claim .* is 5"),
+        ({"conclusion": 5}, "conclusion of claim .* give a function"),
+        ({"instances": 5}, "instances of claim .* is 5"),
+        ({"setting": None}, "setting of claim .* give a function"),
+        ({"examples": 2.5}, "examples of claim .* a whole number"),
+        ({"trains": "no"}, "trains of claim .* True or False"),
+        ({"kind": "chance", "chance": 0.5, "trial": len}, "chance of claim .* a Fraction"),
+        ({"kind": "chance", "chance": F(3), "trial": len}, "has the chance 3"),
+        ({"hypotheses": {"a": len}, "sharp": {"a": 5}}, "sharp case of 'a' of claim .* is 5"),
+        ({"hypotheses": {"a": len}, "without": {"a": 5}}, "strategy without 'a' of claim .* is 5"),
+    ],
+)
+def test_members_of_a_claim_of_a_wrong_kind_are_refused(changes, said):
+    with pytest.raises(InputError, match=said):
+        made(**changes)
+
+
+def test_what_is_no_judgement_or_no_instance_is_refused():
+    """A judgement whose outcome is the text "held" was once counted as nothing, and a measured nan shown as a range."""
+    for wrong in (("held", "x", None), (Outcome.HELD, None, None), (Outcome.HELD, "x", 0.5)):
+        with pytest.raises(InputError):
+            Judgement(*wrong)
+    assert failed("a lone \udc80").reason == "a lone \\udc80"
+    with pytest.raises(InputError, match="the network of an instance is 3"):
+        Instance(pair(1).problem, 3)
+
+
+def test_a_trial_that_returns_something_else_is_a_fault():
+    chance = {"kind": "chance", "chance": F(1, 2), "instances": None}
+    result = run(made(**chance, trial=lambda _: 3), examples=5)
+    assert result.outcome == "failed"
+    assert "is no Instance" in result.faults[0]
+    result = run(made(**chance, trial=lambda _: pair(2), conclusion=lambda _: True), examples=5)
+    assert result.outcome == "failed"
+    assert "returned True" in result.faults[0]
+    assert result.tried == 0

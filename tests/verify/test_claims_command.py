@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.claims import GROUP, PAPERS, claims, registry
+from verify.claims import GROUP, PAPERS, claims, read_instance, registry, write_case
 from verify.cli import program
 from verify.errors import InputError
 from verify.readers.cases import read_case
@@ -264,3 +264,30 @@ def test_the_log_is_of_all_claims_as_they_are_now_and_nothing_failed():
         assert claim["counterexample"] is None or own.kind == "chance"
         assert claim["tried"] >= (20 if own.trains else 200)
         assert claim["undecided"] <= 0.2 * claim["tried"], claim["undecided_because"]
+
+
+def test_a_limit_that_is_no_number_and_a_folder_that_cannot_be_made_are_refused_before_the_work(capsys):
+    for arguments, said in (
+        (["--time-limit", "nan"], "'nan' is no number"),
+        (["--cases", __file__], "is not a folder that can be written"),
+        (["--cases", f"{__file__}/deeper/still"], "is not a folder that can be written"),
+    ):
+        assert program.main(["claims", "vardi2022.thm4.1", *arguments], prog_name="x", standalone_mode=False) == 2
+        found = capsys.readouterr()
+        assert said in found.err
+        assert found.out == ""
+
+
+@pytest.mark.parametrize("code", ["import sys; sys.exit(0)", "CLAIMS = (1 / 0 for _ in (1,))"])
+def test_a_module_that_ends_the_program_or_cannot_be_listed_is_refused(tmp_path, code, capsys):
+    """The first was once an exit with status 0, as if all its claims had held."""
+    file = tmp_path / "own.py"
+    file.write_text(code, encoding="utf-8")
+    assert program.main(["claims", "--from", str(file)], prog_name="x", standalone_mode=False) == 2
+    assert "own.py" in capsys.readouterr().err
+
+
+def test_case_files_have_names_that_the_corpus_takes(tmp_path):
+    instance = read_instance("max-margin/dead-neuron")
+    for name, file in (("mine.Lemma\u00e9 1", "mine-lemma-1.json"), ("\u00e9", "case.json")):
+        assert write_case(instance, tmp_path, name, comment="c", source="s").name == file

@@ -1,5 +1,6 @@
 """The search for small counterexamples: what it finds, how it reduces, and its command."""
 
+import sys
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -212,9 +213,27 @@ def test_the_command(tmp_path, capsys):
         (["vardi2022.thm9"], "is not the id of a claim"),
         (["vardi2022.thm4.3", "--drop", "x"], "has no hypothesis 'x'"),
         (["vardi2022.thm4.3", "--minutes", "0"], "see isoptimal search --help"),
+        (["vardi2022.thm4.3", "--minutes", "nan"], "'nan' is no number"),
         (["vardi2022.thm4.3", "--cases", __file__], "is not a folder"),
+        (["vardi2022.thm4.3", "--cases", f"{__file__}/found"], "is not a folder"),
     ],
 )
 def test_bad_calls(arguments, said, capsys):
     assert program.main(["search", *arguments], prog_name="isoptimal", standalone_mode=False) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "said"),
+    [
+        ({"conclusion": lambda _: None}, 2, "its conclusion returned None"),
+        ({"instances": st.integers()}, 2, "its instances include"),
+        ({"conclusion": lambda _: sys.exit(0)}, 70, "the code of a module ended the program (0)"),
+    ],
+)
+def test_a_claim_that_is_none_ends_a_search_with_a_sentence(monkeypatch, changes, code, said, capsys):
+    """With sys.exit(0) in its code a claim once ended the search as if all were well."""
+    claim = replace(registry()["vardi2022.thm4.1"], **changes)
+    monkeypatch.setattr("verify.claims.claims", lambda *_: (claim,))
+    assert program.main(["search", claim.id, "--minutes", "0.05"], prog_name="isoptimal", standalone_mode=False) == code
     assert said in capsys.readouterr().err

@@ -36,7 +36,7 @@ def registry(modules: Iterable[str] = ()) -> dict[str, Claim]:
     for entry in entry_points(group=GROUP):
         try:
             loaded = entry.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             place = f"the entry point {entry.name} = {entry.value}"
             raise InputError(f"{place} cannot be loaded ({type(error).__name__}: {error})") from error
         _add(found, loaded, entry.value)
@@ -70,7 +70,10 @@ def _add(found: dict[str, Claim], source: object, place: str) -> None:
     members = [given] if isinstance(given, Claim) else given
     if not isinstance(members, Iterable) or isinstance(members, str | bytes):
         raise InputError(f"{place} holds no claims: give it a list CLAIMS of verify.claims.Claim")
-    listed = list(cast("Iterable[object]", members))
+    try:
+        listed = list(cast("Iterable[object]", members))
+    except Exception as error:
+        raise InputError(f"the CLAIMS of {place} cannot be listed ({type(error).__name__}: {error})") from error
     if not listed:
         raise InputError(f"{place} holds no claims: its list CLAIMS is empty")
     for claim in listed:
@@ -92,7 +95,7 @@ def _imported(name: str) -> object:
         spec.loader.exec_module(module)
     except InputError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{name} cannot be imported ({type(error).__name__}: {error})") from error
     return module
 
@@ -106,7 +109,7 @@ def _module(name: str) -> object:
         return import_module(name)
     except InputError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"the module {name} cannot be imported ({type(error).__name__}: {error})") from error
     finally:
         if is_added:

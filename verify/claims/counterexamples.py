@@ -29,9 +29,12 @@ def write_case(
     """Write the case file NAME.json into a folder that is made when it is not there."""
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    slug = "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
+    plain = "".join(c if c.isascii() and c.isalnum() else " " for c in name.lower())
+    slug = "-".join(plain.split()) or "case"
     file = place / f"{slug}.json"
-    file.write_text(as_case(instance, comment=comment, source=source, flags=flags), encoding="utf-8")
+    file.write_text(
+        as_case(instance, comment=comment, source=source, flags=flags), encoding="utf-8", errors="backslashreplace"
+    )
     return file
 
 

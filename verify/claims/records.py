@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from random import Random
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, final
 
 from verify.errors import InputError
@@ -41,6 +41,11 @@ class Instance:
 
     problem: Problem
     network: Network
+
+    def __post_init__(self) -> None:
+        for name, kind in (("problem", Problem), ("network", Network)):
+            if not isinstance(given := getattr(self, name), kind):
+                raise InputError(f"the {name} of an instance is {given!r:.60}: give a {kind.__name__}")
 
     @classmethod
     def of(cls, given: KKTPoint | Case) -> Instance:
@@ -88,6 +93,15 @@ class Judgement:
     outcome: Outcome
     reason: str
     measured: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.outcome, Outcome):
+            raise InputError(f"the outcome of a judgement is {self.outcome!r:.60}: use held(), failed() or undecided()")
+        if not isinstance(self.reason, str):
+            raise InputError(f"the reason of a judgement is {self.reason!r:.60}: give a text")
+        if not (self.measured is None or isinstance(self.measured, Fraction)):
+            raise InputError(f"a judgement measured {self.measured!r:.60}: give a Fraction, which is exact")
+        object.__setattr__(self, "reason", self.reason.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def held(reason: str = "", *, measured: Fraction | int | None = None) -> Judgement:
@@ -153,6 +167,7 @@ class Claim:
     examples: int = USUAL
 
     def __post_init__(self) -> None:
+        self._check_types()
         if not self.id or any(part.isspace() for part in self.id):
             raise InputError(f"the id of a claim is {self.id!r}: give a name without spaces, such as 'mine.lemma1'")
         if not self.needs and self.conclusion is None:
@@ -167,8 +182,34 @@ class Claim:
             raise InputError(f"claim {self.id} has the kind {self.kind!r}: take 'property' or 'chance'")
         if self.examples < 1:
             raise InputError(f"claim {self.id} asks for {self.examples} examples: it needs at least 1")
+        if self.chance is not None and not 0 <= self.chance <= 1:
+            raise InputError(f"claim {self.id} has the chance {self.chance}: it is a number from 0 to 1")
         for name in ("hypotheses", "sharp", "without"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def _check_types(self) -> None:
+        """Each member is what the docstring says; a claim that is not would fail far from where it was written."""
+        from hypothesis.strategies import SearchStrategy
+
+        texts = ("id", "source", "statement", "regime", "quantity", "needs", "kind")
+        members: list[tuple[str, type | tuple[type, ...], str]] = [(name, str, "a text") for name in texts]
+        members += [(name, Mapping, "a dict") for name in ("hypotheses", "sharp", "without")]
+        members += [("chance", (Fraction, int, NoneType), "a Fraction"), ("trains", bool, "True or False")]
+        for name, kinds, wanted in [*members, ("examples", int, "a whole number")]:
+            if not isinstance(given := getattr(self, name), kinds):
+                raise InputError(f"{name} of claim {self.id!r:.60} is {given!r:.60}: give {wanted}")
+        for name in ("setting", "conclusion", "group", "trial"):
+            given = getattr(self, name)
+            if not callable(given) and (name == "setting" or given is not None):
+                raise InputError(f"{name} of claim {self.id!r:.60} is {given!r:.60}: give a function of an instance")
+        parts = [(f"hypothesis {name!r}", holds, callable(holds)) for name, holds in self.hypotheses.items()]
+        parts += [(f"sharp case of {name!r}", path, isinstance(path, str)) for name, path in self.sharp.items()]
+        drawn = [("instances", self.instances)] if self.instances is not None else []
+        drawn += [(f"strategy without {name!r}", given) for name, given in self.without.items()]
+        parts += [(what, given, isinstance(given, SearchStrategy)) for what, given in drawn]
+        for what, given, is_right in parts:
+            if not is_right:
+                raise InputError(f"{what} of claim {self.id} is {given!r:.60}, which it cannot be")
 
     @property
     def status(self) -> str:

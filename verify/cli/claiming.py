@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
-from verify.cli.places import check_file
+from verify.cli.numbers import Amount
+from verify.cli.places import check_case_folder, check_file
 from verify.cli.progress import shown_claims
 from verify.errors import InputError
 
@@ -43,7 +44,7 @@ Examples:
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the instances: the same ones for the same.")
 @click.option("--table", "paper", metavar="PAPER", help="Also print the paper's own tables, such as vardi2022.")
 @click.option("--from", "modules", metavar="MODULE", multiple=True, help="A module or .py file with claims of yours.")
-@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For each claim.")
+@click.option("--time-limit", type=Amount(), metavar="SECONDS", help="For each claim.")
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
@@ -78,6 +79,7 @@ def claims_command(
     chosen = claims(ids, modules)
     if json_file is not None and json_file != "-":
         check_file(json_file, (), None)
+    check_case_folder(folder)
     tables = None if paper is None else tables_of(paper)
     console = _console()
     if is_listing:

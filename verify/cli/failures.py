@@ -45,7 +45,8 @@ class Program(click.Group):
 
         def run() -> int:
             status = super(Program, self).main(arguments, prog_name, complete_var, standalone_mode=False, **extra)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # it was closed
+                sys.stdout.flush()
             return status if isinstance(status, int) else 0
 
         status = _guarded(run, is_debugging="--debug" in arguments)
@@ -68,6 +69,8 @@ def _guarded(run: Callable[[], int], *, is_debugging: bool) -> int:
         return _fail(INTERRUPTED, "interrupted before it was done")
     except OSError as error:
         return _fail(BAD_INPUT, f"{error.filename or 'the output'} cannot be written ({error.strerror or error})")
+    except SystemExit as error:  # somebody else's code, which must not end this with success
+        return _fail(INTERNAL, f"the code of a module ended the program ({error.code!r:.60}), so nothing is proved")
     except Exception as error:  # noqa: BLE001 (the last resort: whatever it is, it is our fault)
         if is_debugging:
             traceback.print_exception(error)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 import click
 
-__all__ = ["Number"]
+__all__ = ["Amount", "Number"]
 
 _NUMBER = re.compile(r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|[0-9]{1,40}/[1-9][0-9]{0,39}")
 
@@ -31,4 +31,19 @@ class Number(click.ParamType):
         if number is None or number < 0 or (self.is_positive and number == 0):
             least = "more than 0" if self.is_positive else "at least 0"
             raise click.BadParameter(f"{text!r:.60} is not a number of {least}, such as 1e-6 or 1/3", ctx, param)
+        return number
+
+
+@final
+class Amount(click.FloatRange):
+    """A positive number of seconds or minutes; inf is one, and nan, which is never reached, is not."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number in `value`."""
+        number = float(super().convert(value, param, ctx))
+        if number != number:
+            raise click.BadParameter(f"{value!r:.60} is no number", ctx, param)
         return number

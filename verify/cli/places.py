@@ -11,7 +11,7 @@ from verify.audits import AUDIT_FILE
 from verify.errors import InputError
 from verify.input_files import read_bytes
 
-__all__ = ["check_file", "check_folder", "check_picture"]
+__all__ = ["check_case_folder", "check_file", "check_folder", "check_picture"]
 
 
 def check_file(path: str, inputs: Iterable[str], folder: str | None) -> None:
@@ -49,6 +49,17 @@ def check_folder(path: str) -> None:
     if strange or (any(folder.iterdir()) and not _is_audit(folder / "audit.json")):
         other = f"holds {strange[0]}" if strange else "is not empty and holds no audit"
         raise InputError(f"{path} {other}: give a new folder, an empty one, or one with an earlier audit to replace")
+
+
+def check_case_folder(path: str | None) -> None:
+    """Refuse a folder for case files, made with its parents when it is not there, into which none could be written."""
+    if path is None:
+        return
+    place = Path(path).absolute()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        raise InputError(f"--cases {path} is not a folder that can be written: name one, or one that can be made")
 
 
 def _check_parent(place: Path, path: str) -> None:

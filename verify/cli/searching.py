@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.numbers import Amount
+from verify.cli.places import check_case_folder
 from verify.cli.progress import shown_search, size_text
 from verify.counts import count
 from verify.errors import InputError
@@ -30,7 +31,7 @@ Examples:
 )
 @click.argument("name", metavar="CLAIM")
 @click.option("--drop", metavar="HYPOTHESIS", help="May be broken; isoptimal claims --list names them.")
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True)
+@click.option("--minutes", type=Amount(), default=1.0, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the instances: the same ones for the same.")
 @click.option("--from", "modules", metavar="MODULE", multiple=True, help="A module or .py file with claims of yours.")
 @click.option(
@@ -52,8 +53,7 @@ def search_command(
     chosen = claims([name], modules)
     if len(chosen) != 1:
         raise InputError(f"{name} stands for {len(chosen)} claims: name one, such as {chosen[0].id}")
-    if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
-        raise InputError(f"--cases {folder} is not a folder: name one, or one that can be made")
+    check_case_folder(folder)
     claim = chosen[0]
     with shown_search() as show:
         result = search(

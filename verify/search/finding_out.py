@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from verify.claims import Claim, Instance, Judgement, Outcome
+from verify.claims.running import no_judgement
 from verify.errors import InputError
 from verify.search.pool import places
 from verify.search.reducing import reduced
@@ -150,6 +151,8 @@ class _Work:
             instance = data.draw(strategy)
             if self.is_late():
                 raise _Enough
+            if not isinstance(instance, Instance):
+                raise InputError(f"claim {self.claim.id} cannot be searched: its instances include {instance!r:.60}")
             if not self.claim.setting(instance):
                 return
             hits += 1
@@ -205,4 +208,7 @@ class _Work:
         conclusion = self.claim.conclusion
         if conclusion is None:
             raise InputError(f"claim {self.claim.id} has no conclusion")
-        return conclusion(instance)
+        judgement = conclusion(instance)
+        if fault := no_judgement(judgement):
+            raise InputError(f"claim {self.claim.id} cannot be searched: {fault}")
+        return judgement
