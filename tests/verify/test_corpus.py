@@ -493,6 +493,16 @@ def test_a_malformed_case_ends_the_run(copy: Path) -> None:
         run(copy)
 
 
+def test_half_a_character_is_refused_before_anything_is_written(copy: Path, tmp_path: Path) -> None:
+    """It cannot be written as UTF-8: the certificates were stored, and then the program broke down."""
+    text = (copy / "case.json").read_text(encoding="utf-8")
+    value = json.loads(text) | {"comment": "a lone \ud800"}
+    offered = tmp_path / "offered.json"
+    offered.write_text(json.dumps(value), encoding="utf-8")
+    with pytest.raises(InputError, match="a lone surrogate"):
+        read_strictly(offered)
+
+
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist: give a folder with cases"):
         run(tmp_path / "nothing")

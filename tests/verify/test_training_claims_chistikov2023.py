@@ -378,3 +378,23 @@ def test_200_instances_of_theorem_8_have_all_dimensions_and_many_are_near_the_th
     for m, _, judgement in found:
         if judgement.outcome is Outcome.HELD and abs(m) > 1e-8:
             assert ("refuted" in judgement.reason) == (m > 0), (m, judgement)
+
+
+def test_weights_that_are_no_numbers_are_never_held(monkeypatch):
+    """A comparison with nan is false: no bound was exceeded by it."""
+    assert alignment.from_scales([(1.0, "x"), (float("nan"), "x")], 0.0).outcome is Outcome.UNDECIDED
+    assert alignment.from_scales([(0.0, "x"), (0.0, "x")], float("nan")).outcome is Outcome.UNDECIDED
+    assert alignment.from_scales([(0.0, "x"), (0.0, "x")], 0.5).outcome is Outcome.HELD
+    start = drawn(CLAIMS["chistikov2023.lem4"].instances.map(lambda i: (i.problem, i.network)), 1)[0]
+    real = flows.flow_from
+
+    def broken(instance, scale):
+        found = real(instance, scale)
+        hidden = found.hidden.copy()
+        hidden[-1] = np.nan
+        return replace(found, hidden=hidden)
+
+    monkeypatch.setattr(alignment, "flow_from", broken)
+    assert alignment.has_dead_negative_neurons(start).outcome is Outcome.UNDECIDED
+    monkeypatch.setattr(balance, "velocity", lambda rows, targets, w, a: (w * np.nan, a * 0))
+    assert balance.stays_balanced(start).outcome is Outcome.FAILED

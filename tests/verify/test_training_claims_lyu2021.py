@@ -286,3 +286,30 @@ def test_a_linear_kkt_point_is_no_example_of_the_left_picture():
     assert pictures.is_bent_and_beaten(posed(PAIR, [[1], [-1]], [1, -1])).outcome is Outcome.UNDECIDED
     bent = posed(Dataset([[1, 1], [1, -1]], [1, 1]), [[1, 1], [1, -1]], [1, 1])
     assert pictures.is_beaten_by_bent(bent).outcome is Outcome.FAILED
+
+
+def test_weights_that_are_no_numbers_and_flows_that_stand_still_are_never_held(monkeypatch):
+    """max(0, nan) is 0: an error that is no number was once an error of 0, and so below every bound."""
+    start = Instance(*find(symmetric_starts(), lambda _: True))
+    nothing = np.full(len(parameters_of(start.network)), np.nan)
+    assert phases._m_norm(nothing, start.network.width) == float("inf")
+    assert phases._m_norm(np.append(np.ones(len(nothing) - 1), np.nan), start.network.width) == float("inf")
+    monkeypatch.setattr(phases, "course", lambda *_: lambda _: nothing)
+    assert phases.aligns(start).outcome is not Outcome.HELD
+    pair = Instance(*find(embedded_pairs(), lambda _: True))
+    monkeypatch.setattr(phases, "course", lambda instance, *_: lambda _: parameters_of(instance.network) * np.nan)
+    assert phases.commutes(pair).outcome is Outcome.UNDECIDED
+    monkeypatch.setattr(phases, "course", lambda instance, *_: lambda _: parameters_of(instance.network))
+    assert phases.commutes(pair).reason == "the weights move by 0 only"
+
+
+def test_an_integration_that_ends_in_no_numbers_is_none(monkeypatch):
+    import scipy.integrate
+
+    class Found:
+        success, y, sol = True, np.array([[1.0, np.nan]]), print
+
+    monkeypatch.setattr(scipy.integrate, "solve_ivp", lambda *_, **__: Found())
+    clocks.course.cache_clear()
+    assert clocks.course(posed(PAIR, [[1]], [1]), 1.0) is None
+    clocks.course.cache_clear()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from math import exp, log
 from random import Random
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, Network
-from verify.claims import Instance, Outcome, registry, run
+from verify.claims import Instance, Outcome, held, registry, run
 from verify.claims.safran2022 import learning, lower_bound, regions
 from verify.claims.safran2022.learning import LINE, allowed_error, classified_sample, reaches_small_loss, wide_start
 from verify.claims.safran2022.lower_bound import atoms, dead, live_neurons_bound_the_loss, narrow_start, stays_above
@@ -260,3 +261,32 @@ def test_the_flow_of_both_losses_is_asked(monkeypatch):
     monkeypatch.setattr(learning, "flowed", note)
     assert reaches_small_loss(wide_start(Random(0))).outcome is Outcome.HELD
     assert asked == ["exponential", "logistic"]
+
+
+def test_a_flow_of_which_nothing_was_seen_bounds_no_loss(monkeypatch):
+    """The least loss on the way was infinite then, and above every bound."""
+    real = lower_bound.flowed
+    monkeypatch.setattr(lower_bound, "flowed", lambda instance, **more: real(instance, **{**more, "stop": None}))
+    judged = run(ALL["safran2022.thm3.2.live"], examples=10)
+    assert judged.undecided
+    assert not judged.held
+
+
+@pytest.mark.parametrize("name", ["safran2022.thm3.1", "chistikov2023.lem4", "lyu2021.thm3.1"])
+def test_ctrl_c_within_a_flow_is_passed_on(monkeypatch, name):
+    """The claims go on with other ends of a flow, and would take an interrupted one for one that used up its steps."""
+    claim = ALL[name]
+    instances = []
+    if claim.kind == "chance":
+        instances.append(claim.trial(Random(1)))
+    else:
+        run(replace(claim, conclusion=lambda i: instances.append(i) or held(), examples=200), examples=1)
+    for place in ("trainings", "chistikov2023.flows", "lyu2021.limits"):
+        module = import_module(f"verify.claims.{place}")
+
+        def interrupted(*given, real=module.gradient_flow, **more):
+            return replace(real(*given, **{**more, "max_steps": 2}), status="interrupted")
+
+        monkeypatch.setattr(module, "gradient_flow", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        claim.conclusion(instances[0])

@@ -69,13 +69,19 @@ def trained(
 def flowed(
     instance: Instance, *, loss: Loss, stop: StopTest | None = None, evaluations: int = EVALUATIONS, **options: Any
 ) -> Training:
-    """Gradient flow from the instance's network with a stop test of the claim's own, and options of `gradient_flow`."""
+    """Gradient flow from the instance's network with a stop test of the claim's own, and options of `gradient_flow`.
+
+    Raises KeyboardInterrupt at Ctrl-C.
+    """
     shape = instance.network.architecture
     targets = np.array([float(y) for y in instance.data.targets])
-    return gradient_flow(
+    run = gradient_flow(
         layers_of(shape), rows_of(instance.data, shape), targets, parameters_of(instance.network), loss=loss, stop=stop,
         max_evaluations=evaluations, **options,
     )  # fmt: skip
+    if run.status == "interrupted":
+        raise KeyboardInterrupt
+    return run
 
 
 def at_rest(instance: Instance) -> Plateau:

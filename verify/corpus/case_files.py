@@ -59,6 +59,8 @@ def strict_case(content: bytes, place: str) -> Case:
     case, value = cases.read_case(content, place), parse(content, place)
     if not (case.comment.strip() and case.source.strip()):
         raise InputError(f"{place} says nothing in its comment or source: write what it shows, and where it is from")
+    if any("\ud800" <= letter <= "\udfff" for letter in case.comment + case.source):
+        raise InputError(f"{place} has half a character, a lone surrogate, in its comment or source: mend it")
     if unknown := [flag for flag in case.flags if flag not in _flags()]:
         raise InputError(f"{place} has the flag {unknown[0]!r:.60}: take those that cases/README.md explains")
     if not case.flags or len(set(case.flags)) < len(case.flags):

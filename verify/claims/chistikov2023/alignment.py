@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import log
+from math import isfinite, log
 
 import numpy as np
 
@@ -58,6 +58,8 @@ def has_ordered_yardsticks(instance: Instance) -> Judgement:
 def from_scales(excesses: Sequence[tuple[float, str]], measured: float) -> Judgement:
     """A judgement from what bounds are exceeded by, and the words for it, at scales that fall; <= 0 means kept."""
     last, what = excesses[-1]
+    if not all(isfinite(excess) or excess > 0 for excess, _ in excesses) or not isfinite(measured):
+        return undecided("the flow has weights that are no numbers")
     if last <= 0:
         return held(what, measured=Fraction(measured))
     if last >= excesses[0][0] / 2:
@@ -111,7 +113,7 @@ def has_dead_negative_neurons(instance: Instance) -> Judgement:
                 (ratio - 1 - ROUNDING, f"neuron {yardstick.neuron} has grown"),
                 (moved - ROUNDING, f"neuron {yardstick.neuron} moves after T_0"),
             ):
-                if excess > max(found[-1][0], 0.0):
+                if not excess <= max(found[-1][0], 0.0):  # nor NaN
                     found[-1] = excess, f"{what}, at lambda = {scale:g}"
     return from_scales(found, largest)
 

@@ -40,7 +40,7 @@ def stays_balanced(instance: Instance) -> Judgement:
                 return failed("an output weight changes its sign")
         drift = float(np.abs(a**2 - (w**2).sum(axis=1)).max())
         largest = drift / (2 * step * start)
-        if largest > 1:
+        if not largest <= 1:  # nor NaN
             return failed(f"with steps {step:.3g} a^2 - |w|^2 drifts to {drift:.3g}, {largest:.3g} times its bound")
     return held("the drift is of the order of the step", measured=Fraction(largest))
 

@@ -92,7 +92,7 @@ def flow_from(instance: Instance, scale: float, accuracy: float = 1e-8, fitted: 
     """The flow from `scale` times the network, until it fits, nothing moves or the evaluations end.
 
     accuracy: of each step, relative to each neuron.   fitted: the loss that fits, relative to the mean square of the
-    targets.
+    targets.   Raises KeyboardInterrupt at Ctrl-C.
     """
     shape = instance.network.architecture
     rows = rows_of(instance.data, shape)
@@ -109,6 +109,8 @@ def flow_from(instance: Instance, scale: float, accuracy: float = 1e-8, fitted: 
         layers, rows, targets, start, loss="squared", on_progress=note, max_evaluations=EVALUATIONS, rtol=accuracy,
         stop=lambda moment: "it fits" if moment.log_loss <= bound else None,
     )  # fmt: skip
+    if run.status == "interrupted":
+        raise KeyboardInterrupt
     note(Moment(run.time, run.theta, np.array([]), run.trajectory.log_losses[-1], 0.0, 0.0, 0))
     thetas = np.array([theta for _, theta, _ in moments])
     changes = tuple(

@@ -61,4 +61,4 @@ def course(instance: Instance, until: float, tolerance: float = TOLERANCE) -> Co
         )  # fmt: skip
     except _UsedUpError:
         return None
-    return found.sol if found.success else None
+    return found.sol if found.success and np.isfinite(found.y).all() else None

@@ -71,6 +71,8 @@ def loss_vanishes_at_kkt(instance: Instance) -> Judgement:
         layers, rows, targets, theta, loss="logistic", max_evaluations=EVALUATIONS,
         stop=lambda moment: "the loss is small" if moment.log_loss < aim else None,
     )  # fmt: skip
+    if run.status == "interrupted":
+        raise KeyboardInterrupt
     if run.status == "converged" and run.trajectory.margins[-1] <= 0:
         return failed("the flow comes to rest with points on the wrong side")
     if run.status != "stopped":

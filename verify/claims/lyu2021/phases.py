@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from math import log, sqrt
+from math import isfinite, log, sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -26,6 +26,7 @@ from verify.exact import dot
 from verify.network import Network
 from verify.problem import Problem
 from verify.strategies import drift_signs, is_small_start, mean_signed
+from verify.training.conversion import parameters_of
 
 __all__ = ["aligns", "commutes", "follows_two_neurons", "is_embedded", "is_good", "is_off_kinks", "is_small"]
 
@@ -33,6 +34,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 FLOATS = 1e-3
 """Relative: what a bound may be exceeded by in floats."""
+
+_NO_NUMBERS = "the flow has weights that are no numbers"
 
 
 def is_small(instance: Instance) -> bool:
@@ -74,7 +77,9 @@ def _weights(instance: Instance) -> tuple[Floats, Floats]:
 
 
 def _m_norm(theta: Floats, width: int) -> float:
-    """max |w_k|, |v_k|."""
+    """max |w_k|, |v_k|; infinite where one is no number, which a maximum would overlook."""
+    if not np.isfinite(theta).all():
+        return float("inf")
     rows = theta[:-width].reshape(width, -1)
     return float(max(np.linalg.norm(rows, axis=1).max(), np.abs(theta[-width:]).max()))
 
@@ -103,6 +108,8 @@ def aligns(instance: Instance) -> Judgement:
         constant = sqrt(2) * (1 + start.reach**2 / (4 * start.growth) * rest**-1.5)
         error = _m_norm(found(start.time(r)) - start.embedded(r), width)
         worst = max(worst, error * sqrt(width) / (constant * r**3))
+    if not isfinite(worst):
+        return undecided(_NO_NUMBERS)
     if worst > 1 + FLOATS:
         return failed(f"the error is {worst:.3g} times its bound", measured=_measured(worst))
     return held(f"the error is {worst:.3g} of its bound", measured=_measured(worst))
@@ -137,7 +144,8 @@ TIMES = (0.5, 2.0, 8.0)
 def commutes(instance: Instance) -> Judgement:
     """phi(pi_b(theta), t) = pi_b(phi(theta, t)), at three times.
 
-    Two neurons are integrated at two tolerances; what these differ by, times 10, is allowed (but at least 1e-9).
+    Two neurons are integrated at two tolerances; what these differ by, times 10, is allowed (but at least 1e-9). They
+    have to move by a thousand times that, or there is nothing to compare.
     """
     start, width = _Start(instance), instance.network.width
     small, b = _two_neurons(instance)
@@ -148,11 +156,17 @@ def commutes(instance: Instance) -> Judgement:
     worst, error = 0.0, 0.0
     for time in times:
         wide, pair, rough = (flow(time) for flow in flows if flow is not None)
+        if not np.isfinite(np.concatenate([wide, pair, rough])).all():
+            return undecided(_NO_NUMBERS)
         size = _m_norm(pair, 2)
         worst = max(worst, _m_norm(wide - _embedding(pair, b), width) / size)
         error = max(error, _m_norm(rough - pair, 2) / size)
     if 10 * error > FLOATS:
         return undecided("the tolerance of the integrator matters")
+    began, last = parameters_of(small.network), flows[1]
+    moved = 0.0 if last is None else _m_norm(last(times[-1]) - began, 2) / _m_norm(began, 2)
+    if moved < 1000 * max(COMMUTING, 10 * error):
+        return undecided(f"the weights move by {moved:.2g} only")
     if worst > max(COMMUTING, 10 * error):
         return failed(f"they differ by {worst:.2g}", measured=_measured(worst))
     return held(f"they differ by {worst:.2g}", measured=_measured(worst))
@@ -231,8 +245,10 @@ def follows_two_neurons(instance: Instance) -> Judgement:
         if found is None:
             return undecided("the flow ended before")
         ends = [found(began.time(1.0) + t / began.growth) for t in LATER]
-        errors.append(max(_m_norm(end - _embedding(pair, start.b), width) / size
-                          for end, pair, size in zip(ends, pairs[-1], sizes, strict=True)))  # fmt: skip
+        apart = [_m_norm(end - _embedding(pair, start.b), width) for end, pair in zip(ends, pairs[-1], strict=True)]
+        errors.append(float(np.max(np.array(apart) / sizes)))
+    if not all(map(isfinite, errors)):
+        return undecided(_NO_NUMBERS)
     words = "the errors are " + ", ".join(f"{error:.2g}" for error in errors)
     if errors[-1] <= max(LIMIT, errors[-2] / 4):
         return held(words, measured=_measured(errors[-1]))

@@ -121,4 +121,6 @@ def live_neurons_bound_the_loss(instance: Instance) -> Judgement:
         return failed(f"a neuron that was off everywhere is on; {text}")
     if found < wrong or lowest < bound:
         return failed(text, measured=Fraction(lowest))
+    if not np.isfinite(lowest) or run.status == "failed":
+        return undecided(f"nothing is known of the way: {run.reason}")
     return held(text, measured=Fraction(lowest))
