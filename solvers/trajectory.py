@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -46,6 +47,8 @@ Kink: TypeAlias = tuple[int, int, int]
 """(layer, point, unit), all from 0."""
 
 STATE, DIGEST = "state_", "digest"
+_BAD_ZIP = (zipfile.BadZipFile, zlib.error, MemoryError)
+"""What reading raises as well where a damaged header asks for another compression, a password, or all memory."""
 SPACING = 0.05  # of the first samples: in log ||theta||, in log |log L|, and in the direction (radians)
 MOST_SAMPLES = 800  # then every other one is left out and the spacing doubled
 
@@ -225,7 +228,7 @@ def load(path: str | os.PathLike[str]) -> tuple[Trajectory, dict[str, NDArray]]:
         columns = {name: arrays.pop(name) for name in names}
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, RuntimeError, *_BAD_ZIP) as error:
         why = "it is no .npz file" if "pickle" in str(error) or "No data" in str(error) else str(error)
         why = f"it holds no {error}" if isinstance(error, KeyError) else why
         raise TrajectoryFileError(f"{os.fspath(path)} is damaged or not a trajectory: {why}") from error

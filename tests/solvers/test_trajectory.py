@@ -157,3 +157,16 @@ def test_depth_two_is_asked_for_where_it_is_needed():
 
     with pytest.raises(ValueError, match="depth 3"):
         tr.balances(DEEP, np.zeros(DEEP.size))
+
+
+@pytest.mark.parametrize(("place", "value"), [(6, 99), (8, 1), (10, 8), (10, 99)])
+def test_a_header_that_asks_for_what_cannot_be_read_is_damage(tmp_path, place, value):
+    """A password, another compression, a version of the future: zipfile has an exception of its own for each."""
+    file = tmp_path / "run.npz"
+    tr.save(file, _recorded(7).trajectory(), {"theta": np.arange(3.0)})
+    content = bytearray(file.read_bytes())
+    start = content.index(b"PK\x01\x02")  # of the directory; its version, flags and compression
+    content[start + place] = value
+    file.write_bytes(content)
+    with pytest.raises(tr.TrajectoryFileError, match="is damaged"):
+        tr.load(file)
