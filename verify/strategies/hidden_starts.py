@@ -110,13 +110,15 @@ def inactive_starts(draw: DrawFn) -> Posed:
 
 
 @st.composite
-def settled_networks(draw: DrawFn, *, neurons: int = 1) -> Posed:
+def settled_networks(draw: DrawFn, *, neurons: int = 1, positive: bool = False) -> Posed:
     """Networks on their way: on where the label has the neuron's sign, 0 < z <= 2 |y|, and with a dual variable b,
     -2 <= |x|^2 b / |y| <= -1/4, where it has not.
 
-    Shrinks to one point that is fitted.   Source: arXiv:2603.04895v2, Lemmas 9 and 10.
+    positive: some label is. Shrinks to one point that is fitted.   Source: arXiv:2603.04895v2, Lemmas 9 and 10.
     """
     rows, labels = draw(_weakly_correlated())
+    if positive:
+        labels[0] = abs(labels[0])
     signs = [1, -1][:neurons]
     weights: list[Vector] = []
     for s in signs:

@@ -65,8 +65,8 @@ def searched_kkt_points(
     """KKT points of every kind, by a random search whose sizes are drawn: more varied than `kkt_points`.
 
     ties: points on kinks; zeros: neurons with weights 0; masks: neurons that do not see every column: at most so.
-    Half of the searches are for output weights of both signs, and both labels if max-margin. A search that finds nothing
-    leaves what was drawn to chance. Not for max-margin with a free bias.
+    Half of the searches are for output weights of both signs, and both labels if max-margin. A search that finds
+    nothing leaves what was drawn to chance. Not for max-margin with a free bias.
     Shrinks to few neurons, few points and a low dimension; the numbers themselves are searched for anew.
     """
     if goal is Goal.MAX_MARGIN and bias is Bias.FREE:

@@ -35,6 +35,7 @@ from verify.claims.lai2026.least_norms import (
 from verify.claims.lai2026.steps import (
     freezes,
     has_a_negative_dual,
+    has_a_positive_variable,
     has_bounded_duals,
     has_bounded_residuals,
     is_settled,
@@ -61,6 +62,10 @@ _REBUILT = "the text that we have lost its formulas, which are rebuilt from the 
 _EVENT = "that the Gram matrix is nearly diagonal is a hypothesis, with our constants, in place of high dimension"
 _STEP = "the step is a power of two, h with 1/2 < 2 h max_i sum_j |x_i.x_j| <= 1, and 0 is no active preactivation"
 
+_ORDER = (
+    "; of that order: from min |y| / 25 to max |y| times sqrt(m) / |x|, m the pairs of a neuron and a label of the "
+    "other sign"
+)
 
 CLAIMS = (
     Claim(
@@ -109,9 +114,11 @@ CLAIMS = (
         "where the label has the neuron's sign.",
         setting=is_hidden_regression,
         hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal,
-                    "bounded-residuals": has_bounded_residuals},
+                    "bounded-residuals": has_bounded_residuals, "positive": has_a_positive_variable},
         conclusion=stays_positive,
-        instances=st.one_of(settled_networks(), settled_networks(neurons=2)).map(lambda drawn: Instance(*drawn)),
+        instances=st.one_of(settled_networks(positive=True), settled_networks(neurons=2)).map(
+            lambda drawn: Instance(*drawn)
+        ),
         regime=f"at most one neuron of each sign; residuals up to 4 max |y|; {_EVENT}; {_STEP}",
         quantity="variables",
     ),
@@ -158,35 +165,37 @@ CLAIMS = (
             id=f"lai2026.{name}", source=f"{_PAPER}{place}", statement=statement, setting=setting,
             hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal, hypothesis: holds},
             conclusion=conclusion, instances=instances.map(lambda drawn: Instance(*drawn)),
-            regime=f"{_EVENT}; starts in the span of the points, z at most min |y| / 16; {_STEP}", quantity=quantity,
+            regime=f"{_EVENT}; starts in the span of the points, z at most min |y| / 16; {_STEP}{also}",
+            quantity=quantity,
         )
-        for name, place, statement, setting, hypothesis, holds, conclusion, instances, quantity in (
+        for name, place, statement, setting, hypothesis, holds, conclusion, instances, quantity, also in (
             ("thm1", "Theorem 1",
              "From a small positive start one neuron ends as linear regression on the positive labels.",
              is_one_neuron, "small-positive-start", is_small_and_positive, ends_as_regressions, positive_starts(),
-             "steps"),
+             "steps", ""),
             ("thm2", "Theorem 2",
              "Its distance to the least-norm solution is of order sqrt(n_-) |y| / |x|, never 0 with a negative label.",
              is_one_neuron, "small-positive-start", is_small_and_positive, stays_near_the_least_norm, positive_starts(),
-             "distance^2 |x|^2 / (n_- max |y|^2)"),
+             "distance^2 |x|^2 / (n_- max |y|^2)", _ORDER),
             ("thm3", "Theorem 3",
              "From small positive starts a positive and a negative neuron end as linear regressions on their labels.",
              is_pair, "small-positive-start", is_small_and_positive, ends_as_regressions, positive_starts(neurons=2),
-             "steps"),
+             "steps", ""),
             ("thm4", "Theorem 4",
              "Their distance to the least-norm solutions is of order sqrt(n) |y| / |x|, and never 0.",
              is_pair, "small-positive-start", is_small_and_positive, stays_near_the_least_norm,
-             positive_starts(neurons=2, most=3), "distance^2 |x|^2 / (n max |y|^2)"),
+             positive_starts(neurons=2, most=3), "distance^2 |x|^2 / (n max |y|^2)", _ORDER),
             ("thm5", "Theorem 5",
              "Neurons with disjoint sets of labels end as linear regressions on them.",
-             is_hidden_regression, "assigned", is_assigned, ends_as_assigned, assigned_starts(), "steps"),
+             is_hidden_regression, "assigned", is_assigned, ends_as_assigned, assigned_starts(), "steps", ""),
             ("thm6", "Theorem 6",
              "Their distance to the least-norm solution is at most of order sqrt(m n) |y| / |x|.",
              is_hidden_regression, "assigned", is_assigned, is_bounded_at_the_end, assigned_starts(),
-             "||limit||^2 |x|^2 / (m n max |y|^2)"),
+             "||limit||^2 |x|^2 / (m n max |y|^2)", "; at most 10 of the unit of what is measured"),
             ("appF", "appendix F and Remark 1",
              "A neuron that starts off at a positive label stays off there, so that the label is never met.",
-             is_one_neuron, "starts-off", is_off_at_a_positive_label, stays_off, inactive_starts(), "steps"),
+             is_one_neuron, "starts-off", is_off_at_a_positive_label, stays_off, inactive_starts(), "steps",
+             ""),
         )
     ),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from verify.problem import outputs
 __all__ = [
     "freezes",
     "has_a_negative_dual",
+    "has_a_positive_variable",
     "has_bounded_duals",
     "has_bounded_residuals",
     "is_settled",
@@ -29,6 +30,11 @@ def has_bounded_residuals(instance: Instance) -> bool:
     signs = instance.network.output_weights
     is_single = len(set(signs)) == len(signs)
     return is_single and all(abs(f - y) <= 4 * high for f, y in zip(values, instance.data.targets, strict=True))
+
+
+def has_a_positive_variable(instance: Instance) -> bool:
+    """z_ki > 0 somewhere where y_i has the neuron's sign."""
+    return any(assigned(instance, weights_of(instance)))
 
 
 def stays_positive(instance: Instance) -> Judgement:
