@@ -58,7 +58,8 @@ def has_ordered_yardsticks(instance: Instance) -> Judgement:
 def from_scales(excesses: Sequence[tuple[float, str]], measured: float) -> Judgement:
     """A judgement from what bounds are exceeded by, and the words for it, at scales that fall; <= 0 means kept."""
     last, what = excesses[-1]
-    if not all(isfinite(excess) or excess > 0 for excess, _ in excesses) or not isfinite(measured):
+    is_wrong = not all(isfinite(excess) or excess > 0 for excess, _ in excesses)  # an infinite one is exceeded
+    if is_wrong or (last <= 0 and not isfinite(measured)):
         return undecided("the flow has weights that are no numbers")
     if last <= 0:
         return held(what, measured=Fraction(measured))
