@@ -190,7 +190,7 @@ def test_random_problems_cover_what_they_say():
 def test_searched_kkt_points_often_have_both_labels():
     seen = []
 
-    @settings(max_examples=120)
+    @settings(max_examples=40)
     @given(strategies.searched_kkt_points())
     def draw(point):
         seen.append(len(set(point.problem.data.targets)))
