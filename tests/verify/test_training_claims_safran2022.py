@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, Network
-from verify.claims import Instance, Outcome, held, registry, run
+from verify.claims import Instance, Outcome, held, registry, run, trainings
 from verify.claims.safran2022 import learning, lower_bound, regions
 from verify.claims.safran2022.learning import LINE, allowed_error, classified_sample, reaches_small_loss, wide_start
 from verify.claims.safran2022.lower_bound import atoms, dead, live_neurons_bound_the_loss, narrow_start, stays_above
@@ -287,9 +287,9 @@ def test_ctrl_c_within_a_flow_is_passed_on(monkeypatch, name):
             if hasattr(remembering, "cache_clear"):  # of what other tests trained
                 remembering.cache_clear()
 
-        def interrupted(*given, real=module.gradient_flow, **more):
-            return replace(real(*given, **{**more, "max_steps": 2}), status="interrupted")
+    def interrupted(*given, real=trainings.gradient_flow, **more):
+        return replace(real(*given, **{**more, "max_steps": 2}), status="interrupted")
 
-        monkeypatch.setattr(module, "gradient_flow", interrupted)
+    monkeypatch.setattr(trainings, "gradient_flow", interrupted)
     with pytest.raises(KeyboardInterrupt):
         claim.conclusion(instances[0])

@@ -39,12 +39,15 @@ _MOST_DIRECTIONS = 40
 
 
 @lru_cache(maxsize=32)
-def audited(instance: Instance) -> Audit:
-    """The audit within a relative gap of 1e-7; stationarity exactly. Raises KeyboardInterrupt at Ctrl-C."""
+def audited(instance: Instance, tolerance: Fraction = TOLERANCE, near: Fraction = Fraction(0)) -> Audit:
+    """The audit within a relative gap of 1e-7, or `tolerance`; stationarity exactly, or up to `near`.
+
+    Raises KeyboardInterrupt at Ctrl-C.
+    """
     problem = instance.problem
     found = audit(
-        instance.network, problem.data, goal=problem.goal, bias=problem.bias, trained=problem.trained, tol=TOLERANCE,
-        stationary_tol=0,
+        instance.network, problem.data, goal=problem.goal, bias=problem.bias, trained=problem.trained, tol=tolerance,
+        stationary_tol=near,
     )  # fmt: skip
     if found.status == "interrupted":
         raise KeyboardInterrupt

@@ -17,17 +17,15 @@ from solvers.gradient_flow import gradient_flow
 from solvers.losses import Loss
 from solvers.stop_tests import Plateau, StopTest
 from solvers.trajectory import Training
-from verify.auditing import audit
 from verify.audits import Audit
-from verify.claims.asking import TOLERANCE, stationary
+from verify.claims.asking import TOLERANCE, audited, stationary
 from verify.claims.conclusions import judged
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.enclosure_checks import StationaryNear
-from verify.exact import dot
 from verify.nearby import nearby_point
 from verify.problem import outputs
 from verify.proposal import FLOAT_FAILURES
-from verify.training import TrainingRun, layers_of, network_of, parameters_of, rows_of, train
+from verify.training import TrainingRun, layers_of, network_of, parameters_of, rows_of, targets_of, train
 
 __all__ = [
     "after",
@@ -40,7 +38,6 @@ __all__ = [
     "margins",
     "nearby_certificate",
     "nearly_audited",
-    "relative_distance",
     "trained",
     "with_weights",
 ]
@@ -67,17 +64,18 @@ def trained(
 
 
 def flowed(
-    instance: Instance, *, loss: Loss, stop: StopTest | None = None, evaluations: int = EVALUATIONS, **options: Any
-) -> Training:
-    """Gradient flow from the instance's network with a stop test of the claim's own, and options of `gradient_flow`.
+    instance: Instance, *, loss: Loss, stop: StopTest | None = None, evaluations: int = EVALUATIONS, scale: float = 1.0,
+    **options: Any,
+) -> Training:  # fmt: skip
+    """Gradient flow from `scale` times the instance's network, with a stop test of the claim's own.
 
-    Raises KeyboardInterrupt at Ctrl-C.
+    options: of `gradient_flow`.   Raises KeyboardInterrupt at Ctrl-C.
     """
     shape = instance.network.architecture
-    targets = np.array([float(y) for y in instance.data.targets])
+    rows, start = rows_of(instance.data, shape), scale * parameters_of(instance.network)
     run = gradient_flow(
-        layers_of(shape), rows_of(instance.data, shape), targets, parameters_of(instance.network), loss=loss, stop=stop,
-        max_evaluations=evaluations, **options,
+        layers_of(shape), rows, targets_of(instance.data), start, loss=loss, stop=stop, max_evaluations=evaluations,
+        **options,
     )  # fmt: skip
     if run.status == "interrupted":
         raise KeyboardInterrupt
@@ -86,8 +84,7 @@ def flowed(
 
 def at_rest(instance: Instance) -> Plateau:
     """The stop test that ends a flow which no longer moves although points are misclassified."""
-    targets = np.array([float(y) for y in instance.data.targets])
-    return Plateau(rows_of(instance.data, instance.network.architecture), targets)
+    return Plateau(rows_of(instance.data, instance.network.architecture), targets_of(instance.data))
 
 
 def with_weights(instance: Instance, theta: np.ndarray[Any, np.dtype[np.float64]]) -> Instance:
@@ -95,14 +92,9 @@ def with_weights(instance: Instance, theta: np.ndarray[Any, np.dtype[np.float64]
     return Instance(instance.problem, network_of(instance.network.architecture, theta))
 
 
-@lru_cache(maxsize=32)
 def nearly_audited(instance: Instance, tolerance: Fraction = TOLERANCE) -> Audit:
     """The audit of a trained network, as by default: stationary up to 1e-3; `tolerance` of its bracket."""
-    problem = instance.problem
-    return audit(
-        instance.network, problem.data, goal=problem.goal, bias=problem.bias, trained=problem.trained, tol=tolerance,
-        stationary_tol=NEARLY,
-    )  # fmt: skip
+    return audited(instance, tolerance, NEARLY)
 
 
 def ended(instance: Instance, run: TrainingRun) -> Instance:
@@ -170,11 +162,3 @@ def _exponential(m: Fraction) -> Fraction:
     m = min(m, Fraction(50))
     rest = m - (whole := int(m))
     return Fraction(2718, 1000) ** whole * (1 + rest * (1 + rest / 2 * (1 + rest / 3 * (1 + rest / 4))))
-
-
-def relative_distance(first: list[Fraction], second: list[Fraction]) -> float:
-    """||a/|a| - b/|b|||, in floats."""
-    from math import sqrt
-
-    a, b = sqrt(float(dot(first, first))), sqrt(float(dot(second, second)))
-    return sqrt(sum((float(p) / a - float(q) / b) ** 2 for p, q in zip(first, second, strict=True)))

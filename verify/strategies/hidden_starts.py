@@ -14,7 +14,8 @@ from hypothesis.strategies import DrawFn
 from verify.exact import dot
 from verify.exactify import solve_exactly
 from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem, Trained
+from verify.posing import pose
+from verify.problem import Dataset, Goal, Problem, Trained
 from verify.strategies.numbers import Vector, combination, nonzero, orthonormal, positive_rationals, rationals, times
 
 Posed = tuple[Problem, Network]
@@ -27,8 +28,7 @@ def _posed(
     rows: Sequence[Vector], labels: Sequence[Fraction], weights: Sequence[Vector], signs: Sequence[int]
 ) -> Posed:
     network = Network.two_layer(weights, signs)
-    data = Dataset(rows, labels)
-    return Problem(data, network.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE, trained=Trained.HIDDEN), network
+    return pose(network, Dataset(rows, labels), goal=Goal.MIN_NORM, trained=Trained.HIDDEN), network
 
 
 def _at(rows: Sequence[Vector], z: Sequence[Fraction]) -> Vector:

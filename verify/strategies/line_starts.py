@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.posing import pose
+from verify.problem import Dataset, Goal, Problem
 
 __all__ = [
     "alternating", "alternating_starts", "fitted", "fitted_starts", "gaussian_network", "normal",
@@ -50,7 +51,7 @@ def fitted(data: Dataset, others: Sequence[_Neuron] = ()) -> tuple[Problem, Netw
     needed = max((MARGIN - y * q) / (y * p) for (_, y), p, q in zip(points, own, noise, strict=True))
     factor = 1 + isqrt(max(0, int(needed)))
     network = _network([*((factor * w, factor * b, factor * v) for w, b, v in zigzag), *others])
-    return _posed(data, network), network
+    return pose(network, data, goal=Goal.MAX_MARGIN), network
 
 
 def _zigzag(points: Sequence[tuple[Fraction, Fraction]]) -> list[_Neuron]:
@@ -111,7 +112,7 @@ def alternating_starts(draw: DrawFn, *, most: int = 8) -> tuple[Problem, Network
     width = draw(st.integers(1, r - 2))
     random = Random(draw(st.integers(0, 2**16)))  # noqa: S311
     network = gaussian_network(random, width, Fraction(1), Fraction(1))
-    return _posed(alternating(r), network), network
+    return pose(network, alternating(r), goal=Goal.MAX_MARGIN), network
 
 
 def alternating(switches: int) -> Dataset:
@@ -122,7 +123,3 @@ def alternating(switches: int) -> Dataset:
 
 def _network(neurons: Sequence[_Neuron]) -> Network:
     return Network.two_layer([(w,) for w, _, _ in neurons], [v for *_, v in neurons], b=[b for _, b, _ in neurons])
-
-
-def _posed(data: Dataset, network: Network) -> Problem:
-    return Problem(data, network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.PENALISED)

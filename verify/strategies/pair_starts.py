@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.posing import pose
+from verify.problem import Dataset, Goal, Problem
 from verify.strategies.numbers import combination, orthonormal, positive_rationals, rationals, times
 from verify.strategies.pairs import split_sizes
 
@@ -34,7 +35,7 @@ def dead_neuron_starts(draw: DrawFn, *, first: tuple[int, int] = (1, 1), output:
     outgoing = [output * draw(positive_rationals()), draw(rationals())]
     total = sum(map(abs, [*hidden[0], *hidden[1], *outgoing]), Fraction(0))
     network = Network.two_layer([times(SMALL / total, w) for w in hidden], times(SMALL / total, outgoing))
-    return _posed(Dataset(rows, [1, 1]), network), network
+    return pose(network, Dataset(rows, [1, 1]), goal=Goal.MAX_MARGIN), network
 
 
 def _with_values(p: Fraction, q: Fraction) -> tuple[Fraction, Fraction]:
@@ -58,8 +59,4 @@ def tilted_pairs(draw: DrawFn, *, side: int = 1) -> tuple[Problem, Network]:
     hidden = [*(times(size * r, turned) for r in sizes), times(size * c[1], p)]
     rows = [times(1 / c[0] ** 2, combination([Fraction(1), Fraction(-1)], [e, p])), times(1 / c[1] ** 2, p)]
     network = Network.two_layer(hidden, [size * r for r in [*sizes, c[1]]])
-    return _posed(Dataset(rows, [1, 1]), network), network
-
-
-def _posed(data: Dataset, network: Network) -> Problem:
-    return Problem(data, network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    return pose(network, Dataset(rows, [1, 1]), goal=Goal.MAX_MARGIN), network

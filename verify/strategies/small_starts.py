@@ -17,7 +17,8 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from verify.exact import dot
 from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.posing import pose
+from verify.problem import Dataset, Goal, Problem
 from verify.strategies.margins import KnownMargin, hinted_data, known_margins
 from verify.strategies.numbers import (
     Vector,
@@ -157,7 +158,7 @@ def _network(hidden: Sequence[Vector], outgoing: Sequence[Fraction], slope: Frac
 
 
 def _posed(data: Dataset, network: Network) -> Start:
-    return Problem(data, network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE), network
+    return pose(network, data, goal=Goal.MAX_MARGIN), network
 
 
 @st.composite

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem, outputs
+from verify.posing import pose
+from verify.problem import Dataset, Goal, Problem, outputs
 from verify.strategies.numbers import Vector, nonzero, slopes, vectors
 
 MARGIN = 4
@@ -46,12 +47,7 @@ def separating_starts(
 
 
 def _outputs(network: Network, rows: list[Vector]) -> list[Fraction]:
-    return outputs(_posed(Dataset(rows, [1] * len(rows)), network), network)
-
-
-def _posed(data: Dataset, network: Network) -> Problem:
-    mode = Bias.PENALISED if network.architecture.bias else Bias.NONE
-    return Problem(data, network.architecture, goal=Goal.MAX_MARGIN, bias=mode)
+    return outputs(pose(network, Dataset(rows, [1] * len(rows)), goal=Goal.MAX_MARGIN), network)
 
 
 def _scaled(network: Network, rows: list[Vector]) -> tuple[Problem, Network]:
@@ -62,7 +58,7 @@ def _scaled(network: Network, rows: list[Vector]) -> tuple[Problem, Network]:
     factor = 1 + isqrt(int(MARGIN / least)) if least < MARGIN else 1
     larger = Network(shape, [[factor * w for w in layer] for layer in network.parameters])
     data = Dataset([row for row, _ in kept], [1 if value > 0 else -1 for _, value in kept])
-    return _posed(data, larger), larger
+    return pose(larger, data, goal=Goal.MAX_MARGIN), larger
 
 
 def _nonzero(vector: Vector) -> Vector:

@@ -16,7 +16,8 @@ from hypothesis.strategies import DrawFn
 from verify.exact import dot, sqrt_upper
 from verify.exactify import rank
 from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.posing import pose
+from verify.problem import Dataset, Goal, Problem
 from verify.strategies.numbers import Vector, combination, orthonormal, positive_rationals, times, vectors
 from verify.strategies.teachers import teacher_shapes
 from verify.strategies.yardsticks import pull, yardstick
@@ -108,7 +109,7 @@ def _posed(
 ) -> tuple[Problem, Network]:
     sizes = [_length(z) for z in neurons]
     network = Network.two_layer(neurons, [s * a for s, a in zip(signs, sizes, strict=True)])
-    return Problem(Dataset(rows, targets), network.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE), network
+    return pose(network, Dataset(rows, targets), goal=Goal.MIN_NORM), network
 
 
 def _length(z: Vector) -> Fraction:

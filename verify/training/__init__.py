@@ -6,8 +6,18 @@ bias mode "penalised". Nothing here proves anything: `audit` does, about the exa
 ends with.
 """
 
-from verify.training.conversion import layers_of, network_of, parameters_of, rows_of
+from verify.training.conversion import layers_of, network_of, parameters_of, rows_of, targets_of
 from verify.training.running import METHODS, train
 from verify.training.runs import TrainingRun, check_savable
 
-__all__ = ["METHODS", "TrainingRun", "check_savable", "layers_of", "network_of", "parameters_of", "rows_of", "train"]
+__all__ = [
+    "METHODS",
+    "TrainingRun",
+    "check_savable",
+    "layers_of",
+    "network_of",
+    "parameters_of",
+    "rows_of",
+    "targets_of",
+    "train",
+]

@@ -13,7 +13,7 @@ from verify.errors import InputError
 from verify.network import Architecture, Network
 from verify.problem import Dataset
 
-__all__ = ["layers_of", "network_of", "parameters_of", "rows_of"]
+__all__ = ["layers_of", "network_of", "parameters_of", "rows_of", "targets_of"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -40,6 +40,11 @@ def rows_of(data: Dataset, architecture: Architecture) -> Floats:
     except OverflowError:
         raise InputError("the data have numbers beyond the range of floats: scale them first") from None
     return np.column_stack([rows, np.ones(len(rows))]) if architecture.bias else rows
+
+
+def targets_of(data: Dataset) -> Floats:
+    """The targets, shape (n,)."""
+    return np.array([float(y) for y in data.targets])
 
 
 def parameters_of(network: Network) -> Floats:

@@ -32,7 +32,7 @@ from verify.errors import InputError
 from verify.network import Architecture, Network
 from verify.problem import Dataset
 from verify.readers import read, read_data
-from verify.training.conversion import layers_of, network_of, parameters_of, rows_of
+from verify.training.conversion import layers_of, network_of, parameters_of, rows_of, targets_of
 from verify.training.runs import TrainingRun
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def train(
     if polish and (shape.depth != 2 or shape.has_sharing):
         raise InputError("only networks of depth 2 without shared weights can be polished: leave polish out")
     layers, rows = layers_of(shape), rows_of(points, shape)
-    targets = np.array([float(y) for y in points.targets])
+    targets = targets_of(points)
     if network is not None:
         theta = parameters_of(network)
     else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from verify.claims.chistikov2023.flows import velocity
 from verify.claims.records import Instance, Judgement, failed, held
-from verify.training import rows_of
+from verify.training import rows_of, targets_of
 
 __all__ = ["stays_balanced"]
 
@@ -23,7 +23,7 @@ def stays_balanced(instance: Instance) -> Judgement:
     a_j changes its sign or vanishes. Measured: the largest drift, in units of 2 h L(theta_0).
     """
     rows = rows_of(instance.data, instance.network.architecture)
-    targets = np.array([float(y) for y in instance.data.targets])
+    targets = targets_of(instance.data)
     hidden = np.array([[float(value) for value in w] for w in instance.network.hidden_weights])
     outgoing = np.array([float(a) for a in instance.network.output_weights])
     start = _loss(rows, targets, hidden, outgoing)

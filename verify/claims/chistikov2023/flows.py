@@ -12,10 +12,10 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.gradient_flow import gradient_flow
 from solvers.trajectory import Moment
 from verify.claims.records import Instance
-from verify.training import layers_of, parameters_of, rows_of
+from verify.claims.trainings import EVALUATIONS, flowed
+from verify.training import rows_of, targets_of
 
 __all__ = ["FITTED", "Flow", "flow_from", "velocity"]
 
@@ -23,8 +23,6 @@ Floats: TypeAlias = NDArray[np.float64]
 
 FITTED = 1e-18
 """Of the mean square of the targets: the loss at which a flow is stopped."""
-
-EVALUATIONS = 200_000
 
 
 @final
@@ -96,21 +94,18 @@ def flow_from(instance: Instance, scale: float, accuracy: float = 1e-8, fitted: 
     """
     shape = instance.network.architecture
     rows = rows_of(instance.data, shape)
-    targets = np.array([float(y) for y in instance.data.targets])
+    targets = targets_of(instance.data)
     m, d = shape.width, instance.data.dimension
-    layers, start = layers_of(shape), scale * parameters_of(instance.network)
     bound = float(np.log(fitted * (targets**2).mean()))
     moments: list[tuple[float, Floats, float]] = []
 
     def note(moment: Moment) -> None:
         moments.append((moment.time, moment.theta.copy(), moment.log_loss))
 
-    run = gradient_flow(
-        layers, rows, targets, start, loss="squared", on_progress=note, max_evaluations=EVALUATIONS, rtol=accuracy,
+    run = flowed(
+        instance, loss="squared", scale=scale, evaluations=EVALUATIONS, on_progress=note, rtol=accuracy,
         stop=lambda moment: "it fits" if moment.log_loss <= bound else None,
     )  # fmt: skip
-    if run.status == "interrupted":
-        raise KeyboardInterrupt
     note(Moment(run.time, run.theta, np.array([]), run.trajectory.log_losses[-1], 0.0, 0.0, 0))
     thetas = np.array([theta for _, theta, _ in moments])
     changes = tuple(

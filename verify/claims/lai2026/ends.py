@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verify.claims.lai2026.exact_descent import Descent, Vector, after_step, captured, gram, preactivations, step_size
+from verify.claims.exact_programs import least_squares_norm
+from verify.claims.lai2026.exact_descent import Descent, Vector, after_step, captured, preactivations, step_size
 from verify.claims.lai2026.hypotheses import assigned, by_sign, label_range, stacked, weights_of
 from verify.claims.records import Instance, Judgement, failed, held, undecided
 from verify.exact import dot
-from verify.exactify import rank, solve_exactly
+from verify.exactify import rank
 
 __all__ = [
     "MISSED",
@@ -53,11 +54,9 @@ def _ends_on(instance: Instance, sets: Sequence[Sequence[int]]) -> Judgement:
 def _regression_limit(instance: Instance, seen: Sequence[int], w: Vector) -> Vector | None:
     """The projection of w onto {w: w.x_i = |y_i| for i in seen}: w + X^T m."""
     rows = [instance.data.inputs[i] for i in seen]
-    if not rows:
-        return w
     gaps = [abs(instance.data.targets[i]) - dot(w, x) for i, x in zip(seen, rows, strict=True)]
-    m = solve_exactly(gram(rows), gaps)
-    return None if m is None else [a + dot(m, column) for a, column in zip(w, zip(*rows, strict=True), strict=True)]
+    step = least_squares_norm(rows, gaps, len(w))
+    return None if step is None else [a + b for a, b in zip(w, step[0], strict=True)]
 
 
 def is_linear_after_capture(instance: Instance) -> Judgement:

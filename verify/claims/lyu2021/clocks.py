@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.training.conversion import layers_of, parameters_of, rows_of
+from verify.training.conversion import layers_of, parameters_of, rows_of, targets_of
 
 if TYPE_CHECKING:
     from verify.claims.records import Instance
@@ -42,7 +42,7 @@ def course(instance: Instance, until: float, tolerance: float = TOLERANCE) -> Co
 
     shape = instance.network.architecture
     layers, rows, start = layers_of(shape), rows_of(instance.data, shape), parameters_of(instance.network)
-    targets = np.array([float(y) for y in instance.data.targets])
+    targets = targets_of(instance.data)
     left = EVALUATIONS
 
     def rate(_: float, theta: Floats) -> Floats:

@@ -14,18 +14,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.gradient_flow import gradient_flow
 from solvers.losses import value
 from verify.claims.asking import locally
 from verify.claims.lyu2021.scales import at_two_scales
 from verify.claims.lyu2021.symmetric import separator
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
-from verify.claims.trainings import EVALUATIONS, after, is_nearly_stationary, margins, trained
+from verify.claims.trainings import after, flowed, is_nearly_stationary, margins, trained
 from verify.exact import dot
 from verify.finding import Verdict
 from verify.problem import half_squared_norm
 from verify.strategies import drift_signs, mean_signed
-from verify.training.conversion import layers_of, network_of, parameters_of, rows_of
+from verify.training.conversion import layers_of, network_of, parameters_of, rows_of, targets_of
 
 __all__ = [
     "ends_at_best_margin",
@@ -64,15 +63,10 @@ def loss_vanishes_at_kkt(instance: Instance) -> Judgement:
     The end with a certificate, the loss and the weights in floats.
     """
     shape = instance.network.architecture
-    layers, rows, theta = layers_of(shape), rows_of(instance.data, shape), parameters_of(instance.network)
-    targets = np.array([float(y) for y in instance.data.targets])
-    aim = 10 * value("logistic", targets, layers.outputs(theta, rows)).log_loss - 10
-    run = gradient_flow(
-        layers, rows, targets, theta, loss="logistic", max_evaluations=EVALUATIONS,
-        stop=lambda moment: "the loss is small" if moment.log_loss < aim else None,
-    )  # fmt: skip
-    if run.status == "interrupted":
-        raise KeyboardInterrupt
+    theta = parameters_of(instance.network)
+    first = layers_of(shape).outputs(theta, rows_of(instance.data, shape))
+    aim = 10 * value("logistic", targets_of(instance.data), first).log_loss - 10
+    run = flowed(instance, loss="logistic", stop=lambda moment: "the loss is small" if moment.log_loss < aim else None)
     if run.status == "converged" and run.trajectory.margins[-1] <= 0:
         return failed("the flow comes to rest with points on the wrong side")
     if run.status != "stopped":
