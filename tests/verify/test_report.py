@@ -14,12 +14,12 @@ from rich.console import Console
 from verify.auditing import audit
 from verify.audits import Audit
 from verify.certificate import NotStationary, OptimalWithin, Stationary
+from verify.decimals import at_least, at_most, enclosure, nearest, small, value
 from verify.finding import Finding, Question, Verdict, undecided
 from verify.network import Architecture, Layer, Network
 from verify.problem import Dataset
 from verify.readers.cases import read_case
 from verify.report import as_html, as_text, render
-from verify.report.decimals import at_least, at_most, enclosure, nearest, small, value
 from verify.report.quantities import excess_text
 from verify.report.wording import wording
 

@@ -9,11 +9,11 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from verify.decimals import at_least, nearest, small
 from verify.plots.audited import Audited
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
 from verify.plots.wording import value_of
-from verify.report.decimals import at_least, nearest, small
 from verify.report.phrases import PER_CENT
 
 if TYPE_CHECKING:

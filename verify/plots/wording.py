@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 from verify.certificate import UpperBound
 from verify.counts import count
+from verify.decimals import at_least, at_most, nearest, small
 from verify.finding import Verdict
 from verify.network import Architecture, Network
 from verify.plots.audited import Audited
 from verify.problem import Bias, Goal, objective
-from verify.report.decimals import at_least, at_most, nearest, small
 from verify.report.phrases import PER_CENT
 
 __all__ = ["headline", "network_title", "standing", "value_of"]

@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Protocol
 
-from verify.certificate import (
-    Certificate,
-)
+from verify.certificate import Certificate
 from verify.diagnosis import Diagnosis
 from verify.finding import Finding
 from verify.network import Network

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from verify.counts import count
+from verify.decimals import nearest
 from verify.diagnosis import Diagnosis, Excess, Rung, Step
 from verify.finding import Verdict
 from verify.report.audited import Audited
-from verify.report.decimals import nearest
 from verify.report.phrases import PER_CENT, SMALL, amount, named
 
 CLEAR = 0.005  # parts of the excess below this are not worth a word

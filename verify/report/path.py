@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.certificate import NotLocal
+from verify.decimals import nearest
 from verify.exact import sqrt_upper, squared_norm
 from verify.finding import Finding
 from verify.local_optimality.descent import steps
 from verify.problem import Bias, Goal, objective, outputs
 from verify.report.audited import Audited
-from verify.report.decimals import nearest
 
 LONGEST = 8  # characters of a fraction that is shown as it is
 

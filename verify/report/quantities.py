@@ -9,13 +9,13 @@ from shlex import quote
 
 from verify.certificate import Fits, Infeasible, LowerBound, UpperBound
 from verify.counts import count
+from verify.decimals import at_least, at_most, enclosure, nearest, small, value
 from verify.exact import common_integers
 from verify.exactify import primitive
 from verify.finding import Finding, Verdict
 from verify.network import Network
 from verify.problem import Goal, objective
 from verify.report.audited import Audited
-from verify.report.decimals import at_least, at_most, enclosure, nearest, small, value
 from verify.report.path import descent_path
 from verify.report.phrases import PER_CENT, SMALL, amount, points
 from verify.symbolic.records import Symbolic

@@ -12,11 +12,11 @@ from operator import mul
 
 from verify.certificate import BetterNetwork, DoesNotFit, Fits, Infeasible, NotStationary, OptimalWithin, Stationary
 from verify.counts import count
+from verify.decimals import at_least, small
 from verify.enclosure_checks import StationaryNear
 from verify.finding import Finding, Question, Verdict
 from verify.problem import Goal, Problem, objective, outputs
 from verify.report.audited import Audited
-from verify.report.decimals import at_least, small
 from verify.report.phrases import amount, points
 
 

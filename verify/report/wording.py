@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import final
 
 from verify.counts import count
+from verify.decimals import nearest
 from verify.finding import Verdict
 from verify.network import Architecture, Network
 from verify.problem import Bias, Goal, Problem, Trained
 from verify.report.audited import Audited
-from verify.report.decimals import nearest
 from verify.report.faults import faults
 from verify.report.quantities import quantities
 from verify.report.verdicts import legend, level, statement
