@@ -19,7 +19,6 @@ Source: Pilanci & Ergen, arXiv:2002.10553, equation (8), written here without sk
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -29,6 +28,7 @@ from scipy import sparse
 from solvers.arrangements import Signs, cell_blocks
 from solvers.instance import Floats, Indices, Instance, Solution, Status
 from solvers.linear import solve_lp
+from solvers.shared_state import one_at_a_time, without_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -177,6 +177,7 @@ class _Scaled:
         )
 
 
+@one_at_a_time
 def _solve(scaled: _Scaled) -> Solution:
     import cvxpy as cp
 
@@ -232,8 +233,7 @@ def _run(problem: cvxpy.Problem) -> tuple[Status, str]:
     status, message = Status.FAILED, ""
     for accuracy in (ACCURACY, 100 * ACCURACY):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # cvxpy warns of inaccurate solutions, which the status says
+            with without_warnings():  # cvxpy warns of inaccurate solutions, which the status says
                 problem.solve(solver=cp.CLARABEL, tol_feas=accuracy, tol_gap_abs=accuracy, tol_gap_rel=accuracy)
         except cp.SolverError as error:
             status, message = Status.FAILED, str(error)

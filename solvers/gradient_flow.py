@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import time as clock
-import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +23,7 @@ from solvers.flow_events import Event, Sides, earliest
 from solvers.flow_state import State, fingerprint
 from solvers.layers import Layers
 from solvers.losses import LOSSES, Loss
+from solvers.shared_state import without_warnings
 from solvers.smooth_flow import Look, Mode, Task
 from solvers.structured_radau import StructuredRadau
 from solvers.trajectory import Moment, Recorder, Status, Training
@@ -116,8 +116,7 @@ def gradient_flow(
     flow.limits = (max_time, max_steps, max_evaluations)
     flow.file, flow.file_seconds = None if checkpoint is None else Path(checkpoint), checkpoint_seconds
     flow.mark = fingerprint(task, theta0, f"{rtol} {method} {residual} {resolution}")
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"), without_warnings():
         return flow.run(resume=resume)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Final
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import qr_delete, solve_triangular  # pyright: ignore[reportAttributeAccessIssue]
 
 from solvers.instance import Floats, Solution, Status
+from solvers.shared_state import one_at_a_time, without_warnings
 
 GRADIENT: Final = 1e-13
 """The search ends when no unit column has a gradient above this times the norm of the target."""
@@ -163,6 +163,7 @@ class _Used:
         return solve_triangular(self.r, self.q.T @ self.goal - shift)
 
 
+@one_at_a_time
 def constrained_least_squares(
     matrix: ArrayLike, target: ArrayLike, linear: ArrayLike | None = None, rows: ArrayLike | None = None
 ) -> Solution:
@@ -186,8 +187,7 @@ def constrained_least_squares(
     inside = cp.NonNeg((cone / sizes / lengths[:, None]) @ variable)
     problem = cp.Problem(cp.Minimize(loss), [inside] if len(cone) else [])
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # cvxpy warns of inaccurate solutions, which the status says
+        with without_warnings():  # cvxpy warns of inaccurate solutions, which the status says
             problem.solve(solver=cp.CLARABEL, tol_feas=ACCURACY, tol_gap_abs=ACCURACY, tol_gap_rel=ACCURACY)
     except cp.SolverError as error:
         return Solution.without_point(Status.FAILED, str(error))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
 from solvers.instance import Floats, Instance, Solution, Status
+from solvers.shared_state import without_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -122,8 +122,7 @@ def _highs(cost: Floats, upper: Floats, limits: Floats, equal: Floats, values: F
     """Minimise cost.x, upper x <= limits, equal x = values, x in box (n, 2); multipliers as in `solve_lp`."""
     options = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
     for presolve in (True, False):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             found = linprog(
                 cost, upper, limits, equal, values, box, method="highs", options={**options, "presolve": presolve}
             )

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from threading import Lock
 from typing import TypeVar, cast, final
 
 from verify import statement
@@ -53,6 +54,7 @@ def certified(problem: Problem, network: Network | None, certificate: _C) -> _C 
 
 
 _RECENT: deque[tuple[Problem, Network | None, Certificate, Accepted | Refused]] = deque(maxlen=12)
+_RECENT_LOCK = Lock()
 
 
 def checked(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted | Refused:
@@ -60,9 +62,12 @@ def checked(problem: Problem, network: Network | None, certificate: Certificate)
 
     The objects are immutable; an answer is reused for the same problem and network and an equal certificate only.
     """
-    for a_problem, a_network, known, result in _RECENT:
+    with _RECENT_LOCK:
+        recent = tuple(_RECENT)
+    for a_problem, a_network, known, result in recent:
         if a_problem is problem and a_network is network and known == certificate:
             return result
     result = check(problem, network, certificate)
-    _RECENT.append((problem, network, certificate, result))
+    with _RECENT_LOCK:
+        _RECENT.append((problem, network, certificate, result))
     return result

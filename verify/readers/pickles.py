@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import pickle
-import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from solvers.shared_state import noted_warnings
 from verify.errors import InputError
 
 
@@ -25,8 +25,7 @@ def load(content: bytes, place: str, *, trust_pickle: bool = False) -> tuple[obj
 def unpickled(loaded: Callable[[], object], place: str) -> tuple[object, tuple[str, ...]]:
     """What `loaded` returns, its failures as one sentence; and the notes: a warning, and what the library warned of."""
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with noted_warnings() as caught:
             found = loaded()
     except InputError:
         raise
