@@ -108,9 +108,11 @@ def _check_header(header: list[str], place: str) -> None:
             f"{place}: column {header.index('') + 1} has no name: name it, or leave it out "
             "(pandas writes its index unless to_csv(index=False))"
         )
-    for j, name in enumerate(header):
-        if name in header[:j]:
+    seen: set[str] = set()
+    for name in header:
+        if name in seen:
             raise InputError(f"{place}: two columns are called {name!r:.60}: rename one")
+        seen.add(name)
 
 
 def _target_column(header: list[str], target: str | None, place: str) -> int:

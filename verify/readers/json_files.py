@@ -8,6 +8,7 @@ double nearest to it is for the user to say. A network may also hold `masks`: fo
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import cast
@@ -122,8 +123,7 @@ def parse(content: bytes, place: str) -> dict[str, object]:
     def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
             raise InputError(f"{place} holds the name {twice!r:.60} twice in one object: leave one")
         return found
 

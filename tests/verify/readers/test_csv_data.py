@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -216,3 +217,22 @@ def test_any_text_is_read_or_refused(tmp_path_factory, content):
         read_data(path)
     except InputError as error:
         assert str(error).startswith(str(path))
+
+
+def test_the_time_grows_with_the_number_of_columns_and_no_faster(write):
+    def seconds(columns: int) -> float:
+        header = ",".join(f"c{j}" for j in range(columns))
+        path = write(f"{header}\n" + f"{','.join(['0.5'] * columns)}\n" * 2)
+        began = process_time()
+        assert read_data(path).dimension == columns - 1
+        return process_time() - began
+
+    seconds(100)
+    assert seconds(20_000) < 1.0
+
+
+def test_a_name_that_comes_twice_among_many(write):
+    names = [f"c{j}" for j in range(20_000)]
+    began = process_time()
+    assert "two columns are called 'c5': rename one" in refusal(write(",".join([*names, "c5"]) + "\n1\n"))
+    assert process_time() - began < 0.5
