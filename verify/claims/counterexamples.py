@@ -13,7 +13,7 @@ __all__ = ["as_case", "read_instance", "write_case"]
 
 
 def as_case(instance: Instance, *, comment: str, source: str, flags: Sequence[str] = ("counterexample",)) -> str:
-    """The text of a case file; it expects nothing yet: `isoptimal regress --add` decides it."""
+    """The text of a case file; it expects nothing yet: `isoptimal regress DIR --add` decides it."""
     return case_text(case_value(instance.problem, instance.network, comment=comment, source=source, flags=flags))
 
 

@@ -143,7 +143,9 @@ def _explain(result: Run, folder: str | None, as_case: object) -> None:
     click.echo(as_case(found.instance, comment=comment, source=f"isoptimal claims {claim.id}"), nl=False)
     if folder is not None:
         file = write_case(found.instance, folder, claim.id, comment=comment, source=f"isoptimal claims {claim.id}")
-        click.echo(f"\nwritten to {file}; isoptimal regress --add {file} puts it into the corpus")
+        click.echo(
+            f"\nwritten to {file}; isoptimal regress DIR --add {file} decides it and keeps it in a folder of cases"
+        )
 
 
 def _write(file: str, results: Sequence[Run], examples: int, seed: int) -> None:

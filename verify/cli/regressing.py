@@ -13,12 +13,17 @@ __all__ = ["regress_command"]
     "regress",
     short_help="Decide the stored cases again and compare.",
     epilog="""\b
-Example:
+Examples:
   isoptimal regress cases/max-margin
+  isoptimal regress my-cases --add found/counterexample.json
 """,
 )
 @click.argument("path", required=False)
-@click.option("--add", metavar="FILE", help="A case file, or a folder of certificates, to store as a case.")
+@click.option(
+    "--add",
+    metavar="FILE",
+    help="A case file, or a folder of certificates, to store as a case in the folder PATH, which is made if need be.",
+)
 @debug_option
 def regress_command(path: str | None, add: str | None) -> int:
     """Decide each case below PATH again and compare with what it expects.

@@ -98,4 +98,4 @@ def _show(claim: Claim, found: Found, comment: str, name: str, folder: str | Non
         click.echo("\n" + as_case(found.instance, comment=comment, source=source, flags=flags), nl=False)
         return
     file = write_case(found.instance, folder, name, comment=comment, source=source, flags=flags)
-    click.echo(f"written to {file}; isoptimal regress --add {file} puts it into the corpus")
+    click.echo(f"written to {file}; isoptimal regress DIR --add {file} decides it and keeps it in a folder of cases")

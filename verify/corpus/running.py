@@ -25,13 +25,14 @@ def regress(path: str | Path | None = None, *, add: str | Path | None = None, ec
 
     path: a folder with cases, one case, or None for the corpus that comes along.
     add: a case file, or the folder of a saved audit: decide it and put it below `path`, unless it is there already.
+    `path` has to be given then, a folder that is made when it is not there: the cases that come along stay as they are.
     echo: called with each line: one for each case, an indented one for each difference, a summary.
 
     Raises InputError for a path that is not there, a malformed case, and a case to add that is in the corpus already.
     """
-    root = find(path)
     if add is not None:
-        return _add(Path(add), root, echo)
+        return _add(Path(add), _folder_to_write(path), echo)
+    root = find(path)
     files, rejected = locate(root)
     checked = failures = 0
     for file in files:
@@ -51,7 +52,7 @@ def regress(path: str | Path | None = None, *, add: str | Path | None = None, ec
     return int(failures > 0)
 
 
-def store(path: str | Path | None = None, *, echo: Echo = print) -> int:
+def store(path: str | Path, *, echo: Echo = print) -> int:
     """Write the certificates of every case below `path` anew, from audits made now; 0 when all is as expected, else 1.
 
     Nothing is written for a case that does not get what it expects. Raises InputError as `regress` does.
@@ -64,6 +65,16 @@ def store(path: str | Path | None = None, *, echo: Echo = print) -> int:
         _report(_name(file.parent, root), outcome_text(found), lines, echo)
         failures += bool(lines)
     return int(failures > 0)
+
+
+def _folder_to_write(path: str | Path | None) -> Path:
+    """The folder that the user names: never that of the installed package, which nobody means and few would find."""
+    if path is None:
+        raise InputError("no folder for the case is given: name one, such as isoptimal regress my-cases --add FILE")
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{path} is not a folder: give the folder for the case, or a new name for one")
+    return folder
 
 
 def _add(source: Path, root: Path, echo: Echo) -> int:
@@ -84,6 +95,8 @@ def _add(source: Path, root: Path, echo: Echo) -> int:
         except OSError as error:
             raise InputError(f"{folder} cannot be written ({error.strerror}): give a folder that can") from error
     _report(_name(folder, root), f"added, {outcome_text(found)}", lines, echo)
+    if not lines:
+        echo(f"written to {folder}")
     return int(bool(lines))
 
 
