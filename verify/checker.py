@@ -89,7 +89,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _read(path: str) -> str:
-    with Path(path).open(encoding="utf-8") as file:
+    place = Path(path)
+    if place.exists() and not place.is_file():  # a pipe may never end
+        raise InputError(f"{path} is no regular file")
+    with place.open(encoding="utf-8") as file:
         return file.read(MAX_SIZE + 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -1046,6 +1047,15 @@ def test_the_command(files: tuple[str, str, str], capsys: pytest.CaptureFixture[
         assert capsys.readouterr().err.startswith("unreadable: ")
     Path(files[2]).write_bytes(b"\xff")
     assert main(files) == 2
+
+
+def test_the_command_does_not_wait_for_a_pipe(files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    pipe = str(Path(files[0]).parent / "pipe")
+    os.mkfifo(pipe)
+    for place in range(3):
+        for name in (pipe, "/dev/zero", str(Path(pipe).parent)):
+            assert main([*files[:place], name, *files[place + 1 :]]) == 2
+            assert capsys.readouterr().err == f"unreadable: {name} is no regular file\n"
 
 
 @pytest.mark.parametrize("flags", [(), ("-O",)])

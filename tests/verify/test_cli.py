@@ -713,3 +713,96 @@ def test_solvers_of_the_user_that_hide_ours(folder, hiding):
 def test_solvers_that_are_missing(folder, monkeypatch):
     monkeypatch.setattr("verify.cli.failures.find_spec", lambda _: None)
     assert "the package solvers is not beside the package verify" in refusal("audit", "net.npz", "data.npz")
+
+
+def test_a_reader_that_wants_no_more_ends_it_quietly(folder):
+    for command in ("audit net.npz data.npz --json -", "--help", "regress --help", "data --help"):
+        line = f"{sys.executable} -m verify {command} | true; echo ${{PIPESTATUS[0]}}"
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+        result = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, timeout=120)
+        assert result.stdout in ("141\n", "0\n")  # 0: all was written before the reader left
+        assert "isoptimal:" not in result.stderr
+        assert "Traceback" not in result.stderr
+        assert "Exception ignored" not in result.stderr
+
+
+def test_output_without_a_reader(folder):
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = subprocess.run(
+        [sys.executable, "-m", "verify", "--help"],
+        stdout=writing, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    os.close(writing)
+    assert (result.returncode, result.stderr) == (141, "")
+
+
+def test_shells_are_told_how_to_complete(folder):
+    result = isoptimal(env={"_ISOPTIMAL_COMPLETE": "zsh_source"})
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "compdef" in result.stdout
+    words = {"COMP_WORDS": "isoptimal reg", "COMP_CWORD": "1", "_ISOPTIMAL_COMPLETE": "bash_complete"}
+    assert isoptimal(env=words).stdout == "plain,regress\n"
+
+
+def test_a_module_that_ends_the_program_proves_nothing(folder, monkeypatch):
+    monkeypatch.setattr(verify.auditing, "audit", lambda *_, **__: sys.exit(0))
+    result = run("audit", "net.npz", "data.npz")
+    assert result.exit_code == 70
+    assert "the code of a module ended the program (0), so nothing is proved" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"), [(MemoryError(), "there is not enough memory"), (RecursionError(), "nested too deeply")]
+)
+def test_what_is_too_much_is_one_sentence(folder, monkeypatch, error, sentence):
+    def audit(*_, **__):
+        raise error
+
+    monkeypatch.setattr(verify.auditing, "audit", audit)
+    assert sentence in refusal("audit", "net.npz", "data.npz")
+    assert "Traceback" in run("audit", "net.npz", "data.npz", "--debug").stderr
+
+
+@pytest.mark.parametrize("depth", [10, 300, 990, 10**5])
+@pytest.mark.parametrize("name", ["W", "v", "masks", "comment", "parameters"])
+def test_deep_nesting_is_one_sentence(folder, depth, name):
+    deep = "[" * depth + "]" * depth
+    known = {"W": "[[1]]", "v": "[1]"} | {name: deep}
+    Path("net.json").write_text("{" + ",".join(f'"{key}": {text}' for key, text in known.items()) + "}")
+    refusal("audit", "net.json", "data.npz")
+    Path("case.json").write_text(json.dumps(CASE).replace('"A KKT point that wastes its second neuron."', deep))
+    refusal("audit", "case.json")
+    refusal("regress", "case.json")
+
+
+@pytest.mark.parametrize("module", ["click", "verify.cli.auditing", "traceback"])
+def test_control_c_while_modules_are_imported_is_one_line(folder, module):
+    code = f"""
+import builtins
+original = builtins.__import__
+def interrupted(name, *rest):
+    if name == {module!r}:
+        raise KeyboardInterrupt
+    return original(name, *rest)
+from verify.__main__ import main
+builtins.__import__ = interrupted
+main()
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert (result.returncode, result.stdout) == (130, "")
+    assert result.stderr == "isoptimal: interrupted before it was done\n"
+
+
+def test_a_case_is_added_to_a_folder_that_is_named(folder):
+    Path("tie.json").write_text(json.dumps(CASE | {"flags": ["univariate"]}))
+    before = {path: path.stat().st_mtime_ns for path in (ROOT / "cases").rglob("*")}
+    assert "no folder for the case is given: name one" in refusal("regress", "--add", "tie.json")
+    assert "is not a folder" in refusal("regress", "net.npz", "--add", "tie.json")
+    result = run("regress", "mine/new", "--add", "tie.json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.endswith("written to mine/new/max-margin/tie\n")
+    assert run("regress", "mine/new").exit_code == 0
+    assert {path: path.stat().st_mtime_ns for path in (ROOT / "cases").rglob("*")} == before

@@ -93,7 +93,7 @@ def test_commands_refuse_pipes(folder):
         ("check", "proofs/problem.json", "pipe.json", "proofs/fits.json"),
         ("check", "proofs", "--data", "pipe.npz"),
         ("regress", "pipe.json"),
-        ("regress", "--add", "pipe.json"),
+        ("regress", "cases", "--add", "pipe.json"),
     ):
         result = run(*arguments)
         assert result.exit_code == 2, arguments

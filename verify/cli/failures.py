@@ -7,7 +7,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, final
@@ -20,6 +20,9 @@ from verify.errors import InputError
 __all__ = ["INTERNAL", "Program", "check_solvers_are_ours", "debug_option", "quiet_solvers", "use_one_thread"]
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
+
+CLOSED_PIPE = 141
+"""What a shell says of a program that SIGPIPE ended: who reads its output, such as `head`, wanted no more."""
 
 ROOT = Path(verify.__file__).resolve().parent.parent
 
@@ -42,6 +45,8 @@ class Program(click.Group):
     ) -> int:
         """Run the command in `args` and exit with its status (return it when not in standalone mode)."""
         arguments = sys.argv[1:] if args is None else list(args)
+        variable = complete_var or f"_{(prog_name or 'isoptimal').replace('-', '_')}_COMPLETE".upper()
+        is_completing = variable in os.environ
 
         def run() -> int:
             status = super(Program, self).main(arguments, prog_name, complete_var, standalone_mode=False, **extra)
@@ -49,13 +54,37 @@ class Program(click.Group):
                 sys.stdout.flush()
             return status if isinstance(status, int) else 0
 
-        status = _guarded(run, is_debugging="--debug" in arguments)
+        status = _guarded(run, is_debugging="--debug" in arguments, is_completing=is_completing)
         if standalone_mode:
             sys.exit(status)
         return status
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context, for which the help and the version may have been printed."""
+        with _read_or_left():
+            return super().make_context(info_name, args, parent, **extra)
 
-def _guarded(run: Callable[[], int], *, is_debugging: bool) -> int:
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the subcommand."""
+        with _read_or_left():
+            return super().invoke(ctx)
+
+
+class _UnreadError(Exception):
+    """Whoever read the output has left; no OSError, as click would end the program at that."""
+
+
+@contextmanager
+def _read_or_left() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _UnreadError from error
+
+
+def _guarded(run: Callable[[], int], *, is_debugging: bool, is_completing: bool = False) -> int:
     try:
         return run()
     except InputError as error:
@@ -67,14 +96,36 @@ def _guarded(run: Callable[[], int], *, is_debugging: bool) -> int:
         return _fail(BAD_INPUT, error.format_message())
     except (click.Abort, KeyboardInterrupt):
         return _fail(INTERRUPTED, "interrupted before it was done")
+    except (_UnreadError, BrokenPipeError):
+        return _unread()
     except OSError as error:
         return _fail(BAD_INPUT, f"{error.filename or 'the output'} cannot be written ({error.strerror or error})")
-    except SystemExit as error:  # somebody else's code, which must not end this with success
+    except (MemoryError, RecursionError) as error:
+        if is_debugging:
+            traceback.print_exception(error)
+        return _fail(BAD_INPUT, _too_much(error))
+    except SystemExit as error:
+        if is_completing:  # click ends what answers a shell
+            return error.code if isinstance(error.code, int) else 0
+        # somebody else's code, which must not end this with success
         return _fail(INTERNAL, f"the code of a module ended the program ({error.code!r:.60}), so nothing is proved")
     except Exception as error:  # noqa: BLE001 (the last resort: whatever it is, it is our fault)
         if is_debugging:
             traceback.print_exception(error)
         return _fail(INTERNAL, _internal(error))
+
+
+def _unread() -> int:
+    """Say nothing, and let nothing be said when Python ends and writes what is left."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return CLOSED_PIPE
+
+
+def _too_much(error: MemoryError | RecursionError) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this, so nothing is proved: give fewer points or a narrower network"
+    return "the input is nested too deeply, so nothing is proved: files hold at most rows of numbers"
 
 
 def _fail(status: int, sentence: str) -> int:
