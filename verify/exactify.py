@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.exact import common_integers
+from verify.lifting import pivots_modulo, solve_by_lifting
+from verify.time_limits import is_late
 
 __all__ = ["ceil_dyadic", "dyadic", "floor_dyadic", "primitive", "rank", "solve_by_few", "solve_exactly"]
 
@@ -54,14 +56,27 @@ def _on_grid(value: float | Fraction, bits: int, rounding: Callable[[Fraction], 
     return rounding(exact / unit) * unit
 
 
-def solve_exactly(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction] | None:
-    """A solution x of `matrix` x = `right`, free variables set to 0; None when there is none.
+FEW = 24
+"""Systems with more equations and unknowns than this are solved by lifting, where the numbers stay short on the way."""
 
-    Fraction-free elimination (Bareiss) on integer rows: the numbers stay minors of the matrix.
-    matrix: m rows of n numbers; right: m numbers. Exact, complete; O(m n min(m, n)) integer operations.
+
+def solve_exactly(
+    matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction], *, deadline: float | None = None
+) -> list[Fraction] | None:
+    """A solution x of `matrix` x = `right`, free variables set to 0; None when there is none, or at the deadline.
+
+    Few equations or unknowns: fraction-free elimination (Bareiss) on integer rows, the numbers stay minors of the
+    matrix. Many: `verify.lifting`, hundreds in seconds.
+    matrix: m rows of n numbers; right: m numbers. deadline: a value of time.monotonic().
     """
     width = len(matrix[0]) if matrix else 0
-    rows, pivots = _echelon([[*row, value] for row, value in zip(matrix, right, strict=True)], width)
+    augmented = _integer_rows([[*row, value] for row, value in zip(matrix, right, strict=True)])
+    if min(len(augmented), width) > FEW:
+        return _by_lifting(augmented, width, deadline)
+    echelon = _echelon(augmented, width, deadline)
+    if echelon is None:
+        return None
+    rows, pivots = echelon
     if any(row[width] for row in rows[len(pivots) :]):
         return None
     solution = [Fraction(0)] * width
@@ -72,21 +87,47 @@ def solve_exactly(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction
     return solution
 
 
+def _by_lifting(augmented: list[list[int]], width: int, deadline: float | None) -> list[Fraction] | None:
+    """The solution for rows with the right side last; what a column has in common is divided out of it."""
+    contents = [math.gcd(*column) or 1 for column in list(zip(*augmented, strict=True))[:width]]
+    matrix = [[entry // content for entry, content in zip(row, contents, strict=False)] for row in augmented]
+    solution = solve_by_lifting(matrix, [row[width] for row in augmented], deadline)
+    return None if solution is None else [value / content for value, content in zip(solution, contents, strict=True)]
+
+
 def rank(matrix: Sequence[Sequence[Fraction]]) -> int:
     """The rank, exactly."""
-    return len(_echelon(matrix, len(matrix[0]))[1]) if matrix else 0
+    if not matrix:
+        return 0
+    rows, most = _integer_rows(matrix), min(len(matrix), len(matrix[0]))
+    if most > FEW:
+        pivots = pivots_modulo(rows)
+        if pivots is not None and len(pivots[1]) == most:
+            return most
+    echelon = _echelon(rows, len(matrix[0]), None)
+    return 0 if echelon is None else len(echelon[1])
 
 
-def _echelon(matrix: Sequence[Sequence[Fraction]], width: int) -> tuple[list[list[int]], list[int]]:
-    """Integer rows after elimination in the first `width` columns, and the pivot column of each row up to the rank."""
+def _integer_rows(matrix: Sequence[Sequence[Fraction]]) -> list[list[int]]:
+    """Each row times a positive number of its own: integers without a common divisor."""
     rows: list[list[int]] = []
     for row in matrix:
         (integers,), _ = common_integers([row])
         divisor = math.gcd(*integers) or 1
         rows.append([entry // divisor for entry in integers])
+    return rows
+
+
+def _echelon(
+    integers: Sequence[list[int]], width: int, deadline: float | None
+) -> tuple[list[list[int]], list[int]] | None:
+    """Integer rows after elimination in the first `width` columns, and the pivot column of each row up to the rank."""
+    rows = list(integers)
     pivots: list[int] = []
     previous = 1
     for column in range(width):
+        if is_late(deadline):
+            return None
         top = len(pivots)
         chosen = next((r for r in range(top, len(rows)) if rows[r][column]), None)
         if chosen is None:
@@ -106,12 +147,16 @@ def _echelon(matrix: Sequence[Sequence[Fraction]], width: int) -> tuple[list[lis
 
 
 def solve_by_few(
-    matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction], tolerance: float = 1e-11
+    matrix: Sequence[Sequence[Fraction]],
+    right: Sequence[Fraction],
+    tolerance: float = 1e-11,
+    *,
+    deadline: float | None = None,
 ) -> list[Fraction] | None:
     """A solution of `matrix` x = `right` with as few nonzero entries as the rank, well-conditioned columns first.
 
     The columns are chosen in floats (QR with pivoting), the system on them is solved exactly. None when it has no
-    solution.
+    solution, or at the deadline (a value of time.monotonic()).
     """
     from scipy.linalg import qr
 
@@ -128,7 +173,7 @@ def solve_by_few(
     diagonal = np.abs(np.diag(triangle))
     rank = int((diagonal > tolerance * max(float(diagonal.max(initial=0.0)), 1e-300)).sum())
     chosen = [int(q) for q in order[:rank]]
-    few = solve_exactly([[line[q] for q in chosen] for line in matrix], right) if chosen else None
+    few = solve_exactly([[line[q] for q in chosen] for line in matrix], right, deadline=deadline) if chosen else None
     if few is None:
         return [Fraction(0)] * len(matrix[0]) if not any(right) else None
     solution = [Fraction(0)] * len(matrix[0])

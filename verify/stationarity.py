@@ -84,7 +84,7 @@ def stationarity(
     unbalanced = _balance_separator(problem, subject, tolerance)
     if unbalanced is not None:
         return unbalanced
-    exact = _prove_exactly(problem, subject)
+    exact = _prove_exactly(problem, subject, deadline)
     if exact is not None:
         return exact
     best: tuple[float, float] | None = None
@@ -146,18 +146,20 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
 # -- proofs ----------------------------------------------------------------------------------------------------
 
 
-def _prove_exactly(problem: Problem, subject: _Subject) -> Proposal | None:
+def _prove_exactly(problem: Problem, subject: _Subject, deadline: float | None) -> Proposal | None:
     """Exact multipliers on the support of the float ones, whose columns are independent: one solution at most."""
     active = _active(problem, subject)
     if not len(active) or len(subject.kinks) > 400:
         return None
     for fit in _branches(problem, subject, 1.0, active):
+        if is_late(deadline):
+            return None
         if fit.epsilon > 1e-6:
             continue
         columns = [_exact_gradient(problem, subject, i, ends) for i, ends, _ in fit.basis]
         target = _exact_parameters(problem, subject)
         matrix = [list(entries) for entries in zip(*columns, strict=True)] if columns else []
-        weights = solve_exactly(matrix, target) if columns else None
+        weights = solve_exactly(matrix, target, deadline=deadline) if columns else None
         if weights is None:
             continue
         multipliers: dict[int, Fraction] = {}
