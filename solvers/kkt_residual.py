@@ -19,6 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.nonnegative import nonnegative_least_squares
+
 __all__ = ["KktFit", "LocalModel", "fit_multipliers"]
 
 Array = NDArray[np.float64]
@@ -112,8 +114,6 @@ def fit_multipliers(
     free_signs (min-norm): points without kinks may have multipliers of either sign; points with kinks have a negative
     one exactly when they are in `negative` (one call per sign branch).
     """
-    from scipy.optimize import nnls
-
     points = np.arange(len(model.rows)) if candidates is None else candidates
     pool = _Pool(model, free_signs, negative)
     target, slack = model.parameters(), model.slacks / model.norm
@@ -125,7 +125,7 @@ def fit_multipliers(
         matrix, loose = pool.matrix(), pool.slacks(slack)
         try:
             stacked = np.vstack([matrix, rho * loose])
-            weights, _ = nnls(stacked, np.append(target, 0.0), maxiter=20 * matrix.shape[1] + 1000)
+            weights = nonnegative_least_squares(stacked, np.append(target, 0.0))
         except RuntimeError:
             break
         residual, delta = target - matrix @ weights, float(loose @ weights)

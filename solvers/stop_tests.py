@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from solvers.kkt_polish import Polished, PolishStatus, kkt_polish
 from solvers.kkt_reading import kkt_reading
 from solvers.layers import Layers
+from solvers.nonnegative import nonnegative_least_squares
 from solvers.trajectory import Kink, Moment
 
 __all__ = [
@@ -48,7 +49,6 @@ SPACING = 0.1  # of the norm, between two tests of stationarity
 PRECISE = 1e-3  # how nearly stationary a polished network has to be, as a part of the target
 STILL = 1e-6  # of the speed that the data allow; below it a classifier has come to rest
 SETTLED = 2.0  # a pattern has settled when the norm has grown by this factor and the pattern is the same
-ROUNDS = 20  # of the least-squares problem, in multiples of its columns
 
 
 def residuals(
@@ -74,8 +74,6 @@ def residuals(
 def _residuals(
     layers: Layers, rows: Floats, targets: Floats, unit: Floats, held: Sequence[Kink], slopes: Sequence[float]
 ) -> tuple[float, float]:
-    from scipy.optimize import nnls
-
     preactivations = layers.preactivations(unit, rows)
     q = targets * preactivations[-1][:, 0]
     if not q.min() > 0:
@@ -88,7 +86,7 @@ def _residuals(
     sizes = np.maximum(np.sqrt((gradients**2).sum(axis=0) + loose**2), np.finfo(float).tiny)
     system = np.vstack([gradients, loose]) / sizes
     try:
-        multipliers, _ = nnls(system, np.append(unit, 0.0), maxiter=ROUNDS * len(q) + 1000)
+        multipliers = nonnegative_least_squares(system, np.append(unit, 0.0))
     except RuntimeError:
         return np.inf, np.inf
     multipliers = multipliers / sizes

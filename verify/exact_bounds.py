@@ -241,14 +241,12 @@ class _Builder:
 
     def _few(self, point: int, side: int, terms: dict[int, float], signs: Sequence[int]) -> dict[int, float]:
         """The shortest range vector over the same decided points: a vertex has at most as many terms as columns."""
-        from scipy.optimize import nnls
+        from solvers.nonnegative import nonnegative_least_squares
 
         places = [k for k in terms if signs[k]]
-        if not (places and self.floats.shape[1]):  # scipy's nnls aborts the process on an empty matrix
-            return {}
         rows = self.floats[places] * np.array([signs[k] for k in places], float)[:, None]
         try:
-            found, _ = nnls(rows.T, -side * self.floats[point])
+            found = nonnegative_least_squares(rows.T, -side * self.floats[point])
         except RuntimeError:  # it did not converge
             return terms
         return dict(zip(places, found.tolist(), strict=True))

@@ -15,8 +15,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from scipy.optimize import nnls
 
+from solvers.nonnegative import nonnegative_least_squares
 from tests import forging, naive
 from verify import Goal, Network, Problem
 from verify.certificate import (
@@ -278,7 +278,7 @@ def reachable(problem, subject):
             extra = np.zeros(signed.shape[1])
         for weight in weights:
             matrix, right = np.vstack([signed, weight * extra]), np.append(target, 0.0)
-            multipliers, _ = nnls(matrix, right)
+            multipliers = nonnegative_least_squares(matrix, right)
             found.append((np.linalg.norm(target - signed @ multipliers) / size, float(extra @ multipliers) / size**2))
     return found
 

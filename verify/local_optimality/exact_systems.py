@@ -76,7 +76,7 @@ def shortest(start: Vector, generators: Sequence[Vector], counted: Sequence[int]
 
     The generators in use are found in floats, their weights exactly. None where that fails.
     """
-    from scipy.optimize import nnls
+    from solvers.nonnegative import nonnegative_least_squares
 
     others = [c for c in range(len(start)) if c not in counted]
     if not generators:
@@ -89,7 +89,7 @@ def shortest(start: Vector, generators: Sequence[Vector], counted: Sequence[int]
     if not len(start):
         return [Fraction(0)] * len(generators)
     try:
-        guess, _ = nnls(numbers * heavy[:, None], goal * heavy)
+        guess = nonnegative_least_squares(numbers * heavy[:, None], goal * heavy)
     except RuntimeError:
         return None
     used = [k for k in range(len(generators)) if guess[k] > 1e-9 * max(float(guess.max()), 1e-300)]

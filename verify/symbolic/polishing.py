@@ -22,8 +22,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.optimize import nnls
 
+from solvers.nonnegative import nonnegative_least_squares
 from verify.problem import Goal, Problem
 from verify.symbolic.active_set import ActiveSet
 
@@ -174,7 +174,7 @@ def _float_solution(system: _System, active: ActiveSet) -> Array | None:
     rest = (wanted - system.maps @ unknowns[:inner]).ravel()
     unknowns[taus] = np.linalg.lstsq(system.maps[:, :, taus].reshape(rest.size, -1), rest, rcond=1e-9)[0]
     seen = np.stack([read @ row for read, row in zip(system.reads, wanted, strict=True)], axis=1)
-    unknowns[inner:] = nnls(seen, system.targets)[0]
+    unknowns[inner:] = nonnegative_least_squares(seen, system.targets)
     for _ in range(MOST_STEPS):
         values, jacobian = system.equations(unknowns)
         unknowns = unknowns - np.linalg.lstsq(jacobian, values, rcond=INDEPENDENT)[0]

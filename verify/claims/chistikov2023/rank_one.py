@@ -151,7 +151,7 @@ def near_the_threshold(draw: DrawFn) -> Instance:
 
 def _optimal_at(point: KKTPoint) -> bool:
     """`largest_elsewhere` < 1, in floats."""
-    from scipy.optimize import nnls
+    from solvers.nonnegative import nonnegative_least_squares
 
     rows = np.array([[float(value) for value in x] for x in point.problem.data.inputs])
     chi = np.linalg.inv(rows)  # columns
@@ -160,6 +160,9 @@ def _optimal_at(point: KKTPoint) -> bool:
         generators, p = chi * np.array(signs), terms[np.array(signs) > 0].sum(axis=0)
         for side in (1, -1):
             is_elsewhere = min(signs) < 0 or side < 0
-            if is_elsewhere and float(p @ p) - nnls(generators, side * p)[1] ** 2 >= 1:
+            if not is_elsewhere:
+                continue
+            nearest = generators @ nonnegative_least_squares(generators, side * p)
+            if float(nearest @ nearest) >= 1:
                 return False
     return True
