@@ -4,7 +4,12 @@ Exact arithmetic (rational, or in one real algebraic number field), no tolerance
 rounds inwards. Notation: x_i the lifted rows, y_i the targets, s(z) = max(z, a z), f(x) = sum_j v_j s(w_j.x),
 theta = (w_j, v_j), N = ||theta||^2 without the biases when these are free, q_i = y_i f(x_i) for max-margin and f(x_i)
 for min-norm, m = min_i q_i; c_i = lambda_i y_i for max-margin, lambda_i for min-norm, and h(u) = sum_i c_i s(x_i.u) the
-dual function. The objective is 1/2 N of a network that fits, for max-margin scaled to margin 1: N / 2m.
+dual function. The objective is 1/2 N of a network that fits, for max-margin scaled to margin 1: N / 2m. eps is the fit
+tolerance of a min-norm problem: a network fits when |f(x_i) - y_i| <= eps for all i.
+
+The dual value D of multipliers is sum_i lambda_i for max-margin, sum_i lambda_i y_i - eps sum_i |lambda_i| for
+min-norm: D <= sum_i c_i f(x_i) for every network that fits (at margin 1), as y_i f(x_i) >= 1, lambda_i >= 0, or
+lambda_i f(x_i) >= lambda_i y_i - |lambda_i| eps.
 
 JSON: an object with "schema", "kind" and the fields of the class below. Rationals are canonical text, and where a
 `Number` may stand, an algebraic one is {"field": {"polynomial", "interval"}, "coefficients": [...]}; a sparse vector is
@@ -125,11 +130,14 @@ def claim_text(problem: Problem, proof: Certificate) -> str:
     shape, points = problem.architecture, len(problem.targets)
     masks = ", masked" if any(len(mask) < shape.layers[0].columns for mask in shape.mask_classes) else ""
     scale = " at margin 1" if problem.goal is Goal.MAX_MARGIN else ""
+    within = f"every target within {value_text(problem.fit_tolerance)}" if problem.fit_tolerance else ""
+    zero = within or "equality"
     return (
         f"for the {problem.goal} problem ({points} points in dimension {shape.layers[0].inputs}, slope "
-        f"{value_text(shape.slope)}, bias {problem.bias}{masks}, {problem.trained} trained, half squared norm{scale}), "
-        f"{proof.CLAIM.format(who=who, proof=proof, scale=scale, **numbers)}, over the real numbers, about the exact "
-        "values of the stored numbers"
+        f"{value_text(shape.slope)}, bias {problem.bias}{masks}, {problem.trained} trained, half squared norm{scale}"
+        f"{', ' if within else ''}{within}), "
+        f"{proof.CLAIM.format(who=who, proof=proof, scale=scale, zero=zero, **numbers)}, over the real numbers, about "
+        "the exact values of the stored numbers"
     )
 
 
@@ -148,12 +156,34 @@ def _neurons(network: Network) -> list[tuple[tuple[Fraction, ...], Fraction]]:
 
 @lru_cache(maxsize=4)
 def _slacks(problem: Problem, network: Network, place: str = "subject") -> tuple[Fraction, list[Fraction]]:
-    """(m, q_i - m), m the least q_i, for max-margin; (0, zeros) for min-norm; refuses a network that does not fit."""
+    """(m, q_i - m), m the least q_i, for max-margin; (0, f(x_i) - y_i) for min-norm; refuses a network that does not
+    fit.
+    """
     values = list(map(mul, _factors(problem), outputs(problem, network)))
-    is_margin = problem.goal is Goal.MAX_MARGIN
-    require(min(values) > 0 if is_margin else values == [*problem.targets], place, NO_FIT)
-    margin = min(values) if is_margin else Fraction(0)
-    return margin, [value - margin if is_margin else Fraction(0) for value in values]
+    if problem.goal is Goal.MAX_MARGIN:
+        margin = min(values)
+        require(margin > 0, place, NO_FIT)
+        return margin, [value - margin for value in values]
+    apart = list(map(sub, values, problem.targets))
+    require(max(map(abs, apart)) <= problem.fit_tolerance, place, NO_FIT)
+    return Fraction(0), apart
+
+
+def _ends(problem: Problem, network: Network) -> list[tuple[Fraction, Fraction]]:
+    """For every point how far its constraints are from holding with equality: the slack of what multipliers > 0, and
+    of what multipliers < 0 stand for. Refuses a network that does not fit.
+
+    max-margin: q_i - m for both (no multiplier is negative).   min-norm: f(x_i) >= y_i - eps, and f(x_i) <= y_i + eps.
+    """
+    _, slacks = _slacks(problem, network)
+    if problem.goal is Goal.MAX_MARGIN:
+        return [(slack, slack) for slack in slacks]
+    return [(problem.fit_tolerance + apart, problem.fit_tolerance - apart) for apart in slacks]
+
+
+def _has_slacks(problem: Problem) -> bool:
+    """Whether a constraint may hold without being active."""
+    return problem.goal is Goal.MAX_MARGIN or problem.fit_tolerance > 0
 
 
 def _objective(problem: Problem, network: Network, place: str = "subject") -> Fraction:
@@ -164,7 +194,7 @@ def _objective(problem: Problem, network: Network, place: str = "subject") -> Fr
 class Fits(WithSubject):
     """The network meets every constraint; `margin` is min y_i f(x_i) > 0 for max-margin, 0 for min-norm."""
 
-    CLAIM = "{who} fits, with least margin {margin} (0 means equality)"
+    CLAIM = "{who} fits, with least margin {margin} (0 means {zero})"
     margin: Number
 
     def check(self, problem: Problem, subject: Network) -> None:
@@ -174,7 +204,7 @@ class Fits(WithSubject):
 
 
 class DoesNotFit(AboutNetwork):
-    """The given network breaks the constraint of `point` at every scale: y_i f(x_i) <= 0, or f(x_i) != y_i."""
+    """The given network breaks the constraint of `point` at every scale: y_i f(x_i) <= 0, or |f(x_i) - y_i| > eps."""
 
     CLAIM = "{who} does not fit: it breaks the constraint of point {proof.point}"
     point: Index
@@ -183,7 +213,8 @@ class DoesNotFit(AboutNetwork):
         """Whether the constraint of the point is broken."""
         require(self.point < len(problem.targets), "point", f"there are only {len(problem.targets)} points")
         value, target = outputs(problem, subject)[self.point], problem.targets[self.point]
-        holds = target * value > 0 if problem.goal is Goal.MAX_MARGIN else value == target
+        is_margin = problem.goal is Goal.MAX_MARGIN
+        holds = target * value > 0 if is_margin else abs(value - target) <= problem.fit_tolerance
         require(not holds, "point", "the constraint of this point holds")
 
 
@@ -225,15 +256,21 @@ class Stationary(WithSubject):
         sum lambda_i (q_i - m) <= delta N: (epsilon, delta)-KKT at the network scaled to margin 1, relative to its norm.
         For min-norm lambda has any sign and delta is 0.
 
+        With a fit tolerance eps > 0 there are two constraints for each point, f(x_i) >= y_i - eps with the multiplier
+        max(lambda_i, 0) and f(x_i) <= y_i + eps with max(-lambda_i, 0), and
+        sum max(lambda_i, 0) (f(x_i) - y_i + eps) + max(-lambda_i, 0) (y_i + eps - f(x_i)) <= delta N
+        is checked: what these inequalities ask for where only one of the two has a multiplier.
+
         Sound and complete for depth 2 without sharing, where the product of intervals is the subdifferential.
 
         Source: arXiv:1906.05890v4, section 2 (KKT conditions); arXiv:2110.02732, Theorem 2.1.
         """
-        _, slacks = _slacks(problem, subject)
+        ends = _ends(problem, subject)
         norm, counted = 2 * half_squared_norm(problem, subject), problem.norm_columns
         sums = self._sums(problem, subject, _coefficients(problem, self.multipliers))
-        require(problem.goal is Goal.MAX_MARGIN or self.delta == 0, "delta", "must be 0 for min-norm")
-        slackness = sum((value * slacks[i] for i, value in self.multipliers), Fraction(0))
+        require(_has_slacks(problem) or self.delta == 0, "delta", "must be 0 where every target is to be met exactly")
+        products = (value * ends[i][0] if value > 0 else -value * ends[i][1] for i, value in self.multipliers)
+        slackness = sum(products, Fraction(0))
         require(slackness <= self.delta * norm, "delta", "multipliers of constraints that are not active are too large")
         residual: list[Fraction] = []
         for (w, v), mask, total in zip(_neurons(subject), problem.architecture.masks, sums, strict=True):
@@ -265,7 +302,7 @@ class NotStationary(WithSubject):
     """No multipliers and Clarke slopes satisfy the KKT conditions up to `epsilon` and `delta`.
 
     vectors: directions in parameter space, one for max-margin, for min-norm such that one separates for each sign
-    vector of the multipliers.
+    vector of the multipliers; with a fit tolerance each for all of them.
     """
 
     CLAIM = "{who} fits, but no multipliers satisfy its Clarke KKT conditions up to " + PRECISION
@@ -284,14 +321,35 @@ class NotStationary(WithSubject):
         when z.h_i <= kappa (q_i - m), and those <= 0 (min-norm only, where q_i = m) when z.h_i >= 0, for all slopes.
         Every sign vector on the points where not every vector serves both must be served by one of them.
 
+        With a fit tolerance eps > 0 a point has two constraints, f(x_i) >= y_i - eps and f(x_i) <= y_i + eps, with
+        multipliers a_i, b_i >= 0, subgradients h_i, h'_i and slacks s_i, s'_i, and ||theta - sum a_i h_i - b_i h'_i||
+        <= epsilon sqrt(N) and sum a_i s_i + b_i s'_i <= delta N are excluded in the same way by a vector z with z.h_i
+        <= kappa s_i and -z.h'_i <= kappa s'_i for all slopes and all i. This is more than excluding one multiplier for
+        each point; for epsilon = delta = 0 it is the same, as s_i + s'_i = 2 eps > 0 leaves one of them.
+
+        What is refuted here for epsilon = delta = 0 is no local optimum either. For eps > 0, depth 2 without sharing: a
+        local optimum has |v_j| = ||w_j|| without free biases, or a neuron could be rescaled. Vary the u_j = |v_j| w_j
+        of its neurons with v_j != 0, and v_j of those with a free bias and nothing else; the objective sum ||u_j|| +
+        1/2 sum v_j^2 is convex and every f(x_i) piecewise linear in these, and the optimum remains one. The distances
+        to sets that piecewise linear inequalities describe are at most K times what these are violated by (Hoffman, on
+        each of the finitely many pieces near the point), so for a large C it is also a local minimum of the objective
+        plus C sum_i max(y_i - eps - f(x_i), f(x_i) - y_i - eps, 0), at which 0 is a Clarke subgradient. Only one term
+        of a maximum can reach 0 (eps > 0), and t h with t in [0, C] and h in the interval of Clarke subgradients is a
+        convex set: this gives the multiplier +-t. So u_j / ||u_j|| = s_j G_j, that is w_j = v_j G_j and v_j = w_j.G_j,
+        and 0 = sum_i c_i s(w_j.x_i) for a neuron that has only a free bias.
+
         Sound; complete for depth 2 without sharing, up to rounding of epsilon, for few points with kinks in min-norm.
 
-        Source: Farkas' lemma; MATHEMATICS.md, section 2.
+        Source: Farkas' lemma; MATHEMATICS.md, section 2; exact penalties: Clarke, Optimization and Nonsmooth Analysis,
+        section 2.4.
         """
-        _, slacks = _slacks(problem, subject)
+        limits = _ends(problem, subject)
         norm, size = 2 * half_squared_norm(problem, subject), len(problem.norm_columns)
         signs = (1,) if problem.goal is Goal.MAX_MARGIN else (1, -1)
-        require(len(signs) == 1 or self.delta == self.kappa == 0, "delta", "and kappa must be 0 for min-norm")
+        is_exact = self.delta == self.kappa == 0
+        require(
+            _has_slacks(problem) or is_exact, "delta", "and kappa must be 0 where every target is to be met exactly"
+        )
         served: list[list[tuple[int, ...]]] = []
         for k, parameters in enumerate(self.vectors):
             z: Network = at(f"vectors[{k}]", Network, subject.architecture, parameters)
@@ -301,10 +359,11 @@ class NotStationary(WithSubject):
             gap = sum(parts, -self.kappa * self.delta * norm)
             excludes = gap > 0 and gap**2 > self.epsilon**2 * norm * squared_norm(chain(*z.parameters))
             require(excludes, f"vectors[{k}]", "does not exclude epsilon and delta")
-            ranges = zip(_clarke_ranges(problem, subject, z), slacks, strict=True)
-            ends = ({1: self.kappa * slack - high, -1: low} for (low, high), slack in ranges)
+            ranges = zip(_clarke_ranges(problem, subject, z), limits, strict=True)
+            ends = ({1: self.kappa * up - high, -1: self.kappa * down + low} for (low, high), (up, down) in ranges)
             served.append([tuple(sign for sign in signs if end[sign] >= 0) for end in ends])
-        branching = [i for i in range(len(slacks)) if any(row[i] != signs for row in served)]
+        branching = [i for i in range(len(limits)) if any(row[i] != signs for row in served)]
+        require(branching == [] or not problem.fit_tolerance, "vectors", "must each serve both constraints of a point")
         wanted = len(signs) ** len(branching)
         require(wanted <= MAX_BRANCHES, "vectors", f"leave more than {MAX_BRANCHES} sign vectors of multipliers")
         found = {choice for row in served for choice in product(*(row[i] for i in branching))}
@@ -372,10 +431,10 @@ class Dual(Record):
     trees: tuple[Nodes, ...]
 
     def value(self, problem: Problem, cases: Sequence[Case], cells: Sequence[Cell] = ()) -> Fraction:
-        """D / beta, D = sum c_i y_i, when there is a true tree for each case.
+        """D / beta when there is a true tree for each case.
 
-        Then a network with y_i f(x_i) >= 1 (or f(x_i) = y_i), each of whose neurons is in one of the cases with s the
-        sign of v_j, has D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) <= beta sum |v_j| ||w_j|| <= beta 1/2 ||theta||^2.
+        Then a network that fits (max-margin: with y_i f(x_i) >= 1), each of whose neurons is in one of the cases with s
+        the sign of v_j, has D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) <= beta sum |v_j| ||w_j|| <= beta 1/2 ||theta||^2.
 
         Source: MATHEMATICS.md, section 5; the balance inequality is standard.
         """
@@ -387,8 +446,10 @@ class Dual(Record):
 
 
 def _dual_value(problem: Problem, coefficients: Mapping[int, Fraction]) -> Fraction:
-    """Sum lambda_i for max-margin, sum lambda_i y_i for min-norm."""
-    return sum((c * problem.targets[i] for i, c in coefficients.items()), Fraction(0))
+    """D: sum lambda_i for max-margin, sum lambda_i y_i - eps sum |lambda_i| for min-norm (c_i = lambda_i there)."""
+    value = sum((c * problem.targets[i] for i, c in coefficients.items()), Fraction(0))
+    tolerance = problem.fit_tolerance
+    return value - tolerance * sum(map(abs, coefficients.values()), Fraction(0)) if tolerance else value
 
 
 def _leaves(nodes: Sequence[Any], place: str, known: Mapping[Any, int], allowed: Container[Any]) -> Iterator[Any]:
@@ -565,14 +626,18 @@ class Infeasible(Certificate):
     def check(self, problem: Problem, subject: None) -> None:  # noqa: ARG002
         """Whether h vanishes and the dual value D does not, so that no network of any width fits.
 
-        If f fits, D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) = 0, with D = sum lambda_i > 0 for max-margin; for min-norm
-        D is equal to it. As s(z) = (1+a)/2 z + (1-a)/2 |z|, h = 0 on a mask class if sum c_i x_i = 0 and, for a < 1, on
-        each line {t r} of the masked x_i = t_i r: sum c_i |t_i| = 0.
+        If f fits, D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) = 0, which D > 0 excludes. Interpolation (eps = 0) makes
+        both equal, and D < 0 excludes it too; with eps > 0 it excludes nothing. As s(z) = (1+a)/2 z + (1-a)/2 |z|, h =
+        0 on a mask class if sum c_i x_i = 0 and, for a < 1, on each line {t r} of the masked x_i = t_i r: sum c_i |t_i|
+        = 0.
 
         Source: MATHEMATICS.md, section 5.
         """
         coefficients = _coefficients(problem, self.multipliers)
-        require(_dual_value(problem, coefficients) != 0, "multipliers", "have the dual value 0")
+        value = _dual_value(problem, coefficients)
+        require(value != 0, "multipliers", "have the dual value 0")
+        is_excluding = value > 0 or problem.fit_tolerance == 0
+        require(is_excluding, "multipliers", "have a negative dual value, which excludes nothing within a tolerance")
         for mask in problem.architecture.mask_classes:
             lines: dict[tuple[Fraction, ...], Fraction] = defaultdict(Fraction)
             rows = [[problem.rows[i][column] for column in mask] for i in coefficients]
@@ -636,7 +701,8 @@ class NotLocal(WithSubject):
         """Whether the networks on the segment fit and are better than the subject at its beginning.
 
         f(x) = sum_j s_j s(u_j.x), and balanced neurons cost ||u_j|| without a free bias. No u_j.x_i changes its sign
-        within the segment, so f is affine there, the constraints hold on all of it if they hold at its end, and the
+        within the segment, so each f(x_i) is affine there; it is to lie in an interval ([m, oo) for max-margin, {y_i}
+        or [y_i - eps, y_i + eps] for min-norm), so the constraints hold on all of it if they hold at both ends. The
         cost is convex: smaller at the end, it is smaller everywhere. Near the beginning the networks v_j = s_j
         ||u_j||^(1/2), w_j = u_j / |v_j| tend to the subject, which is balanced. (A neuron that gets a free bias without
         weights: v_j = t^0.9, b_j of order t^0.1, which costs o(t).)

@@ -43,6 +43,8 @@ class Record:
 
     SCHEMA: ClassVar[str] = ""
     KIND: ClassVar[str] = ""
+    OMITTED: ClassVar[tuple[str, ...]] = ()
+    """The fields that the canonical text leaves out, and only then, where they have their default."""
     head: ClassVar[Mapping[str, str]]
 
     def __init_subclass__(cls) -> None:
@@ -54,8 +56,12 @@ class Record:
             object.__setattr__(self, name, at(name, read, getattr(self, name)))
 
     def members(self) -> dict[str, Any]:
-        """The schema, kind and fields by name."""
-        return {**self.head, **{name: getattr(self, name) for name in _readers(type(self))}}
+        """The schema, kind and fields by name, without those that are left out."""
+        found = {name: getattr(self, name) for name in _readers(type(self))}
+        kept = {
+            name: value for name, value in found.items() if name not in self.OMITTED or value != _default(self, name)
+        }
+        return {**self.head, **kept}
 
     def canonical_text(self) -> str:
         """The one JSON text that stands for this record."""
@@ -78,6 +84,11 @@ class Record:
 
     def __hash__(self) -> int:
         return hash(self.sha256())
+
+
+def _default(record: Record | type[Record], name: str) -> Any:
+    """The default of a field; dataclasses keep it as an attribute of the class."""
+    return getattr(record if isinstance(record, type) else type(record), name)
 
 
 def _plain(value: Record | Fraction) -> object:
@@ -226,6 +237,11 @@ def _record(cls: type[Record], value: Any) -> Any:
     for key in members:
         require(key in names, "", f"has the unknown key {key!r:.60}")
     for key in names:
-        require(key in members, key, "is missing")
-        require(members[key] == cls.head.get(key, members[key]), key, f"must be {cls.head.get(key)!r}")
-    return cls(**{key: members[key] for key in names if key not in cls.head})
+        require(key in members or key in cls.OMITTED, key, "is missing")
+    for key, text in cls.head.items():
+        require(members[key] == text, key, f"must be {text!r}")
+    record = cls(**{key: members[key] for key in names if key in members and key not in cls.head})
+    for key in cls.OMITTED:
+        is_left_out = key not in members or getattr(record, key) != _default(cls, key)
+        require(is_left_out, key, f"must be left out where it is {_default(cls, key)}")
+    return record

@@ -138,7 +138,10 @@ class StationaryNear(AboutNetwork):
         below sum_i lambda_i y_i, and the point has that one. The trees for this may use at exactly 1 the cell of each
         direction, where s_C h(u) is at most p_C.u. Elsewhere they leave room for the change of h within the box, at
         most sum_i radius_i ||x_i|| ||u||.
+
+        Without a fit tolerance only: the equations would have to say which end of its interval each output is at.
         """
+        require(problem.fit_tolerance == 0, "problem", "has a fit tolerance, with which no enclosure is checked")
         owned, width = [j for direction in self.directions for j, _ in direction.neurons], len(subject.output_weights)
         is_owned = len({*owned}) == len(owned) and max(owned, default=0) < width
         require(is_owned, "directions", "name a neuron twice, or one that there is not")

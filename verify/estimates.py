@@ -74,8 +74,9 @@ def outputs_at(problem: Problem, network: Network, points: Iterable[int]) -> dic
     chosen = [int(i) for i in points]
     if not chosen:
         return {}
-    data = Dataset([problem.data.inputs[i] for i in chosen], [problem.data.targets[i] for i in chosen])
-    part = Problem(data, problem.architecture, goal=problem.goal, bias=problem.bias, trained=problem.trained)
+    part = problem.posed_on(
+        Dataset([problem.data.inputs[i] for i in chosen], [problem.data.targets[i] for i in chosen])
+    )
     return dict(zip(chosen, outputs(part, network), strict=True))
 
 
@@ -90,10 +91,24 @@ def least_margins(problem: Problem, network: Network, estimates: Estimates) -> t
     return least, tuple(i for i, margin in found.items() if margin == least)
 
 
-def residuals(estimates: Estimates) -> tuple[Array, NDArray[np.bool_]]:
-    """|f(x_i) - y_i| (min-norm), and where it is not 0 for certain."""
-    apart = np.abs(estimates.outputs - estimates.targets)
-    return apart, apart > estimates.output_errors + 4 * UNIT * np.abs(estimates.targets) + SMALLEST
+def residuals(problem: Problem, estimates: Estimates) -> tuple[Array, NDArray[np.bool_]]:
+    """|f(x_i) - y_i| (min-norm), and where it is above the fit tolerance for certain."""
+    apart, tolerance, errors = _apart(problem, estimates)
+    return apart, apart > tolerance + errors
+
+
+def _apart(problem: Problem, estimates: Estimates) -> tuple[Array, float, Array]:
+    """|f(x_i) - y_i|, the fit tolerance, and what bounds the error of their difference."""
+    try:
+        tolerance = float(problem.fit_tolerance)
+    except OverflowError:
+        tolerance = np.inf
+    sizes = np.abs(estimates.targets) + tolerance
+    return (
+        np.abs(estimates.outputs - estimates.targets),
+        tolerance,
+        estimates.output_errors + 4 * UNIT * sizes + SMALLEST,
+    )
 
 
 def exact_objective(problem: Problem, network: Network, estimates: Estimates) -> Fraction | None:
@@ -101,10 +116,16 @@ def exact_objective(problem: Problem, network: Network, estimates: Estimates) ->
     if problem.goal is Goal.MAX_MARGIN:
         least, _ = least_margins(problem, network, estimates)
         return half_squared_norm(problem, network) / least if least > 0 else None
-    _, surely_missed = residuals(estimates)
+    _, surely_missed = residuals(problem, estimates)
     if surely_missed.any():
         return None
-    return half_squared_norm(problem, network) if tuple(outputs(problem, network)) == problem.data.targets else None
+    if problem.fit_tolerance == 0:
+        fits = tuple(outputs(problem, network)) == problem.data.targets
+    else:
+        apart, tolerance, errors = _apart(problem, estimates)
+        exact = outputs_at(problem, network, np.flatnonzero(~(apart < tolerance - errors)))
+        fits = all(abs(f - problem.data.targets[i]) <= problem.fit_tolerance for i, f in exact.items())
+    return half_squared_norm(problem, network) if fits else None
 
 
 def is_silent(problem: Problem, network: Network, estimates: Estimates, neuron: int) -> bool:

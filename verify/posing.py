@@ -12,6 +12,7 @@ from verify.counts import count
 from verify.errors import InputError
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, outputs
+from verify.values import rational
 
 __all__ = ["exchanged_classes", "pose"]
 
@@ -29,9 +30,13 @@ def pose(
     goal: Goal | str | None = None,
     bias: Bias | str | None = None,
     trained: Trained | str = Trained.BOTH,
+    fit_tol: object = None,
     notes: list[str] | None = None,
 ) -> Problem:
-    """The problem that a network and data stand for; what was chosen for the user is appended to `notes`."""
+    """The problem that a network and data stand for; what was chosen for the user is appended to `notes`.
+
+    fit_tol: min-norm fits every target within this; None: exactly.
+    """
     said = notes if notes is not None else []
     instance_of(
         Network, network, "network", "read it first, as in audit(read(model), data), or build it with Network.two_layer"
@@ -56,7 +61,21 @@ def pose(
     if network.architecture.bias and bias is None:
         said.append("hidden biases count in the norm (bias: penalised)")
     layers = _named(Trained, trained, "trained")
-    return Problem(dataset, network.architecture, goal=chosen, bias=mode, trained=layers)
+    within = Fraction(0) if fit_tol is None else a_fit_tolerance(fit_tol, chosen)
+    return Problem(dataset, network.architecture, goal=chosen, bias=mode, trained=layers, fit_tolerance=within)
+
+
+def a_fit_tolerance(value: object, goal: Goal) -> Fraction:
+    """The tolerance that a user gives for the targets, exactly."""
+    if goal is Goal.MAX_MARGIN:
+        raise InputError(
+            "fit_tol is given, but max-margin asks for a margin and meets no targets: leave it out, or ask for "
+            "min-norm, which fits the labels as numbers"
+        )
+    tolerance = rational(value, "fit_tol")
+    if tolerance < 0:
+        raise InputError(f"fit_tol is {tolerance!s:.60}; it must be at least 0, in the units of the targets")
+    return tolerance
 
 
 def _pair(data: object) -> Dataset:

@@ -90,7 +90,7 @@ class Problem(statement.Problem):
 
     def __init__(
         self, data: Dataset, architecture: statement.Architecture, *, goal: Goal, bias: Bias,
-        trained: Trained = Trained.BOTH,
+        trained: Trained = Trained.BOTH, fit_tolerance: object = 0,
     ) -> None:  # fmt: skip
         instance_of(Dataset, data, "data", "give a Dataset, such as Dataset(X, y)")
         instance_of(
@@ -109,8 +109,12 @@ class Problem(statement.Problem):
         for i, target in enumerate(data.targets):
             if goal is Goal.MAX_MARGIN and abs(target) != 1:
                 raise InputError(f"targets[{i}] is {target!s:.60}; max-margin needs targets 1 and -1")
+        tolerance = rational(fit_tolerance, "fit_tolerance")
+        if tolerance < 0 or (tolerance and goal is Goal.MAX_MARGIN):
+            why = "it must be at least 0" if tolerance < 0 else "max-margin has none: leave it out, or fit by min-norm"
+            raise InputError(f"fit_tolerance is {tolerance!s:.60}; {why}")
         with as_input_error():
-            super().__init__(data.inputs, data.targets, shape, goal, bias, trained)
+            super().__init__(data.inputs, data.targets, shape, goal, bias, trained, tolerance)
         self.__dict__["_data"] = data
 
     @property
@@ -128,8 +132,32 @@ class Problem(statement.Problem):
         """The problem that canonical JSON describes; InputError names the place of a fault."""
         with as_input_error(place, value):
             found: statement.Problem = reader(statement.Problem)(value)
-        data = Dataset(found.inputs, found.targets)
-        return cls(data, found.architecture, goal=found.goal, bias=found.bias, trained=found.trained)
+        return cls(
+            Dataset(found.inputs, found.targets),
+            found.architecture,
+            goal=found.goal,
+            bias=found.bias,
+            trained=found.trained,
+            fit_tolerance=found.fit_tolerance,
+        )
+
+    def posed_on(self, data: Dataset, *, architecture: statement.Architecture | None = None) -> Problem:
+        """The same question about other data, and networks of another shape when one is given."""
+        shape = self.architecture if architecture is None else architecture
+        return Problem(
+            data, shape, goal=self.goal, bias=self.bias, trained=self.trained, fit_tolerance=self.fit_tolerance
+        )
+
+    def within(self, fit_tolerance: object) -> Problem:
+        """The same data and question with another fit tolerance."""
+        return Problem(
+            self.data,
+            self.architecture,
+            goal=self.goal,
+            bias=self.bias,
+            trained=self.trained,
+            fit_tolerance=fit_tolerance,
+        )
 
 
 def outputs(problem: statement.Problem, network: statement.Network) -> list[Fraction]:
@@ -143,11 +171,12 @@ def objective(problem: statement.Problem, network: statement.Network) -> Fractio
 
     max-margin: 1/2 ||theta||^2 / m^(2/L) with the least margin m = min y_i f(x_i) > 0, L trained layers: the value of
     the network scaled to margin 1. None also when that is not rational (L >= 3).
-    min-norm: 1/2 ||theta||^2 when f(x_i) = y_i for all i.
+    min-norm: 1/2 ||theta||^2 when |f(x_i) - y_i| is at most the fit tolerance for all i.
     """
     values = statement.outputs(problem, network)
     if problem.goal is Goal.MIN_NORM:
-        return half_squared_norm(problem, network) if values == problem.targets else None
+        fits = all(abs(f - y) <= problem.fit_tolerance for f, y in zip(values, problem.targets, strict=True))
+        return half_squared_norm(problem, network) if fits else None
     margin = min(y * value for y, value in zip(problem.targets, values, strict=True))
     degree = len(network.architecture.layers) - (problem.trained is Trained.HIDDEN)
     if margin <= 0 or degree not in (1, 2):

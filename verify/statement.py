@@ -4,7 +4,9 @@
 
 A bias is the last column of A_1, met by a coordinate 1 appended to x.
 
-    max-margin:  min 1/2 ||theta||^2  subject to  y_i f(x_i) >= 1, y_i = ±1        min-norm:  ... f(x_i) = y_i
+    max-margin:  min 1/2 ||theta||^2  subject to  y_i f(x_i) >= 1, y_i = ±1        min-norm:  ... |f(x_i) - y_i| <= eps
+
+eps = 0, interpolation, unless the problem states a fit tolerance.
 
 theta is all parameters (or the hidden ones), without the biases when these are free.
 
@@ -179,9 +181,11 @@ class Problem(Record):
     """Data, architecture, goal, bias mode and trained layers, but no weights.
 
     inputs: the points x_i, shape (n, d).   targets: y_i, length n.
+    fit_tolerance: eps >= 0, 0 for max-margin: every network with |f(x_i) - y_i| <= eps at all points fits.
     """
 
     SCHEMA = "problem-1"
+    OMITTED = ("fit_tolerance",)
 
     inputs: tuple[tuple[Fraction, ...], ...]
     targets: tuple[Fraction, ...]
@@ -189,6 +193,7 @@ class Problem(Record):
     goal: Goal
     bias: Bias
     trained: Trained
+    fit_tolerance: Annotated[Fraction, not_negative] = Fraction(0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -199,6 +204,8 @@ class Problem(Record):
             require(abs(y) == 1 or self.goal is Goal.MIN_NORM, f"targets[{i}]", "must be 1 or -1 for max-margin")
         require(self.trained is Trained.BOTH or len(rest) > 0, "trained", "is hidden layers, of which there are none")
         require(first.bias is (self.bias is not Bias.NONE), "bias", "does not go with the first layer")
+        is_met = self.fit_tolerance == 0 or self.goal is Goal.MIN_NORM
+        require(is_met, "fit_tolerance", "must be left out for max-margin, whose margin has its scale from the network")
 
     @cached_property
     def rows(self) -> Rows:

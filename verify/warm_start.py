@@ -75,6 +75,7 @@ def _difference(theirs: Problem, ours: Problem, folder: str) -> str:
         "another goal": theirs.goal is not ours.goal,
         "another bias mode": theirs.bias is not ours.bias,
         "another slope": shapes[0].slope != shapes[1].slope,
+        "another fit tolerance": theirs.fit_tolerance != ours.fit_tolerance,
     }
     found = [what for what, differs in differences.items() if differs]
     if not found:

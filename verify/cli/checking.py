@@ -155,7 +155,7 @@ def _compared(
     if data is not None:
         points = read_data(data, target=target, as_stored=problem.goal is Goal.MIN_NORM, classes=classes)
         try:
-            rebuilt = Problem(points, architecture, goal=problem.goal, bias=problem.bias, trained=problem.trained)
+            rebuilt = problem.posed_on(points)
         except InputError as error:
             yield False, data, f"not the data of the certificates: {error}"
             return

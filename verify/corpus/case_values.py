@@ -14,6 +14,7 @@ def case_value(
     problem: Problem, network: Network, *, comment: str, source: str, flags: Sequence[str]
 ) -> dict[str, object]:
     """The case that expects nothing yet; the network in the shorthand where it has depth 2 and shares no weights."""
+    within = {"fit_tolerance": str(problem.fit_tolerance)} if problem.fit_tolerance else {}
     return {
         "schema": "case-1",
         "comment": comment,
@@ -26,6 +27,7 @@ def case_value(
             "slope": str(problem.architecture.slope),
             "inputs": [[str(x) for x in row] for row in problem.data.inputs],
             "targets": [str(y) for y in problem.data.targets],
+            **within,
         },
         "network": network.to_json() if network.architecture.limits() else _shorthand(network),
         "expect": {},

@@ -111,7 +111,7 @@ def _wrong(problem: Problem, network: Network, estimates: Estimates, margins: Ar
 
 
 def _missed(problem: Problem, network: Network, estimates: Estimates) -> tuple[tuple[int, ...], int | None]:
-    apart, sure = residuals(estimates)
+    apart, sure = residuals(problem, estimates)
     exact = outputs_at(problem, network, np.flatnonzero(~sure))
     missed = sorted(
         [*map(int, np.flatnonzero(sure)), *(i for i, value in exact.items() if value != problem.data.targets[i])]

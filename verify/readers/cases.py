@@ -5,8 +5,9 @@
      "network": {"W": [[...]], "v": [...]},
      "expect": {"fits": "proved", ..., "bracket": ["1.940284", "1.940286"], "infeasible": false}}
 
-The problem may say `"trained": "hidden"`, and holds the slope; the network is in the shorthand (with `b`, `masks`) or a
-canonical `network-1`. The numbers of a bracket may be decimals: they bound a result and are no input.
+The problem may say `"trained": "hidden"` and, for min-norm, `"fit_tolerance": "1/100"`, and holds the slope; the
+network is in the shorthand (with `b`, `masks`) or a canonical `network-1`. The numbers of a bracket may be decimals:
+they bound a result and are no input.
 """
 
 from __future__ import annotations
@@ -81,15 +82,19 @@ def read_case(content: bytes, place: str) -> Case:
 
 def _problem(given: object, given_network: object, place: str) -> tuple[Problem, Network]:
     here = f"{place}: problem"
-    value = _members(given, here, required=("goal", "bias", "slope", "inputs", "targets"), optional=("trained",))
+    value = _members(
+        given, here, required=("goal", "bias", "slope", "inputs", "targets"), optional=("trained", "fit_tolerance")
+    )
     goal, bias = _choice(Goal, value["goal"], f"{here}.goal"), _choice(Bias, value["bias"], f"{here}.bias")
     trained = _choice(Trained, value.get("trained", "both"), f"{here}.trained")
     slope = in_range(Fraction(number(value["slope"], f"{here}.slope")), f"{here}.slope")
     with naming(place):
         data = Dataset(matrix(value["inputs"], "problem.inputs"), vector(value["targets"], "problem.targets"))
+    within = Fraction(number(value["fit_tolerance"], f"{here}.fit_tolerance")) if "fit_tolerance" in value else 0
     network = _network(given_network, f"{place}: network", slope)
     with naming(place):
-        return Problem(data, network.architecture, goal=goal, bias=bias, trained=trained), network
+        shape = network.architecture
+        return Problem(data, shape, goal=goal, bias=bias, trained=trained, fit_tolerance=within), network
 
 
 def _network(given: object, place: str, slope: Fraction) -> Network:

@@ -10,7 +10,7 @@ from math import gcd, lcm
 from verify.claims import Instance
 from verify.errors import InputError
 from verify.network import Network
-from verify.problem import Bias, Dataset, Problem
+from verify.problem import Bias, Dataset
 
 __all__ = ["reduced"]
 
@@ -71,7 +71,7 @@ def _made(
             b=[row[-1] for row in hidden] if has_bias else None,
         )  # fmt: skip
         data = Dataset(inputs, targets)
-        posed = Problem(data, network.architecture, goal=problem.goal, bias=problem.bias, trained=problem.trained)
+        posed = problem.posed_on(data, architecture=network.architecture)
     except InputError:
         return None
     return Instance(posed, network)
