@@ -165,9 +165,8 @@ def lowered(problem: Problem, proof: LowerBound) -> LowerBound:
     needed = 0.0
     for tree in proof.trees:
         for _, leaf, path in naive.walk(tree):
-            p, offset = naive.leaf_line(problem, proof, tree, leaf, path)
-            size = float(sum(p[c] ** 2 for c in naive.counted(problem))) ** 0.5
-            needed = max(needed, size + float(offset))
+            square, offset = naive.leaf_bound(problem, proof, tree, leaf, path)
+            needed = max(needed, float(square) ** 0.5 + float(offset))
     return rescaled(problem, proof, beta=Fraction(needed) * (1 - Fraction(1, 2**30)))
 
 

@@ -5,7 +5,7 @@ Exact where the numbers are Fractions; nothing is taken from `verify` but the da
 
 from fractions import Fraction
 from itertools import product
-from math import isqrt
+from math import floor, isqrt
 
 import numpy as np
 
@@ -192,11 +192,30 @@ def case(problem, proof, tree):
     return problem.mask_classes[k // 2], 1 - 2 * (k % 2)
 
 
+def bias_range(problem, proof, mask, sense):
+    """(o, B): s h(w, b) <= beta |w| for |b + o.w| <= B |w| shows it for all b; B is None where it does not.
+
+    (0, 0) without a free bias in the mask. Far out all points are on, or all off: h grows there with sum c_i times b.
+    """
+    inner, rows = [c for c in mask if c in counted(problem)], [lifted(problem)[i] for i, _ in proof.multipliers]
+    centre = [Fraction(0)] * len(lifted(problem)[0])
+    if len(inner) == len(mask):
+        return centre, Fraction(0)
+    for c in inner:
+        ends = [row[c] for row in rows]
+        centre[c] = (min(ends, default=0) + max(ends, default=0)) / 2
+    slope = sense * sum((signs(problem)[i] * weight for i, weight in proof.multipliers), Fraction(0))
+    if slope > 0 or problem.architecture.slope * slope < 0:
+        return centre, None
+    return centre, max(upper_root(sum((row[c] - centre[c]) ** 2 for c in inner)) for row in rows)
+
+
 def leaf_terms(problem, proof, tree, leaf, path):
     """(i, c_i, e_i, t_i, R_i) for each multiplier of a leaf: c_i s(z) <= (a c_i + t_i) z + R_i |u| on its cell."""
     a, factors, rows = problem.architecture.slope, signs(problem), lifted(problem)
     mask, sense = case(problem, proof, tree)
     inner, ranges = [c for c in mask if c in counted(problem)], {listed[:2]: listed[2] for listed in leaf.ranges}
+    centre, reach = bias_range(problem, proof, mask, sense)
     terms = []
     for (i, weight), slope in zip(proof.multipliers, leaf.slopes, strict=True):
         c = sense * factors[i] * weight
@@ -204,7 +223,8 @@ def leaf_terms(problem, proof, tree, leaf, path):
         t = e if slope == "e" else Fraction(slope, proof.denominator)
         offset = Fraction(0)
         if i not in path and c > 0:
-            size = upper_root(sum(rows[i][column] ** 2 for column in inner)) * proof.denominator
+            size = upper_root(sum((rows[i][column] - centre[column]) ** 2 for column in inner)) + (reach or 0)
+            size *= proof.denominator
             left, right = (Fraction(ranges.get((i, end), size), proof.denominator) for end in "-+")
             offset = max(t * left, (e - t) * right)
         terms.append((i, c, e, t, offset))
@@ -228,22 +248,55 @@ def leaf_line(problem, proof, tree, leaf, path):
     return p, offset
 
 
-def closes(problem, proof, tree, leaf, path):
+def leaf_bound(problem, proof, tree, leaf, path):
+    """(||p_w||^2, R + |p_b| B) from the points as `bias_range` shifts them; None for p_b != 0 where there is no B."""
     p, offset = leaf_line(problem, proof, tree, leaf, path)
-    return offset <= proof.beta and sum(p[c] ** 2 for c in counted(problem)) <= (proof.beta - offset) ** 2
+    centre, reach = bias_range(problem, proof, *case(problem, proof, tree))
+    inner = counted(problem)
+    outer = sum((p[c] for c in range(len(p)) if c not in inner), Fraction(0))
+    if reach is None and outer:
+        return None
+    return sum((p[c] - outer * centre[c]) ** 2 for c in inner), offset + abs(outer) * (reach or 0)
 
 
-def range_square(problem, proof, tree, listed, path):
-    """||±x + sum m_k s_k x_k||^2 over the counted columns, times denominator^2."""
-    rows, (mask, _) = lifted(problem), case(problem, proof, tree)
+def closes(problem, proof, tree, leaf, path):
+    found = leaf_bound(problem, proof, tree, leaf, path)
+    return found is not None and found[1] <= proof.beta and found[0] <= (proof.beta - found[1]) ** 2
+
+
+def is_in_range(problem, proof, tree, u):
+    """Whether |b + o.w| <= B ||w|| for u = (w, b), where the leaves of a tree speak of u; of every u without B."""
+    mask, sense = case(problem, proof, tree)
+    centre, reach = bias_range(problem, proof, mask, sense)
+    inner = [c for c in mask if c in counted(problem)]
+    if len(inner) == len(mask) or reach is None:
+        return True
+    return (u[-1] + times(centre, u)) ** 2 <= reach**2 * sum((u[c] ** 2 for c in inner), Fraction(0))
+
+
+def range_needed(problem, proof, tree, listed, path):
+    """(||z_w||^2, |z_b| B) of z = ±x + sum m_k s_k x_k, both in units of the denominator."""
+    rows, (mask, sense) = lifted(problem), case(problem, proof, tree)
+    centre, reach = bias_range(problem, proof, mask, sense)
     point, end, _, weights = listed
-    vector = [int(end + "1") * proof.denominator * value for value in rows[point]]
+    vector = [int(end + "1") * proof.denominator * (x - o) for x, o in zip(rows[point], centre, strict=True)]
     for k, weight in weights:
-        vector = [value + weight * path[k] * other for value, other in zip(vector, rows[k], strict=True)]
-    return sum((vector[c] ** 2 for c in mask if c in counted(problem)), Fraction(0))
+        vector = [z + weight * path[k] * (x - o) for z, x, o in zip(vector, rows[k], centre, strict=True)]
+    inner = counted(problem)
+    square = sum((vector[c] ** 2 for c in mask if c in inner), Fraction(0))
+    return square, (reach or 0) * sum(abs(vector[c]) for c in mask if c not in inner)
 
 
-def root_below(square):
-    """The largest whole number whose square is below; -1 for 0."""
-    guess = isqrt(square.numerator // square.denominator)
-    return guess if guess * guess < square else guess - 1
+def is_range(problem, proof, tree, listed, path):
+    """Whether the bound of a listed range is at least ||z_w|| + |z_b| B."""
+    square, outer = range_needed(problem, proof, tree, listed, path)
+    return listed[2] >= outer and square <= (listed[2] - outer) ** 2
+
+
+def range_below(problem, proof, tree, listed, path):
+    """The largest whole number that is too small to be the bound of the range."""
+    square, outer = range_needed(problem, proof, tree, listed, path)
+    bound = floor(upper_root(square) + outer) + 1
+    while is_range(problem, proof, tree, (*listed[:2], bound, listed[3]), path):
+        bound -= 1
+    return bound

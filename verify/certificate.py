@@ -475,14 +475,32 @@ def _leaves(nodes: Sequence[Any], place: str, known: Mapping[Any, int], allowed:
     require(is_whole, place, "a subtree is missing")
 
 
+def centred(rows: Sequence[Sequence[Fraction]], counted: int) -> list[list[Fraction]]:
+    """The rows without the midpoint of their bounding box, in the first `counted` columns."""
+    middle = [(min(column) + max(column)) / 2 for column in zip(*rows, strict=True)][:counted]
+    return [[*map(sub, row, middle), *row[counted:]] for row in rows]
+
+
 class _Side:
     """s h(u) = sum_i c_i s(x_i.u) on the columns of one mask class, s = +1 or -1, in integers over a few units.
 
     x_i = rows[k] / row_unit, k = points[i];   c_i a = base[k] / unit;   c_i (1 - a) = excess[k] / unit;
-    ||x_i|| <= sizes[i] / (denominator size_unit), none with a free bias;   t / denominator = t step / unit for slopes.
-    counted: how many columns count in the norm; a free bias is the one after.
-    A leaf with p = P / (unit row_unit), R = O / (unit denominator size_unit) closes when whole - rate O >= scale ||P||.
+    |x_i.u| <= sizes[i] / (denominator size_unit) ||u||;   t / denominator = t step / unit for slopes.
+    counted: how many columns count in the norm; a free bias is the one after.   reach: B size_unit, None if unused.
+    A leaf with p = P / (unit row_unit), R = O / (unit denominator size_unit) closes when whole - rate O - scale B |P_b|
+    is at least scale ||P_w||.
     known: signs of points that hold in advance.   cells: sides of the points for directions that leaves may name.
+
+    With a free bias, u = (w, b) and ||u|| = ||w||, and s h(u) <= beta ||w|| is shown for |b| <= B ||w|| alone, B >=
+    ||x_i|| for all listed points. That is enough, at each end, if (i) s C <= 0 at the end b > 0, s a C >= 0 at the end
+    b < 0, with C = sum c_i, or (ii) a known sign forbids that all listed points are ON there, or all OFF: say b > B
+    ||w||. All listed points are ON at (w, b), so it is in the cone only if no known sign is OFF, and (i) is what is
+    left; as x_i.w + B ||w|| >= 0 the point (w, B ||w||) is then in the cone, and s h(w, b) = s h(w, B ||w||) + (b - B
+    ||w||) s C <= beta ||w||. At b < -B ||w|| all are OFF, and s h(w, b) = s h(w, -B ||w||) + (b + B ||w||) s a C. This
+    holds for w = 0, where h(0, B ||w||) = 0. C = 0 is enough for (i). Where neither holds there is no B, and p and the
+    vectors of ranges must have no part along the bias.
+    The points are taken from the midpoint o of their bounding box: x_i.w + b = (x_i - o).w + (b + o.w), and (w, b)
+    -> (w, b + o.w) is a bijection that keeps ||w||, every cell, and every linear relation between the x_i.
     """
 
     def __init__(
@@ -491,6 +509,9 @@ class _Side:
         mask, known, sign = case
         off, on = problem.architecture.slope.as_integer_ratio()
         rows = [[problem.rows[i][column] for column in mask] for i in c]
+        self.counted = sum(column in problem.norm_columns for column in mask)
+        has_bias = self.counted < len(mask)
+        rows = centred(rows, self.counted) if has_bias else rows
         self.rows, self.row_unit = common_integers(rows)
         (signed,), unit = common_integers([[sign * value for value in c.values()]])
         self.points = {i: k for k, i in enumerate(c)}
@@ -501,13 +522,22 @@ class _Side:
         self.denominator, self.step = dual.denominator, on * unit
         self.base = [off * dual.denominator * z for z in signed]
         self.excess = [(on - off) * dual.denominator * z for z in signed]
-        self.counted = sum(column in problem.norm_columns for column in mask)
         (sizes,), self.size_unit = common_integers([[sqrt_upper(squared_norm(row[: self.counted])) for row in rows]])
-        is_bounded = self.counted == len(mask)
-        self.sizes = {i: size * dual.denominator for i, size in zip(c, sizes, strict=True) if is_bounded}
+        self.reach = self._reach(sum(signed), off, sizes) if has_bias else 0
+        self.sizes: dict[int, int] = {}
+        if self.reach is not None:
+            self.sizes = {i: (z + self.reach) * dual.denominator for i, z in zip(c, sizes, strict=True)}
         whole = dual.beta * dual.denominator * self.step * self.row_unit
         rate = Fraction(self.row_unit, dual.denominator * self.size_unit)
-        ((self.whole, self.rate),), self.scale = common_integers([[whole, rate]])
+        ((self.whole, self.rate, self.lever),), self.scale = common_integers(
+            [[whole, rate, Fraction(self.reach or 0, self.size_unit)]]
+        )
+
+    def _reach(self, total: int, off: int, sizes: Sequence[int]) -> int | None:
+        """B over size_unit where s h(u) needs to be bounded for |b| <= B ||w|| only; total: s C up to a factor > 0."""
+        sides = {*self.known.values()}
+        is_enough = (total <= 0 or -1 in sides) and (off * total >= 0 or 1 in sides)
+        return max(sizes, default=0) if is_enough else None
 
     def check(self, nodes: Nodes) -> None:
         """Whether the nodes are one whole binary tree whose leaves all prove the bound: their cells cover the cone.
@@ -534,7 +564,8 @@ class _Side:
         As c_i s(z) = a c_i z + e_i max(z, 0), this is e_i max(z, 0) <= t_i z + R_i ||u||. It holds with R_i = 0 where
         z >= 0 if t_i >= e_i; where z <= 0 if t_i <= 0; anywhere if e_i <= t_i <= 0; and anywhere if 0 <= t_i <= e_i
         with R_i = max(t_i l_i, (e_i - t_i) r_i), -l_i ||u|| <= z <= r_i ||u||. Then p = sum q_i x_i and R = sum R_i.
-        The norm leaves a free bias out, so p must have none.
+        The norm leaves a free bias out: with |b| <= B ||w||, ||p_w|| + |p_b| B is in the place of ||p||, and ||x_i|| +
+        B is a range of x_i; without B there is no such range, and p_b must be 0.
         """
         require(len(leaf.slopes) == len(self.rows), f"{place}.slopes", f"must be {len(self.rows)}, one for each point")
         bounds = {listed[:2]: self._range(listed, path, f"{place}.ranges[{k}]") for k, listed in enumerate(leaf.ranges)}
@@ -553,15 +584,17 @@ class _Side:
                 offset += max(t * (left or 0), (excess - t) * (right or 0))
             slopes.append(base + t)
         p = _combine(slopes, self.rows)
-        require(not any(p[self.counted :]), f"{place}.slopes", "p has a part along the free bias")
-        gap = self.whole - self.rate * offset
-        require(gap >= 0 and self.scale**2 * sum(map(mul, p, p)) <= gap**2, place, "does not close: ||p|| + R > beta")
+        head, bias = p[: self.counted], p[self.counted :]
+        require(self.reach is not None or not any(bias), f"{place}.slopes", "p has a part along the free bias")
+        gap = self.whole - self.rate * offset - self.lever * sum(map(abs, bias))
+        is_closed = gap >= 0 and self.scale**2 * sum(map(mul, head, head)) <= gap**2
+        require(is_closed, place, "does not close: ||p|| + R > beta")
 
     def _range(self, listed: Range, path: Mapping[int, int], place: str) -> int:
         """r over denominator * size_unit, when x.u <= r ||u|| on the cell, x = ±x_i.
 
         Checks r >= ||x + sum m_k s_k x_k||, m_k >= 0: as s_k x_k.u >= 0 on the cell, x.u is at most the product of u
-        with that vector. The norm leaves a free bias out, so the vector must have none.
+        with that vector z. With a free bias, r - |z_b| B >= ||z_w|| for |b| <= B ||w||, and without B z_b must be 0.
         """
         point, end, bound, terms = listed
         are_decided = all(i in path and weight >= 0 for i, weight in terms)
@@ -570,7 +603,10 @@ class _Side:
         require(bound >= 0 and are_decided, place, "must have numbers >= 0, and weights only on points decided here")
         factors = [self.denominator if end == "+" else -self.denominator, *(weight * path[i] for i, weight in terms)]
         vector = _combine(factors, [self.rows[self.points[i]] for i in (point, *(i for i, _ in terms))])
-        is_range = not any(vector[self.counted :]) and sum(map(mul, vector, vector)) <= (bound * self.row_unit) ** 2
+        head, bias = vector[: self.counted], vector[self.counted :]
+        room = bound * self.row_unit * self.size_unit - (self.reach or 0) * sum(map(abs, bias))
+        is_range = room >= 0 and sum(map(mul, head, head)) * self.size_unit**2 <= room**2
+        is_range = is_range and (self.reach is not None or not any(bias))
         require(is_range, place, "is larger, or has a part along the free bias")
         return bound * self.size_unit
 

@@ -785,47 +785,45 @@ def test_numbers_that_are_too_long_together_are_refused_soon() -> None:
     assert result.reason.startswith("300 numbers have a common denominator of over")
 
 
-def test_a_free_bias_must_not_enter_the_bound() -> None:
-    # x = -1, 1 with labels -1, 1, linear in the bias: c = (-1, 1), h(w, b) = s(w + b) - s(-w + b).
+def test_a_free_bias_enters_the_bound_by_its_range() -> None:
+    # x = -1, 1 with labels -1, 1: c = (-1, 1), h(w, b) = s(w + b) - s(-w + b), at most 2 |w|, from |b| = |w| on; B = 1.
     network = Network.two_layer([[1]], [1], b=[0])
     problem = max_margin(network, [[-1], [1]], [-1, 1], Bias.FREE)
-    beta = Fraction(2)
 
-    def bound(leaf: Bound, multipliers: Sequence[object] = (1, 1)) -> LowerBound:
+    def bound(leaf: Bound, multipliers: Sequence[object] = (1, 1), beta: Fraction = Fraction(2)) -> LowerBound:
         values = sparse(fractions(multipliers))
         value = sum(q for _, q in values) / beta
         plus = (1, leaf, Bound((0, 0)))
         minus = (0, Bound(("e", -1)), Bound((0, 0)))
         return LowerBound(multipliers=values, beta=beta, bracket=(value, None), denominator=1, trees=(plus, minus))
 
-    accept(problem, None, bound(Bound((-1, 1))))
-    refuse(problem, None, bound(Bound((0, 1))), "trees[0][1].slopes")
+    for leaf, size in ((Bound((-1, 1)), 2), (Bound((0, 1)), 2), (Bound((0, 2)), 4), (Bound((-1, 2)), 4)):
+        accept(problem, None, bound(leaf, beta=Fraction(size)))  # p = (2, 0), (1, 1), (2, 2), (3, 1)
+        less = bound(leaf, beta=size - Fraction(1, 10**20))
+        refuse(problem, None, less, "trees[0][1]")
     refuse(problem, None, bound(Bound((-1, 1)), (1, 2)), "trees[0][1].slopes[1]")
-    # A chord at the undecided point 1 (slope 0 above, so r is needed): without a listed range, with one that has a
-    # bias part, and with one that has none.
-    chord = Bound((0, 0), ends(1, 0, 2))
-    for leaf, place in (
-        (Bound((0, 0)), "trees[0][1].ranges"),
-        (chord, "trees[0][1].ranges[0]"),
-        (replace(chord, ranges=ends(1, 0, 2, (), ((0, 1),))), "trees[0][1].ranges[0]"),
-        (replace(chord, slopes=(0, 1)), "trees[0][1].ranges[0]"),
-        (Bound((0, 1)), "trees[0][1].ranges"),
+    # A chord at the undecided point 1 (slope 0 above, so r is needed): without a listed range it is |x| + B = 2.
+    proof = bound(Bound((-1, 1)))
+    for listed, place in (
+        ((), None),
+        (ends(1, 0, 2), None),
+        (ends(1, 0, 1), "trees[0][1].ranges[0]"),
+        (ends(1, 0, 2, (), ((0, 1),)), None),  # (0, 2) where x_0.u >= 0, (2, 0) where it is <= 0
+        (ends(1, 0, 1, (), ((0, 1),)), "trees[0][1].ranges[0]"),
+        (ends(1, 0, 3), "trees[0][1]"),  # a range that is true, and R = 3
     ):
-        tree = (0, leaf, leaf)
-        proof = bound(Bound((-1, 1)))
-        refuse(problem, None, replace(proof, trees=(tree, proof.trees[1])), place)
-    good = Bound((0, 0), ends(1, 0, 2, (), ((0, 1),)))
-    tree = (0, Bound((-1, "e"), chord.ranges), good)
-    refuse(
-        problem,
-        None,
-        replace(bound(Bound((-1, 1))), trees=(tree, bound(good).trees[1])),
-        "trees[0][1].ranges[0]",
-    )
-    tree = (0, 1, Bound((-1, 1)), Bound((-1, 1)), good)
-    refuse(problem, None, replace(bound(Bound((-1, 1))), trees=(tree, bound(good).trees[1])), "trees[0][3].slopes[1]")
-    tree = (0, 1, Bound((-1, 1)), Bound((0, 0)), good)
-    accept(problem, None, replace(bound(Bound((-1, 1))), trees=(tree, bound(good).trees[1])))
+        leaf = Bound((0, 0), listed)
+        changed = replace(proof, trees=((0, leaf, leaf), proof.trees[1]))
+        if place is None:
+            accept(problem, None, changed)
+        else:
+            refuse(problem, None, changed, place)
+    tree = (0, Bound((0, 1)), Bound((0, 0)))
+    refuse(problem, None, replace(proof, trees=(tree, proof.trees[1])), "trees[0][1]")
+    tree = (0, 1, Bound((-1, 1)), Bound((-1, 1)), Bound((0, 0)))
+    refuse(problem, None, replace(proof, trees=(tree, proof.trees[1])), "trees[0][3].slopes[1]")
+    tree = (0, 1, Bound((-1, 1)), Bound((0, 0)), Bound((0, 0)))
+    accept(problem, None, replace(proof, trees=(tree, proof.trees[1])))
 
 
 def test_an_empty_support_bounds_by_zero() -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 
+import numpy as np
 import pytest
 
 from tests import forging, naive
@@ -248,8 +249,8 @@ def is_true(problem, proof, k):
 
 def allowed(problem, proof, tree, leaf, path):
     for listed in leaf.ranges:
-        _, _, bound, weights = listed
-        if any(k not in path for k, _ in weights) or bound**2 < naive.range_square(problem, proof, tree, listed, path):
+        _, _, _, weights = listed
+        if any(k not in path for k, _ in weights) or not naive.is_range(problem, proof, tree, listed, path):
             return False
     listed = {entry[0] for entry in leaf.ranges}
     for i, c, e, t, _ in naive.leaf_terms(problem, proof, tree, leaf, path):
@@ -354,10 +355,10 @@ def test_21_gordan_with_a_point_that_the_mask_hides():
 
 @every_range
 def test_9_a_range_bound_below_the_true_range(case):
-    """The largest whole number whose square is below that of the vector."""
+    """The largest whole number that is below the norm of the vector, with a free bias |z_b| B more."""
     problem, proof = given(case)
     for k, node, q, listed, path in ranges(proof)[::2]:
-        below = naive.root_below(naive.range_square(problem, proof, proof.trees[k], listed, path))
+        below = naive.range_below(problem, proof, proof.trees[k], listed, path)
         if below >= 0:
             refused(problem, None, with_range(proof, k, node, q, bound=below), f"trees[{k}][{node}].ranges[{q}]")
 
@@ -369,7 +370,7 @@ def test_9_a_range_whose_vector_is_another(case):
     for k, node, q, listed, path in ranges(proof)[::2]:
         tree, (point, end, bound, weights) = proof.trees[k], listed
         fewer = (point, end, bound, weights[1:])
-        if weights and naive.range_square(problem, proof, tree, fewer, path) > bound**2:
+        if weights and not naive.is_range(problem, proof, tree, fewer, path):
             refused(problem, None, with_range(proof, k, node, q, terms=weights[1:]), f"trees[{k}][{node}].ranges[{q}]")
 
 
@@ -479,36 +480,103 @@ def test_10_points_that_look_opposite_in_floats():
 # ------------------------------------------------------------------------------------------------- 22
 
 
-def test_22_free_bias_p_with_a_part_along_the_bias():
-    problem, proof = given(forging.free)
-    for term in terms(problem, proof, decided=1)[::4]:
-        forged = with_slope(proof, term.tree, term.node, term.term, int(term.t) + 1)
-        refused(problem, None, forged, f"trees[{term.tree}][{term.node}].slopes")
+def line(*, first=1, second=-1, beta=2, sides=(), slope=0, masks=None):
+    """A lower bound for x = 0 and 1 on the line with a free bias, multipliers such that c = (first, second).
+
+    h(w, b) = first s(b) + second s(w + b). Taken from their midpoint the points are -1/2 and 1/2, so that B = 1/2, and
+    |h| <= |w| for c = (1, -1).
+    """
+    network = Network.two_layer([[-1], [1]], [1, -1], b=[1, 0], slope=slope)
+    problem = Problem(Dataset([[0], [1]], [1, -1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.FREE)
+    proof = LowerBound(
+        multipliers=((0, Fraction(first)), (1, Fraction(-second))),
+        beta=Fraction(beta),
+        bracket=((Fraction(first) - second) / beta, None),
+        denominator=2,
+        trees=tuple(sides),
+    )
+    return problem, proof
 
 
-def test_22_free_bias_multipliers_that_do_not_balance():
+def test_22_free_bias_one_leaf_with_the_bias_range():
+    """c_0 = 1 with t = 1/2 over |z| <= 1/2 + B = 1: R = 1/2; c_1 = -1 with t = -1/2: p = (-1/2, 0), and 1 in all.
+
+    With t = 0 instead p = (-1/4, 1/2) from the midpoint: 1/4 + B/2 + 1/2 = 1 as well.
+    """
+    for slopes, other in (((1, -1), (-1, 1)), ((1, 0), (0, 1))):
+        problem, proof = line(beta=1, sides=[[Bound(slopes)], [Bound(other)]])
+        accepted(problem, None, proof)
+        assert largest_on_the_line(1, -1) == pytest.approx(1)
+        less = rescaled(problem, proof, beta=1 - Fraction(1, 10**30))
+        refused(problem, None, less, "trees[0][0]")
+        refused(problem, None, with_node(proof, 0, 0, Bound((slopes[0] + 1, slopes[1]))), "trees[0][0]")
+
+
+def largest_on_the_line(first, second):
+    """sup h / |w| for w = ±1, biases of all sizes."""
+    biases = np.concatenate([np.linspace(-3, 3, 601), [-1e6, 1e6]])
+    values = [first * np.maximum(biases, 0) + second * np.maximum(w + biases, 0) for w in (1, -1)]
+    return max(abs(part).max() for part in values)
+
+
+@pytest.mark.parametrize("slope", [0, Fraction(1, 3)])
+@pytest.mark.parametrize("step", [Fraction(1, 10**30), Fraction(1, 2)])
+def test_22_free_bias_multipliers_that_do_not_balance(slope, step):
+    """h grows without end with the bias: no tree may pass, whatever the leaves; the old rule asks for p_b = 0."""
+    for heavier in ({"first": 1 + step}, {"second": -1 - step}):
+        for leaf in (Bound((1, -1)), Bound((1, 0)), Bound(("e", "e")), Bound((0, 0))):
+            for nodes in ([leaf], [0, leaf, leaf], [1, leaf, leaf]):
+                problem, proof = line(beta=100, sides=[nodes, nodes], slope=slope, **heavier)
+                refused(problem, None, proof, re.compile(r"trees\[\d\]\[\d\].*"))
     problem, proof = given(forging.free)
     for q, (i, weight) in enumerate(proof.multipliers):
-        heavier = (*proof.multipliers[:q], (i, weight + Fraction(1, 10**15)), *proof.multipliers[q + 1 :])
+        heavier = (*proof.multipliers[:q], (i, weight + step), *proof.multipliers[q + 1 :])
         refused(problem, None, rescaled(problem, proof, multipliers=heavier), re.compile(r"trees\[\d\]\[.*"))
 
 
+def test_22_free_bias_without_a_range_where_the_sum_has_the_wrong_sign():
+    """c = (1, -3/2): for s = 1 the end where all are ON is harmless, the other one only for a ReLU."""
+    leaf, other = Bound((1, -1)), Bound((-1, 1))
+    relu = line(second=Fraction(-3, 2), beta=3, sides=[[leaf], [other]])
+    refused(*with_none(relu), "trees[1][0].ranges")
+    leaky = line(second=Fraction(-3, 2), beta=3, sides=[[leaf], [other]], slope=Fraction(1, 3))
+    refused(*with_none(leaky), "trees[0][0].ranges")
+    accepted(*with_none(line(beta=3, sides=[[leaf], [other]], slope=Fraction(1, 3))))
+
+
+def with_none(found):
+    """Arguments for `refused` without a network."""
+    problem, proof = found
+    return problem, None, proof
+
+
 def test_22_free_bias_chords():
+    """Ranges by points decided here; their vector may have a part along the bias, which costs B."""
     problem, network, proof = forging.chords()
     accepted(problem, None, proof)
     assert naive.objective(problem, network) >= proof.bracket[0]
     for k, one in enumerate((0, 1)):
         for node in (1, 2):
             here = f"trees[{k}][{node}].ranges"
-            leaf = proof.trees[k][node]
-            refused(problem, None, with_node(proof, k, node, replace(leaf, ranges=())), here)
-            for weights in (
-                (),
-                ((1 - one, 2),),
-            ):  # the vectors keep a part along the bias: bounds of any size are wrong
-                forged = with_range(proof, k, node, 0, terms=weights, bound=10**6)
+            listed = proof.trees[k][node].ranges[0]
+            path = next(path for place, _, path in naive.walk(proof.trees[k]) if place == node)
+            for weights, least in (((), 1), (((1 - one, 2),), 2), (((1 - one, 1),), 1)):  # 1/2 + B, 3/2 + B, 1 + 0
+                wide = (*listed[:2], least, weights)
+                assert naive.range_below(problem, proof, proof.trees[k], wide, path) == least - 1
+                forged = with_range(proof, k, node, 0, terms=weights, bound=least - 1)
                 refused(problem, None, forged, f"{here}[0]")
-            refused(problem, None, with_range(proof, k, node, 0, bound=0), f"{here}[0]")
+
+
+def test_22_free_bias_a_range_below_the_part_along_the_bias():
+    """r^2 would do, r - |z_b| B is negative: x_0 = (-1/2, 1) with B = 1/2 in units of 1/100, and ten times itself."""
+    leaf = Bound((0, -1), ((0, "+", 0, ((1, 20),)),))  # z = x_0 + 10 x_1 = (9/2, 11): 9/2 + 11/2
+    problem, proof = line(beta=20, sides=[[1, leaf, Bound((1, -1))], [Bound((-1, 1))]])
+    for bound, is_right in ((20, True), (19, False), (2, False), (1, False), (0, False)):
+        forged = with_node(proof, 0, 1, replace(leaf, ranges=((0, "+", bound, ((1, 20),)),)))
+        if is_right:
+            accepted(problem, None, forged)
+        else:
+            refused(problem, None, forged, "trees[0][1].ranges[0]")
 
 
 def test_22_free_bias_counts_where_it_is_penalised():
