@@ -14,7 +14,7 @@ so that nothing vanishes however small the loss is. Autograd's convention at a k
 derivative of the activation at 0, by default its left one (0 for ReLU, as the papers' software has it).
 
 Two dense layers run in a compiled kernel, all other layers in plain numpy, which is also the kernel's reference: the
-two differ by the rounding of their sums only. Runs are reproducible bit for bit on one machine, killed and resumed or
+two differ by the rounding of their sums only. Runs are reproducible bit for bit on one kind of processor, resumed or
 not: what the arithmetic depends on is decided at fixed numbers of steps.
 
 Source: arXiv:2306.06479, section 8 (constant, squared); arXiv:2603.04895, section 2 (the same, output weights fixed);

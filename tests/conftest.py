@@ -6,6 +6,7 @@ import os
 import signal
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -35,8 +36,17 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         skipped.append((report.nodeid, skip_reason(report)))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over the modules that a process of pytest-xdist skipped as a whole: only it knows of them."""
+    skipped.extend(map(tuple, getattr(node, "workeroutput", {}).get("skipped", ())))
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Fail a run that was green but for an unlisted skip."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["skipped"] = skipped
+        return
     if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and unlisted():
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -53,7 +63,7 @@ def unlisted() -> list[tuple[str, str]]:
     """Return the skipped tests that no line of `skips.txt` matches."""
     lines = [line.partition(" # ")[0].strip() for line in SKIPS.read_text(encoding="utf-8").splitlines()]
     patterns = [line for line in lines if line and not line.startswith("#")]
-    return [(nodeid, reason) for nodeid, reason in skipped if not any(fnmatchcase(nodeid, p) for p in patterns)]
+    return [(nodeid, reason) for nodeid, reason in sorted(set(skipped)) if not any(fnmatchcase(nodeid, p) for p in patterns)]
 
 
 def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
