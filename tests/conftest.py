@@ -63,7 +63,9 @@ def unlisted() -> list[tuple[str, str]]:
     """Return the skipped tests that no line of `skips.txt` matches."""
     lines = [line.partition(" # ")[0].strip() for line in SKIPS.read_text(encoding="utf-8").splitlines()]
     patterns = [line for line in lines if line and not line.startswith("#")]
-    return [(nodeid, reason) for nodeid, reason in sorted(set(skipped)) if not any(fnmatchcase(nodeid, p) for p in patterns)]
+    return [
+        (nodeid, reason) for nodeid, reason in sorted(set(skipped)) if not any(fnmatchcase(nodeid, p) for p in patterns)
+    ]
 
 
 def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
