@@ -122,7 +122,8 @@ def _scales(instance: Instance) -> tuple[Array, float]:
     if instance.free:
         sizes[:] = sizes.max()
     scales = 2.0 ** -np.round(np.log2(sizes))
-    required = np.abs((scales if not instance.free else 1.0) * (1.0 if instance.margin else instance.targets))
+    sides = 1.0 if instance.margin else np.maximum(np.abs(instance.targets) - instance.tolerance, 0.0)
+    required = np.abs((scales if not instance.free else 1.0) * sides)
     return scales, 2.0 ** -np.round(np.log2(float(np.max(required)) or 1.0))
 
 
@@ -147,9 +148,11 @@ class _Loop:
             rows[:, -1] = instance.rows[:, -1]
             self.unit = float(self.row_scales[0]) / self.target_scale  # (s x, 1).(w, b) = (x, 1).(s w, b)
             self.required = sides * self.target_scale
+            self.tolerances = np.full(len(rows), instance.tolerance * self.target_scale)
         else:
             self.unit = 1.0 / self.target_scale
             self.required = sides * self.row_scales * self.target_scale
+            self.tolerances = instance.tolerance * self.row_scales * self.target_scale
         self.instance = replace(instance, rows=rows)
         self.tol, self.deadline, self.on_progress = tol, deadline, on_progress
         self.random = np.random.default_rng(seed)
@@ -210,9 +213,7 @@ class _Loop:
         """The best network with the given columns only, on as many points as it takes."""
         columns = list(self.columns.values())
         for _ in range(OWN_ROUNDS):
-            solution = solve_master(
-                self.instance, self.required, columns, self.points, MAX_PENALTY**0.5, time_limit=self._time_left()
-            )
+            solution = self._master(columns, MAX_PENALTY**0.5)
             if solution.status is Status.FAILED or self._late(0.3):
                 break
             self._record(solution, columns)
@@ -355,7 +356,19 @@ class _Loop:
     def _solve(self, columns: list[Column], penalty: float) -> MasterSolution:
         if len(columns) * len(self.points) <= LARGE_MASTER:
             columns = [replace(column, sure=None) for column in columns]
-        return solve_master(self.instance, self.required, columns, self.points, penalty, time_limit=self._time_left())
+        return self._master(columns, penalty)
+
+    def _master(self, columns: list[Column], penalty: float) -> MasterSolution:
+        tolerances = self.tolerances if self.instance.tolerance else None
+        return solve_master(
+            self.instance,
+            self.required,
+            columns,
+            self.points,
+            penalty,
+            tolerances=tolerances,
+            time_limit=self._time_left(),
+        )
 
     def _record(self, solution: MasterSolution, columns: list[Column]) -> None:
         """The master's network as a candidate, its value measured on all points (max-margin)."""
@@ -375,7 +388,7 @@ class _Loop:
             if margin <= 0:
                 return
             directions, value = directions / margin, value / margin
-        elif float(np.abs(outputs - self.required).max()) > 1e-6:
+        elif float((np.abs(outputs - self.required) - self.tolerances).max()) > 1e-6:
             return
         self.candidates.append(Atoms(directions, signs, masks, value))
         self.candidates.sort(key=lambda atoms: atoms.value)
@@ -423,7 +436,8 @@ class _Loop:
             self.points if len(self.points) <= FIRST_SUPPORT else self.random.choice(self.points, FIRST_SUPPORT, False)
         )
         weights = np.zeros(len(self.required))
-        weights[few] = self.required[few] / max(float(np.abs(self.required).sum()), 1e-300)
+        beyond = np.sign(self.required) * np.maximum(np.abs(self.required) - self.tolerances, 0.0)
+        weights[few] = beyond[few] / max(float(np.abs(beyond).sum()), 1e-300)
         multipliers = self._rounded(weights)
         found, beta = self._ascents(multipliers, 0.0)
         self._remember(multipliers, beta)
@@ -468,7 +482,7 @@ class _Loop:
         return self.instance.free and len(seen) > 0 and int(seen[-1]) == self.instance.rows.shape[1] - 1
 
     def _dual_value(self, multipliers: Array) -> float:
-        return float(multipliers @ self.required)
+        return float(multipliers @ self.required) - float(np.abs(multipliers) @ self.tolerances)
 
     def _price(self, multipliers: Array, solution: MasterSolution, columns: list[Column]) -> tuple[list[Column], float]:
         """Columns that violate |h| <= 1 at lambda, and the largest |h| seen."""
@@ -616,7 +630,8 @@ class _Loop:
         if self.instance.margin:
             goals = goals * self.instance.targets[chosen]
         apart = np.linalg.norm(heads[:, None] - heads[None], axis=2)
-        steepness = np.subtract.outer(goals, goals) / np.where(apart > 0, apart, np.inf)
+        room = np.add.outer(self.tolerances[chosen], self.tolerances[chosen])
+        steepness = (np.subtract.outer(goals, goals) - room) / np.where(apart > 0, apart, np.inf)
         i, j = np.unravel_index(np.argmax(steepness), steepness.shape)
         if steepness[i, j] <= 0:
             return

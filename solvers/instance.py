@@ -36,6 +36,7 @@ class Instance:
     masks: for every mask class the columns that its neurons see, increasing; all columns when not given.
     margin: True for max-margin (targets are +1 or -1), False for min-norm.
     free: whether the last column is a bias that does not count in the norm.
+    tolerance: min-norm fits every target within this.
 
     The arrays are copied and read-only. Raises ValueError where a shape or a number is not acceptable.
     """
@@ -46,6 +47,7 @@ class Instance:
     masks: tuple[Indices, ...] = field(default=(), kw_only=True)
     margin: bool = field(kw_only=True)
     free: bool = field(default=False, kw_only=True)
+    tolerance: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         rows = _frozen(self.rows)
@@ -60,6 +62,8 @@ class Instance:
             raise ValueError(f"the slope must lie in [0, 1], not {self.slope}")
         if self.margin and not np.isin(targets, (-1.0, 1.0)).all():
             raise ValueError("max-margin targets must be -1 or 1")
+        if not 0.0 <= self.tolerance < np.inf or (self.margin and self.tolerance):
+            raise ValueError(f"the tolerance must be at least 0, and 0 for max-margin, not {self.tolerance}")
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "slope", float(self.slope))

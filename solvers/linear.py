@@ -152,7 +152,8 @@ def infeasibility_multipliers(instance: Instance, lines: Iterable[tuple[ArrayLik
 
     With c_i = lambda_i y_i (min-norm: lambda_i) they satisfy, up to rounding, sum_i c_i x_i = 0 on the columns of every
     mask class and sum_i c_i |t_i| = 0 on every line: so sum_i c_i sigma_a(x_i.u) vanishes for all u, while lambda >= 0
-    with a positive sum (min-norm: sum lambda_i y_i > 0). A vertex of that set, so that few multipliers are nonzero.
+    with a positive sum (min-norm: sum lambda_i y_i > t sum |lambda_i|, t the tolerance). A vertex of that set, so that
+    few multipliers are nonzero.
 
     lines: pairs (indices, abs_t): the points x_i = t_i r on one line, once for every mask class; ignored when a = 1.
     Source: MATHEMATICS.md, section 5: sigma_a(z) = (1 + a)/2 z + (1 - a)/2 |z|, and |x.u| on distinct lines are
@@ -168,20 +169,22 @@ def infeasibility_multipliers(instance: Instance, lines: Iterable[tuple[ArrayLik
             blocks.append(line)
     equations = np.vstack(blocks) * (instance.signs / units)
     equations = equations[np.abs(equations).any(axis=1)]
-    gains = (
-        np.ones(instance.points) if instance.margin else instance.targets / units / _largest(instance.targets / units)
-    )
-    solution = solve_lp(
-        -gains,
-        gains[None, :],
-        [1.0],
-        equations,
-        np.zeros(len(equations)),
-        [(0.0 if instance.margin else -np.inf, np.inf)] * instance.points,
-    )
+    if instance.margin:
+        gains, lowest = np.ones(instance.points), 0.0
+    else:
+        gains, lowest = instance.targets / units / _largest(instance.targets / units), -np.inf
+    if instance.tolerance:  # lambda = p - q with p, q >= 0
+        room = instance.tolerance / units / _largest(instance.targets / units)
+        gains, lowest = np.concatenate([gains - room, -gains - room]), 0.0
+        equations = np.hstack([equations, -equations])
+    zeros, bounds = np.zeros(len(equations)), [(lowest, np.inf)] * len(gains)
+    solution = solve_lp(-gains, gains[None, :], [1.0], equations, zeros, bounds)
     if not solution.is_usable or solution.value > -0.5:
         return None
-    return solution.primal / units
+    found = solution.primal
+    if instance.tolerance:
+        found = found[: instance.points] - found[instance.points :]
+    return found / units
 
 
 def _largest(values: Floats) -> float:

@@ -14,7 +14,10 @@ min-norm. A column is (mask class, sign, signs of x_i . u_j at all points), with
     min sum_j ||u_j|| + penalty sum_i |xi_i|
     s.t. sum_j s_j g_ij x_i . u_j + xi_i = y_i,  tau_ij x_i . u_j >= 0.
 
-The multipliers of the first constraints are the dual point lambda that pricing looks at (|lambda_i| <= penalty).
+Within tolerances t_i the first constraint becomes two, >= y_i - t_i with + xi_i and <= y_i + t_i with - xi'_i.
+
+The multipliers of the first constraints are the dual point lambda that pricing looks at (|lambda_i| <= penalty; of the
+two within tolerances the difference).
 Built for Clarabel directly: the loop calls it dozens of times. `solvers.conic` states the same program in cvxpy; tests
 compare.
 """
@@ -31,6 +34,9 @@ from solvers.instance import Instance, Status
 from solvers.interior_point import Cone, solve_cone_program
 
 Array = NDArray[np.float64]
+
+IDLE = 1e-4
+"""Below this part of the room that its constraint has left a multiplier is 0 (both are about 1, scaled)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +99,13 @@ def solve_master(
     points: NDArray[np.intp],
     penalty: float,
     *,
+    tolerances: Array | None = None,
     time_limit: float = 60.0,
 ) -> MasterSolution:
     """Solve the restricted master on the working set `points` (indices).
 
     required (n,): r_i > 0 in y_i f(x_i) >= r_i (max-margin: 1 in the module's text), f(x_i) = r_i (min-norm).
+    tolerances (n,): t_i in |f(x_i) - r_i| <= t_i (min-norm); None: f(x_i) = r_i.
     """
     rows, targets, a = instance.rows[points], instance.targets[points], instance.slope
     count, width = len(points), len(columns)
@@ -130,7 +138,8 @@ def solve_master(
 
     every = np.arange(count)
     fit_rows = every  # the first `count` rows are the fit constraints
-    next_row = count
+    uppers = count + every if tolerances is not None else every[:0]  # f(x_i) <= r_i + t_i
+    next_row = count + len(uppers)
     for j, column in enumerate(columns):
         x = rows[:, masks[j]]
         u = starts[j] + np.arange(sizes[j])
@@ -150,20 +159,23 @@ def solve_master(
                 put_each(-np.ones(len(t)), at + len(t), t)
                 next_row += 2 * len(t)
         else:
-            put(column.sign * slopes[:, None] * x, every, u)
+            block = column.sign * slopes[:, None] * x
+            put(-block if len(uppers) else block, every, u)
+            put(block[: len(uppers)], uppers, u)
             if a < 1:
                 tau = np.where(column.on[points], 1.0, -1.0)
                 put(-tau[:, None] * x, next_row + every, u)
                 next_row += count
-    put_each(-np.ones(count) if instance.margin else np.ones(count), fit_rows, at_xi + every)
+    are_bounds = instance.margin or len(uppers) > 0
+    put_each(-np.ones(count) if are_bounds else np.ones(count), fit_rows, at_xi + every)
     if not instance.margin:
-        put_each(-np.ones(count), fit_rows, at_xi + count + every)
+        put_each(-np.ones(count), uppers if len(uppers) else fit_rows, at_xi + count + every)
     xi_rows = next_row + np.arange(n_xi)
     put_each(-np.ones(n_xi), xi_rows, at_xi + np.arange(n_xi))
     next_row += n_xi
     linear_rows = next_row
     cones: list[tuple[Cone, int]] = (
-        [("nonnegative", linear_rows)] if instance.margin else [("zero", count), ("nonnegative", linear_rows - count)]
+        [("nonnegative", linear_rows)] if are_bounds else [("zero", count), ("nonnegative", linear_rows - count)]
     )
     last = instance.rows.shape[1] - 1
     for j in range(width):
@@ -177,6 +189,9 @@ def solve_master(
     )
     right = np.zeros(next_row)
     right[:count] = -required[points] if instance.margin else required[points]
+    if tolerances is not None:
+        right[:count] = tolerances[points] - required[points]
+        right[uppers] = tolerances[points] + required[points]
     cost = np.zeros(total)
     cost[at_r : at_r + width] = 1.0
     cost[at_xi : at_xi + n_xi] = penalty
@@ -187,7 +202,19 @@ def solve_master(
         return MasterSolution(Status.FAILED, np.inf, multipliers, directions, np.inf)
     x, z = solution.primal, solution.dual
     multipliers[points] = np.maximum(z[:count], 0.0) if instance.margin else -z[:count]
+    if tolerances is not None:
+        multipliers[points] = _active(z[:count], z[uppers], matrix @ x, right, uppers)
     for j in range(width):
         directions[j, masks[j]] = x[starts[j] : starts[j] + sizes[j]]
     slack = float(np.abs(x[at_xi:at_t]).sum())
     return MasterSolution(solution.status, solution.value, multipliers, directions, slack)
+
+
+def _active(lower: Array, upper: Array, values: Array, right: Array, uppers: NDArray[np.intp]) -> Array:
+    """The multipliers of the lower constraints minus those of the upper ones, 0 for what an interior point leaves of
+    multipliers whose constraints are not active.
+    """
+    room = np.maximum(right - values, 0.0)
+    pairs = ((lower, room[: len(lower)]), (upper, room[uppers]))
+    kept = [np.where(z > IDLE * free, np.maximum(z, 0.0), 0.0) for z, free in pairs]
+    return kept[0] - kept[1]

@@ -38,6 +38,7 @@ def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerB
     margin = problem.goal is Goal.MAX_MARGIN
     coefficients = [value * targets[i] if margin else value for i, value in zip(support, multipliers, strict=True)]
     value = sum((m if margin else m * targets[i] for i, m in zip(support, multipliers, strict=True)), Fraction(0))
+    value -= problem.fit_tolerance * sum(map(abs, multipliers))
     if value <= 0 or (problem.bias is Bias.FREE and sum(coefficients) != 0):
         return None
     bits = min(max(math.ceil(-math.log2(tol)) + 13, FEWEST_BITS), MOST_BITS)

@@ -28,6 +28,7 @@ from verify.proposal import certified
 from verify.statement import pattern
 from verify.time_limits import is_late
 from verify.warm_start import WarmStart
+from verify.within_tolerance import within_tolerance
 
 if TYPE_CHECKING:
     from solvers.dual_cuts import Atoms, Outcome, Progress
@@ -98,7 +99,8 @@ def infeasibility(problem: Problem) -> Infeasible | None:
     support = [kept[q] for q in np.flatnonzero(np.abs(guess) > 1e-9 * np.abs(guess).max())]
     margin = problem.goal is Goal.MAX_MARGIN
     equations = _equations(problem, lines, support)
-    value_row = [Fraction(1) if margin else problem.data.targets[i] for i in support]
+    eps, targets = problem.fit_tolerance, problem.data.targets
+    value_row = [Fraction(1) if margin else targets[i] - (eps if guess[place[i]] > 0 else -eps) for i in support]
     exact = solve_exactly([*equations, value_row], [Fraction(0)] * len(equations) + [Fraction(1)])
     if exact is None:
         return None
@@ -128,6 +130,7 @@ def as_instance(problem: Problem) -> Instance:
         masks=tuple(np.array(mask, int) for mask in problem.mask_classes),
         margin=problem.goal is Goal.MAX_MARGIN,
         free=problem.bias is Bias.FREE,
+        tolerance=float(problem.fit_tolerance),
     )
 
 
@@ -149,6 +152,8 @@ def bracket_optimum(
     """
     from solvers.dual_cuts import solve
 
+    if _is_met_by_zero(problem):
+        return _nothing_needed(problem)
     instance = as_instance(problem)
     start = () if network is None else _columns(problem, network)
     earlier = warm_start or WarmStart()
@@ -184,9 +189,6 @@ def _exact_bracket(
     if earlier.lower is not None and (proved is None or _end(earlier.lower) > _end(proved)):
         proved = earlier.lower
     witnesses: dict[str, tuple[Fraction, Network]] = {}
-    if problem.goal is Goal.MIN_NORM and not any(problem.data.targets):
-        zero = zero_network(problem)
-        witnesses[zero.sha256()] = (Fraction(0), zero)
     value_of = _Objectives(problem)
     for witness in (*earlier.witnesses, *([] if subject is None else [subject])):
         if (value := value_of(witness)) is not None:
@@ -247,6 +249,23 @@ def nothing_below_zero(problem: Problem) -> LowerBound:
     """The bound 0, by no multipliers at all: what is left where every network's objective may come close to 0."""
     trees = ((Bound(()),),) * (2 * len(problem.mask_classes))
     return LowerBound(multipliers=(), beta=Fraction(1), bracket=(Fraction(0), None), denominator=1, trees=trees)
+
+
+def _is_met_by_zero(problem: Problem) -> bool:
+    return problem.goal is Goal.MIN_NORM and max(map(abs, problem.data.targets)) <= problem.fit_tolerance
+
+
+def _nothing_needed(problem: Problem) -> Bracket:
+    """The bracket [0, 0], where the network without weights fits."""
+    zero = zero_network(problem)
+    return Bracket(
+        lower=certified(problem, None, nothing_below_zero(problem)),
+        upper=certified(problem, None, UpperBound(witness=zero, bracket=(None, Fraction(0)))),
+        witnesses=(zero,),
+        objectives=(Fraction(0),),
+        status="optimal",
+        history=(),
+    )
 
 
 def zero_network(problem: Problem) -> Network:
@@ -335,7 +354,8 @@ def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Ne
         masks = [int(m) for m in atoms.masks[keep]]
         merged = merge_directions(instance.rows, directions, signs, masks, slope, bias=problem.architecture.bias)
         if problem.goal is Goal.MIN_NORM:
-            yield from interpolate(problem, *merged, wider=count == max(kept))
+            guessed = within_tolerance if problem.fit_tolerance else interpolate
+            yield from guessed(problem, *merged, wider=count == max(kept))
             continue
         yield network_of_directions(problem, *merged)
         if len(merged[0]) < len(directions):
