@@ -35,6 +35,7 @@ from verify.network import Network
 from verify.posing import exchanged_classes, pose
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 from verify.proposal import FLOAT_FAILURES, Proposal
+from verify.simplified import distinct
 from verify.stationarity import stationarity
 from verify.time_limits import is_late, share
 from verify.warm_start import WarmStart, read_warm_start
@@ -329,7 +330,7 @@ def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Find
 def _repaired(problem: Problem, network: Network) -> Network | None:
     try:
         with np.errstate(all="ignore"):
-            return repair(problem, network)
+            return repair(distinct(problem).problem, network)
     except FLOAT_FAILURES:
         return None
 

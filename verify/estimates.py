@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.exact_networks import float_rows, float_weights
+from verify.exact_networks import float_near, float_rows, float_weights
 from verify.network import Network
 from verify.problem import Dataset, Goal, Problem, half_squared_norm, outputs
 
@@ -46,9 +46,9 @@ class Estimates:
 def estimate(problem: Problem, network: Network, like: Estimates | None = None) -> Estimates:
     """The estimates; the data are taken over from those of another network. OverflowError beyond floats."""
     rows = float_rows(problem) if like is None else like.rows
-    targets = np.array([float(y) for y in problem.data.targets]) if like is None else like.targets
+    targets = np.array([float_near(y) for y in problem.data.targets]) if like is None else like.targets
     weights, _ = float_weights(network)
-    outgoing = np.array([float(value) for value in network.output_weights])
+    outgoing = np.array([float_near(value) for value in network.output_weights])
     slope = float(problem.architecture.slope)
     (k, c), n = weights.shape, len(rows)
     with np.errstate(all="ignore"):

@@ -21,6 +21,7 @@ from verify.problem import Goal, Problem, outputs
 __all__ = [
     "EXACT_EQUATIONS",
     "distance",
+    "float_near",
     "float_rows",
     "float_weights",
     "interpolate",
@@ -38,17 +39,27 @@ KINK_SHARE = 1e-7  # a preactivation below this part of its reach is pushed to t
 CONSTANT_COST = 1e-10  # what a constant (free bias, w = 0) may cost, relative to the value
 
 
+LARGEST_FLOAT = 2.0**1000
+
+
+def float_near(number: Fraction) -> float:
+    """The nearest float; for numbers beyond `LARGEST_FLOAT` that one, with their sign, so that sums stay finite."""
+    if abs(number.numerator) > int(LARGEST_FLOAT) * number.denominator:
+        return LARGEST_FLOAT if number > 0 else -LARGEST_FLOAT
+    return float(number)
+
+
 @lru_cache(maxsize=2)
 def float_rows(problem: Problem) -> Array:
     """The lifted rows as floats, shape (n, c); not to be written to."""
-    rows = np.array([[float(entry) for entry in row] for row in problem.rows])
+    rows = np.array([[float_near(entry) for entry in row] for row in problem.rows])
     rows.flags.writeable = False
     return rows
 
 
 def float_weights(network: Network) -> tuple[Array, NDArray[np.bool_]]:
     """The hidden weights of a depth-2 network as floats, and where its masks leave room for one; shapes (k, c)."""
-    weights = np.array([[float(value) for value in row] for row in network.hidden_weights])
+    weights = np.array([[float_near(value) for value in row] for row in network.hidden_weights])
     allowed = np.zeros(weights.shape, bool)
     for j, mask in enumerate(network.architecture.masks):
         allowed[j, list(mask)] = True
@@ -146,9 +157,9 @@ def repair(problem: Problem, network: Network) -> Network | None:
     if outputs(problem, network) == list(problem.data.targets):
         return network
     rows = float_rows(problem)
-    targets = np.array([float(y) for y in problem.data.targets])
+    targets = np.array([float_near(y) for y in problem.data.targets])
     slope = float(problem.architecture.slope)
-    v = np.array([float(value) for value in network.output_weights])
+    v = np.array([float_near(value) for value in network.output_weights])
     weights, allowed = float_weights(network)
     free = [column for column in range(weights.shape[1]) if column not in problem.norm_columns]
     moved = _float_step(rows, targets, weights, v, slope, allowed, bias=problem.architecture.bias, free_columns=free)

@@ -20,11 +20,20 @@ from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, Opt
 from verify.estimates import Estimates, estimate, exact_objective
 from verify.exact import common_integers
 from verify.exact_bounds import lower_bound
-from verify.exact_networks import distance, float_rows, interpolate, merge_directions, network_of_directions, norms
+from verify.exact_networks import (
+    distance,
+    float_near,
+    float_rows,
+    interpolate,
+    merge_directions,
+    network_of_directions,
+    norms,
+)
 from verify.exactify import primitive, solve_exactly
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, objective
 from verify.proposal import certified
+from verify.simplified import Simplified, distinct, simplified
 from verify.statement import pattern
 from verify.time_limits import is_late
 from verify.warm_start import WarmStart
@@ -77,6 +86,13 @@ def infeasibility(problem: Problem) -> Infeasible | None:
     exactly. A point alone on its line has multiplier 0, so that data in general position cost nothing.
     Complete up to the accuracy of the linear program.
     """
+    simple = distinct(problem)
+    found = _infeasible(simple.problem)
+    return found if found is None or simple.is_same else certified(problem, None, simple.returned_certificate(found))
+
+
+def _infeasible(problem: Problem) -> Infeasible | None:
+    """`infeasibility`, with the points as they are."""
     from solvers.linear import infeasibility_multipliers
 
     lines = [] if problem.architecture.slope == 1 else [exact_lines(problem, mask) for mask in problem.mask_classes]
@@ -125,7 +141,7 @@ def as_instance(problem: Problem) -> Instance:
 
     return Instance(
         rows=float_rows(problem),
-        targets=np.array([float(y) for y in problem.data.targets]),
+        targets=np.array([float_near(y) for y in problem.data.targets]),
         slope=float(problem.architecture.slope),
         masks=tuple(np.array(mask, int) for mask in problem.mask_classes),
         margin=problem.goal is Goal.MAX_MARGIN,
@@ -150,16 +166,76 @@ def bracket_optimum(
     warm_start: what an earlier audit of the same data knew.
     deadline: a value of time.monotonic(); the best certified bracket so far is returned then, or at Ctrl-C.
     """
+    simple = simplified(problem)
+    if simple.is_same:
+        return _bracket(problem, network, subject, tol, deadline, on_progress, warm_start or WarmStart())
+    unit = float_near(simple.unit)
+
+    def report(progress: Progress) -> None:
+        if on_progress is not None:
+            on_progress(replace(progress, lower=progress.lower * unit, upper=progress.upper * unit))
+
+    found = _bracket(
+        simple.problem,
+        None if network is None else simple.carried(network),
+        None if subject is None else simple.carried(subject),
+        tol,
+        deadline,
+        report,
+        _carried(simple, warm_start or WarmStart()),
+    )
+    return _returned(simple, found, warm_start)
+
+
+def _carried(simple: Simplified, earlier: WarmStart) -> WarmStart:
+    """What an earlier audit of the given problem knew, for the simpler one; its bound stays where it is."""
+    witnesses = tuple(simple.carried(witness) for witness in earlier.witnesses)
+    return WarmStart(multipliers=simple.gathered(earlier.multipliers), witnesses=witnesses)
+
+
+def _returned(simple: Simplified, found: Bracket, earlier: WarmStart | None) -> Bracket:
+    """The bracket of the simpler problem as one of the given problem, checked again."""
+    problem, unit = simple.given, simple.unit
+    lower = None if found.lower is None else certified(problem, None, simple.returned_bound(found.lower))
+    known = None if earlier is None else earlier.lower
+    if known is not None and (lower is None or _end(known) > _end(lower)):
+        lower = known
+    upper = None
+    if found.upper is not None:
+        value = found.upper.bracket[1]
+        bracket = (None, None if value is None else value * unit)
+        witness = simple.returned(Network.of(found.upper.witness))
+        upper = certified(problem, None, UpperBound(witness=witness, bracket=bracket))
+    floats = float_near(unit)
+    return replace(
+        found,
+        lower=lower,
+        upper=upper,
+        witnesses=tuple(map(simple.returned, found.witnesses)),
+        objectives=tuple(value * unit for value in found.objectives),
+        own=None if found.own is None else simple.returned(found.own),
+        history=tuple(replace(step, lower=step.lower * floats, upper=step.upper * floats) for step in found.history),
+    )
+
+
+def _bracket(
+    problem: Problem,
+    network: Network | None,
+    subject: Network | None,
+    tol: float,
+    deadline: float | None,
+    on_progress: Callable[[Progress], None] | None,
+    earlier: WarmStart,
+) -> Bracket:
+    """`bracket_optimum` in the coordinates as they are."""
     from solvers.dual_cuts import solve
 
     if _is_met_by_zero(problem):
         return _nothing_needed(problem)
     instance = as_instance(problem)
-    start = () if network is None else _columns(problem, network)
-    earlier = warm_start or WarmStart()
     outcome = solve(
         instance,
-        start,
+        () if network is None else _columns(problem, network),
         multipliers=_dense(earlier.multipliers, len(problem.data)),
         further=[column for witness in earlier.witnesses for column in _columns(problem, witness)],
         tol=tol / 2,
@@ -348,6 +424,7 @@ def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Ne
     slope = float(problem.architecture.slope)
     sizes = norms(atoms.directions)
     kept = {int((sizes > share * sizes.max(initial=0.0)).sum()): share for share in reversed(DROPPED)}
+    kept.pop(0, None)
     for count, share in sorted(kept.items()):
         keep = sizes > share * sizes.max(initial=0.0)
         directions, signs = atoms.directions[keep], [int(s) for s in atoms.signs[keep]]

@@ -17,6 +17,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,11 +27,12 @@ from verify.certificate import NotStationary, Stationary
 from verify.counts import count
 from verify.errors import InputError
 from verify.exact import dot, sqrt_upper, squared_norm
-from verify.exact_networks import distance, float_rows, float_weights, network_with, norms, reaches
+from verify.exact_networks import distance, float_near, float_rows, float_weights, network_with, norms, reaches
 from verify.exactify import dyadic, solve_by_few, solve_exactly
 from verify.network import Network
 from verify.problem import Goal, Problem, half_squared_norm, outputs
 from verify.proposal import Proposal, certified
+from verify.simplified import without_copies
 from verify.statement import Rows, pattern
 from verify.time_limits import is_late
 
@@ -75,6 +77,14 @@ def stationarity(
     little. Sound. Complete up to rounding for a given pattern of kinks; min-norm with more than `MAX_BRANCHES` points
     at kinks may stay UNDECIDED.
     """
+    search = partial(_stationarity, network=network, given=given, tolerance=tolerance, deadline=deadline)
+    return without_copies(problem, given, search)
+
+
+def _stationarity(
+    problem: Problem, network: Network, given: Network, tolerance: Fraction, deadline: float | None
+) -> Proposal:
+    """`stationarity`, with the points as they are."""
     if not any(value for layer in network.parameters for value in layer):
         certificate = Stationary(multipliers=(), subject=None if network is given else network.parameters)
         return Proposal(certificate=certificate, reason="every weight is zero: nothing can be smaller")
@@ -124,10 +134,10 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
     try:
         model = LocalModel(
             rows=float_rows(problem),
-            signs=np.array([float(y) for y in problem.data.targets]) if margin else np.ones(len(values)),
+            signs=np.array([float_near(y) for y in problem.data.targets]) if margin else np.ones(len(values)),
             slope=float(slope),
             weights=weights,
-            outgoing=np.array([float(value) for value in network.output_weights]),
+            outgoing=np.array([float_near(value) for value in network.output_weights]),
             on=grid > 0,
             kink=(grid == 0) & (slope < 1),
             counted=counted,

@@ -9,6 +9,7 @@ Source: MATHEMATICS.md, section 4; the points are those of arXiv:2110.02732, sec
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from verify.certificate import Dual as Leaf
 from verify.certificate import Local
@@ -21,6 +22,7 @@ from verify.local_optimality.proofs import leaf
 from verify.network import Network
 from verify.problem import Problem
 from verify.proposal import Proposal, certified
+from verify.simplified import without_copies
 from verify.time_limits import is_late
 
 __all__ = ["local_optimality", "multiplier_dimension"]
@@ -39,6 +41,11 @@ def local_optimality(problem: Problem, network: Network, given: Network, *, dead
     Sound. Complete for depth 2 without sharing up to `MOST_NODES`, rounding in degenerate programs and neurons with a
     free bias but without weights.
     """
+    return without_copies(problem, given, partial(_searched, network=network, given=given, deadline=deadline))
+
+
+def _searched(problem: Problem, network: Network, given: Network, deadline: float | None) -> Proposal:
+    """`local_optimality`, with the points as they are."""
     sizes = [sum(1 for row in problem.rows if any(row[c] for c in mask)) for mask in network.architecture.masks]
     zero = [not v for v in network.output_weights]
     if any(
