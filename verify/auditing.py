@@ -14,7 +14,7 @@ import numpy as np
 
 from verify.arguments import a_flag, a_time_limit, instance_of, items_of, wrong
 from verify.audits import Audit
-from verify.certificate import Certificate, DoesNotFit, Fits, Infeasible, NotLocal
+from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal
 from verify.counts import count
 from verify.diagnosis import Diagnosis, diagnose
 from verify.errors import InputError
@@ -24,6 +24,7 @@ from verify.global_optimality import (
     Bracket,
     better_network,
     bracket_optimum,
+    end_of_descent,
     infeasibility,
     is_no_wider,
     optimal_within,
@@ -60,6 +61,7 @@ def audit(
     trained: Trained | str = Trained.BOTH,
     tol: float | Fraction = Fraction(1, 10**6),
     stationary_tol: float | Fraction | None = None,
+    near: float | Fraction | None = None,
     time_limit: float | None = None,
     progress: Callable[[Progress], None] | None = None,
     warm_start: str | Path | None = None,
@@ -73,6 +75,8 @@ def audit(
     bias: "penalised" when the network has hidden biases, else "none"; "free" leaves them out of the norm.
     tol: relative gap that "globally optimal" allows.   stationary_tol: epsilon and delta that "stationary" allows;
     by default 0 for exactly given input, else 1e-3 (an exact proof is tried first in any case).
+    near: how far another network may be from the given one, relative to its norm, that an answer may speak of instead:
+    a repair, an exact KKT point. By default `stationary_tol`, and at least 1e-3 for repairs. Each answer names its own.
     time_limit: seconds after which the best certified bracket so far is returned; Ctrl-C does the same.
     warm_start: a folder of an earlier audit of the same data (`Audit.save`), whose search is taken up again.
     symbolic: also seek the best objective as a formula, such as 8/sqrt(17), with proofs (small problems).
@@ -96,10 +100,11 @@ def audit(
         if stationary_tol is None
         else _tolerance(stationary_tol, "stationary_tol")
     )
+    reach = None if near is None else _tolerance(near, "near")
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
     if earlier is not None and earlier.note:
         said.append(earlier.note)
-    fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE))
+    fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE) if reach is None else reach)
     if subject is None and (note := exchanged_classes(problem, network)) is not None:
         said.append(note)
     mine = objective(problem, subject) if subject is not None else None
@@ -109,13 +114,22 @@ def audit(
     impossible = None if limits or subject is not None else _infeasibility(problem)
     if impossible is not None:
         refuted = _infeasible(problem, network, impossible, fits, tolerance, tuple(said), began)
-        return replace(refuted, symbolic=_no_closed_form("no network fits the data") if symbolic else None)
+        return replace(
+            refuted,
+            symbolic=_no_closed_form("no network fits the data") if symbolic else None,
+            stationary_tolerance=allowed,
+        )
     if limits is not None:
         rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
         forms = _closed_form(problem, network, deadline, left_out) if symbolic else None
         said += left_out.notes()
         undone = _assemble(problem, network, fits, rest, mine, None, tolerance, tuple(said), began)
-        return replace(undone, symbolic=forms, status="interrupted" if left_out.is_interrupted else undone.status)
+        return replace(
+            undone,
+            stationary_tolerance=allowed,
+            symbolic=forms,
+            status="interrupted" if left_out.is_interrupted else undone.status,
+        )
     search = partial(_bracket, problem, network, subject, float(tolerance), deadline, progress, earlier)
     if subject is None:
         bracket = _searched(left_out, search)
@@ -141,17 +155,22 @@ def audit(
         }
         rest |= left_out.attempt(
             "local optimality",
-            partial(_local_and_global, problem, network, rest, share(deadline, 0.5)),
+            partial(_local_and_global, problem, network, rest, tolerance, share(deadline, 0.5)),
             lambda: {Question.LOCAL_OPTIMUM: undecided(Question.LOCAL_OPTIMUM, INTERRUPTED)},
         )
-        rest = _with_nearby(problem, network, rest, allowed, deadline, left_out)
+        rest = _with_nearby(problem, network, rest, allowed if reach is None else reach, deadline, left_out)
     diagnosis = left_out.attempt(
         "what is wrong with the network", partial(_diagnosis, problem, network, subject, bracket), lambda: None
     )
     forms = _closed_form(problem, network, deadline, left_out) if symbolic else None
     said += left_out.notes()
     done = _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
-    return replace(done, symbolic=forms, status="interrupted" if left_out.is_interrupted else done.status)
+    return replace(
+        done,
+        stationary_tolerance=allowed,
+        symbolic=forms,
+        status="interrupted" if left_out.is_interrupted else done.status,
+    )
 
 
 NOT_SEARCHED = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
@@ -192,7 +211,7 @@ def _stationary(
     problem: Problem, network: Network, subject: Network, allowed: Fraction, deadline: float | None
 ) -> Finding:
     proposal = _proposed(partial(stationarity, problem, subject, network, allowed, deadline=deadline))
-    return decide(Question.STATIONARY, problem, network, proposal)
+    return decide(Question.STATIONARY, problem, network, proposal, allowed)
 
 
 def _bracket(
@@ -388,23 +407,58 @@ def _with_dimension(problem: Problem, network: Network, stationary: Finding) -> 
     return replace(stationary, numbers={**stationary.numbers, **known})
 
 
-def _follows(question: Question, problem: Problem, network: Network, known: Finding, reason: str) -> Finding:
+def _follows(
+    question: Question,
+    problem: Problem,
+    network: Network,
+    known: Finding,
+    reason: str,
+    within: Fraction = Fraction(0),
+) -> Finding:
     """The answer that the certificate of another one gives as well."""
-    proposal = Proposal(certificate=known.certificates[0], reason=reason, subject=known.subject)
-    return decide(question, problem, network, proposal)
+    proposal = Proposal(certificate=known.certificates[0], reason=reason)
+    return decide(question, problem, network, proposal, within)
 
 
 def _local_and_global(
-    problem: Problem, network: Network, known: dict[Question, Finding], deadline: float | None
+    problem: Problem,
+    network: Network,
+    known: dict[Question, Finding],
+    tolerance: Fraction,
+    deadline: float | None,
 ) -> dict[Question, Finding]:
-    """Whether it is a local optimum; a descent refutes the global questions too, where these are open."""
+    """Whether it is a local optimum; where it is none, what follows for the global questions that are open."""
     local = _local(problem, network, known, deadline)
     found = {Question.LOCAL_OPTIMUM: local}
     for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH):
-        if known[question].verdict is Verdict.UNDECIDED and any(isinstance(c, NotLocal) for c in local.certificates):
-            reason = "better networks of the same architecture lie arbitrarily near"
-            found[question] = _follows(question, problem, network, local, reason)
+        if known[question].verdict is Verdict.UNDECIDED and local.verdict is Verdict.REFUTED:
+            found[question] = _not_global(question, problem, network, local, known[question], tolerance)
     return found
+
+
+def _not_global(
+    question: Question, problem: Problem, network: Network, local: Finding, before: Finding, tolerance: Fraction
+) -> Finding:
+    """The global question of a network that is no local optimum: better ones lie near, which are better by little.
+
+    Refuted within 0; within more when the end of the descent is better by that much; else open, as `before`.
+    """
+    is_descent = isinstance(local.certificates[0], NotLocal)
+    lie = "better networks of the same architecture lie arbitrarily near"
+    reason = lie if is_descent else f"it is not stationary, so that {lie}"
+    refuted = _follows(question, problem, network, local, reason, tolerance)
+    if refuted.verdict is not Verdict.UNDECIDED:
+        return replace(refuted, numbers={"tolerance": Fraction(0)})
+    if isinstance(proof := local.certificates[0], NotLocal):
+        end = end_of_descent(problem, network, proof)
+        subject = local.subject or network
+        better = better_network(problem, network, subject, [end], tolerance, own_width=True)
+        if better is not None:
+            proposal = _better_proposal(problem, subject, better, tolerance)
+            return decide(question, problem, network, proposal, tolerance)
+    return replace(
+        before, reason=f"{before.reason}; {lie}, but none that is better by more than the tolerance is known"
+    )
 
 
 def _local(problem: Problem, network: Network, known: dict[Question, Finding], deadline: float | None) -> Finding:
@@ -429,29 +483,32 @@ def _global(
 ) -> dict[Question, Finding]:
     own, wide = Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH
     within = f"{float(tolerance):.0e}"
-    shown = None if subject is network else subject
     numbers = {"tolerance": tolerance}
     if bracket.lower is not None:
         proof = optimal_within(problem, network, subject, bracket.lower, tolerance)
         if proof is not None:
             reason = f"no network of any width is better by more than a factor 1 + {within}"
-            proposal = Proposal(certificate=proof, reason=reason, subject=shown, numbers=numbers)
-            return {q: decide(q, problem, network, proposal) for q in (own, wide)}
+            proposal = Proposal(certificate=proof, reason=reason, numbers=numbers)
+            return {q: decide(q, problem, network, proposal, tolerance) for q in (own, wide)}
     found: dict[Question, Finding] = {}
     for question, own_width in ((own, True), (wide, False)):
         better = better_network(problem, network, subject, bracket.witnesses, tolerance, own_width=own_width)
         if better is None:
             continue
-        value, mine = objective(problem, better.witness), objective(problem, subject)
-        saved = f"{float(1 - value / mine):.2%}" if value is not None and mine else "much"
-        neurons = better.witness.architecture.layers[0].outputs
-        reason = f"a network of {count(neurons, 'neuron')} has an objective {saved} lower"
-        proposal = Proposal(certificate=better, reason=reason, subject=shown, numbers=numbers)
-        found[question] = decide(question, problem, network, proposal)
+        proposal = _better_proposal(problem, subject, better, tolerance)
+        found[question] = decide(question, problem, network, proposal, tolerance)
     for question in (own, wide):
         if question not in found:
             found[question] = undecided(question, _why_open(question, found, bracket), numbers)
     return found
+
+
+def _better_proposal(problem: Problem, subject: Network, better: BetterNetwork, tolerance: Fraction) -> Proposal:
+    value, mine = objective(problem, better.witness), objective(problem, subject)
+    saved = f"{float(1 - value / mine):.2%}" if value is not None and mine else "much"
+    neurons = better.witness.architecture.layers[0].outputs
+    reason = f"a network of {count(neurons, 'neuron')} has an objective {saved} lower"
+    return Proposal(certificate=better, reason=reason, numbers={"tolerance": tolerance})
 
 
 def _why_open(question: Question, found: dict[Question, Finding], bracket: Bracket) -> str:
@@ -492,6 +549,9 @@ def _assemble(
             continue
         better = better or witness
         own = own or (witness if is_no_wider(problem, witness) else None)
+    for proof in rest[Question.GLOBAL_OPTIMUM].certificates:
+        if own is None and isinstance(proof, BetterNetwork):
+            own = Network.of(proof.witness)
     bounds: list[Certificate] = []
     if bracket is not None:
         bounds = [c for c in (bracket.lower, bracket.upper) if c is not None]

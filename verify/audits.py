@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NoReturn, final
 
 from verify.arguments import a_path
 from verify.certificate import Certificate, Infeasible, LowerBound, UpperBound
@@ -50,6 +50,7 @@ class Audit:
     "stalled" (the bracket is wider than asked), "infeasible", or "failed (...)" with what stopped the search.
     diagnosis: what is wrong with the network and what would improve it; None where that is not known.
     symbolic: the best objective as a formula, with its own certificates; None when it was not asked for.
+    tolerance: within which the global questions were asked; stationary_tolerance: within which stationarity was.
     """
 
     problem: Problem
@@ -73,6 +74,10 @@ class Audit:
     history: tuple[Progress, ...] = ()
     diagnosis: Diagnosis | None = None
     symbolic: Symbolic | None = None
+    stationary_tolerance: Fraction = Fraction(0)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an audit has no truth value: ask its findings, such as `.fits.verdict is Verdict.PROVED`")
 
     @property
     def findings(self) -> dict[str, Finding]:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import NoReturn, cast
 
 import verify.certificate as kinds
 from verify.certificate import Certificate
@@ -33,6 +33,9 @@ class Accepted:
 
     certificate: Certificate
 
+    def __bool__(self) -> NoReturn:
+        raise TypeError("what the checker says has no truth value: ask isinstance(result, Accepted)")
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -40,6 +43,9 @@ class Refused:
 
     place: str
     reason: str
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("what the checker says has no truth value: ask isinstance(result, Accepted)")
 
 
 def check(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted | Refused:

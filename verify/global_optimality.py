@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, OptimalWithin, UpperBound
+from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, NotLocal, OptimalWithin, UpperBound
 from verify.estimates import Estimates, estimate, exact_objective
-from verify.exact import common_integers
+from verify.exact import common_integers, sqrt_upper, squared_norm
 from verify.exact_bounds import lower_bound
 from verify.exact_networks import (
     distance,
@@ -68,6 +68,9 @@ class Bracket:
     status: str
     history: tuple[Progress, ...]
     own: Network | None = None
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a bracket has no truth value: ask `.ends`, or whether `.lower` or `.upper` is None")
 
     @property
     def ends(self) -> tuple[Fraction | None, Fraction | None]:
@@ -376,6 +379,22 @@ def better_network(
             scope="own-width" if own_width else "any-width",
         )
     return None
+
+
+def end_of_descent(problem: Problem, network: Network, proof: NotLocal) -> Network:
+    """The network at the end of the segment, in the variables (w_j, v_j): u_j = |v_j| w_j, nearly balanced.
+
+    With a free bias a neuron may have one without weights there; its v_j is small instead, and costs little.
+    """
+    end = Network(network.architecture, proof.end)
+    size = len(problem.norm_columns)
+    hidden: list[Fraction] = []
+    outgoing: list[Fraction] = []
+    for u, sign, mask in zip(end.hidden_weights, end.output_weights, network.architecture.masks, strict=True):
+        root = sqrt_upper(sqrt_upper(squared_norm(u[:size]))) or Fraction(int(any(u)), 2**30)
+        hidden += [u[c] / root if root else u[c] for c in mask]
+        outgoing.append(sign * root)
+    return Network(network.architecture, (hidden, outgoing))
 
 
 def optimal_within(

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from functools import lru_cache
 from typing import cast, final
 
 from verify import statement
@@ -15,7 +14,7 @@ from verify.codec import reader
 from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture
-from verify.statement import Bias, Goal, Trained, half_squared_norm
+from verify.statement import Bias, Goal, Trained, half_squared_norm, objective
 from verify.values import array, as_input_error, is_exact_input, rational, vector
 
 __all__ = ["Bias", "Dataset", "Goal", "Problem", "Trained", "half_squared_norm", "objective", "outputs"]
@@ -163,22 +162,3 @@ class Problem(statement.Problem):
 def outputs(problem: statement.Problem, network: statement.Network) -> list[Fraction]:
     """f(x_i) for every point, exactly, at any depth."""
     return list(statement.outputs(problem, network))
-
-
-@lru_cache(maxsize=8)
-def objective(problem: statement.Problem, network: statement.Network) -> Fraction | None:
-    """The objective of the feasible network that `network` stands for; None when it does not fit.
-
-    max-margin: 1/2 ||theta||^2 / m^(2/L) with the least margin m = min y_i f(x_i) > 0, L trained layers: the value of
-    the network scaled to margin 1. None also when that is not rational (L >= 3).
-    min-norm: 1/2 ||theta||^2 when |f(x_i) - y_i| is at most the fit tolerance for all i.
-    """
-    values = statement.outputs(problem, network)
-    if problem.goal is Goal.MIN_NORM:
-        fits = all(abs(f - y) <= problem.fit_tolerance for f, y in zip(values, problem.targets, strict=True))
-        return half_squared_norm(problem, network) if fits else None
-    margin = min(y * value for y, value in zip(problem.targets, values, strict=True))
-    degree = len(network.architecture.layers) - (problem.trained is Trained.HIDDEN)
-    if margin <= 0 or degree not in (1, 2):
-        return None
-    return half_squared_norm(problem, network) / margin ** (2 // degree)

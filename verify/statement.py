@@ -266,3 +266,22 @@ def half_squared_norm(problem: Problem, network: Network) -> Fraction:
     biases = {row[-1] for row in network.architecture.layers[0].places} if problem.bias is Bias.FREE else ()
     counted = [weight for index, weight in enumerate(first) if index not in biases]
     return squared_norm(chain(counted, *(rest if problem.trained is Trained.BOTH else rest[:-1]))) / 2
+
+
+@lru_cache(maxsize=8)
+def objective(problem: Problem, network: Network) -> Fraction | None:
+    """The objective of the feasible network that `network` stands for; None when it does not fit.
+
+    max-margin: 1/2 ||theta||^2 / m^(2/L) with the least margin m = min y_i f(x_i) > 0, L trained layers: the value of
+    the network scaled to margin 1. None also when that is not rational (L >= 3).
+    min-norm: 1/2 ||theta||^2 when |f(x_i) - y_i| is at most the fit tolerance for all i.
+    """
+    values = outputs(problem, network)
+    if problem.goal is Goal.MIN_NORM:
+        fits = all(abs(f - y) <= problem.fit_tolerance for f, y in zip(values, problem.targets, strict=True))
+        return half_squared_norm(problem, network) if fits else None
+    margin = min(y * value for y, value in zip(problem.targets, values, strict=True))
+    degree = len(network.architecture.layers) - (problem.trained is Trained.HIDDEN)
+    if margin <= 0 or degree not in (1, 2):
+        return None
+    return half_squared_norm(problem, network) / margin ** (2 // degree)

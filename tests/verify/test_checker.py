@@ -249,7 +249,7 @@ TIE_KKT = Stationary(multipliers=((0, Fraction(1)), (1, Fraction(1))), kink_prod
 
 
 def test_the_tie_needs_a_clarke_slope() -> None:
-    assert accept(TIED, TIE, TIE_KKT)
+    accept(TIED, TIE, TIE_KKT)
     refuse(TIED, TIE, replace(TIE_KKT, kink_products=()), "epsilon")
     for bad, place in (
         (((1, 0, "9/8"),), "kink_products[0]"),
@@ -345,7 +345,7 @@ SHRINK = NotStationary(vectors=(fractions_of([["-1/100"], [100]]),))
 
 
 def test_not_stationary_by_one_vector() -> None:
-    assert accept(UNBALANCED_PROBLEM, UNBALANCED, SHRINK)
+    accept(UNBALANCED_PROBLEM, UNBALANCED, SHRINK)
     # z.theta = 10^4 - 10^-4 and N = ||z||^2 = 10^4 + 10^-4: any epsilon below their quotient is excluded
     accept(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, epsilon=Fraction(99, 100)))
     refuse(UNBALANCED_PROBLEM, UNBALANCED, replace(SHRINK, epsilon=Fraction(1)), "vectors[0]")

@@ -170,6 +170,23 @@ def test_require(folder, required, status, sentence):
     assert "best possible" in result.stdout
 
 
+def test_require_takes_a_proof_about_another_network_only_with_near(folder):
+    """An optimum in floats: what is proved is that the exact one is enclosed, about 1e-6 away."""
+    size = 2 / 17**0.25
+    rows = np.array([[4.0, 1.0], [-4.0, 1.0]]) / np.sqrt(17) * size
+    np.savez("net.npz", W=rows + 1e-6, v=np.array([size, size]), slope=0)
+    np.savez("data.npz", X=np.array([[1.0, 0.25], [-1.0, 0.25]]), y=Y)
+    files = ("audit", "net.npz", "data.npz", "--require", "local")
+    result = run(*files)
+    assert result.exit_code == 1
+    assert "--require local is not met: it is proved of another network only" in result.stderr
+    option = result.stderr.split("give ")[1].split()
+    assert option[0] == "--near"
+    assert run(*files, *option).exit_code == 0
+    assert run(*files, "--near", "1e-12").exit_code == 1
+    assert run("audit", "net.npz", "data.npz", "--require", "stationary").exit_code == 0  # up to 1e-3, itself
+
+
 def test_a_time_limit_is_a_job_done(folder):
     hard_problem()
     began = time.monotonic()

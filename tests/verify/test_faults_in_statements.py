@@ -685,5 +685,5 @@ def test_levels_say_what_was_proved():
         (replace(moved, delta=small), Question.STATIONARY, "approximate"),
         (Fits(margin=Fraction(1)), Question.FITS, "exact"),
     ):
-        finding = decide(question, problem, network, Proposal(certificate=certificate, reason=""))
+        finding = decide(question, problem, network, Proposal(certificate=certificate, reason=""), small)
         assert (finding.level, finding.moved) == (level, getattr(certificate, "moved", 0))

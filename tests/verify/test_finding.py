@@ -12,7 +12,6 @@ from verify.certificate import (
     DoesNotFit,
     Fits,
     Infeasible,
-    NotStationary,
     OptimalWithin,
     Stationary,
     UpperBound,
@@ -27,13 +26,9 @@ NETWORK = Network.two_layer([[0, 2], [0, 0]], [2, 0])
 DATA = Dataset([["1", "1/4"], ["-1", "1/4"]], [1, 1])
 PROBLEM = Problem(DATA, NETWORK.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
 BETTER = Network.two_layer([[1, 0], [-1, 0]], [1, 1])
-WIDER = Network.two_layer([[1, 0], [-1, 0], [0, 0]], [1, 1, 0])
 UNBALANCED = Network.two_layer([[0, 4], [0, 0]], [1, 0])
-UNBALANCE = (tuple(map(Fraction, (0, 4, 0, 0))), (Fraction(-1), Fraction(0)))  # (w, -v)
 MISFIT = Network.two_layer([[1, 0], [0, 0]], [1, 0])
-IMPOSSIBLE = Problem(Dataset([[1, 0], [2, 0]], [1, -1]), NETWORK.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
 
-ALL, GLOBAL = set(Question), {Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH}
 PROVED, REFUTED, UNDECIDED = Verdict.PROVED, Verdict.REFUTED, Verdict.UNDECIDED
 
 
@@ -41,45 +36,23 @@ def optimal():
     return OptimalWithin(tolerance=Fraction(2), lower=bracket_optimum(PROBLEM, None).lower)
 
 
-# (certificate, problem, network, verdict, the questions that it answers)
-ANSWERS = {
-    "fits": (Fits(margin=Fraction(1)), PROBLEM, NETWORK, PROVED, {Question.FITS}),
-    "does not fit": (DoesNotFit(point=1), PROBLEM, MISFIT, REFUTED, ALL),
-    "infeasible": (Infeasible(multipliers=((0, Fraction(2)), (1, Fraction(1)))), IMPOSSIBLE, NETWORK, REFUTED, ALL),
-    "stationary": (
-        Stationary(multipliers=((0, Fraction(2)), (1, Fraction(2)))), PROBLEM, NETWORK, PROVED, {Question.STATIONARY},
-    ),
-    "not stationary": (
-        NotStationary(vectors=(UNBALANCE,)), PROBLEM, UNBALANCED, REFUTED,
-        {Question.STATIONARY, Question.LOCAL_OPTIMUM},
-    ),
-    "better": (
-        BetterNetwork(witness=BETTER, tolerance=Fraction(0), scope="own-width"), PROBLEM, NETWORK, REFUTED, GLOBAL,
-    ),
-    "wider": (
-        BetterNetwork(witness=WIDER, tolerance=Fraction(0), scope="any-width"), PROBLEM, NETWORK, REFUTED,
-        {Question.GLOBAL_ANY_WIDTH},
-    ),
-    "optimal within": (optimal(), PROBLEM, NETWORK, PROVED, GLOBAL),
-    "upper bound": (UpperBound(witness=BETTER, bracket=(None, Fraction(2))), PROBLEM, NETWORK, UNDECIDED, set()),
-    "lower bound": (bracket_optimum(PROBLEM, None).lower, PROBLEM, NETWORK, UNDECIDED, set()),
-}  # fmt: skip
+@pytest.mark.parametrize("question", Question)
+def test_a_finding_is_what_the_certificate_answers(question):
+    """For every kind, tolerance and subject: tests/verify/test_answers.py."""
+    certificate = DoesNotFit(point=1)
+    finding = decide(question, PROBLEM, MISFIT, Proposal(certificate=certificate, reason="because", subject=NETWORK))
+    assert (finding.question, finding.verdict, finding.reason) == (question, REFUTED, "because")
+    assert (finding.level, finding.moved, finding.subject) == ("exact", 0, None)
+    assert finding.certificates == (sealed(PROBLEM, MISFIT, certificate),)
+    assert finding.claim == claim_text(PROBLEM, sealed(PROBLEM, MISFIT, certificate))
 
 
-@pytest.mark.parametrize(("name", "question"), list(product(ANSWERS, Question)))
-def test_what_a_kind_answers(name, question):
-    certificate, problem, network, verdict, questions = ANSWERS[name]
-    finding = decide(question, problem, network, Proposal(certificate=certificate, reason="because"))
-    assert finding.question is question
-    if question in questions:
-        assert (finding.verdict, finding.reason, finding.level, finding.moved) == (verdict, "because", "exact", 0)
-        assert finding.certificates == (sealed(problem, network, certificate),)
-        assert finding.claim == claim_text(problem, sealed(problem, network, certificate))
-    else:
-        assert finding.verdict is UNDECIDED
-        assert finding.certificates == ()
-        assert finding.claim == ""
-        assert "does not answer this question" in finding.reason
+@pytest.mark.parametrize("question", Question)
+def test_a_bound_answers_nothing(question):
+    certificate = UpperBound(witness=BETTER, bracket=(None, Fraction(2)))
+    finding = decide(question, PROBLEM, NETWORK, Proposal(certificate=certificate, reason="because"))
+    assert (finding.verdict, finding.certificates, finding.claim) == (UNDECIDED, (), "")
+    assert finding.reason == "a certificate of kind upper-bound does not answer this question"
 
 
 REFUSED = {
@@ -159,5 +132,9 @@ def test_a_moved_subject_is_near():
 
 def test_approximate_stationarity_has_its_level():
     certificate = Stationary(multipliers=((0, Fraction(2)), (1, Fraction(2))), epsilon=Fraction(1, 9))
-    finding = decide(Question.STATIONARY, PROBLEM, NETWORK, Proposal(certificate=certificate, reason=""))
+    proposal = Proposal(certificate=certificate, reason="")
+    finding = decide(Question.STATIONARY, PROBLEM, NETWORK, proposal, Fraction(1, 9))
     assert (finding.verdict, finding.level) == (PROVED, "approximate")
+    sharper = decide(Question.STATIONARY, PROBLEM, NETWORK, proposal, Fraction(1, 10))
+    assert (sharper.verdict, sharper.level) == (UNDECIDED, None)
+    assert "proves it from the tolerance 1/9 on" in sharper.reason

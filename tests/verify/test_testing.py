@@ -75,6 +75,57 @@ def test_own_width_is_another_question():
     assert_globally_optimal(BEST, POINTS, any_width=False)
 
 
+# ------------------------------------------------------------------------------------- about which network
+
+
+SIZE = 2 / 17**0.25
+NEARLY_BEST = Network.two_layer(
+    [[4 * SIZE / 17**0.5 + 1e-6, SIZE / 17**0.5], [-4 * SIZE / 17**0.5, SIZE / 17**0.5]], [SIZE, SIZE]
+)
+REGRESSION = (((1.0,), (2.0,)), (0.3, 0.6))
+NEARLY_FITS = Network.two_layer([[0.3**0.5 + 1e-9]], [0.3**0.5])
+
+
+def test_a_proof_about_a_network_nearby_passes_only_where_it_is_asked_for():
+    """An optimum in floats: the exact one is enclosed at a distance of about 1e-6, this network is none."""
+    for check, options in (
+        (assert_locally_optimal, {}),
+        (assert_globally_optimal, {"within": 0}),
+        (assert_stationary, {"within": 0}),
+    ):
+        with pytest.raises(AssertionError, match="the network was to be"):
+            check(NEARLY_BEST, THEOREM_3_2, **options)
+    with pytest.raises(
+        AssertionError, match=r"it is proved of another network only, which may be \S+ of the norm away"
+    ):
+        assert_locally_optimal(NEARLY_BEST, THEOREM_3_2)
+    assert_locally_optimal(NEARLY_BEST, THEOREM_3_2, near=1e-3)
+    with pytest.raises(AssertionError, match="was to be a local optimum"):
+        assert_locally_optimal(NEARLY_BEST, THEOREM_3_2, near=1e-9)
+
+
+def test_what_holds_at_the_network_itself_passes_beside_a_network_nearby():
+    """Up to epsilon and delta it is stationary itself, though an exact KKT point nearby is told of first."""
+    result = assert_stationary(NEARLY_BEST, THEOREM_3_2, within=1e-3)
+    assert result.stationary.level == "near"
+    assert_globally_optimal(NEARLY_BEST, THEOREM_3_2, within=1e-4)
+
+
+def test_a_repair_is_another_network():
+    with pytest.raises(AssertionError, match="to fit the data: it is proved of another network only"):
+        assert_fits(NEARLY_FITS, REGRESSION, goal="min-norm")
+    assert_fits(NEARLY_FITS, REGRESSION, goal="min-norm", near=1e-3)
+    with pytest.raises(AssertionError, match="to fit the data: refuted"):
+        assert_fits(NEARLY_FITS, REGRESSION, goal="min-norm", near=1e-12)
+
+
+def test_the_distance_that_a_failure_names_is_enough():
+    with pytest.raises(AssertionError) as caught:
+        assert_locally_optimal(NEARLY_BEST, THEOREM_3_2)
+    near = float(re.search(r"give near=(\S+)", str(caught.value))[1])
+    assert_locally_optimal(NEARLY_BEST, THEOREM_3_2, near=near)
+
+
 # ------------------------------------------------------------------------------------- profiles, the plugin, the page
 
 ROOT = Path(__file__).parents[2]

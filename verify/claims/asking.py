@@ -31,6 +31,7 @@ __all__ = [
     "is_local_optimum",
     "locally",
     "multipliers_of",
+    "own_width_exactly",
     "stationary",
 ]
 
@@ -63,7 +64,7 @@ def stationary(instance: Instance, tolerance: Fraction = Fraction(0)) -> Finding
             proposal = stationarity(problem, network, network, tolerance)
     except FLOAT_FAILURES as error:
         proposal = Proposal(reason=f"the floating-point search failed ({error})")
-    return decide(Question.STATIONARY, problem, network, proposal)
+    return decide(Question.STATIONARY, problem, network, proposal, tolerance)
 
 
 def is_kkt_point(instance: Instance) -> bool:
@@ -120,7 +121,34 @@ def global_exactly(instance: Instance) -> Finding:
     wide = audited(instance).global_any_width
     if wide.verdict is Verdict.REFUTED:
         return wide
+    local = locally(instance)
+    if local.verdict is Verdict.REFUTED:
+        proposal = Proposal(
+            certificate=local.certificates[0], reason="better networks of its architecture lie arbitrarily near"
+        )
+        return decide(question, instance.problem, instance.network, proposal)
     return undecided(question, f"not proved with tolerance 0 ({wide.verdict.value} within 1e-7)")
+
+
+@lru_cache(maxsize=32)
+def own_width_exactly(instance: Instance) -> Finding:
+    """Whether no network of at most its own width is better, with tolerance 0.
+
+    Refuted by the audit's better network, or by better networks arbitrarily near; proved where none of any width is.
+    """
+    question, known = Question.GLOBAL_OPTIMUM, audited(instance).global_optimum
+    if known.verdict is Verdict.REFUTED:
+        return known
+    for found, reason in (
+        (global_exactly(instance), "none of any width is better"),
+        (locally(instance), "better networks of its architecture lie arbitrarily near"),
+    ):
+        if found.certificates:
+            proposal = Proposal(certificate=found.certificates[0], reason=reason)
+            exact = decide(question, instance.problem, instance.network, proposal)
+            if exact.verdict is not Verdict.UNDECIDED:
+                return exact
+    return undecided(question, f"not decided with tolerance 0 ({known.verdict.value} within 1e-7)")
 
 
 def _own_lower_bound(instance: Instance, multipliers: Sequence[tuple[int, Fraction]]) -> LowerBound | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from verify.claims.asking import audited, global_exactly, locally, stationary
+from verify.claims.asking import global_exactly, locally, own_width_exactly, stationary
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.finding import Finding, Verdict
 
@@ -19,8 +19,12 @@ __all__ = [
 
 
 def judged(found: Finding, wanted: Verdict = Verdict.PROVED) -> Judgement:
-    """A verdict as a judgement: held when it is the wanted one, undecided when it is open."""
-    what = f"{found.question.value.replace('_', ' ')} {found.verdict.value}: {found.reason}"
+    """A verdict as a judgement: held when it is the wanted one, undecided when it is open.
+
+    Where the verdict is about another network nearby, the sentence says so.
+    """
+    moved = f" (of a network within {float(found.moved):.1e} of its norm)" if found.moved else ""
+    what = f"{found.question.value.replace('_', ' ')} {found.verdict.value}{moved}: {found.reason}"
     if found.verdict is Verdict.UNDECIDED:
         return undecided(what)
     return held(what) if found.verdict is wanted else failed(what)
@@ -32,9 +36,8 @@ def is_global(instance: Instance) -> Judgement:
 
 
 def is_global_of_its_width(instance: Instance) -> Judgement:
-    """No network of its own width is better: with tolerance 0 where none of any width is; a refutation is exact."""
-    wide = judged(global_exactly(instance))
-    return wide if wide.outcome is Outcome.HELD else judged(audited(instance).global_optimum)
+    """No network of its own width is better, with tolerance 0: it holds where none of any width is."""
+    return judged(own_width_exactly(instance))
 
 
 def is_local(instance: Instance) -> Judgement:
@@ -49,7 +52,7 @@ def is_stationary_not_local(instance: Instance) -> Judgement:
 
 def is_local_not_global(instance: Instance) -> Judgement:
     """The network is a local optimum, and another one of at most its width is better."""
-    return _both(is_local(instance), lambda: judged(audited(instance).global_optimum, Verdict.REFUTED))
+    return _both(is_local(instance), lambda: judged(own_width_exactly(instance), Verdict.REFUTED))
 
 
 def _both(first: Judgement, second: Callable[[], Judgement]) -> Judgement:

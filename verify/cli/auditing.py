@@ -97,7 +97,14 @@ Examples:
 @click.option(
     "--require",
     type=click.Choice(["stationary", "local", "global"]),
-    help="Exit with status 1 unless this is proved (global: among networks of the same width).",
+    help="Exit with status 1 unless this is proved of the given network (global: among networks of the same width).",
+)
+@click.option(
+    "--near",
+    type=Number(),
+    metavar="DISTANCE",
+    help="How far a network may be from the given one, relative to its norm, that a proof may speak of instead. By "
+    "default one within --stationary-tol is told of, and --require takes no proof about another network.",
 )
 @debug_option
 def audit_command(
@@ -119,6 +126,7 @@ def audit_command(
     json_path: str | None,
     folder: str | None,
     require: str | None,
+    near: Fraction | None,
 ) -> int:
     """Ask five questions about a trained NETWORK and its DATA, and answer each with a proof.
 
@@ -156,11 +164,11 @@ def audit_command(
             trust_pickle=trust_pickle,
             classes=two_classes(classes),
         )
-    result = _audited(task, tol, stationary_tol, time_limit, warm_start, symbolic=symbolic)
+    result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
     _deliver(result, json_path, folder)
     if plot is not None:
         result.plot(plot)
-    return _status(result, require)
+    return _status(result, require, near or Fraction(0))
 
 
 @final
@@ -228,6 +236,7 @@ def _audited(
     stationary_tol: Fraction | None,
     time_limit: Fraction | None,
     warm_start: str | None,
+    near: Fraction | None,
     *,
     symbolic: bool,
 ) -> Audit:
@@ -243,6 +252,7 @@ def _audited(
                 bias=task.bias,
                 tol=tol,
                 stationary_tol=stationary_tol,
+                near=near,
                 time_limit=None if time_limit is None else float(time_limit),
                 progress=progress,
                 warm_start=warm_start,
@@ -272,19 +282,20 @@ def _write_json(value: object, path: str) -> None:
         Path(path).write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _status(result: Audit, require: str | None) -> int:
-    from verify.finding import Verdict
+def _status(result: Audit, require: str | None, near: Fraction) -> int:
+    from verify.finding import shortfall
 
     if result.status == "interrupted":
         return INTERRUPTED
     if require is None:
         return 0
-    finding = {
-        "stationary": result.stationary,
-        "local": result.local_optimum,
-        "global": result.global_optimum,
+    finding, within = {
+        "stationary": (result.stationary, result.stationary_tolerance),
+        "local": (result.local_optimum, Fraction(0)),
+        "global": (result.global_optimum, result.tolerance),
     }[require]
-    if finding.verdict is Verdict.PROVED:
+    lack = shortfall(result.problem, result.network, finding, within, near, "--near ")
+    if lack is None:
         return 0
-    click.echo(f"isoptimal: --require {require} is not met: {finding.verdict.value}, {finding.reason}", err=True)
+    click.echo(f"isoptimal: --require {require} is not met: {lack}", err=True)
     return 1

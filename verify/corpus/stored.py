@@ -5,31 +5,26 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
+from verify.answers import Question, Verdict, answers, distance
 from verify.audits import Audit
 from verify.certificate import (
     BetterNetwork,
     Certificate,
     LowerBound,
-    NotLocal,
     OptimalWithin,
     UpperBound,
     witness_value,
 )
 from verify.checker import Accepted, check, read_certificate
 from verify.codec import load_json
-from verify.corpus.deciding import Difference, bracket_text, is_inside
-from verify.finding import Question, decide
+from verify.corpus.deciding import TOLERANCE, Difference, bracket_text, is_inside
 from verify.network import Network
 from verify.problem import objective
-from verify.proposal import Proposal
 from verify.readers.cases import Bracket, Case
 
 __all__ = ["stored_differences", "write_certificates"]
 
 _GIVEN = ("problem.json", "network.json")
-
-_WITHIN_A_TOLERANCE = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
-"""Asked within `TOLERANCE`: a path down, which may gain less than that, refutes them only where they are not proved."""
 
 
 def stored_differences(case: Case, folder: Path) -> tuple[list[Difference], int]:
@@ -89,10 +84,7 @@ def _differences_of_given(case: Case, folder: Path) -> list[Difference]:
 def _unproved(case: Case, accepted: list[Certificate], bracket: Bracket) -> list[Difference]:
     result: list[Difference] = []
     for question, expected in case.verdicts.items():
-        answers = [(proof, _answer(case, proof, Question(question))) for proof in accepted]
-        found = {answer for _, answer in answers} - {"undecided"}
-        if len(found) > 1 and Question(question) in _WITHIN_A_TOLERANCE:
-            found = {answer for proof, answer in answers if not isinstance(proof, NotLocal)} - {"undecided"}
+        found = _answers(case, accepted, Question(question))
         if expected != "undecided" and found != {expected}:
             got = " and ".join(sorted(found)) or "no certificate of it"
             result.append(Difference(what=question, expected=expected, got=got))
@@ -104,9 +96,16 @@ def _unproved(case: Case, accepted: list[Certificate], bracket: Bracket) -> list
     return result
 
 
-def _answer(case: Case, certificate: Certificate, question: Question) -> str:
-    proposal = Proposal(certificate=certificate, reason="stored")
-    return decide(question, case.problem, case.network, proposal).verdict.value
+def _answers(case: Case, accepted: list[Certificate], question: Question) -> set[str]:
+    """What the accepted certificates answer, asked as `redecide` asks; about the nearest network that they speak of."""
+    within = TOLERANCE if question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH) else Fraction(0)
+    found: dict[Fraction, set[str]] = {}
+    for certificate in accepted:
+        answer = answers(case.problem, case.network, certificate).get(question)
+        verdict = Verdict.UNDECIDED if answer is None else answer.within(within)
+        if verdict is not Verdict.UNDECIDED:
+            found.setdefault(distance(certificate), set()).add(verdict.value)
+    return found[min(found)] if found else set()
 
 
 def write_certificates(folder: Path, found: Audit) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verify.claims.asking import audited, stationary
+from verify.claims.asking import global_exactly, own_width_exactly, stationary
 from verify.claims.conclusions import judged
 from verify.claims.lyu2021.scales import at_two_scales
 from verify.claims.lyu2021.symmetric import is_leaky, separator
@@ -99,7 +99,7 @@ def is_suboptimal_kkt(instance: Instance) -> Judgement:
     first = judged(stationary(instance))
     if first.outcome is not Outcome.HELD:
         return first
-    return judged(audited(instance).global_any_width, Verdict.REFUTED)
+    return judged(global_exactly(instance), Verdict.REFUTED)
 
 
 # ------------------------------------------------------------------------------------------------------------ the flow
@@ -195,10 +195,10 @@ def _is_the_one_neuron(end: Instance) -> Judgement:
     if distance > ALLOWED:
         return failed(f"the classifier at the end is {float(distance):.2g} from s(<w*, x>)/2", measured=distance)
     limit = posed_at_separator(end)
-    first = judged(audited(limit).global_any_width, Verdict.REFUTED)
+    first = judged(global_exactly(limit), Verdict.REFUTED)
     if first.outcome is not Outcome.HELD or end.network.width == 1 or _is_beaten_by_two(limit):
         return Judgement(first.outcome, first.reason, distance)
-    second = judged(audited(limit).global_optimum, Verdict.REFUTED)
+    second = judged(own_width_exactly(limit), Verdict.REFUTED)
     return Judgement(second.outcome, second.reason, distance)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.claims.asking import audited, stationary
+from verify.claims.asking import audited, global_exactly, stationary
 from verify.claims.conclusions import judged
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.exact import dot
@@ -73,7 +73,7 @@ def _beaten(instance: Instance) -> Judgement:
     if first.outcome is not Outcome.HELD:
         return first
     found = audited(instance)
-    second = judged(found.global_any_width, Verdict.REFUTED)
+    second = judged(global_exactly(instance), Verdict.REFUTED)
     if second.outcome is not Outcome.HELD or found.bracket is None or found.objective is None:
         return second
     return held(second.reason, measured=found.objective / found.bracket[1])
