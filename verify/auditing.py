@@ -223,21 +223,42 @@ def _bracket(
     progress: Callable[[Progress], None] | None,
     earlier: WarmStart | None,
 ) -> Bracket:
-    """The bracket; an arithmetic failure of the float solvers leaves it open."""
+    """The bracket, as narrow as `tol` and, where the subject is near the edge of "within tol", as narrow as that takes.
+
+    An arithmetic failure of the float solvers leaves it open.
+    """
     gap = max(tol, SMALLEST_GAP)
+    search = partial(bracket_optimum, problem, network, subject=subject, deadline=deadline, on_progress=progress)
     try:
         with np.errstate(all="ignore"):
-            return bracket_optimum(
-                problem,
-                network,
-                subject=subject,
-                tol=gap,
-                deadline=deadline,
-                on_progress=progress,
-                warm_start=earlier,
-            )
+            found = search(tol=gap, warm_start=earlier)
     except FLOAT_FAILURES as error:
         return Bracket(lower=None, upper=None, witnesses=(), status=f"failed ({_sentence(error)})", history=())
+    while gap > SMALLEST_GAP and _is_at_the_edge(problem, subject, found, tol) and not is_late(deadline):
+        gap = max(gap / 100, SMALLEST_GAP)
+        try:
+            with np.errstate(all="ignore"):
+                again = search(tol=gap, warm_start=_known(found))
+        except FLOAT_FAILURES:
+            break
+        status = again.status if again.status in ("time", "interrupted") else found.status
+        found = replace(again, status=status, history=(*found.history, *again.history))
+    return found
+
+
+def _is_at_the_edge(problem: Problem, subject: Network | None, found: Bracket, tol: float) -> bool:
+    """Whether a finished search leaves it open that the subject is within `tol` of the best."""
+    mine = None if subject is None else objective(problem, subject)
+    lower, upper = found.ends
+    if found.status != "optimal" or mine is None or lower is None or upper is None:
+        return False
+    return lower < mine / (1 + Fraction(tol)) <= upper
+
+
+def _known(found: Bracket) -> WarmStart:
+    """What a search found, for the next one."""
+    multipliers = () if found.lower is None else found.lower.multipliers
+    return WarmStart(lower=found.lower, multipliers=multipliers, witnesses=found.witnesses)
 
 
 def _proposed(search: Callable[[], Proposal]) -> Proposal:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, NotLocal, OptimalWithin, UpperBound
+from verify.errors import CertificateError
 from verify.estimates import Estimates, estimate, exact_objective
 from verify.exact import common_integers, sqrt_upper, squared_norm
 from verify.exact_bounds import lower_bound
@@ -50,6 +51,9 @@ __all__ = ["Bracket", "bracket_optimum", "infeasibility"]
 DROPPED = (1e-4, 1e-6, 1e-8)
 """Neurons smaller than these parts of the largest are left out, in turn: an interior point leaves traces of all
 columns."""
+
+MOST_EQUATIONS = 100
+"""Equations of a fit (or points on shared lines) that are solved exactly, whatever the linear program says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +91,9 @@ def infeasibility(problem: Problem) -> Infeasible | None:
     h vanishes iff, per mask class, sum c_i x_i = 0 and, for slope < 1, sum c_i |t_i| = 0 on every line {t r} of the
     data. That is a linear program in lambda; lines are grouped exactly, the vertex found in floats is solved for
     exactly. A point alone on its line has multiplier 0, so that data in general position cost nothing.
-    Complete up to the accuracy of the linear program.
+    Complete up to the accuracy of the linear program for max-margin, and for min-norm where few points share lines: to
+    meet targets exactly is a matter of linear equations, which are solved without the program (targets that are
+    contradictory by a rounding have a solution in floats, and none).
     """
     simple = distinct(problem)
     found = _infeasible(simple.problem)
@@ -96,12 +102,27 @@ def infeasibility(problem: Problem) -> Infeasible | None:
 
 def _infeasible(problem: Problem) -> Infeasible | None:
     """`infeasibility`, with the points as they are."""
-    from solvers.linear import infeasibility_multipliers
-
     lines = [] if problem.architecture.slope == 1 else [exact_lines(problem, mask) for mask in problem.mask_classes]
     kept = _sharing_lines(lines, len(problem.rows))
     if not kept:
         return None
+    is_linear = problem.goal is Goal.MIN_NORM and problem.fit_tolerance == 0
+    size = sum(map(len, problem.mask_classes)) + sum(map(len, lines))
+    is_small = min(size, len(kept)) <= MOST_EQUATIONS
+    for support in (_vanishing_support(problem, lines, kept), dict.fromkeys(kept if is_linear and is_small else [], 0)):
+        proof = _vanishing(problem, lines, support) if support else None
+        accepted = None if proof is None else certified(problem, None, proof)
+        if accepted is not None:
+            return accepted
+    return None
+
+
+def _vanishing_support(
+    problem: Problem, lines: list[list[tuple[list[int], list[Fraction]]]], kept: list[int]
+) -> dict[int, int]:
+    """The points that a vertex of the linear program uses with the signs of their multipliers; none without one."""
+    from solvers.linear import infeasibility_multipliers
+
     place = {i: q for q, i in enumerate(kept)}
     instance = as_instance(problem)
     guess = infeasibility_multipliers(
@@ -114,17 +135,29 @@ def _infeasible(problem: Problem) -> Infeasible | None:
         ],
     )
     if guess is None:
-        return None
-    support = [kept[q] for q in np.flatnonzero(np.abs(guess) > 1e-9 * np.abs(guess).max())]
+        return {}
+    used = np.flatnonzero(np.abs(guess) > 1e-9 * np.abs(guess).max())
+    return {kept[q]: 1 if guess[q] > 0 else -1 for q in used}
+
+
+def _vanishing(
+    problem: Problem, lines: list[list[tuple[list[int], list[Fraction]]]], support: dict[int, int]
+) -> Infeasible | None:
+    """Exact multipliers on these points, or on some of them, with h = 0 and value 1; the checker judges their signs.
+
+    support: each point with the sign that its multiplier has where a fit tolerance makes the value depend on it.
+    """
     margin = problem.goal is Goal.MAX_MARGIN
-    equations = _equations(problem, lines, support)
+    equations = _equations(problem, lines, list(support))
     eps, targets = problem.fit_tolerance, problem.data.targets
-    value_row = [Fraction(1) if margin else targets[i] - (eps if guess[place[i]] > 0 else -eps) for i in support]
+    value_row = [Fraction(1) if margin else targets[i] - eps * sign for i, sign in support.items()]
     exact = solve_exactly([*equations, value_row], [Fraction(0)] * len(equations) + [Fraction(1)])
     if exact is None:
         return None
-    multipliers = tuple((i, value) for i, value in zip(support, exact, strict=True) if value)
-    return certified(problem, None, Infeasible(multipliers=multipliers))
+    try:
+        return Infeasible(multipliers=tuple((i, value) for i, value in zip(support, exact, strict=True) if value))
+    except CertificateError:  # numbers longer than certificates may hold
+        return None
 
 
 def _sharing_lines(lines: list[list[tuple[list[int], list[Fraction]]]], count: int) -> list[int]:

@@ -327,6 +327,40 @@ def test_a_large_tolerance_proves_what_a_small_one_refutes(dead):
     assert dead.global_any_width.verdict is REFUTED
 
 
+EDGE = Network.two_layer([[2, 0], [0, 2]], [2, 2], slope=Fraction(1, 4))
+EDGE_DATA = Dataset([[1, 0], [2, 0], [0, "1/2"], [-2, 2], ["1/2", -2], [-6, 6]], [4, 8, 2, 6, 0, 18])
+
+
+@pytest.mark.parametrize("tol", ["1/20", "0.0487", "0.0486", "0.0488", "1/25", "1/16"])
+def test_the_search_goes_on_where_the_network_is_at_the_edge_of_the_tolerance(tol):
+    """8 beside the best possible 7.6287, 4.867 % lower: a bracket as wide as the tolerance would not decide."""
+    result = audit(EDGE, EDGE_DATA, tol=Fraction(tol))
+    expected = PROVED if Fraction(tol) >= Fraction("0.0487") else REFUTED
+    assert result.global_any_width.verdict is expected
+    assert result.status == "done"
+
+
+def test_a_failure_at_the_edge_leaves_the_first_bracket(monkeypatch):
+    from verify import auditing
+
+    calls = []
+
+    def search(*arguments, **options):
+        calls.append(options["tol"])
+        if len(calls) > 1:
+            raise FloatingPointError("planted")
+        return bracket_optimum(*arguments, **options)
+
+    bracket_optimum = auditing.bracket_optimum
+    monkeypatch.setattr(auditing, "bracket_optimum", search)
+    result = audit(EDGE, EDGE_DATA, tol=Fraction(1, 20))
+    assert len(calls) == 2
+    assert result.global_any_width.verdict is UNDECIDED
+    assert result.status == "done"
+    low, high = result.bracket
+    assert low < 8 / Fraction(21, 20) <= high
+
+
 def test_exact_input_is_asked_for_exact_stationarity():
     """|w| = 1.0001 |v|: not stationary as given exactly, near a stationary network when it is a float."""
     w = Fraction(10001, 10000)

@@ -166,6 +166,31 @@ def test_points_1e_9_apart_stay_feasible_in_the_search():
     assert upper is None or lower <= upper
 
 
+NEARLY_ONE = Fraction(2**60 + 1, 2**60)
+
+
+@pytest.mark.parametrize(
+    ("rows", "targets", "options"),
+    [
+        ([[1], [2]], [1, 2 * NEARLY_ONE], {}),
+        ([[1], [1]], [1, NEARLY_ONE], {}),
+        ([[1, 2]] * 2 + [[3, 1]], [1, NEARLY_ONE, 5], {"slope": Fraction(1, 4)}),
+        ([[1, 0], [0, 1], [1, 1]], [1, 1, 2 * NEARLY_ONE], {"slope": 1}),
+        ([[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]], [1, 0, 0, 1, NEARLY_ONE, 1], {}),
+        ([[0], [1]], [NEARLY_ONE - 1, 1], {}),
+        ([[1, 3], [1, 4]], [1, NEARLY_ONE], {"masks": [[0]]}),
+        ([[2], [2]], [1, NEARLY_ONE], {"bias": Bias.FREE}),
+    ],
+)
+def test_targets_that_are_contradictory_by_a_rounding_have_no_fit(rows, targets, options):
+    problem = posed(rows, targets, goal=Goal.MIN_NORM, **options)
+    proof = infeasibility(problem)
+    assert isinstance(proof, Infeasible)
+    accepted(problem, None, proof)
+    exact = [y if y == round(y) else round(y) for y in targets]
+    assert infeasibility(posed(rows, exact, goal=Goal.MIN_NORM, **options)) is None
+
+
 def test_infeasibility_agrees_with_all_cells_on_random_problems():
     """The oracle is a float one: it may fail, but not contradict."""
     found = {True: 0, False: 0}
