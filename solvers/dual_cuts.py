@@ -106,8 +106,18 @@ def solve(
     deadline: time.monotonic() at which to stop; about a fifth of the remaining time is kept for the proof.
     Ctrl-C ends the loop the same way (a second one is passed on).
     """
-    loop = _Loop(instance, tol, deadline, on_progress, seed)
+    loop = _Loop(_without_unseen_bias(instance), tol, deadline, on_progress, seed)
     return loop.run(list(start), list(further), multipliers)
+
+
+def _without_unseen_bias(instance: Instance) -> Instance:
+    """The instance without its free bias where every mask hides it: multipliers need not balance then."""
+    last = instance.rows.shape[1] - 1
+    if not instance.free or any(last in seen for seen in instance.masks):
+        return instance
+    rows = instance.rows.copy()
+    rows[:, last] = 0.0
+    return replace(instance, rows=rows, free=False)
 
 
 def _scales(instance: Instance) -> tuple[Array, float]:

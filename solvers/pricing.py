@@ -11,7 +11,11 @@ So h(u) <= ||p|| + R on the cone, p = sum_i (a c_i + t_i) x_i. Every point has o
 is minimised by coordinate descent, for hundreds of nodes at once (the loop is over points, the arrays over nodes).
 Only points with c_i > 0 are ever split: with those decided h is linear minus convex and the bound is the maximum.
 
-This is the reference, in numpy; without a free bias, what it does not close quickly goes to `solvers.compiled_pricing`.
+With a free bias u = (w, b), ||u|| is ||w||, and the weights sum to 0. Then only |b| <= B ||w|| matters, B the largest
+norm of a point (verify.certificate shows it): ||p_w|| + B |p_b| is in the place of ||p||, and the same for the vectors
+of ranges. The points are taken from the midpoint of their bounding box, and b in units of B, so that a row is (x, B).
+
+This is the reference, in numpy; what it does not close quickly goes to `solvers.compiled_pricing`.
 """
 
 from __future__ import annotations
@@ -31,7 +35,8 @@ from solvers.interior_point import Cone, solve_cone_program
 Array = NDArray[np.float64]
 
 UNBOUNDED = 1e30  # stands for "no range known" (free bias): a chord with such a range never closes a node
-PENALTY_ROUNDS = 6  # rounds of the method of multipliers that bring the bias coordinate of p to zero (free bias)
+BIAS_SWEEPS = 3  # sweeps with a free bias, for each one without: the multiplier of the bias is found on the way
+STIFFNESS = 4.0  # of the bias coordinate of p in the method of multipliers, relative to the others
 KERNELS = "ISOPTIMAL_KERNELS"  # environment: "numpy" or "numba" forces the one or the other
 LARGE = 1000  # entries of the rows from which on compiled climbs save more time than they take to load ...
 FIRST_NODES = 1000  # ... and nodes of a tree up to which numpy is the quicker one
@@ -104,63 +109,103 @@ def boxes(excess: Array, signs: NDArray[np.int8]) -> tuple[Array, Array]:
     return low, high
 
 
+def bias_frame(rows: Array) -> tuple[Array, Array, float]:
+    """Rows (x, 1) with a free bias as (x - o, B), and o, B: see the module."""
+    body = rows[:, :-1]
+    middle = (body.min(axis=0) + body.max(axis=0)) / 2 if len(rows) else np.zeros(rows.shape[1] - 1)
+    body = body - middle
+    reach = float(np.linalg.norm(body, axis=1).max(initial=0.0)) or 1.0
+    return np.column_stack([body, reach * rows[:, -1]]), middle, reach
+
+
+def from_frame(directions: Array, middle: Array, reach: float) -> Array:
+    """Directions (V, D) for the rows of `bias_frame` as directions for the given ones."""
+    return np.column_stack([directions[:, :-1], reach * directions[:, -1] - directions[:, :-1] @ middle])
+
+
+def to_frame(directions: Array, middle: Array, reach: float) -> Array:
+    """The inverse of `from_frame`."""
+    return np.column_stack([directions[:, :-1], (directions[:, -1] + directions[:, :-1] @ middle) / reach])
+
+
+def size(vectors: Array, *, free: bool) -> Array:
+    """||p|| along the last axis; with a free bias ||p_w|| + |p_b|, of vectors in the frame."""
+    if not free:
+        return np.linalg.norm(vectors, axis=-1)
+    return np.linalg.norm(vectors[..., :-1], axis=-1) + np.abs(vectors[..., -1])
+
+
 class _Kernel:
     """Coordinate descent on ||p||^2 / (2 beta) + R over the slope variables, for a batch of nodes.
 
-    With a free bias the last coordinate of p must vanish: it enters with a penalty and a shift (method of multipliers).
+    With a free bias on ||p_w||^2 / (2 beta) + |p_b| + R; for |p_b| the method of multipliers takes a function with the
+    derivative clip(stiffness p_b + theta, -1, 1), where theta, the bias at which the bound is largest, becomes that
+    derivative after each sweep.
     """
 
     def __init__(self, rows: Array, weights: Array, slope: float, *, free: bool, beta: float) -> None:
-        self.rows, self.weights, self.slope, self.free, self.beta = rows, weights, slope, free, beta
+        self.rows, self.weights, self.slope, self.free = rows, weights, slope, free
+        self.beta: float | Array = beta  # or one for each node
         self.excess = (1.0 - slope) * weights
         self.base = slope * (weights @ rows)
-        norms = np.linalg.norm(rows[:, :-1] if free else rows, axis=1)
-        self.norms = norms
-        scale = float(norms.max(initial=0.0)) or 1.0
-        metric = np.ones(rows.shape[1])
-        if free:
-            metric[-1] = 10.0 * scale
-        self.metric = metric
-        self.scaled = rows * metric
-        self.curvature = np.maximum((self.scaled**2).sum(axis=1), 1e-300)
+        self.curvature = np.maximum((rows**2).sum(axis=1), 1e-300)
         self.positive = self.excess > 0
 
     def descend(
-        self, t: Array, low: Array, high: Array, chord: NDArray[np.bool_], left: Array, right: Array, sweeps: int
+        self,
+        t: Array,
+        low: Array,
+        high: Array,
+        chord: NDArray[np.bool_],
+        left: Array,
+        right: Array,
+        sweeps: int,
+        theta: Array | None = None,
     ) -> Array:
-        """Improve t (B, S) in place; return p (B, D) in true coordinates. chord (B, S): undecided with c_i > 0."""
+        """Improve t (B, S) in place, and theta (B,); return p (B, D). chord (B, S): undecided with c_i > 0."""
         e, beta = self.excess, self.beta
-        shift = np.zeros(len(t))
-        rounds = PENALTY_ROUNDS if self.free else 1
-        vectors = np.empty(0)
-        for _ in range(rounds):
-            vectors = self.base * self.metric + t @ self.scaled
+        theta = np.zeros(len(t)) if theta is None else theta
+        vectors = self.base + t @ self.rows
+        for _ in range(sweeps * (BIAS_SWEEPS if self.free else 1)):
+            largest = 0.0
+            for i in range(len(e)):
+                ti = t[:, i]
+                ci = chord[:, i]
+                if self.positive[i] and ci.any():
+                    l, r = left[:, i], right[:, i]
+                    kink = e[i] * r / (l + r)
+                    above = ti + self._step(vectors, theta, i, beta * l)
+                    below = ti + self._step(vectors, theta, i, -beta * r)
+                    new = np.where(above > kink, above, np.minimum(below, kink))
+                    if not ci.all():
+                        new = np.where(ci, new, ti + self._step(vectors, theta, i, 0.0))
+                else:
+                    new = ti + self._step(vectors, theta, i, 0.0)
+                new = np.minimum(np.maximum(new, low[:, i]), high[:, i])
+                step = new - ti
+                t[:, i] = new
+                vectors += step[:, None] * self.rows[i]
+                largest = max(largest, float(np.abs(step).max(initial=0.0)) * self.curvature[i] ** 0.5)
             if self.free:
-                vectors[:, -1] += shift
-            for _ in range(sweeps):
-                largest = 0.0
-                for i in range(len(e)):
-                    row, curvature, ti = self.scaled[i], self.curvature[i], t[:, i]
-                    gradient = vectors @ row
-                    new = ti - gradient / curvature
-                    ci = chord[:, i]
-                    if self.positive[i] and ci.any():
-                        l, r = left[:, i], right[:, i]
-                        kink = e[i] * r / (l + r)
-                        above = new - beta * l / curvature
-                        below = new + beta * r / curvature
-                        new = np.where(ci, np.where(above > kink, above, np.minimum(below, kink)), new)
-                    new = np.minimum(np.maximum(new, low[:, i]), high[:, i])
-                    step = new - ti
-                    t[:, i] = new
-                    vectors += step[:, None] * row
-                    largest = max(largest, float(np.abs(step).max(initial=0.0)) * curvature**0.5)
-                if largest <= 1e-10 * beta:
-                    break
-            if self.free:
-                shift = vectors[:, -1].copy()
-        p = self.base + t @ self.rows
-        return p
+                before = theta.copy()
+                theta += (STIFFNESS / beta) * vectors[:, -1]
+                np.clip(theta, -1.0, 1.0, out=theta)
+                largest = max(largest, float(np.max(beta)) * float(np.abs(theta - before).max(initial=0.0)))
+            if largest <= 1e-10 * float(np.max(beta)):
+                break
+        return self.base + t @ self.rows
+
+    def _step(self, p: Array, theta: Array, i: int, pull: Array | float) -> Array:
+        """The step of t_i to where beta times the derivative along row i, plus `pull`, is 0."""
+        row, curvature = self.rows[i], self.curvature[i]
+        if not self.free:
+            return -(p @ row + pull) / curvature
+        one, head = row[-1], max(curvature - row[-1] ** 2, 1e-300)
+        gradient = p[:, :-1] @ row[:-1] + pull
+        inner = -(gradient + one * (STIFFNESS * p[:, -1] + self.beta * theta)) / (head + STIFFNESS * one * one)
+        slope = STIFFNESS * (p[:, -1] + one * inner) + self.beta * theta
+        far = -(gradient + one * self.beta * np.sign(slope)) / head
+        return np.where(np.abs(slope) <= self.beta, inner, far)
 
     def offsets(self, t: Array, chord: NDArray[np.bool_], left: Array, right: Array) -> Array:
         """R (B,): the sum of the chords' offsets."""
@@ -168,12 +213,8 @@ class _Kernel:
         return np.where(chord, each, 0.0).sum(axis=1)
 
     def size(self, p: Array) -> Array:
-        """||p|| over the columns that count; with a free bias plus what it may cost to make p's bias coordinate
-        zero.
-        """
-        if not self.free:
-            return np.linalg.norm(p, axis=1)
-        return np.linalg.norm(p[:, :-1], axis=1) + np.abs(p[:, -1]) * float(self.norms.max(initial=0.0))
+        """||p||, with a free bias ||p_w|| + |p_b|."""
+        return size(p, free=self.free)
 
 
 def ascend(
@@ -196,15 +237,20 @@ def ascend(
     With a free bias the directions have ||w|| = 1 and the best bias for that w.
     compiled: whether to use the compiled kernels; None: where that is worthwhile.
     """
+    middle, reach = np.zeros(rows.shape[1] - 1), 1.0
+    if free:
+        rows, middle, reach = bias_frame(rows)
+        starts = to_frame(starts, middle, reach)
     kernel = _Kernel(rows, weights, slope, free=free, beta=1.0)
-    wanted = _wanted(compiled, free=free)
+    wanted = False if free else _wanted(compiled, free=free)
     climb = _climb_compiled if wanted or (wanted is None and rows.size >= LARGE and _can_compile()) else _climb
     directions = normalise(rows, weights, slope, starts, free=free)
     directions, _ = climb(kernel, directions, rounds, sweeps)
     on = directions @ rows[kernel.positive].T > 0
     _, distinct = np.unique(on, axis=0, return_index=True)
     best = np.sort(distinct)[:finalists]
-    return climb(kernel, directions[best], 6 * rounds, 5 * sweeps)
+    directions, values = climb(kernel, directions[best], 6 * rounds, 5 * sweeps)
+    return (from_frame(directions, middle, reach) if free else directions), values
 
 
 def _wanted(compiled: bool | None, *, free: bool) -> bool | None:
@@ -242,6 +288,8 @@ def _climb(kernel: _Kernel, directions: Array, rounds: int, sweeps: int) -> tupl
         low = np.where(kernel.positive, fixed, np.minimum(e, 0.0))
         high = np.where(kernel.positive, fixed, 0.0)
         part = np.clip(np.where(kernel.positive, fixed, t[moving] if t.any() else fixed), low, high)
+        if kernel.free:
+            kernel.beta = np.maximum(values[moving], 1e-300)  # about ||p||, which weighs the bias
         p = kernel.descend(part, low, high, np.zeros(part.shape, bool), part, part, sweeps)
         t[moving] = part
         new = normalise(kernel.rows, kernel.weights, kernel.slope, p, free=kernel.free)
@@ -294,7 +342,7 @@ def sweep_angles(rows: Array, weights: Array, slope: float) -> tuple[Array, Arra
 @dataclass(slots=True)
 class _Open:
     """An unresolved node: signs (S,), slopes (S,), and per positive point range vectors (2, P, D), multipliers (2, P,
-    P).
+    P); theta: the bias at which the bound was largest.
     """
 
     identity: int
@@ -302,6 +350,7 @@ class _Open:
     slopes: Array
     vectors: Array
     multipliers: Array
+    theta: float = 0.0
 
 
 def bound_tree(
@@ -330,6 +379,26 @@ def bound_tree(
     if not len(rows):
         return Tree([Leaf(np.zeros(0))], 0.0, np.empty((0, dimension)), 1)
     limits = Limits(deadline, truncate, max_violators)
+    if free:
+        framed, middle, reach = bias_frame(rows)
+        tree = _search_tree(framed, weights, slope, beta, limits, max_nodes, free=True, batch=batch, compiled=compiled)
+        tree.violators = from_frame(tree.violators, middle, reach)
+        return tree
+    return _search_tree(rows, weights, slope, beta, limits, max_nodes, free=False, batch=batch, compiled=compiled)
+
+
+def _search_tree(
+    rows: Array,
+    weights: Array,
+    slope: float,
+    beta: float,
+    limits: Limits,
+    max_nodes: int,
+    *,
+    free: bool,
+    batch: int,
+    compiled: bool | None,
+) -> Tree:
     wanted = _wanted(compiled, free=free)
     if wanted is None:
         tree = _bound_tree(rows, weights, slope, beta, limits, min(FIRST_NODES, max_nodes), free=free, batch=batch)
@@ -387,7 +456,8 @@ def _bound_tree(
         t = np.clip(t, low, high)
         chord = (signs == 0) & kernel.positive
         left, right = _ranges(kernel, vectors, positive, len(rows))
-        p = kernel.descend(t, low, high, chord, left, right, 4)
+        theta = np.array([node.theta for node in chosen])
+        p = kernel.descend(t, low, high, chord, left, right, 4, theta)
         total = kernel.size(p) + kernel.offsets(t, chord, left, right)
         open_nodes = np.flatnonzero(total > beta)
         if len(open_nodes):
@@ -400,11 +470,14 @@ def _bound_tree(
             l, r = _ranges(kernel, v, positive, len(rows))
             ts = t[sub]
             decided_out = ~chord[sub].any(axis=1)
-            ps = kernel.descend(ts, low[sub], high[sub], chord[sub], l, r, 10)
+            thetas = theta[sub]
+            ps = kernel.descend(ts, low[sub], high[sub], chord[sub], l, r, 10, thetas)
+            theta[sub] = thetas
             if decided_out.any():
                 rest = np.flatnonzero(decided_out)
                 tr = ts[rest]
-                pr = kernel.descend(tr, low[sub][rest], high[sub][rest], chord[sub][rest], l[rest], r[rest], 30)
+                edges = low[sub][rest], high[sub][rest], chord[sub][rest]
+                pr = kernel.descend(tr, *edges, l[rest], r[rest], 30, thetas[rest])
                 for b in np.flatnonzero(kernel.size(pr) > beta):
                     edges = low[sub][rest][b], high[sub][rest][b]
                     tr[b] = solve_decided(kernel.rows, kernel.base, *edges, tr[b], free=free)
@@ -426,7 +499,8 @@ def _bound_tree(
             for identity, sign in zip(pair, (1, -1), strict=True):
                 child_signs = signs[b].copy()
                 child_signs[point] = sign
-                stack.append(_Open(identity, child_signs, t[b].copy(), vectors[b].copy(), multipliers[b].copy()))
+                parts = t[b].copy(), vectors[b].copy(), multipliers[b].copy()
+                stack.append(_Open(identity, child_signs, *parts, float(theta[b])))
     return finish(closed=True)
 
 
@@ -447,31 +521,25 @@ def _close_as_they_are(
 
 
 def solve_decided(rows: Array, base: Array, low: Array, high: Array, t: Array, *, free: bool) -> Array:
-    """The minimiser of ||p|| over the intervals (p's bias coordinate 0 when free), by an interior-point method.
+    """The minimiser of ||p|| (with a free bias ||p_w|| + |p_b|) over the intervals, by an interior-point method.
 
     For cones without undecided points that coordinate descent does not close: few, and they need the accuracy.
     """
-    size, dimension = len(t), rows.shape[1]
+    count, dimension = len(t), rows.shape[1]
     head = dimension - 1 if free else dimension
     up, down = np.flatnonzero(np.isfinite(low)), np.flatnonzero(np.isfinite(high))
-    identity = np.eye(size)
-    blocks = [-identity[up], identity[down]]
-    right = [-low[up], high[down]]
-    cones: list[tuple[Cone, int]] = [("nonnegative", len(up) + len(down))]
-    if free:
-        blocks.append(rows[:, -1:].T)
-        right.append(-base[-1:])
-        cones.append(("zero", 1))
-    blocks += [np.zeros((1, size)), -rows[:, :head].T]
-    right += [np.zeros(1), base[:head]]
-    cones.append(("second-order", 1 + head))
-    matrix = np.concatenate(blocks)
-    radius = np.zeros((len(matrix), 1))
-    radius[-1 - head] = -1.0
-    solution = solve_cone_program(
-        np.append(np.zeros(size), 1.0), np.hstack([matrix, radius]), np.concatenate(right), cones, accuracy=1e-11
-    )
-    return t if solution.status is Status.FAILED else np.clip(solution.primal[:size], low, high)
+    identity = np.eye(count)
+    bias = rows[:, head:].T  # its absolute value is bounded by one more variable
+    matrix = np.concatenate([-identity[up], identity[down], bias, -bias, np.zeros((1, count)), -rows[:, :head].T])
+    right = np.concatenate([-low[up], high[down], -base[head:], base[head:], np.zeros(1), base[:head]])
+    sides = len(up) + len(down) + 2 * len(bias)
+    extra = np.zeros((len(matrix), 1 + len(bias)))
+    extra[sides, 0] = -1.0
+    extra[sides - 2 * len(bias) : sides, 1:] = -1.0
+    cones: list[tuple[Cone, int]] = [("nonnegative", sides), ("second-order", 1 + head)]
+    cost = np.concatenate([np.zeros(count), np.ones(1 + len(bias))])
+    solution = solve_cone_program(cost, np.hstack([matrix, extra]), right, cones, accuracy=1e-11)
+    return t if solution.status is Status.FAILED else np.clip(solution.primal[:count], low, high)
 
 
 def _probe(kernel: _Kernel, p: Array) -> tuple[Array, Array]:
@@ -479,16 +547,12 @@ def _probe(kernel: _Kernel, p: Array) -> tuple[Array, Array]:
     return directions, evaluate(kernel.rows, kernel.weights, kernel.slope, directions)
 
 
-def _ranges(kernel: _Kernel, vectors: Array, positive: NDArray[np.intp], size: int) -> tuple[Array, Array]:
-    """l and r (B, S) from the range vectors (B, 2, P, D): their norms; never above the plain ||x_i||."""
-    body = vectors[..., :-1] if kernel.free else vectors
-    norms = np.linalg.norm(body, axis=-1)
-    if kernel.free:
-        tolerance = 1e-9 * float(kernel.norms.max(initial=1.0))
-        norms = np.where(np.abs(vectors[..., -1]) * kernel.metric[-1] <= max(tolerance, 1e-9), norms, UNBOUNDED)
-    left = np.full((len(vectors), size), 1.0)
+def _ranges(kernel: _Kernel, vectors: Array, positive: NDArray[np.intp], count: int) -> tuple[Array, Array]:
+    """l and r (B, S) from the range vectors (B, 2, P, D): their sizes."""
+    sizes = kernel.size(vectors)
+    left = np.full((len(vectors), count), 1.0)
     right = left.copy()
-    left[:, positive], right[:, positive] = norms[:, 0], norms[:, 1]
+    left[:, positive], right[:, positive] = sizes[:, 0], sizes[:, 1]
     return left + 1e-300, right + 1e-300
 
 
@@ -496,25 +560,17 @@ def _tighten(
     kernel: _Kernel, signs: NDArray[np.int8], vectors: Array, multipliers: Array, positive: NDArray[np.intp]
 ) -> None:
     """Shorten the range vectors (B, 2, P, D) by nonnegative multiples of decided rows, in place."""
-    shift = np.zeros(vectors.shape[:-1])
-    for _ in range(PENALTY_ROUNDS if kernel.free else 1):
-        work = vectors * kernel.metric
-        work[..., -1] += shift
-        for _ in range(3):
-            for q, k in enumerate(positive):
-                nodes = np.flatnonzero(signs[:, k])
-                if not len(nodes):
-                    continue
-                step_rows = kernel.scaled[k] * signs[nodes, k, None]
-                w = work[nodes]
-                old = multipliers[nodes, :, :, q]
-                new = np.maximum(old - np.einsum("bzpd,bd->bzp", w, step_rows) / kernel.curvature[k], 0.0)
-                work[nodes] = w + (new - old)[..., None] * step_rows[:, None, None, :]
-                multipliers[nodes, :, :, q] = new
-        if kernel.free:
-            shift = work[..., -1].copy()
-            work[..., -1] -= shift
-            # recompute the vectors without the shift
+    for _ in range(3):
+        for q, k in enumerate(positive):
+            nodes = np.flatnonzero(signs[:, k])
+            if not len(nodes):
+                continue
+            step_rows = kernel.rows[k] * signs[nodes, k, None]
+            w = vectors[nodes]
+            old = multipliers[nodes, :, :, q]
+            new = np.maximum(old - np.einsum("bzpd,bd->bzp", w, step_rows) / kernel.curvature[k], 0.0)
+            vectors[nodes] = w + (new - old)[..., None] * step_rows[:, None, None, :]
+            multipliers[nodes, :, :, q] = new
     signed = multipliers * signs[:, None, None, positive]
     start = np.stack([-kernel.rows[positive], kernel.rows[positive]])
     vectors[:] = start + np.einsum("bzpq,qd->bzpd", signed, kernel.rows[positive])

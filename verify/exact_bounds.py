@@ -15,31 +15,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.certificate import Bound, LowerBound, Nodes, Range
-from verify.exact import common_integers, sqrt_upper
+from verify.certificate import Bound, LowerBound, Nodes, Range, centred
+from verify.exact import common_integers, sqrt_upper, squared_norm
 from verify.exact_networks import float_rows
 from verify.exactify import ceil_dyadic
-from verify.problem import Bias, Goal, Problem
+from verify.problem import Goal, Problem
 
 if TYPE_CHECKING:
     from solvers.dual_cuts import DualProof
     from solvers.pricing import Leaf
 
-__all__ = ["lower_bound"]
+__all__ = ["lower_bound", "sees_free_bias"]
 
 FEWEST_BITS, MOST_BITS = 20, 44
 
 
 def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerBound | None:
-    """The certificate for `proof`, or None where rounding breaks it (free bias: no variable left to balance a leaf)."""
+    """The certificate for `proof`, or None where its multipliers prove nothing.
+
+    A free bias needs sum c_i = 0: what rounding left of it is taken from the largest multiplier that can give it.
+    """
     support = [int(i) for i in proof.support]
     multipliers = [Fraction(float(proof.multipliers[i])) for i in support]
     targets = problem.data.targets
     margin = problem.goal is Goal.MAX_MARGIN
-    coefficients = [value * targets[i] if margin else value for i, value in zip(support, multipliers, strict=True)]
-    value = sum((m if margin else m * targets[i] for i, m in zip(support, multipliers, strict=True)), Fraction(0))
+    factors = [targets[i] if margin else Fraction(1) for i in support]
+    if sees_free_bias(problem):
+        multipliers = _balanced(multipliers, factors)
+    coefficients = [value * factor for value, factor in zip(multipliers, factors, strict=True)]
+    value = sum((c * targets[i] for i, c in zip(support, coefficients, strict=True)), Fraction(0))
     value -= problem.fit_tolerance * sum(map(abs, multipliers))
-    if value <= 0 or (problem.bias is Bias.FREE and sum(coefficients) != 0):
+    if value <= 0:
         return None
     bits = min(max(math.ceil(-math.log2(tol)) + 13, FEWEST_BITS), MOST_BITS)
     denominator = _denominator(problem, support, coefficients, bits)
@@ -47,10 +53,7 @@ def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerB
     trees: list[Nodes] = []
     order = [(mask, sign) for mask in range(len(problem.mask_classes)) for sign in (1, -1)]
     for (mask, sign), tree in zip(order, proof.trees, strict=True):
-        nodes = builder.nodes(mask, sign, tree.nodes or [])
-        if nodes is None:
-            return None
-        trees.append(tuple(nodes))
+        trees.append(tuple(builder.nodes(mask, sign, tree.nodes or [])))
     beta = ceil_dyadic(builder.beta, 44)
     return LowerBound(
         multipliers=tuple(zip(support, multipliers, strict=True)),
@@ -59,6 +62,23 @@ def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerB
         denominator=denominator,
         trees=tuple(trees),
     )
+
+
+def sees_free_bias(problem: Problem) -> bool:
+    """Whether some mask class sees a free bias, so that multipliers have to balance."""
+    return any(column not in problem.norm_columns for mask in problem.mask_classes for column in mask)
+
+
+def _balanced(multipliers: list[Fraction], factors: Sequence[Fraction]) -> list[Fraction]:
+    """Multipliers with sum lambda_i f_i = 0, f_i = 1 or -1; none where no multiplier could give what is too much."""
+    surplus = sum(map(mul, multipliers, factors), Fraction(0))
+    if not surplus:
+        return multipliers
+    able = [q for q, (m, f) in enumerate(zip(multipliers, factors, strict=True)) if m * f * surplus > surplus**2]
+    if not able:
+        return [Fraction(0)] * len(multipliers)
+    chosen = max(able, key=lambda q: abs(multipliers[q]))
+    return [m - surplus * factors[q] if q == chosen else m for q, m in enumerate(multipliers)]
 
 
 def _denominator(problem: Problem, support: Sequence[int], coefficients: Sequence[Fraction], bits: int) -> int:
@@ -86,24 +106,28 @@ class _Builder:
         target: Fraction,
     ) -> None:
         self.problem, self.support, self.denominator = problem, support, denominator
-        self.free = False  # set for each mask, which may hide a free bias
+        self.reach: Fraction | None = None  # B, in a mask class that sees a free bias
         self.slope = problem.architecture.slope
         self.coefficients = coefficients
         self.beta, self.target = Fraction(0), target
         self.base_unit = math.lcm(*((self.slope * c * denominator).denominator for c in coefficients))
         self.plain: dict[int, int] = {}
         self.floats: NDArray[np.float64] = np.empty((0, 0))  # the rows on the columns of each mask
-        rows, self.row_denominator = common_integers([problem.rows[i] for i in support])
-        self.rows = rows
+        self.row_denominator = 1
 
-    def nodes(self, mask: int, sign: int, nodes: Sequence[int | Leaf]) -> list[int | Bound] | None:
+    def nodes(self, mask: int, sign: int, nodes: Sequence[int | Leaf]) -> list[int | Bound]:
         seen = self.problem.mask_classes[mask]
         self.plain.clear()  # rows are those of this mask
-        self.free = self.problem.bias is Bias.FREE and bool(seen) and seen[-1] not in self.problem.norm_columns
-        counted_columns = [column for column in seen if column in self.problem.norm_columns]
-        counted = [q for q, column in enumerate(seen) if column in counted_columns]
-        rows = [[row[column] for column in seen] for row in self.rows]
-        self.floats = float_rows(self.problem)[np.ix_(self.support, counted_columns)]
+        counted = [q for q, column in enumerate(seen) if column in self.problem.norm_columns]
+        fractions = [[self.problem.rows[i][column] for column in seen] for i in self.support]
+        self.floats = float_rows(self.problem)[np.ix_(self.support, seen)]
+        self.reach = None
+        if len(counted) < len(seen):
+            fractions = centred(fractions, len(counted))
+            sizes = (sqrt_upper(squared_norm(row[: len(counted)])) for row in fractions)
+            self.reach = max(sizes, default=Fraction(0))
+            self.floats = np.array([[*map(float, row[:-1]), float(self.reach)] for row in fractions])
+        rows, self.row_denominator = common_integers(fractions)
         excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]
         base = [int(self.slope * sign * c * self.denominator * self.base_unit) for c in self.coefficients]
         result: list[int | Bound] = []
@@ -115,10 +139,7 @@ class _Builder:
                 signs[node] = 1
                 pending.append((node, -1))
                 continue
-            leaf = self._leaf(node, signs, excess, base, rows, counted)
-            if leaf is None:
-                return None
-            result.append(leaf)
+            result.append(self._leaf(node, signs, excess, base, rows, counted))
             while pending:
                 point, following = pending.pop()
                 if following == -1:
@@ -136,15 +157,11 @@ class _Builder:
         base: Sequence[int],
         rows: Sequence[Sequence[int]],
         counted: Sequence[int],
-    ) -> Bound | None:
+    ) -> Bound:
         slopes = [self._slope(t, s, e) for t, s, e in zip(leaf.slopes, signs, excess, strict=True)]
-        if self.free and not self._balance(slopes, signs, excess):
-            return None
         factors = [b + t * self.base_unit for b, t in zip(base, slopes, strict=True)]
-        p = [sum(map(mul, factors, column)) for column in zip(*rows, strict=True)]
-        size = Fraction(
-            _ceil_sqrt(sum(p[q] * p[q] for q in counted)), self.denominator * self.base_unit * self.row_denominator
-        )
+        size = self._size([sum(map(mul, factors, column)) for column in zip(*rows, strict=True)], counted)
+        size /= self.denominator * self.base_unit * self.row_denominator
         chords = [i for i, (s, e) in enumerate(zip(signs, excess, strict=True)) if s == 0 and e > 0]
         listed: list[tuple[int, int, list[Range]]] = []  # offset without the ranges, with them (over denominator^2)
         offset = 0
@@ -153,10 +170,8 @@ class _Builder:
             low, high = leaf.ranges.get(i) or ({}, {})
             left, low_terms = self._range(i, -1, low, signs, rows, counted) if t > 0 else (0, ())
             right, high_terms = self._range(i, 1, high, signs, rows, counted) if t < e else (0, ())
-            if left is None or right is None:
-                return None
             plain = max(t, e - t) * self._plain_range(i, rows, counted)
-            if low_terms or high_terms or self.free:
+            if low_terms or high_terms:
                 ends: list[Range] = [] if t <= 0 else [(self.support[i], "-", left, tuple(low_terms))]
                 if t < e:
                     ends.append((self.support[i], "+", right, tuple(high_terms)))
@@ -167,7 +182,7 @@ class _Builder:
         budget = math.floor((self.target - size) * unit) - offset - sum(tight for _, tight, _ in listed)
         ranges: list[Range] = []
         for plain, tight, found in sorted(listed, key=lambda entry: entry[0] - entry[1]):
-            if not self.free and plain - tight <= budget:  # the leaf closes without this range
+            if plain - tight <= budget:  # the leaf closes without this range
                 budget -= plain - tight
                 offset += plain
             else:
@@ -193,23 +208,13 @@ class _Builder:
         """The bound of |x_i . u| that the checker takes where no range is listed, over the denominator, rounded up."""
         if point not in self.plain:
             square = Fraction(sum(rows[point][q] ** 2 for q in counted), self.row_denominator**2)
-            self.plain[point] = math.ceil(sqrt_upper(square) * self.denominator)
+            self.plain[point] = math.ceil((sqrt_upper(square) + (self.reach or 0)) * self.denominator)
         return self.plain[point]
 
-    def _balance(self, slopes: list[int], signs: Sequence[int], excess: Sequence[int]) -> bool:
-        """Make the slopes sum to zero (the bias coordinate of p) by changing as few as possible."""
-        surplus = sum(slopes)
-        for i, (s, e) in enumerate(zip(signs, excess, strict=True)):
-            if surplus == 0:
-                break
-            low = e if s > 0 else None if s < 0 else min(e, 0)
-            high = None if s > 0 else 0 if s < 0 else max(e, 0)
-            new = slopes[i] - surplus
-            new = new if low is None else max(new, low)
-            new = new if high is None else min(new, high)
-            surplus -= slopes[i] - new
-            slopes[i] = new
-        return surplus == 0
+    def _size(self, vector: Sequence[int], counted: Sequence[int]) -> Fraction:
+        """||v||, rounded up to a whole number; with a free bias |v_b| B more."""
+        head = _ceil_sqrt(sum(vector[q] ** 2 for q in counted))
+        return head + (self.reach or 0) * sum(map(abs, vector[len(counted) :]))
 
     def _range(
         self,
@@ -219,26 +224,16 @@ class _Builder:
         signs: Sequence[int],
         rows: Sequence[Sequence[int]],
         counted: Sequence[int],
-    ) -> tuple[int | None, tuple[tuple[int, int], ...]]:
+    ) -> tuple[int, tuple[tuple[int, int], ...]]:
         """The whole number over the denominator that bounds side x_i . u on the cone, and its multipliers."""
         d = self.denominator
-        if not self.free and len(terms) > len(counted):
+        if len(terms) > self.floats.shape[1]:
             terms = self._few(point, side, terms, signs)
         whole = {k: self._whole(m) for k, m in terms.items() if m > 0 and signs[k]}
-        if self.free:
-            surplus = side * d + sum(m * signs[k] for k, m in whole.items())
-            for k, s in enumerate(signs):
-                if surplus and s:
-                    new = max(whole.get(k, 0) - s * surplus, 0)
-                    surplus += (new - whole.get(k, 0)) * s
-                    whole[k] = new
-            if surplus:
-                return None, ()
         used = tuple((self.support[k], m) for k, m in sorted(whole.items()) if m > 0)
         pairs = [(k, m * signs[k]) for k, m in whole.items() if m > 0]
-        vector = [side * d * rows[point][q] + sum(m * rows[k][q] for k, m in pairs) for q in counted]
-        size = _ceil_sqrt(sum(entry * entry for entry in vector))
-        return -(-size // self.row_denominator), used
+        vector = [side * d * entry + sum(m * rows[k][q] for k, m in pairs) for q, entry in enumerate(rows[point])]
+        return math.ceil(self._size(vector, counted) / self.row_denominator), used
 
     def _few(self, point: int, side: int, terms: dict[int, float], signs: Sequence[int]) -> dict[int, float]:
         """The shortest range vector over the same decided points: a vertex has at most as many terms as columns."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solvers.pricing import Leaf, crossings, evaluate
+from solvers.pricing import Leaf, bias_frame, crossings, evaluate, size, to_frame
 
 
 def leaves(tree):
@@ -32,7 +32,7 @@ def line(rows, weights, slope, leaf, path, free):
             assert min(e, 0) - room <= t <= max(e, 0) + room
             if e > 0:
                 left, right = (bound(rows, i, k, leaf, path, free) for k in (0, 1))
-                offset += max(t * left if t > 0 else 0.0, (e - t) * right if t < e else 0.0)
+                offset += max(t * left, (e - t) * right)
         assert i not in leaf.ranges or (e > 0 and i not in path)
     return (slope * weights + leaf.slopes) @ rows, offset
 
@@ -43,13 +43,14 @@ def bound(rows, i, side, leaf, path, free):
     for k, m in leaf.ranges.get(i, ({}, {}))[side].items():
         assert m >= 0
         vector = vector + m * path[k] * rows[k]
-    if not free:
-        return np.linalg.norm(vector)
-    return np.linalg.norm(vector[:-1]) if abs(vector[-1]) < 1e-7 else np.inf
+    return size(vector, free=free)
 
 
 def assert_proves(tree, rows, weights, slope, beta, *, free=False, seed=0):
-    """Random u lie in exactly the leaves whose path they satisfy, and the leaf's bound holds for them."""
+    """Random u lie in exactly the leaves whose path they satisfy, and the leaf's bound holds for them.
+
+    With a free bias, for those with |b| <= B ||w||, from the middle of the points and in units of B.
+    """
     assert tree.nodes is not None
     assert not len(tree.violators)
     assert tree.bound <= beta
@@ -57,7 +58,13 @@ def assert_proves(tree, rows, weights, slope, beta, *, free=False, seed=0):
     u = rng.standard_normal((400, rows.shape[1]))
     found = crossings(rows, 100, rng)
     u = np.concatenate([u, found, found + 1e-3 * rng.standard_normal(found.shape), rows, -rows])
-    size = np.linalg.norm(u[:, :-1] if free else u, axis=1)
+    if free:
+        rows, middle, reach = bias_frame(rows)
+        u = to_frame(u, middle, reach)
+    length = np.linalg.norm(u[:, :-1] if free else u, axis=1)
+    if free:
+        u[::2, -1] = length[::2] * rng.uniform(-1.0, 1.0, len(length[::2]))
+    near = np.abs(u[:, -1]) <= length if free else np.ones(len(u), dtype=bool)
     z, h = u @ rows.T, evaluate(rows, weights, slope, u)
     scale = 1 + np.linalg.norm(rows)
     times = np.zeros(len(u), dtype=int)
@@ -68,10 +75,8 @@ def assert_proves(tree, rows, weights, slope, beta, *, free=False, seed=0):
             inside &= sign * z[:, point] >= 0
             strict &= sign * z[:, point] > 0
         p, offset = line(rows, weights, slope, leaf, path, free)
-        body = p[:-1] if free else p
-        cost = abs(p[-1]) * np.linalg.norm(rows[:, :-1], axis=1).max() if free else 0.0
-        assert np.linalg.norm(body) + offset + cost <= tree.bound * (1 + 1e-9) + 1e-12
-        assert (h <= u @ p + offset * size + 1e-9 * scale * np.abs(weights).sum())[inside].all()
+        assert size(p, free=free) + offset <= tree.bound * (1 + 1e-9) + 1e-12
+        assert (h <= u @ p + offset * length + 1e-9 * scale * np.abs(weights).sum())[inside & near].all()
         times += strict
     generic = (np.abs(z) > 1e-12)[:, weights > 0].all(axis=1)
     assert (times[generic] == 1).all()

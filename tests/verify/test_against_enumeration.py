@@ -138,7 +138,6 @@ def bracket_width(network, X, y, **options):
     return 1 - lower / upper
 
 
-@pytest.mark.xfail(reason="open: the multipliers are balanced although no mask class sees the free bias")
 @pytest.mark.parametrize(("X", "y"), [([[1]], [1]), ([[1], [2]], [1, 1]), ([[1], [-1]], [1, 1])])
 def test_a_free_bias_that_no_mask_class_sees(X, y):
     """Without the bias the optimum is that of the problem without bias, and sum lambda_i y_i need not be 0."""

@@ -230,10 +230,20 @@ def test_no_value_no_certificate():
 
 
 def test_a_free_bias_needs_balanced_multipliers():
+    """What rounding left of their sum is taken from one that is large enough; with two of one label there is none."""
     posed, outcome = solved("free")
-    multipliers = outcome.proof.multipliers.copy()
+    multipliers, y = outcome.proof.multipliers.copy(), [float(target) for target in posed.data.targets]
     multipliers[outcome.proof.support[0]] *= 1 + 2.0**-30
-    assert lower_bound(posed, replace(outcome.proof, multipliers=multipliers)) is None
+    assert multipliers @ y != 0
+    certificate = lower_bound(posed, replace(outcome.proof, multipliers=multipliers))
+    assert certificate is not None
+    assert sum(weight * posed.data.targets[i] for i, weight in certificate.multipliers) == 0
+    assert isinstance(check(posed, None, sealed(posed, None, certificate)), Accepted)
+    assert float(certificate.bracket[0]) == pytest.approx(outcome.proof.lower, rel=1e-6)
+    alike = [i for i in outcome.proof.support if y[i] == y[outcome.proof.support[0]]]
+    alone = np.zeros(len(y))
+    alone[alike] = 1.0
+    assert lower_bound(posed, replace(outcome.proof, multipliers=alone)) is None
 
 
 def test_trees_that_are_not_whole_are_left_to_the_checker():
