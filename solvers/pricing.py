@@ -164,7 +164,7 @@ class _Kernel:
     ) -> Array:
         """Improve t (B, S) in place, and theta (B,); return p (B, D). chord (B, S): undecided with c_i > 0."""
         e, beta = self.excess, self.beta
-        theta = np.zeros(len(t)) if theta is None else theta
+        bias: Array = np.zeros(len(t)) if theta is None else theta
         vectors = self.base + t @ self.rows
         for _ in range(sweeps * (BIAS_SWEEPS if self.free else 1)):
             largest = 0.0
@@ -174,23 +174,22 @@ class _Kernel:
                 if self.positive[i] and ci.any():
                     l, r = left[:, i], right[:, i]
                     kink = e[i] * r / (l + r)
-                    above = ti + self._step(vectors, theta, i, beta * l)
-                    below = ti + self._step(vectors, theta, i, -beta * r)
+                    above = ti + self._step(vectors, bias, i, beta * l)
+                    below = ti + self._step(vectors, bias, i, -beta * r)
                     new = np.where(above > kink, above, np.minimum(below, kink))
                     if not ci.all():
-                        new = np.where(ci, new, ti + self._step(vectors, theta, i, 0.0))
+                        new = np.where(ci, new, ti + self._step(vectors, bias, i, 0.0))
                 else:
-                    new = ti + self._step(vectors, theta, i, 0.0)
+                    new = ti + self._step(vectors, bias, i, 0.0)
                 new = np.minimum(np.maximum(new, low[:, i]), high[:, i])
                 step = new - ti
                 t[:, i] = new
                 vectors += step[:, None] * self.rows[i]
                 largest = max(largest, float(np.abs(step).max(initial=0.0)) * self.curvature[i] ** 0.5)
             if self.free:
-                before = theta.copy()
-                theta += (STIFFNESS / beta) * vectors[:, -1]
-                np.clip(theta, -1.0, 1.0, out=theta)
-                largest = max(largest, float(np.max(beta)) * float(np.abs(theta - before).max(initial=0.0)))
+                moved = np.clip(bias + (STIFFNESS / beta) * vectors[:, -1], -1.0, 1.0)
+                largest = max(largest, float(np.max(beta)) * float(np.abs(moved - bias).max(initial=0.0)))
+                bias[:] = moved
             if largest <= 1e-10 * float(np.max(beta)):
                 break
         return self.base + t @ self.rows

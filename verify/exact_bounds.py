@@ -214,7 +214,7 @@ class _Builder:
     def _size(self, vector: Sequence[int], counted: Sequence[int]) -> Fraction:
         """||v||, rounded up to a whole number; with a free bias |v_b| B more."""
         head = _ceil_sqrt(sum(vector[q] ** 2 for q in counted))
-        return head + (self.reach or 0) * sum(map(abs, vector[len(counted) :]))
+        return Fraction(head) + (self.reach or 0) * sum(map(abs, vector[len(counted) :]))
 
     def _range(
         self,
