@@ -14,7 +14,7 @@ import numpy as np
 
 from verify.arguments import a_flag, a_time_limit, instance_of, items_of, wrong
 from verify.audits import Audit
-from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal
+from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal, Stationary
 from verify.counts import count
 from verify.diagnosis import Diagnosis, diagnose
 from verify.errors import InputError
@@ -144,7 +144,12 @@ def audit(
         stationary = left_out.attempt(
             "the number of multipliers", partial(_with_dimension, problem, network, stationary), lambda: stationary
         )
-        bracket = _searched(left_out, search)
+        found = _searched(left_out, search)
+        bracket = left_out.attempt(
+            "the exact optimum",
+            partial(_without_gap, problem, subject, stationary, found, tolerance, deadline),
+            lambda: found,
+        )
         rest = {
             Question.STATIONARY: stationary,
             **left_out.attempt(
@@ -253,6 +258,34 @@ def _is_at_the_edge(problem: Problem, subject: Network | None, found: Bracket, t
     if found.status != "optimal" or mine is None or lower is None or upper is None:
         return False
     return lower < mine / (1 + Fraction(tol)) <= upper
+
+
+def _without_gap(
+    problem: Problem,
+    subject: Network,
+    stationary: Finding,
+    found: Bracket,
+    tolerance: Fraction,
+    deadline: float | None,
+) -> Bracket:
+    """The bracket; with a bound that is the subject's objective, where a sharper question than floats answer needs it."""
+    is_sharp = tolerance < Fraction(SMALLEST_GAP) and _is_at_the_edge(problem, subject, found, float(tolerance))
+    if (
+        not is_sharp
+        or stationary.verdict is not Verdict.PROVED
+        or stationary.level == "approximate"
+        or is_late(deadline)
+    ):
+        return found
+    from verify.symbolic.gapless import gapless_bound
+
+    multipliers = next((c.multipliers for c in stationary.certificates if isinstance(c, Stationary)), ())
+    try:
+        with np.errstate(all="ignore"):
+            lower = gapless_bound(problem, subject, multipliers)
+    except FLOAT_FAILURES:
+        return found
+    return found if lower is None else replace(found, lower=lower)
 
 
 def _known(found: Bracket) -> WarmStart:

@@ -122,8 +122,9 @@ def truth(subject: Instance, question: str, allowed=Fraction(0)) -> bool | None:
 
 
 def _is_known_best(subject, best):
-    """At the edge of the tolerance the floats cannot say; with tolerance it is not 0 that is asked."""
-    return subject.tol >= BAND and abs(subject.objective - Fraction(best)) <= BAND / 10 * subject.objective
+    """At the edge of the tolerance: a KKT point with the best objective, as far as floats can tell, is the best."""
+    is_same = abs(subject.objective - Fraction(best)) <= BAND / 10 * subject.objective
+    return is_same and (subject.tol >= BAND or bool(is_stationary(subject)))
 
 
 def _stationary(subject, allowed):

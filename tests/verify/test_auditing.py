@@ -320,6 +320,67 @@ def test_a_tolerance_of_0_asks_for_the_exact_optimum():
     assert result.global_any_width.verdict is not REFUTED
 
 
+LINEAR = {"slope": 1}
+EXACT_OPTIMA = {
+    "linear, free bias": (
+        Network.two_layer([[0, "3/2"]], ["3/2"], b=["3/2"], **LINEAR),
+        Dataset([[-1, "-13/9"], [-2, "-5/9"], [1, "-5/9"], [1, "-5/9"]], [-1, 1, 1, 1]),
+        {"bias": "free"},
+    ),
+    "linear, min-norm": (Network.two_layer([[2, 0]], [2], **LINEAR), Dataset([[1, 0], [2, 0], [0, 0]], [4, 8, 0]), {}),
+    "linear, at half the margin": (Network.two_layer([[1]], [1], **LINEAR), Dataset([["1/2"], [1]], [1, 1]), {}),
+    "two rays": (
+        Network.two_layer([["-3/2"], ["3/2"]], ["3/2", "3/2"]),
+        Dataset([["1/2"], [-2], [-2], [0], [0]], ["9/8", "9/2", "9/2", 0, 0]),
+        {},
+    ),
+    "oblique": (Network.two_layer([["-3/5", "4/5"]], [1]), Dataset([[0, "5/4"], ["-8/3", "-3/4"]], [1, 1]), {}),
+    "a penalised bias alone": (
+        Network.two_layer([[0, 0]], [1], b=[1], masks=[(0, 2)]),
+        Dataset([[0, -1], [-2, 1], [1, 1], [-1, -2], [0, "-1/2"]], [1] * 5),
+        {"bias": "penalised"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXACT_OPTIMA)
+def test_an_exact_optimum_is_proved_without_a_gap(name):
+    network, data, options = EXACT_OPTIMA[name]
+    result = audit(network, data, tol=0, **options)
+    assert result.global_any_width.verdict is result.global_optimum.verdict is PROVED
+    assert result.local_optimum.verdict is PROVED
+    assert result.bracket == (result.objective, result.objective)
+    assert result.excess == (0, 0)
+
+
+def test_what_is_no_optimum_gets_no_bound_without_a_gap():
+    better = audit(Network.two_layer([[2, 0], [0, 2]], [2, 2], slope="1/4"), EDGE_DATA, tol=0)
+    assert better.global_any_width.verdict is REFUTED
+
+
+def test_a_failure_of_the_bound_without_a_gap_leaves_the_question_open(monkeypatch):
+    from verify.symbolic import gapless
+
+    def fail(*_):
+        raise FloatingPointError("planted")
+
+    monkeypatch.setattr(gapless, "gapless_bound", fail)
+    network, data, options = EXACT_OPTIMA["linear, free bias"]
+    assert audit(network, data, tol=0, **options).global_any_width.verdict is UNDECIDED
+
+
+def test_no_bound_without_a_gap_for_a_network_that_does_not_fit():
+    from verify.symbolic.gapless import gapless_bound
+
+    network, data, _ = EXACT_OPTIMA["linear, min-norm"]
+    problem = pose(network, data)
+    assert gapless_bound(problem, network, ()) is None
+    assert gapless_bound(problem, Network.two_layer([[1, 0]], [2], **LINEAR), ((0, Fraction(1)),)) is None
+    assert gapless_bound(problem, network, ((0, Fraction(2)),)) is None  # ||sum|| is 2, not at most 1
+    assert gapless_bound(problem, network, ((0, Fraction(1, 2)),)) is None  # a true bound, but a lower one
+    assert gapless_bound(problem, network, ((0, Fraction(1)),)).bracket[0] == 4
+
+
 def test_a_large_tolerance_proves_what_a_small_one_refutes(dead):
     result = audit(DEAD, PAIR, tol=2)
     assert_sound(result)
