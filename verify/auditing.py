@@ -73,7 +73,8 @@ def audit(
     goal: max-margin for targets in {-1, 1} or {0, 1} (0 becomes -1), else min-norm, unless given.
     trained: "both" layers; "hidden" (output weights fixed) is not decided yet.
     bias: "penalised" when the network has hidden biases, else "none"; "free" leaves them out of the norm.
-    tol: relative gap that "globally optimal" allows.   stationary_tol: epsilon and delta that "stationary" allows;
+    tol: relative gap that "globally optimal" allows (0: the exact optimum, proved for linear networks and, without
+    a free bias, where the closed form is found).   stationary_tol: epsilon and delta that "stationary" allows;
     by default 0 for exactly given input, else 1e-3 (an exact proof is tried first in any case).
     near: how far another network may be from the given one, relative to its norm, that an answer may speak of instead:
     a repair, an exact KKT point. By default `stationary_tol`, and at least 1e-3 for repairs. Each answer names its own.
@@ -268,7 +269,7 @@ def _without_gap(
     tolerance: Fraction,
     deadline: float | None,
 ) -> Bracket:
-    """The bracket; with a bound that is the subject's objective, where a sharper question than floats answer needs it."""
+    """The bracket; with a bound that is the subject's objective, where the question is sharper than floats."""
     is_sharp = tolerance < Fraction(SMALLEST_GAP) and _is_at_the_edge(problem, subject, found, float(tolerance))
     if (
         not is_sharp
