@@ -16,6 +16,7 @@ from verify.arguments import a_flag, a_time_limit, instance_of, items_of, wrong
 from verify.audits import Audit
 from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal, Stationary
 from verify.counts import count
+from verify.decimals import about, allowed, at_most, small
 from verify.diagnosis import Diagnosis, diagnose
 from verify.errors import InputError
 from verify.exact_networks import distance, repair
@@ -33,6 +34,7 @@ from verify.interruptions import INTERRUPTED, LATE, LeftOut
 from verify.local_optimality import local_optimality, multiplier_dimension
 from verify.near_findings import lacks_exact_point, strengthened, without_nearby
 from verify.network import Network
+from verify.phrases import any_width, lower_by
 from verify.posing import exchanged_classes, pose
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 from verify.proposal import FLOAT_FAILURES, Proposal
@@ -166,7 +168,9 @@ def audit(
         )
         rest = _with_nearby(problem, network, rest, allowed if reach is None else reach, deadline, left_out)
     diagnosis = left_out.attempt(
-        "what is wrong with the network", partial(_diagnosis, problem, network, subject, bracket), lambda: None
+        "what is wrong with the network",
+        partial(_diagnosis, problem, network, subject, bracket, rest[Question.STATIONARY]),
+        lambda: None,
     )
     forms = _closed_form(problem, network, deadline, left_out) if symbolic else None
     said += left_out.notes()
@@ -217,7 +221,10 @@ def _stationary(
     problem: Problem, network: Network, subject: Network, allowed: Fraction, deadline: float | None
 ) -> Finding:
     proposal = _proposed(partial(stationarity, problem, subject, network, allowed, deadline=deadline))
-    return decide(Question.STATIONARY, problem, network, proposal, allowed)
+    finding = decide(Question.STATIONARY, problem, network, proposal, allowed)
+    if proposal.beside is None:
+        return finding
+    return replace(finding, certificates=(*finding.certificates, proposal.beside))
 
 
 def _bracket(
@@ -312,9 +319,12 @@ def _infeasibility(problem: Problem) -> Infeasible | None:
         return None
 
 
-def _diagnosis(problem: Problem, network: Network, subject: Network | None, bracket: Bracket) -> Diagnosis | None:
+def _diagnosis(
+    problem: Problem, network: Network, subject: Network | None, bracket: Bracket, stationary: Finding
+) -> Diagnosis | None:
+    is_stationary = stationary.verdict is Verdict.PROVED
     try:
-        return diagnose(problem, network, subject, bracket)
+        return diagnose(problem, network, subject, bracket, is_stationary=is_stationary)
     except FLOAT_FAILURES:
         return None
 
@@ -391,12 +401,12 @@ def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Find
         repaired = _repaired(problem, network)
         if repaired is not None and (moved := distance(repaired, network)) <= tolerance:
             certificate = Fits(subject=repaired.parameters, moved=moved, margin=Fraction(0))
-            reason = f"every target is met exactly after moving the weights by {float(moved):.1e} (relative)"
+            reason = f"every target is met exactly after moving the weights by at most {small(moved)} of their norm"
             return _fit(problem, network, certificate, reason, repaired), repaired
         residuals = [abs(value - y) for value, y in zip(values, targets, strict=True)]
         worst = max(range(len(residuals)), key=lambda i: residuals[i])
         why = "no exact repair was found" if repaired is None else "the exact repair moves the weights too far"
-        reason = f"the largest residual is {_size(residuals[worst])}, at {_point(worst)}; {why}"
+        reason = f"the largest residual is {about(residuals[worst], 3)}, at {_point(worst)}; {why}"
     certificate = DoesNotFit(point=worst)
     return _fit(problem, network, certificate, reason), None
 
@@ -414,14 +424,6 @@ def _fit(
 ) -> Finding:
     proposal = Proposal(certificate=certificate, reason=reason, subject=subject)
     return decide(Question.FITS, problem, network, proposal)
-
-
-def _size(value: Fraction) -> str:
-    """A positive number in three digits; beyond floats by its power of ten."""
-    try:
-        return f"{float(value):.3g}"
-    except OverflowError:
-        return f"about 1e{len(str(value.numerator // value.denominator)) - 1}"
 
 
 def _point(index: int) -> str:
@@ -537,12 +539,11 @@ def _global(
     problem: Problem, network: Network, subject: Network, bracket: Bracket, tolerance: Fraction
 ) -> dict[Question, Finding]:
     own, wide = Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH
-    within = f"{float(tolerance):.0e}"
     numbers = {"tolerance": tolerance}
     if bracket.lower is not None:
         proof = optimal_within(problem, network, subject, bracket.lower, tolerance)
         if proof is not None:
-            reason = f"no network of any width is better by more than a factor 1 + {within}"
+            reason = f"no network of {any_width(problem)} is better by more than a factor 1 + {allowed(tolerance)}"
             proposal = Proposal(certificate=proof, reason=reason, numbers=numbers)
             return {q: decide(q, problem, network, proposal, tolerance) for q in (own, wide)}
     found: dict[Question, Finding] = {}
@@ -560,9 +561,9 @@ def _global(
 
 def _better_proposal(problem: Problem, subject: Network, better: BetterNetwork, tolerance: Fraction) -> Proposal:
     value, mine = objective(problem, better.witness), objective(problem, subject)
-    saved = f"{float(1 - value / mine):.2%}" if value is not None and mine else "much"
+    saved = f": its objective is {lower_by(value, mine)}" if value is not None and mine else ""
     neurons = better.witness.architecture.layers[0].outputs
-    reason = f"a network of {count(neurons, 'neuron')} has an objective {saved} lower"
+    reason = f"a network of {count(neurons, 'neuron')} fits and is better{saved}"
     return Proposal(certificate=better, reason=reason, numbers={"tolerance": tolerance})
 
 
@@ -576,6 +577,24 @@ def _why_open(question: Question, found: dict[Question, Finding], bracket: Brack
     if bracket.status in why:
         return f"{why[bracket.status]} before the bracket was narrow enough"
     return "the search could not narrow the bracket far enough"
+
+
+def _status(bracket: Bracket | None, ends: tuple[Fraction, Fraction] | None, tolerance: Fraction, best: Finding) -> str:
+    """How the audit ended: "done" only when the bracket is as narrow as asked, else why it is not."""
+    if bracket is None:
+        return f"stalled ({best.reason})"
+    if bracket.status not in ("optimal", "stalled"):
+        return bracket.status
+    if ends is None:
+        missing = [name for name, end in zip(("lower", "upper"), bracket.ends, strict=True) if end is None]
+        return f"stalled (no {' and no '.join(missing)} end of the bracket was proved)"
+    lower, upper = ends
+    if upper <= (1 + tolerance) * lower:
+        return "done"
+    if not lower:
+        return "stalled (the lower end of the bracket is 0, and the upper one is not)"
+    wide = f"the bracket is {at_most(upper / lower - 1, 3)} wide (relative)"
+    return f"stalled ({wide}, and {about(tolerance, 6)} was asked)"
 
 
 def _assemble(
@@ -625,7 +644,7 @@ def _assemble(
         better_own_width=own,
         infeasible=False,
         tolerance=tolerance,
-        status="done" if bracket is None or bracket.status == "optimal" else bracket.status,
+        status=_status(bracket, both, tolerance, rest[Question.GLOBAL_ANY_WIDTH]),
         seconds=time.monotonic() - began,
         bounds=tuple(bounds),
         notes=notes,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, final
 
 from verify.arguments import a_path
-from verify.certificate import Certificate, Infeasible, LowerBound, UpperBound
+from verify.certificate import Certificate, Infeasible, LowerBound, NotStationary, Stationary, UpperBound
 from verify.enclosure_checks import StationaryNear
 from verify.finding import Finding
 from verify.network import Network
@@ -29,7 +29,7 @@ __all__ = ["AUDIT_FILE", "Audit"]
 AUDIT_FILE = re.compile(
     r"(problem|network|audit|infeasible|(symbolic-)?(lower|upper)-bound|better(-own-width)?\.network"
     r"|symbolic-(stationary|global-optimum)"
-    r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|\.subject)?)\.json"
+    r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|-approximate|\.subject)?)\.json"
 )
 """The names of the files that `Audit.save` writes."""
 
@@ -47,7 +47,8 @@ class Audit:
     infeasible: proved that no network fits.   history: the bracket over time.
     notes: what was assumed on the way, and what was cut short.
     status: how the audit ended, which says nothing about the network: "done", "time" (limit reached), "interrupted",
-    "stalled" (the bracket is wider than asked), "infeasible", or "failed (...)" with what stopped the search.
+    "stalled (...)" with why the bracket is wider than asked, "infeasible", or "failed (...)" with what stopped the
+    search.
     diagnosis: what is wrong with the network and what would improve it; None where that is not known.
     symbolic: the best objective as a formula, with its own certificates; None when it was not asked for.
     tolerance: within which the global questions were asked; stationary_tolerance: within which stationarity was.
@@ -92,8 +93,7 @@ class Audit:
         for name, finding in self.findings.items():
             for certificate in finding.certificates:
                 if certificate not in named.values():
-                    near = "-near" if isinstance(certificate, StationaryNear) and len(finding.certificates) > 1 else ""
-                    named[f"{name.replace('_', '-')}{near}.json"] = certificate
+                    named[f"{name.replace('_', '-')}{_suffix(certificate, finding)}.json"] = certificate
         for certificate in self.bounds:
             named[_BOUND_FILES[type(certificate)]] = certificate
         return named | ({} if self.symbolic is None else dict(self.symbolic.certificates))
@@ -205,6 +205,14 @@ _BOUND_FILES: dict[type[Certificate], str] = {
     UpperBound: "upper-bound.json",
     Infeasible: "infeasible.json",
 }
+
+
+def _suffix(certificate: Certificate, finding: Finding) -> str:
+    """What tells a further certificate of a finding from the one that answers its question."""
+    if isinstance(certificate, StationaryNear) and len(finding.certificates) > 1:
+        return "-near"
+    is_refuted = any(isinstance(proof, NotStationary) for proof in finding.certificates)
+    return "-approximate" if is_refuted and isinstance(certificate, Stationary) else ""
 
 
 def _text(value: Fraction | None) -> str | None:

@@ -27,12 +27,34 @@ def small(number: Fraction, digits: int = 2) -> str:
     return _text(_rounded(number, digits, ROUND_CEILING).normalize(), -2)
 
 
+def allowed(number: Fraction) -> str:
+    """A tolerance that something keeps: not below `number`, and the number itself up to six digits."""
+    return small(number, 6)
+
+
+def denied(number: Fraction) -> str:
+    """A tolerance that something breaks: not above `number`, and the number itself up to six digits."""
+    return _text(_rounded(number, 6, ROUND_FLOOR).normalize(), -2)
+
+
+def about(number: Fraction, digits: int = 7) -> str:
+    """The number itself where it has so few digits; else "about" and its nearest decimal."""
+    decimal = nearest(number, digits)
+    return decimal if is_exactly(number, decimal) else f"about {decimal}"
+
+
 def value(number: Fraction) -> str:
     """The number itself where that is short, with a decimal for a fraction such as 32/17; else its nearest decimal."""
-    decimal, exact = nearest(number), str(number) if abs(number.numerator) < 10**9 > number.denominator else ""
-    if len(exact) > 9 or exact == decimal or Fraction(decimal) == number:
+    decimal = nearest(number)
+    if is_exactly(number, decimal):
         return decimal
-    return f"{exact} (about {decimal})" if exact else decimal
+    exact = str(number) if abs(number.numerator) < 10**9 > number.denominator else ""
+    return f"{exact} (about {decimal})" if 0 < len(exact) <= 9 else f"about {decimal}"
+
+
+def is_exactly(number: Fraction, decimal: str) -> bool:
+    """Whether a decimal is the number."""
+    return Fraction(decimal) == number
 
 
 def enclosure(lower: Fraction, upper: Fraction, digits: int = 10) -> tuple[str, str]:

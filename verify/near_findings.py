@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.certificate import Stationary
+from verify.decimals import small
 from verify.finding import Finding, Question, Verdict, decide, undecided
 from verify.local_optimality import local_optimality
 from verify.network import Network
@@ -67,17 +68,17 @@ def strengthened(
         return without_nearby(findings, nearby.reason if nearby is not None else "the floating-point search failed")
     moved = nearby.certificate.moved
     if moved > tolerance:
-        told = f"{nearby.reason} lies at {float(moved):.1e} of its norm: training stopped early; {nearby.apart}"
-        found[Question.STATIONARY] = _told(stationary, told, distance=moved)
+        found[Question.STATIONARY] = _far(stationary, nearby)
         return found
-    reason = f"{nearby.reason} lies within {float(moved):.1e} of its norm"
+    reason = f"{nearby.reason} lies within {small(moved)} of its norm"
     proposal = Proposal(certificate=nearby.certificate, reason=reason, numbers={"distance": moved})
     proved = decide(Question.STATIONARY, problem, network, proposal)
-    kept = stationary.certificates if stationary.verdict is Verdict.PROVED else ()
+    kept = [certificate for certificate in stationary.certificates if isinstance(certificate, Stationary)]
     found[Question.STATIONARY] = replace(
         proved, certificates=(*proved.certificates, *kept), numbers={**stationary.numbers, **proved.numbers}
     )
-    if found[Question.LOCAL_OPTIMUM].certificates == stationary.certificates:  # refuted only as not stationary
+    local = found[Question.LOCAL_OPTIMUM]
+    if local.certificates and local.certificates[:1] == stationary.certificates[:1]:  # refuted only as not stationary
         found[Question.LOCAL_OPTIMUM] = undecided(
             Question.LOCAL_OPTIMUM, "whether the exact KKT point near it is a local optimum is open"
         )
@@ -86,6 +87,16 @@ def strengthened(
             stronger = decide(question, problem, network, proposal)
             found[question] = stronger if stronger.verdict is Verdict.PROVED else found[question]
     return found
+
+
+def _far(stationary: Finding, nearby: Nearby) -> Finding:
+    """The finding with the exact point that is too far away to be called near; its proof stays beside a refutation."""
+    if stationary.verdict is not Verdict.REFUTED or nearby.certificate is None:
+        return _told(stationary, f"{nearby.reason} lies farther away than what is called near")
+    moved = nearby.certificate.moved
+    told = f"{nearby.reason} lies within {small(moved)} of its norm, which is not called near; {nearby.apart}"
+    with_distance = _told(stationary, told, distance=moved)
+    return replace(with_distance, certificates=(*stationary.certificates, nearby.certificate))
 
 
 def _at(
@@ -101,7 +112,7 @@ def _at(
     if not isinstance(proposal.certificate, Stationary) or proposal.certificate.moved > tolerance:
         return None
     moved = proposal.certificate.moved
-    reason = f"{proposal.reason} lies within {float(moved):.1e} of its norm"
+    reason = f"{proposal.reason} lies within {small(moved)} of its norm"
     local = local_optimality(problem, point, network, deadline=deadline)
     found = {
         Question.STATIONARY: decide(Question.STATIONARY, problem, network, replace(proposal, reason=reason)),
@@ -110,7 +121,7 @@ def _at(
     if any(finding.verdict is Verdict.UNDECIDED for finding in found.values()):
         return None
     before = findings[Question.STATIONARY]
-    kept = before.certificates if before.verdict is Verdict.PROVED else ()
+    kept = [certificate for certificate in before.certificates if isinstance(certificate, Stationary)]
     stationary = found[Question.STATIONARY]
     found[Question.STATIONARY] = replace(
         stationary,

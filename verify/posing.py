@@ -44,16 +44,18 @@ def pose(
     dataset = data if isinstance(data, Dataset) else _pair(data)
     labels = set(dataset.targets)
     chosen = _named(Goal, goal, "goal") if goal is not None else None
-    binary = labels <= {Fraction(0), Fraction(1)} and labels != {Fraction(0)}
+    binary = labels <= {Fraction(0), Fraction(1)}
     if chosen is None:
         chosen = Goal.MAX_MARGIN if binary or labels <= {Fraction(-1), Fraction(1)} else Goal.MIN_NORM
         kind = "labels" if chosen is Goal.MAX_MARGIN else "targets"
         said.append(f"the goal is {chosen.value}, chosen from the {kind}")
         if chosen is Goal.MIN_NORM and (values := _like_classes(dataset.targets)):
             said.append(_regression(values))
+        if chosen is Goal.MAX_MARGIN and len(labels) == 1:
+            said.append(_one_class(*labels))
     if chosen is Goal.MAX_MARGIN and Fraction(0) in labels and binary:
         dataset = Dataset(dataset.inputs, [1 if y else -1 for y in dataset.targets])
-        said.append("labels 0 and 1 were read as -1 and 1")
+        said.append("labels 0 and 1 were read as -1 and 1" if len(labels) == 2 else "the label 0 was read as -1")
     if bias is None:
         mode = Bias.PENALISED if network.architecture.bias else Bias.NONE
     else:
@@ -92,6 +94,13 @@ def _like_classes(targets: tuple[Fraction, ...]) -> list[Fraction]:
     values = sorted(set(targets))
     is_few = 2 <= len(values) <= MOST_CLASSES and 2 * len(values) <= len(targets)
     return values if is_few and all(value.denominator == 1 for value in values) else []
+
+
+def _one_class(label: Fraction) -> str:
+    return (
+        f"all labels are {label}: there is one class of two, and all that is asked is the same sign at every point; to "
+        "fit the numbers themselves (regression), give --goal min-norm (in Python goal='min-norm')"
+    )
 
 
 def _regression(values: list[Fraction]) -> str:

@@ -196,12 +196,14 @@ def without_copies(problem: Problem, network: Network, search: Callable[[Problem
     """
     simple = distinct(problem)
     found = search(simple.problem)
-    if simple.is_same or (found.certificate is None and problem.goal is Goal.MAX_MARGIN):
+    is_open = found.certificate is None and found.beside is None
+    if simple.is_same or (is_open and problem.goal is Goal.MAX_MARGIN):
         return found
     if found.certificate is not None:
-        proof = sealed(problem, network, simple.returned_certificate(found.certificate))
-        if isinstance(checked(problem, network, proof), Accepted):
-            return replace(found, certificate=proof)
+        both = [found.certificate, *([] if found.beside is None else [found.beside])]
+        proof, *beside = (sealed(problem, network, simple.returned_certificate(one)) for one in both)
+        if all(isinstance(checked(problem, network, one), Accepted) for one in (proof, *beside)):
+            return replace(found, certificate=proof, beside=next(iter(beside), None))
     return search(problem)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -25,10 +25,11 @@ from numpy.typing import NDArray
 
 from verify.certificate import NotStationary, Stationary
 from verify.counts import count
+from verify.decimals import denied, small
 from verify.errors import InputError
 from verify.exact import dot, sqrt_upper, squared_norm
 from verify.exact_networks import distance, float_near, float_rows, float_weights, network_with, norms, reaches
-from verify.exactify import dyadic, solve_by_few, solve_exactly
+from verify.exactify import ceil_dyadic, dyadic, solve_by_few, solve_exactly
 from verify.network import Network
 from verify.problem import Goal, Problem, half_squared_norm, outputs
 from verify.proposal import Proposal, certified
@@ -46,6 +47,14 @@ KINK_TOLERANCES = (1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 
 WEIGHTS = tuple(10.0**e for e in (4, 3, 2, 1.5, 1, 0.5, 0, -0.5, -1))
 """Weights rho on complementarity that are tried: small ones allow a larger delta for a smaller epsilon."""
+
+HELD = Fraction(1, 1000)
+"""Up to this it is told of a network that is refuted exactly what the KKT conditions do hold up to."""
+
+MOST_TERMS = 2 * 10**6
+"""Multipliers times weights beyond which it is not told what the conditions of a network far from them hold up to."""
+
+ROUNDING = Fraction(1, 10**9)  # for multipliers that are rounded, relative and absolute
 
 MAX_BRANCHES = 10
 """Min-norm: points with kinks beyond which the sign branches are not enumerated."""
@@ -74,7 +83,8 @@ def stationarity(
 
     deadline: a value of time.monotonic() after which no further guesses are tried.
     An exact proof is tried first. For tolerance > 0 near-kinks are then tried as kinks, which moves the network a
-    little. Sound. Complete up to rounding for a given pattern of kinks; min-norm with more than `MAX_BRANCHES` points
+    little. A refutation has beside it what the conditions do hold up to, where that is found (exactly asked: up to
+    `HELD`). Sound. Complete up to rounding for a given pattern of kinks; min-norm with more than `MAX_BRANCHES` points
     at kinks may stay UNDECIDED.
     """
     search = partial(_stationarity, network=network, given=given, tolerance=tolerance, deadline=deadline)
@@ -93,25 +103,46 @@ def _stationarity(
         return Proposal(reason="the network is zero or its numbers are out of the range of floats")
     unbalanced = _balance_separator(problem, subject, tolerance)
     if unbalanced is not None:
-        return unbalanced
+        return unbalanced if tolerance else _with_what_holds(unbalanced, _nearly(problem, subject, HELD, deadline)[0])
     exact = _prove_exactly(problem, subject, deadline)
     if exact is not None:
         return exact
-    best: tuple[float, float] | None = None
-    if tolerance > 0:
-        for candidate in itertools.chain([subject], _with_kinks(problem, subject, tolerance)):
-            if is_late(deadline):
-                break
-            fits = list(_fits(problem, candidate, tolerance, deadline))
-            for fit in fits:
-                score = max(fit.epsilon, fit.delta)
-                if best is None or score < max(best):
-                    best = fit.epsilon, fit.delta
-            if fits and max(fits[-1].epsilon, fits[-1].delta) <= float(tolerance):
-                nearly = _prove_nearly(problem, candidate, fits[-1], tolerance)
-                if nearly is not None:
-                    return nearly
-    return _refute(problem, subject, tolerance, best, deadline)
+    nearly, best = _nearly(problem, subject, tolerance or HELD, deadline)
+    if nearly is not None and tolerance:
+        return nearly
+    refuted = _refute(problem, subject, tolerance, deadline)
+    if nearly is None and tolerance and best is not None and refuted.certificate is not None:
+        nearly = _as_it_is(problem, *best)
+    return _with_what_holds(refuted, nearly)
+
+
+def _nearly(
+    problem: Problem, subject: _Subject, tolerance: Fraction, deadline: float | None
+) -> tuple[Proposal | None, tuple[_Subject, KktFit] | None]:
+    """A proof that the conditions hold up to the tolerance, near-kinks tried as kinks; else the best fit that is found.
+
+    The fit is of the network as it is, not moved onto kinks.
+    """
+    best: KktFit | None = None
+    for candidate in itertools.chain([subject], _with_kinks(problem, subject, tolerance)):
+        if is_late(deadline):
+            break
+        fits = list(_fits(problem, candidate, tolerance, deadline))
+        if candidate is subject:
+            best = min(fits, key=lambda fit: max(fit.epsilon, fit.delta), default=None)
+        if fits and max(fits[-1].epsilon, fits[-1].delta) <= float(tolerance):
+            nearly = _prove_nearly(problem, candidate, fits[-1], tolerance)
+            if nearly is not None:
+                return nearly, None
+    return None, None if best is None else (subject, best)
+
+
+def _with_what_holds(refuted: Proposal, nearly: Proposal | None) -> Proposal:
+    """The refutation with the proof beside it of what the conditions do hold up to."""
+    if nearly is None or not isinstance(nearly.certificate, Stationary):
+        return refuted
+    held = f"{refuted.reason}; the KKT conditions hold up to {_size(nearly.certificate)}"
+    return replace(refuted, reason=held, beside=nearly.certificate, numbers={**refuted.numbers, **nearly.numbers})
 
 
 def _subject(problem: Problem, network: Network, given: Network) -> _Subject | None:
@@ -183,8 +214,9 @@ def _prove_exactly(problem: Problem, subject: _Subject, deadline: float | None) 
                     part = weight if ends[j] else slope * weight
                     products[i, j] = products.get((i, j), Fraction(0)) + part
         certificate = _stationary(problem, subject, multipliers, products, Fraction(0), Fraction(0))
-        text = ", ".join(f"λ{i + 1} = {multipliers[i]}" for i in sorted(multipliers) if multipliers[i])
-        shown = f" with {text}" if len(text) <= 80 else f" with {count(len(multipliers), 'multiplier')}"
+        used = [i for i in sorted(multipliers) if multipliers[i]]
+        text = ", ".join(f"λ_{i} = {multipliers[i]}" for i in used)
+        shown = f" with {text}" if len(text) <= 80 else f" with {count(len(used), 'multiplier')}"
         if certified(problem, subject.given, certificate) is not None:
             return Proposal(
                 certificate=certificate,
@@ -196,6 +228,24 @@ def _prove_exactly(problem: Problem, subject: _Subject, deadline: float | None) 
 
 
 def _prove_nearly(problem: Problem, subject: _Subject, fit: KktFit, tolerance: Fraction) -> Proposal | None:
+    multipliers, products = _rational(problem, fit)
+    epsilon, delta = _exact_residual(problem, subject, multipliers, products)
+    if max(epsilon, delta) > tolerance:
+        return None
+    return _approximate(problem, subject, _stationary(problem, subject, multipliers, products, epsilon, delta))
+
+
+def _as_it_is(problem: Problem, subject: _Subject, fit: KktFit) -> Proposal | None:
+    """The proof of what a fit leaves, a little above its floats; None where that would take long."""
+    if np.count_nonzero(fit.multipliers) * subject.model.weights.size > MOST_TERMS:
+        return None
+    above = [ceil_dyadic(Fraction(size) * (1 + ROUNDING) + ROUNDING, 20) for size in (fit.epsilon, fit.delta)]
+    epsilon, delta = above if problem.goal is Goal.MAX_MARGIN else (above[0], Fraction(0))
+    return _approximate(problem, subject, _stationary(problem, subject, *_rational(problem, fit), epsilon, delta))
+
+
+def _rational(problem: Problem, fit: KktFit) -> tuple[dict[int, Fraction], dict[tuple[int, int], Fraction]]:
+    """The multipliers and kink products of a fit as short numbers, the products between a lambda_i and lambda_i."""
     slope = problem.architecture.slope
     multipliers = {int(i): dyadic(float(fit.multipliers[i]), 45) for i in np.flatnonzero(fit.multipliers)}
     products: dict[tuple[int, int], Fraction] = {}
@@ -203,22 +253,25 @@ def _prove_nearly(problem: Problem, subject: _Subject, fit: KktFit, tolerance: F
         if i in multipliers:
             low, high = sorted((slope * multipliers[i], multipliers[i]))
             products[i, j] = min(max(dyadic(product, 45), low), high)
-    epsilon, delta = _exact_residual(problem, subject, multipliers, products)
-    if max(epsilon, delta) > tolerance:
-        return None
-    certificate = _stationary(problem, subject, multipliers, products, epsilon, delta)
-    moved = (
-        f" after moving it by {float(subject.moved):.1e} onto its kinks" if subject.parameters and subject.moved else ""
-    )
-    reason = f"a KKT point to within ε = {float(epsilon):.1e}, δ = {float(delta):.1e}{moved}"
-    if certified(problem, subject.given, certificate) is None:
+    return multipliers, products
+
+
+def _approximate(problem: Problem, subject: _Subject, certificate: Stationary) -> Proposal | None:
+    proof = certified(problem, subject.given, certificate)
+    if proof is None:
         return None
     return Proposal(
-        certificate=certificate,
-        reason=reason,
+        certificate=proof,
+        reason=f"a KKT point to within {_size(proof)}",
         subject=_shown(subject),
-        numbers={"epsilon": epsilon, "delta": delta},
+        numbers={"epsilon": proof.epsilon, "delta": proof.delta},
     )
+
+
+def _size(proof: Stationary) -> str:
+    """Up to what the conditions hold, rounded up, and of which network."""
+    moved = f" after moving it by at most {small(proof.moved)} onto its kinks" if proof.moved else ""
+    return f"ε = {small(proof.epsilon)}, δ = {small(proof.delta)}{moved}"
 
 
 def _stationary(
@@ -426,29 +479,26 @@ def _refute(
     problem: Problem,
     subject: _Subject,
     tolerance: Fraction,
-    best: tuple[float, float] | None,
     deadline: float | None,
 ) -> Proposal:
     within = _within(tolerance)
-    found = f"; the best multipliers found leave ε = {best[0]:.1e}, δ = {best[1]:.1e}" if best else ""
     if problem.goal is Goal.MIN_NORM:
         certificate = _min_norm_separators(problem, subject, tolerance)
     else:
         certificate = _max_margin_separator(problem, subject, tolerance, deadline)
     if certificate is None:
-        if is_late(deadline):
-            found += "; the time limit was reached"
-        return Proposal(reason=f"neither multipliers nor a separating vector were found{within}{found}")
-    numbers = {"tolerance": tolerance}
-    if best:
-        numbers |= {"epsilon": Fraction(best[0]), "delta": Fraction(best[1])}
+        late = "; the time limit was reached" if is_late(deadline) else ""
+        return Proposal(reason=f"neither multipliers nor a separating vector were found{within}{late}")
     return Proposal(
-        certificate=certificate, reason=f"not a KKT point{within}{found}", subject=_shown(subject), numbers=numbers
+        certificate=certificate,
+        reason=f"not a KKT point{within}",
+        subject=_shown(subject),
+        numbers={"tolerance": tolerance},
     )
 
 
 def _within(tolerance: Fraction) -> str:
-    return f" to within {float(tolerance):.0e}" if tolerance else ""
+    return f" to within {denied(tolerance)}" if tolerance else ", exactly"
 
 
 def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction) -> Proposal | None:

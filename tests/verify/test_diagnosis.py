@@ -391,7 +391,7 @@ def test_the_sentences_of_a_report():
     result = audit(network, Dataset([[1, 0]], [1]))
     assert said(result) == [
         "2 of 3 neurons are dead and waste 72.1 % of the squared norm: neurons 1 and 2",
-        "neuron 0 is unbalanced: |v| = 0.5, |w| = 2",
+        "neuron 0 is unbalanced by more than 1 %: |v| = 0.5, |w| = 2",
         "the excess comes from dead neurons (83 %) and imbalance (17 %)",
         (
             "removing the dead neurons would bring the network from 662 % above the best possible to 112 %; "
@@ -399,7 +399,7 @@ def test_the_sentences_of_a_report():
         ),
     ]
     text = str(result)
-    assert "what is wrong (neurons and points are counted from 0)" in text
+    assert "what is wrong (neurons and points are counted from 0; amounts are rounded to the nearest)" in text
     assert "<li>neuron 0 is unbalanced" in result._repr_html_()
 
 
@@ -407,18 +407,20 @@ def test_the_sentences_about_turns_kinks_and_doubles():
     network = Network.two_layer([[1, 1], [2, 2], [0, 1]], [1, 2, 2**0.5])
     X, y = [[1, 0], [3, 0], [2, 1]], [1, 1, 1]
     text = "\n".join(said(audit(network, Dataset(X, y))))
-    assert "neurons 0 and 1 point the same way and could be one" in text
-    assert "have to turn, neuron" in text
+    assert "neurons 0 and 1 point the same way to within 1e-3" in text
+    assert "at the multipliers that suit the network best" in text
     assert "° from its KKT direction" in text
     assert "1 preactivation" not in text
-    assert "2 preactivations are at a kink or within 1e-6 of one, such as neuron 2 at point 0" in text
+    assert (
+        "2 preactivations are at a kink or within 1e-6 of one, relative to |w| |x|, such as neuron 2 at point 0" in text
+    )
     assert "polishing in its own activation patterns (" in text
 
 
 def test_the_sentence_about_slack_points():
     network = Network.two_layer([[1, 0], [0, 2]], [1, 2])
     text = "\n".join(said(audit(network, Dataset([[1, 0], [0, 1], [1, -30]], [1, 1, 1]))))
-    held = "1 of the 3 points that hold the best possible network has more than the least margin"
+    held = "1 of the 3 points that hold the lower bound has over 1 % more than the least margin"
     assert f"{held}, point 1 most: 300 % more" in text
 
 
@@ -433,8 +435,8 @@ def test_a_wide_bracket_tells_nothing_of_where_the_excess_comes_from():
 def test_sentences_about_a_network_that_does_not_fit():
     result = audit(Network.two_layer([[1, 1], [1, 0]], [1, 1]), Dataset([[1, 1], [1, 0], [0, 3]], [1, 1, -1]))
     first, *_, last = said(result)
-    assert first == "point 2 is the furthest on the wrong side: y·f(x) = -3"
-    assert last.startswith(("another network (", "training on in its own activation patterns ("))
+    assert first == "no point is further on the wrong side than point 2, where y·f(x) is -3"
+    assert last.startswith(("another network (", "a network polished in its own activation patterns ("))
     assert result.diagnosis.ladder[-1].step is Step.BOUND
 
 

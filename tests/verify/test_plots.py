@@ -390,7 +390,7 @@ def test_the_objectives_when_one_round_was_enough(audits):
     [
         (
             "two inputs", "Max-margin: 2 points in dimension 2, 2 ReLU neurons",
-            "this network is 106 % above the best possible, over all widths",
+            "this network is about 106 % above the best possible, over all widths",
         ),
         (
             "two inputs, optimal", "Max-margin: 4 points in dimension 2, 4 ReLU neurons",
@@ -406,7 +406,7 @@ def test_the_objectives_when_one_round_was_enough(audits):
         ),
         (
             "three inputs, masks", "Max-margin: 1 point in dimension 3, 2 masked ReLU neurons",
-            "this network is 153 % above the best possible, over all widths",
+            "this network is about 153 % above the best possible, over all widths with these masks",
         ),
         (
             "deep, one input",
@@ -432,7 +432,7 @@ def test_the_excess_is_told_as_precisely_as_it_is_known(audits):
     assert told("1e-8", "1e-7") == "this network is within 1e-7 (relative) of the best possible, over all widths"
     assert told(0, "1/2") == "this network is at most 50 % above the best possible, over all widths"
     assert told("1/4", "1/2") == "this network is between 25 % and 50 % above the best possible, over all widths"
-    assert told(1999, 1999) == "this network is 2000 times the best possible, over all widths"
+    assert told(1999, 1999) == "this network is about 2000 times the best possible, over all widths"
     open_ = replace(audits["two inputs"], excess=None, bracket=None)
     assert standing(open_).replace("\u00a0", " ") == "this network is at least 106 % above the best possible"
     assert standing(replace(open_, bounds=())) == "how far this network is above the best possible is not known"

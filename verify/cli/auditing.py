@@ -43,7 +43,7 @@ Examples:
     "--goal",
     type=click.Choice(["max-margin", "min-norm"]),
     help="What the network is to do with the least norm: classify with margin 1, or meet every target. By default "
-    "max-margin when the targets are -1 and 1, or 0 and 1; else min-norm.",
+    "max-margin when the targets are -1 and 1, or 0 and 1 (also only one of them); else min-norm.",
 )
 @click.option(
     "--bias",

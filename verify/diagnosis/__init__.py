@@ -47,11 +47,17 @@ class Diagnosis:
 
 
 def diagnose(
-    problem: Problem, network: Network, subject: Network | None, bracket: Bracket | None = None
+    problem: Problem,
+    network: Network,
+    subject: Network | None,
+    bracket: Bracket | None = None,
+    *,
+    is_stationary: bool = False,
 ) -> Diagnosis | None:
     """What is wrong with `network`, and how much better it could be.
 
     subject: what the audit's questions are about: the network itself, its repair (min-norm), None when it does not fit.
+    is_stationary: whether the network, or one near it, is known to be a KKT point: then no neuron has to turn.
     bracket: with it the ladder goes up to the best networks known, and the excess is split into parts.
 
     None for depths other than 2, for shared weights and fixed output weights, and beyond the range of floats.
@@ -67,7 +73,7 @@ def diagnose(
         return None
     with np.errstate(all="ignore"):
         points = study_points(problem, judged, estimates)
-        neurons = study_neurons(problem, judged, estimates, fits=subject is not None)
+        neurons = study_neurons(problem, judged, estimates, may_turn=subject is not None and not is_stationary)
         silent = frozenset((*neurons.dead, *neurons.zero))
         excess = None
         if subject is not None and bracket is not None and bracket.lower is not None:

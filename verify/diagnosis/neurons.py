@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -15,9 +16,9 @@ from verify.network import Network
 from verify.problem import Goal, Problem
 
 if TYPE_CHECKING:
-    from solvers.kkt_residual import LocalModel
+    from solvers.kkt_residual import KktFit, LocalModel
 
-UNBALANCED = 0.01
+UNBALANCED = Fraction(1, 100)
 """A neuron is called unbalanced when |v| and ||w|| differ by more than this part of the larger one."""
 
 DOUBLED = 1e-3
@@ -26,12 +27,18 @@ DOUBLED = 1e-3
 NEAR_KINK = 1e-6
 """A preactivation is near its kink when it is at most this part of its reach ||w|| ||x|| (`exact_networks.reaches`)."""
 
+SURELY = 1 - 1e-6
+"""What is within a bound in floats, with this factor, is within it."""
+
 TURNED = 1.0
 """A neuron is said to have to turn when its weights and its KKT direction are more degrees apart than this."""
 
 TURN_KINK, TURN_SHARE = 1e-3, 1e-3
-"""For the angles, preactivations within this part of their reach are kinks (training steps to and fro across them), and
-neurons with less than this part of sum ||u_j|| are left out."""
+"""For the angles, preactivations within this part of their reach, or of the neuron's largest, are kinks (training steps
+to and fro across them), and neurons with less than this part of sum ||u_j|| are left out."""
+
+MOST_TURNING, SETTLED = 8, 1e-9
+"""Min-norm: points at kinks beyond which the signs of multipliers are not tried; a fit that need not be better."""
 
 NEAREST_POINTS = 2000  # max-margin: only so many points of least margin are given multipliers for the angles
 
@@ -71,8 +78,9 @@ class Neurons:
     unbalanced: beyond `UNBALANCED`, the most wasteful first; dead ones are left out.
     doubled_hints: groups that point the same way (`DOUBLED`), with the same output sign and mask: one would do.
     near_kink_hints: (neuron, point) with a preactivation within `NEAR_KINK` of 0, the exact kinks among them.
-    turn_hints: (neuron, degrees) beyond `TURNED` between w_j and v_j sum_i lambda_i y_i g_ij x_i, at the multipliers
-    that suit the balanced network best; first those with the largest ||u_j|| (1 - cos).
+    turn_hints: (neuron, degrees) beyond `TURNED` between w_j and v_j sum_i lambda_i y_i g_ij x_i, at the multipliers,
+    their signs and the slopes at kinks and near them that suit the balanced network best; first those with the largest
+    ||u_j|| (1 - cos). None where the network, or one near it, is known to be a KKT point.
     """
 
     count: int
@@ -102,8 +110,8 @@ class Neurons:
         }
 
 
-def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, fits: bool) -> Neurons:
-    """The neurons of `network`; the angles are found only when it fits."""
+def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, may_turn: bool) -> Neurons:
+    """The neurons of `network`.   may_turn: whether it fits, and may not be a KKT point: else no angles are found."""
     counted = problem.norm_columns
     hidden = [sum((w[c] * w[c] for c in counted), Fraction(0)) for w in network.hidden_weights]
     outgoing = [v * v for v in network.output_weights]
@@ -122,7 +130,7 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, f
         unbalanced=_unbalanced(hidden, outgoing, live),
         doubled_hints=_doubled(network, estimates, live),
         near_kink_hints=tuple((int(j), int(i)) for j, i in np.argwhere(kinks)),
-        turn_hints=_turns(problem, network, estimates, live) if fits and live.any() else (),
+        turn_hints=_turns(problem, network, estimates, live) if may_turn and live.any() else (),
     )
 
 
@@ -132,8 +140,11 @@ def _unbalanced(hidden: list[Fraction], outgoing: list[Fraction], live: NDArray[
         for j, (v, w) in enumerate(zip(outgoing, hidden, strict=True))
         if live[j]
     ]
+    share = (1 - UNBALANCED) ** 2
     apart = [
-        q for q in found if min(q.outgoing_hint, q.hidden_hint) < (1 - UNBALANCED) * max(q.outgoing_hint, q.hidden_hint)
+        q
+        for q in found
+        if min(q.outgoing_squared, q.hidden_squared) < share * max(q.outgoing_squared, q.hidden_squared)
     ]
     return tuple(sorted(apart, key=lambda q: -q.waste_hint))
 
@@ -147,7 +158,7 @@ def _doubled(network: Network, estimates: Estimates, live: NDArray[np.bool_]) ->
         for group in groups:
             i = group[0]
             same = masks[i] == masks[j] and estimates.outgoing[i] * estimates.outgoing[j] > 0
-            if same and np.linalg.norm(units[i] - units[j]) <= DOUBLED:
+            if same and np.linalg.norm(units[i] - units[j]) <= DOUBLED * SURELY:
                 group.append(int(j))
                 break
         else:
@@ -156,14 +167,18 @@ def _doubled(network: Network, estimates: Estimates, live: NDArray[np.bool_]) ->
 
 
 def _near_kinks(
-    problem: Problem, network: Network, estimates: Estimates, live: NDArray[np.bool_], share: float
+    problem: Problem,
+    network: Network,
+    estimates: Estimates,
+    live: NDArray[np.bool_],
+    share: float,
+    least_reaches: NDArray[np.float64] | float = 0.0,
 ) -> NDArray[np.bool_]:
     """(k, n): where a live neuron is within `share` of its kink, at points that it sees at all."""
     if problem.architecture.slope == 1:
         return np.zeros(estimates.preactivations.shape, bool)
-    near = np.abs(estimates.preactivations) <= share * reaches(
-        estimates.rows, estimates.weights, bias=problem.architecture.bias
-    )
+    whole = reaches(estimates.rows, estimates.weights, bias=problem.architecture.bias)
+    near = np.abs(estimates.preactivations) <= SURELY * share * np.maximum(whole, least_reaches)
     for mask in problem.mask_classes:
         here = np.array([seen == mask for seen in network.architecture.masks])
         near[np.ix_(here, ~estimates.rows[:, list(mask)].any(axis=1))] = False
@@ -174,22 +189,18 @@ def _turns(
     problem: Problem, network: Network, estimates: Estimates, live: NDArray[np.bool_]
 ) -> tuple[tuple[int, float], ...]:
     """The angles at the live neurons, balanced: there the residual of a KKT fit is about directions alone."""
-    from solvers.kkt_residual import fit_multipliers
-
     counted = np.zeros(estimates.weights.shape[1], bool)
     counted[list(problem.norm_columns)] = True
     sizes = norms(np.where(counted, estimates.weights, 0.0)) * np.abs(estimates.outgoing)
     places = np.flatnonzero(live & (sizes > TURN_SHARE * sizes[live].sum()))
     if not len(places):
         return ()
-    kinks = _near_kinks(problem, network, estimates, live, TURN_KINK)
+    largest = np.abs(estimates.preactivations).max(axis=1, keepdims=True)  # where x is 0, b has nothing else beside it
+    kinks = _near_kinks(problem, network, estimates, live, TURN_KINK, largest)
     model = _balanced_model(problem, network, estimates, places, counted, kinks)
-    free_signs, negative = problem.goal is Goal.MIN_NORM, frozenset[int]()
-    if free_signs and model.kink.any():  # the signs at kinks are those that a fit without kinks gives
-        smooth = replace(model, kink=np.zeros_like(model.kink))
-        found = fit_multipliers(smooth, 1.0, free_signs=True).multipliers
-        negative = frozenset(int(i) for i in np.flatnonzero(model.kink.any(axis=0) & (found < 0)))
-    fit = fit_multipliers(model, 1.0, free_signs=free_signs, negative=negative)
+    fit = _best_fit(model, free_signs=problem.goal is Goal.MIN_NORM)
+    if fit is None:
+        return ()
     own = np.where(counted, model.weights, 0.0) / np.sqrt(model.norm)
     pull = np.where(counted, own - fit.residual[: own.size].reshape(own.shape), 0.0)
     cosine = (own * pull).sum(axis=1) / np.maximum(norms(own) * norms(pull), 1e-300)
@@ -197,6 +208,27 @@ def _turns(
     costs = norms(own) ** 2 * (1.0 - cosine)
     order = [int(q) for q in np.argsort(-costs, kind="stable") if angles[q] > TURNED]
     return tuple((int(places[q]), float(angles[q])) for q in order)
+
+
+def _best_fit(model: LocalModel, *, free_signs: bool) -> KktFit | None:
+    """The best multipliers and slopes, over all signs of multipliers at kinks; None where these are too many.
+
+    For each vector of signs what the multipliers pull is a projection onto a convex cone, so that there is one best.
+    """
+    from solvers.kkt_residual import fit_multipliers
+
+    turning = [int(i) for i in np.flatnonzero(model.kink.any(axis=0))] if free_signs else []
+    if len(turning) > MOST_TURNING:
+        return None
+    best: KktFit | None = None
+    for signs in product((False, True), repeat=len(turning)):
+        negative = frozenset(i for i, is_negative in zip(turning, signs, strict=True) if is_negative)
+        fit = fit_multipliers(model, 1.0, free_signs=free_signs, negative=negative)
+        if best is None or fit.epsilon < best.epsilon:
+            best = fit
+        if best.epsilon < SETTLED:
+            break
+    return best
 
 
 def _balanced_model(

@@ -10,6 +10,7 @@ from typing import final
 import numpy as np
 
 from verify.estimates import Array, Estimates, least_margins, outputs_at, residuals
+from verify.exact import dot
 from verify.network import Network
 from verify.problem import Goal, Problem
 
@@ -25,7 +26,8 @@ NEAR_TIE = 1e-6
 class Points:
     """The points by how the network meets them. Fields named `hint` come from floats; the others are exact.
 
-    violated: y f(x) <= 0 (max-margin), f(x) != y (min-norm).   worst: the one of them that is furthest off.
+    violated: y f(x) <= 0 (max-margin), f(x) != y (min-norm).   worst: one of them that none is further off than.
+    worst_is_unseen: whether every neuron is 0 there.
     least: the least margin y f(x), active: the points that have exactly that (max-margin only; min-norm: None, none).
     duplicates: groups of points with equal inputs.
     near_tie_hints: points within `NEAR_TIE` of the least margin that do not have it.
@@ -35,6 +37,7 @@ class Points:
 
     violated: tuple[int, ...]
     worst: int | None
+    worst_is_unseen: bool = False
     least: Fraction | None
     active: tuple[int, ...]
     duplicates: tuple[tuple[int, ...], ...]
@@ -79,6 +82,7 @@ def study_points(problem: Problem, network: Network, estimates: Estimates) -> Po
         return Points(
             violated=_wrong(problem, network, estimates, margins),
             worst=active[0],
+            worst_is_unseen=_is_unseen(problem, network, active[0]),
             least=least,
             active=(),
             duplicates=duplicates,
@@ -108,6 +112,13 @@ def _wrong(problem: Problem, network: Network, estimates: Estimates, margins: Ar
     return tuple(
         sorted([*map(int, np.flatnonzero(sure)), *(i for i, f in exact.items() if f * problem.data.targets[i] <= 0)])
     )
+
+
+def _is_unseen(problem: Problem, network: Network, point: int) -> bool:
+    """Whether every neuron with an output weight is 0 at the point."""
+    pairs = zip(network.hidden_weights, network.output_weights, strict=True)
+    values = [dot(w, problem.rows[point]) for w, v in pairs if v]
+    return all((z < 0 and not problem.architecture.slope) or z == 0 for z in values)
 
 
 def _missed(problem: Problem, network: Network, estimates: Estimates) -> tuple[tuple[int, ...], int | None]:

@@ -61,5 +61,7 @@ def apartness(problem: Problem, network: Network, proof: StationaryNear) -> str:
     else:
         cosine = float(given[j] @ aim[j]) / (lengths[0] * lengths[1])
         turn = math.degrees(math.acos(min(max(cosine, -1.0), 1.0)))
-        what = f"turns by {turn:.2g}\u00b0 and changes its size by a factor {lengths[1] / lengths[0]:.3g}"
-    return f"neuron {j}, which {what}, makes {share:.0%} of the squared distance"
+        what = (
+            f"turns by about {turn:.2g}\u00b0 and changes its size by a factor of about {lengths[1] / lengths[0]:.3g}"
+        )
+    return f"neuron {j}, which {what}, makes about {share:.0%} of the squared distance"

@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from verify.decimals import at_least, nearest, small
+from verify.decimals import about, at_least, at_most, nearest
+from verify.phrases import PER_CENT
 from verify.plots.audited import Audited
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
 from verify.plots.wording import value_of
-from verify.report.phrases import PER_CENT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,10 +60,10 @@ def draw_bracket(axes: Axes, audit: Audited, title: str, legend: Legend, *, roun
     legend["... and proved"] = Line2D([], [], color="black", marker="*", markersize=10, linestyle="")
     levels: list[tuple[float, str, str]] = []
     if audit.excess is not None and (value := audit.excess[1]) > 0:
-        name = f"{nearest(100 * value, 3)}{PER_CENT} above" if value < 10 else f"{nearest(1 + value, 3)} times the best"
-        levels.append((_log_safe(value), f"this network, {name}", "objective"))
+        name = f"{at_most(100 * value, 3)}{PER_CENT} above" if value < 10 else f"{at_most(1 + value, 3)} times the best"
+        levels.append((_log_safe(value), f"this network, at most {name}", "objective"))
     if audit.tolerance > 0:
-        levels.append((_log_safe(audit.tolerance), f"tolerance asked, {small(audit.tolerance)}", "tolerance"))
+        levels.append((_log_safe(audit.tolerance), f"tolerance asked, {about(audit.tolerance, 6)}", "tolerance"))
     ends = np.log10([*gaps, proved, *(level for level, _, _ in levels)])
     span = float(np.ptp(ends))
     axes.set_ylim(10 ** (ends.min() - 0.12 * span), 10 ** (ends.max() + 0.16 * span))

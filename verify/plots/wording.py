@@ -8,18 +8,18 @@ from typing import TypeAlias
 
 from verify.certificate import UpperBound
 from verify.counts import count
-from verify.decimals import at_least, at_most, nearest, small
+from verify.decimals import about, at_least, at_most, nearest, small
 from verify.finding import Verdict
 from verify.network import Architecture, Network
+from verify.phrases import PER_CENT, any_width, with_masks
 from verify.plots.audited import Audited
 from verify.problem import Bias, Goal, objective
-from verify.report.phrases import PER_CENT
 
 __all__ = ["headline", "network_title", "standing", "value_of"]
 
 Rounding: TypeAlias = Callable[[Fraction, int], str]
 
-BEST = "this network is the best possible, over all widths"
+BEST = "this network is the best possible"
 
 
 def headline(audit: Audited) -> str:
@@ -46,8 +46,9 @@ def _network(architecture: Architecture) -> str:
 
 def standing(audit: Audited) -> str:
     """One sentence on how far the network is above the best possible."""
+    over = f", over all widths{with_masks(audit.problem)}"
     if audit.infeasible:
-        return "no network of any width fits these points"
+        return f"no network of {any_width(audit.problem)} fits these points"
     if audit.objective is None:
         match audit.fits.verdict:
             case Verdict.REFUTED:
@@ -57,7 +58,7 @@ def standing(audit: Audited) -> str:
             case Verdict.UNDECIDED:
                 return "it is not known whether this network fits the data"
     if audit.bracket is not None and audit.objective == audit.bracket[0]:
-        return BEST
+        return BEST + over
     if audit.excess is None:
         upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
         if upper and audit.objective > upper:
@@ -65,14 +66,14 @@ def standing(audit: Audited) -> str:
         return "how far this network is above the best possible is not known"
     low, high = audit.excess
     if high == 0:
-        return BEST
+        return BEST + over
     if high <= audit.tolerance:
-        return f"this network is within {small(high)} (relative) of the best possible, over all widths"
+        return f"this network is within {small(high)} (relative) of the best possible{over}"
     if low <= 0:
-        return f"this network is at most {_above(high, at_most)}, over all widths"
+        return f"this network is at most {_above(high, at_most)}{over}"
     if high - low <= high / 200:
-        return f"this network is {_above((low + high) / 2, nearest)}, over all widths"
-    return f"this network is between {_amount(low, at_least)} and {_above(high, at_most)}, over all widths"
+        return f"this network is about {_above((low + high) / 2, nearest)}{over}"
+    return f"this network is between {_amount(low, at_least)} and {_above(high, at_most)}{over}"
 
 
 def _above(excess: Fraction, rounded: Rounding) -> str:
@@ -89,10 +90,10 @@ def network_title(audit: Audited, network: Network | None = None) -> str:
     """Such as "better network: 2 neurons, objective 4.937"; of this network by default."""
     if network is None:
         value = audit.objective
-        return "this network" + ("" if value is None else f": objective {nearest(value, 5)}")
+        return "this network" + ("" if value is None else f": objective {about(value, 5)}")
     name = "better network" if audit.objective is not None else "best network found"
     value = value_of(audit, network)
-    reached = "" if value is None else f", objective {nearest(value, 5)}"
+    reached = "" if value is None else f", objective {about(value, 5)}"
     return f"{name}: {count(network.width, 'neuron')}{reached}"
 
 

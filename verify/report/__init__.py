@@ -30,7 +30,7 @@ _ASCII = {
     "½‖θ‖²": "1/2 |theta|^2", "y·f(x)": "y f(x)", "λ": "lambda", "ε": "epsilon", "δ": "delta", "≥": ">=", "≤": "<=",
     "…": "...", "·(": "*(", "·": "-", "√": "sqrt ", "°": " degrees",
 }  # fmt: skip
-FAULTS = "what is wrong (neurons and points are counted from 0)"
+FAULTS = "what is wrong (neurons and points are counted from 0; amounts are rounded to the nearest)"
 _ASCII_RULE = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 

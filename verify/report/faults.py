@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from verify.counts import count
-from verify.decimals import nearest
-from verify.diagnosis import Diagnosis, Excess, Rung, Step
+from verify.decimals import about, allowed, at_most, nearest
+from verify.diagnosis import Diagnosis, Excess, Points, Rung, Step
 from verify.finding import Verdict
+from verify.phrases import PER_CENT, SMALL, amount, named
 from verify.report.audited import Audited
-from verify.report.phrases import PER_CENT, SMALL, amount, named
 
 CLEAR = 0.005  # parts of the excess below this are not worth a word
 TIMES = 10  # relative amounts from here on are told as "11 times"
@@ -22,20 +22,31 @@ def faults(audit: Audited) -> Iterator[str]:
     diagnosis = audit.diagnosis
     if diagnosis is None or audit.global_any_width.verdict is Verdict.PROVED:
         return
-    if diagnosis.points.worst is not None and diagnosis.points.least is not None:
-        worst = nearest(diagnosis.points.least, 3)
-        yield f"point {diagnosis.points.worst} is the furthest on the wrong side: y·f(x) = {worst}"
-    is_exact = audit.stationary.verdict is Verdict.PROVED and audit.stationary.level == "exact"
-    yield from _neurons(diagnosis, is_stationary=is_exact)
+    yield from _furthest(diagnosis.points)
+    yield from _neurons(diagnosis, is_stationary=audit.stationary.verdict is Verdict.PROVED)
     if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
         yield from _points(diagnosis.excess)
         yield from _parts(diagnosis.excess, float(audit.excess[1]))
     yield from _ladder(diagnosis.ladder, audit.tolerance)
 
 
+def _furthest(found: Points) -> Iterator[str]:
+    """The point that is furthest on the wrong side (max-margin), or why the output is 0 there."""
+    if found.worst is None or found.least is None:
+        return
+    if found.least < 0:
+        least = about(found.least, 3)
+        yield f"no point is further on the wrong side than point {found.worst}, where y·f(x) is {least}"
+    elif found.worst_is_unseen:
+        yield f"no neuron is active at point {found.worst}, so that f(x) = 0 there"
+    else:
+        yield f"what the neurons give at point {found.worst} cancels: f(x) = 0 there"
+
+
 def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
-    """is_stationary: exactly proved, so that no neuron has to turn, whatever floats guess."""
+    """is_stationary: the network, or one near it, is proved to be a KKT point, so that no neuron is said to turn."""
     found = diagnosis.neurons
+    live = found.count - len(found.dead) - len(found.zero)
     if found.dead:
         are, waste = ("is", "wastes") if len(found.dead) == 1 else ("are", "waste")
         share = amount(found.dead_share, nearest)
@@ -45,37 +56,40 @@ def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
         worst = found.unbalanced[0]
         sizes = f"|v| = {_number(worst.outgoing_hint)}, |w| = {_number(worst.hidden_hint)}"
         if len(found.unbalanced) == 1:
-            yield f"neuron {worst.neuron} is unbalanced: {sizes}"
+            yield f"neuron {worst.neuron} is unbalanced by more than 1{PER_CENT}: {sizes}"
         else:
-            many = f"{len(found.unbalanced)} of {found.count} neurons are unbalanced"
-            yield f"{many}, neuron {worst.neuron} most: {sizes}"
+            many = f"{len(found.unbalanced)} of {live} live neurons are unbalanced by more than 1{PER_CENT}"
+            yield f"{many}, neuron {worst.neuron} at the highest cost: {sizes}"
     if found.doubled_hints:
         first, *others = found.doubled_hints
         do = "does" if len(others) == 1 else "do"
         more = f"; so {do} {count(len(others), 'other group')}" if others else ""
-        yield f"{named(first, 'neuron')} point the same way and could be one{more}"
+        yield f"{named(first, 'neuron')} point the same way to within 1e-3{more}"
     if found.turn_hints and not is_stationary:
         neuron, angle = found.turn_hints[0]
+        at = "at the multipliers that suit the network best"
         turned = f"{_number(angle, 2)}° from its KKT direction"
         if len(found.turn_hints) == 1:
-            yield f"neuron {neuron} has to turn: it is {turned}"
+            yield f"{at} neuron {neuron} is {turned}"
         else:
-            yield f"{len(found.turn_hints)} of {found.count} neurons have to turn, neuron {neuron} most: {turned}"
+            many = f"{len(found.turn_hints)} of {live} live neurons are more than 1° from their KKT directions"
+            yield f"{at} {many}, neuron {neuron} at the highest cost: {turned}"
     if found.near_kink_hints:
         neuron, point = found.near_kink_hints[0]
         pairs = count(len(found.near_kink_hints), "preactivation")
         are = "is" if len(found.near_kink_hints) == 1 else "are"
-        yield f"{pairs} {are} at a kink or within 1e-6 of one, such as neuron {neuron} at point {point}"
+        near = "at a kink or within 1e-6 of one, relative to |w| |x|"
+        yield f"{pairs} {are} {near}, such as neuron {neuron} at point {point}"
 
 
 def _points(excess: Excess) -> Iterator[str]:
     slack = [(point, beyond) for point, _, beyond in excess.slack_hints if beyond > SLACK]
     if slack:
-        point, beyond = slack[0]
+        point, beyond = max(slack, key=lambda pair: pair[1])
         are = "has" if len(slack) == 1 else "have"
         much = f"{_number(1 + beyond)} times" if beyond >= TIMES else f"{_number(100 * beyond)}{PER_CENT} more"
-        held = f"{len(slack)} of the {count(excess.support, 'point')} that hold the best possible network {are}"
-        yield f"{held} more than the least margin, point {point} most: {much}"
+        held = f"{len(slack)} of the {count(excess.support, 'point')} that hold the lower bound {are}"
+        yield f"{held} over 1{PER_CENT} more than the least margin, point {point} most: {much}"
 
 
 def _is_narrow(low: Fraction, high: Fraction) -> bool:
@@ -115,8 +129,9 @@ def _ladder(ladder: tuple[Rung, ...], tolerance: Fraction) -> Iterator[str]:
         )
     elif rungs and rungs[0].step is not Step.GIVEN:
         rung = rungs[0]
-        what = "training on in its own activation patterns" if rung.step is Step.POLISHED else "another network"
-        yield f"{what}{_size(rung)} would fit, at {_height(rung, tolerance)}{_above(rung)}"
+        what = "a network polished in its own activation patterns" if rung.step is Step.POLISHED else "another network"
+        with_ = "with " if rung.excess is None else ""
+        yield f"{what}{_size(rung)} fits, {with_}{_height(rung, tolerance)}{_above(rung)}"
 
 
 _IMPROVEMENTS = {
@@ -137,14 +152,19 @@ def _size(rung: Rung) -> str:
 
 
 def _height(rung: Rung, tolerance: Fraction) -> str:
-    """How far the rung is above the best possible: "28.3 %", "311 times", "0"; its objective where that is open."""
+    """How far the rung is above the best possible: "28.3 %", "311 times", "at most 1e-6", or its objective.
+
+    Rounded to the nearest where the proved ends agree in three digits, else "at most", rounded up.
+    """
     if rung.excess is None:
-        return f"an objective of {nearest(rung.objective, 4)}"
+        return f"an objective of {about(rung.objective, 4)}"
     low, high = rung.excess
-    if high <= tolerance:
+    if high == 0:
         return "0"
-    most = "at most " if high - low > high / 20 else ""
-    return f"{most}{nearest(1 + high, 3)} times" if high >= TIMES else f"{most}{_relative(high)}"
+    if high <= tolerance:
+        return f"at most {allowed(tolerance)}"
+    least, most = _relative(low, nearest), _relative(high, nearest)
+    return most if least == most else f"at most {_relative(high, at_most)}"
 
 
 def _above(rung: Rung) -> str:
@@ -153,8 +173,8 @@ def _above(rung: Rung) -> str:
     return " the best possible" if rung.excess[1] >= TIMES else " above the best possible"
 
 
-def _relative(part: Fraction) -> str:
-    return f"{nearest(1 + part, 3)} times" if part >= TIMES else amount(part, nearest)
+def _relative(part: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
+    return f"{rounded(1 + part, 3)} times" if part >= TIMES else amount(part, rounded)
 
 
 def _number(number: float, digits: int = 3) -> str:

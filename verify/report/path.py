@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from verify.certificate import NotLocal
-from verify.decimals import nearest
+from verify.decimals import at_most, is_exactly, nearest, value
 from verify.exact import sqrt_upper, squared_norm
 from verify.finding import Finding
 from verify.local_optimality.descent import steps
@@ -23,23 +24,40 @@ def descent_of(local_optimum: Finding) -> NotLocal | None:
 def descent_path(audit: Audited) -> str | None:
     """For 0 < eps <= 1 the networks of the certificate `not-local`, and what they bring; None without one.
 
-    v_j = s_j sqrt(||u_j||), w_j = u_j / |v_j|, u_j = |v_j| w_j + eps d_j.
+    v_j = s_j sqrt(||u_j||), w_j = u_j / |v_j|, u_j = |v_j| w_j + eps d_j. Where a free bias is all that is left of u_j,
+    ||u_j|| is 0, and a small v_j of that sign stands for it, at an objective as near as asked.
     """
     proof = descent_of(audit.local_optimum)
     if proof is None:
         return None
     subject = audit.local_optimum.subject or audit.network
+    counted = audit.problem.norm_columns
     parts: list[str] = []
+    are_rounded = is_constant = False
     for j, step in enumerate(steps(subject, proof)):
         if any(step):
             v = subject.output_weights[j]
-            row = ", ".join(_linear(abs(v) * w, d) for w, d in zip(subject.hidden_weights[j], step, strict=True))
+            start = [abs(v) * w for w in subject.hidden_weights[j]]
+            row = ", ".join(_linear(a, d) for a, d in zip(start, step, strict=True))
+            are_rounded |= not all(map(_is_shown, (*start, *step)))
+            is_constant |= _vanishes([start[c] for c in counted], [step[c] for c in counted])
             sign = "" if proof.end[1][j] > 0 else "−"
             parts.append(f"v{j} = {sign}√‖u{j}‖, w{j} = u{j} / |v{j}|, u{j} = ({row})")
     before, after = objective(audit.problem, subject), _objective_at_end(audit, proof)
-    falls = "" if before is None else f"; the objective falls from {nearest(before)} to {nearest(after)} at ε = 1"
+    falls = "" if before is None else f"; the objective falls from {value(before)} to at most {at_most(after)} at ε = 1"
     bias = ", the norm without the bias" if audit.problem.bias is Bias.FREE else ""
-    return f"for 0 < ε ≤ 1{bias}: {'; '.join(parts)}{falls}"
+    small = "; where ‖u‖ is 0, v is small instead, and the objective is as near to this as v is to 0"
+    rounded = " (coefficients rounded to 5 digits)" if are_rounded else ""
+    return f"for 0 < ε ≤ 1{bias}: {'; '.join(parts)}{rounded}{falls}{small if is_constant else ''}"
+
+
+def _vanishes(start: Sequence[Fraction], step: Sequence[Fraction]) -> bool:
+    """Whether start + eps step is 0 for an eps in (0, 1]."""
+    moving = next(((a, d) for a, d in zip(start, step, strict=True) if d), None)
+    if moving is None:
+        return not any(start)
+    eps = -moving[0] / moving[1]
+    return 0 < eps <= 1 and not any(a + eps * d for a, d in zip(start, step, strict=True))
 
 
 def _linear(start: Fraction, step: Fraction) -> str:
@@ -55,6 +73,11 @@ def _linear(start: Fraction, step: Fraction) -> str:
 def _text(number: Fraction) -> str:
     text = str(number) if len(str(number)) <= LONGEST else nearest(number, 5)
     return text.replace("-", "−")
+
+
+def _is_shown(number: Fraction) -> bool:
+    """Whether the text of the number is the number itself."""
+    return len(str(number)) <= LONGEST or is_exactly(number, nearest(number, 5))
 
 
 def _objective_at_end(audit: Audited, proof: NotLocal) -> Fraction:

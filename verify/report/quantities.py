@@ -9,15 +9,15 @@ from shlex import quote
 
 from verify.certificate import Fits, Infeasible, LowerBound, UpperBound
 from verify.counts import count
-from verify.decimals import at_least, at_most, enclosure, nearest, small, value
+from verify.decimals import about, allowed, at_least, at_most, denied, enclosure, nearest, value
 from verify.exact import common_integers
 from verify.exactify import primitive
 from verify.finding import Finding, Verdict
 from verify.network import Network
+from verify.phrases import PER_CENT, SMALL, amount, any_width, points, with_masks
 from verify.problem import Goal, objective
 from verify.report.audited import Audited
 from verify.report.path import descent_path
-from verify.report.phrases import PER_CENT, SMALL, amount, points
 from verify.symbolic.records import Symbolic
 
 
@@ -31,7 +31,7 @@ def quantities(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
 
 def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     if audit.infeasible:
-        yield "best possible", f"none: no network of any width fits the data: {_why_infeasible(audit)}"
+        yield "best possible", f"none: no network of {any_width(audit.problem)} fits the data: {_why_infeasible(audit)}"
         return
     if audit.objective is None:
         yield "this network", f"no objective: {_why_no_objective(audit.fits)}"
@@ -40,11 +40,12 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         after = "after the repair" if _is_repaired(audit.fits) else ""
         yield "this network", " ".join(filter(None, (value(audit.objective), "= ½‖θ‖²", at, after)))
     lower, upper = _bounds(audit)
+    over = f"over networks of {any_width(audit.problem)}"
     if lower is not None and lower == upper:
-        yield "best possible", f"{value(lower)}, over networks of any width"
+        yield "best possible", f"{value(lower)}, {over}"
     elif lower and upper is not None:
         ends = enclosure(lower, upper) if upper < 2 * lower else (at_least(lower, 4), at_most(upper, 4))
-        yield "best possible", f"{' … '.join(ends)}, over networks of any width"
+        yield "best possible", f"{' … '.join(ends)}, {over}"
     elif upper is not None:
         yield "best possible", f"at most {at_most(upper)}; no lower bound is proved yet"
     elif lower:
@@ -64,8 +65,8 @@ def _closed_forms(found: Symbolic) -> Iterator[tuple[str, str]]:
     if found.value is None:
         yield "closed form", f"none found: {found.reason}"
         return
-    about = f" = {found.value.decimal}" if found.value.decimal != found.value.text else ""
-    yield "closed form", f"best possible = {found.value}{about}, proved exactly; LaTeX: {found.value.latex}"
+    decimal = f" (about {found.value.decimal})" if found.value.decimal != found.value.text else ""
+    yield "closed form", f"best possible = {found.value}{decimal}, proved exactly; LaTeX: {found.value.latex}"
     yield "multipliers", ", ".join(f"λ_{i} = {form}" for i, form in found.multipliers)
     for neuron in found.neurons:
         sign = "-" if neuron.sign < 0 else ""
@@ -121,18 +122,18 @@ def _above(excess: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
 
 
 def _within(low: Fraction, high: Fraction | None, tolerance: Fraction) -> str:
-    asked = small(tolerance)
     if high is not None and high <= tolerance:
-        return f"within {asked}"
-    return f"not within {asked}" if low > tolerance else f"whether within {asked} is open"
+        return f"within {allowed(tolerance)}"
+    return f"not within {denied(tolerance)}" if low > tolerance else f"whether within {about(tolerance, 6)} is open"
 
 
 def _between(low: Fraction, high: Fraction, unit: str, what: str) -> str:
     if high - low > high / 20:
         return f"between {at_least(low, 4)}{unit} and {at_most(high, 4)}{unit} {what}"
     least, most = (f"{end}{unit}" for end in enclosure(low, high, 6))
-    about = f"{nearest((low + high) / 2, 3)}{unit} {what}"
-    return about if least == most else f"{about} (between {least} and {most})"
+    if least == most:
+        return f"{nearest(low, 6)}{unit} {what}"
+    return f"about {nearest((low + high) / 2, 3)}{unit} {what} (between {least} and {most})"
 
 
 def _witnesses(audit: Audited) -> Iterator[tuple[str, str]]:
@@ -157,8 +158,10 @@ def _why_infeasible(audit: Audited) -> str:
     support = [i for bound in audit.bounds if isinstance(bound, Infeasible) for i, _ in bound.multipliers]
     if not support:
         return "it is proved that they conflict"
-    named = points(support)
+    named, masked = points(support), with_masks(problem)
     if len(support) == 1:
+        if masked or problem.architecture.bias:
+            return f"every network{masked} is 0 at {named}: no neuron sees a coordinate that is not 0 there"
         return f"{named} is 0, where every network without biases is 0"
     rows = [problem.rows[i] for i in support]
     lines = {primitive(row)[0] for row in common_integers(rows)[0]}
@@ -166,7 +169,7 @@ def _why_infeasible(audit: Audited) -> str:
         return f"{named} are the same point with different targets"
     if len(support) == 2 and len(lines) == 1 and sum(map(mul, *rows)) > 0:
         return f"{named} lie on one ray from 0, along which every network without biases is proportional"
-    return f"the outputs at {named} satisfy one linear relation for every network, and the targets break it"
+    return f"the outputs at {named} satisfy one linear relation for every network{masked}, and the targets break it"
 
 
 def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
@@ -176,9 +179,12 @@ def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
     else:
         kept = f"{files} in {folder}; to check them again: isoptimal check {quote(folder)}"
     yield "certificates", kept
+    name, _, reason = audit.status.partition(" (")
+    why = reason.removesuffix(")")
     ended = {
         "time": "; stopped at the time limit, with the best bracket so far",
         "interrupted": "; interrupted, with the best bracket so far",
-        "stalled": "; the search ended before the bracket was as narrow as asked",
-    }.get(audit.status, "")
+        "stalled": f"; the search ended before the bracket was as narrow as asked: {why}",
+        "failed": f"; the search failed: {why}",
+    }.get(name, "")
     yield "time", f"{nearest(Fraction(audit.seconds), 2)} s{ended}"

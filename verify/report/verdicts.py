@@ -12,12 +12,12 @@ from operator import mul
 
 from verify.certificate import BetterNetwork, DoesNotFit, Fits, Infeasible, NotStationary, OptimalWithin, Stationary
 from verify.counts import count
-from verify.decimals import at_least, small
+from verify.decimals import allowed, at_least, denied, is_exactly, small
 from verify.enclosure_checks import StationaryNear
 from verify.finding import Finding, Question, Verdict
+from verify.phrases import any_width, lower_by, points
 from verify.problem import Goal, Problem, objective, outputs
 from verify.report.audited import Audited
-from verify.report.phrases import amount, points
 
 
 def statement(audit: Audited, finding: Finding) -> str:
@@ -32,27 +32,30 @@ def statement(audit: Audited, finding: Finding) -> str:
         case DoesNotFit():
             return "it does not fit the data"
         case Infeasible():
-            return "no network of any width fits the data"
+            return f"no network of {any_width(audit.problem)} fits the data"
         case Stationary() as proof:
             return _stationary(audit.problem, proof, finding.numbers)
         case StationaryNear() as proof:
-            return _near(finding, proof)
+            return _near(audit.problem, finding, proof)
         case NotStationary() as proof if finding is audit.stationary:
-            return _not_stationary(proof, finding.numbers)
-        case NotStationary():
-            return "it is not stationary"
+            return _not_stationary(audit.problem, finding, proof)
+        case NotStationary() as proof:
+            return "it is not stationary" if proof.epsilon else "it is not stationary, exactly asked"
         case BetterNetwork() as proof:
             return _better(audit, finding, proof)
         case OptimalWithin() as proof:
-            which = "no network of any width" + (", so none of its width," if finding is audit.global_optimum else "")
-            return f"{which} is better by more than {small(proof.tolerance)} (relative)"
+            which = f"no network of {any_width(audit.problem)}"
+            which += ", so none of its width," if finding is audit.global_optimum else ""
+            return f"{which} is better by more than {allowed(proof.tolerance)} (relative)"
         case _:
             return finding.reason
 
 
 def _fits(problem: Problem, proof: Fits) -> str:
     if problem.goal is Goal.MAX_MARGIN:
-        return f"every point is on its side; the least margin is {at_least(proof.margin, 6)}"
+        least = at_least(proof.margin, 6)
+        is_rounded = "" if is_exactly(proof.margin, least) else "at least "
+        return f"every point is on its side; the least margin is {is_rounded}{least}"
     return "every target is met exactly" + _moved(proof.subject is not None, proof.moved)
 
 
@@ -71,8 +74,7 @@ def _misfit(audit: Audited, finding: Finding) -> str:
 def _stationary(problem: Problem, proof: Stationary, numbers: Mapping[str, Fraction]) -> str:
     after = _moved(proof.subject is not None, proof.moved)
     if proof.epsilon or proof.delta:
-        bounds = f"ε\u00a0=\u00a0{small(proof.epsilon)} and δ\u00a0=\u00a0{small(proof.delta)}"
-        return f"the KKT conditions hold up to {bounds}{after}"
+        return f"the KKT conditions hold{_up_to(proof)}"
     multipliers, n = dict(proof.multipliers), len(problem.data)
     shown = ", ".join(str(multipliers.get(i, 0)) for i in range(n)) if n <= 12 else ""
     which = (
@@ -92,29 +94,36 @@ def _choice(problem: Problem, numbers: Mapping[str, Fraction]) -> str:
     return f"; all multipliers are a {what} of dimension {dimension}" if dimension else ", the only multipliers"
 
 
-def _near(finding: Finding, proof: StationaryNear) -> str:
+def _near(problem: Problem, finding: Finding, proof: StationaryNear) -> str:
     kinks = sum(direction.sides.count("0") for direction in proof.directions)
     what = {
         Question.STATIONARY: "satisfies the KKT conditions exactly"
         + (f", with {count(kinks, 'kink')}" if kinks else ""),
         Question.LOCAL_OPTIMUM: "is a local optimum",
-    }.get(finding.question, "is optimal among networks of any width, without a gap")
+    }.get(finding.question, f"is optimal among networks of {any_width(problem)}, without a gap")
     text = f"a network within {small(proof.moved)} of this one (relative to its norm) {what}"
-    held = next((c for c in finding.certificates if isinstance(c, Stationary)), None)
-    if held is not None:
-        text += f"; at this network they hold up to ε\u00a0=\u00a0{small(held.epsilon)}"
-        text += f" and δ\u00a0=\u00a0{small(held.delta)}"
-    return text
+    held = _held(finding)
+    return f"{text}; at this network they hold{held}" if held else text
 
 
-def _not_stationary(proof: NotStationary, numbers: Mapping[str, Fraction]) -> str:
-    within = max(proof.epsilon, proof.delta)
-    text = "no multipliers satisfy the KKT conditions" + (f" to within {small(within)}" if within else "")
-    if "epsilon" in numbers and "delta" in numbers:
-        text += f"; the best that were found leave ε\u00a0=\u00a0{small(numbers['epsilon'])}"
-        text += f" and δ\u00a0=\u00a0{small(numbers['delta'])}"
-    if "distance" in numbers:
-        text += f"; the KKT point of its pattern is {small(numbers['distance'])} of its norm away"
+def _held(finding: Finding) -> str:
+    """Up to what the KKT conditions hold, by another certificate than the first; "" without one."""
+    held = next((c for c in finding.certificates[1:] if isinstance(c, Stationary)), None)
+    return "" if held is None else _up_to(held)
+
+
+def _up_to(proof: Stationary) -> str:
+    bounds = f" up to ε\u00a0=\u00a0{small(proof.epsilon)} and δ\u00a0=\u00a0{small(proof.delta)}"
+    return bounds + _moved(proof.subject is not None, proof.moved)
+
+
+def _not_stationary(problem: Problem, finding: Finding, proof: NotStationary) -> str:
+    within = proof.epsilon if problem.goal is Goal.MIN_NORM else min(proof.epsilon, proof.delta)
+    text = "no multipliers satisfy the KKT conditions" + (f" to within {denied(within)}" if within else " exactly")
+    if held := _held(finding):
+        text += f"; the conditions hold{held}"
+    if "distance" in finding.numbers:
+        text += f"; a network within {small(finding.numbers['distance'])} of its norm satisfies them exactly"
     return text
 
 
@@ -129,12 +138,12 @@ def _better(audit: Audited, finding: Finding, proof: BetterNetwork) -> str:
     found, own = objective(audit.problem, proof.witness), audit.objective
     much = ""
     if found is not None and own:
-        much = f": its objective is {amount(1 - found / own, at_least)} lower"
+        much = f": its objective is {lower_by(found, own)}"
     return f"a network of {size}{wider} fits and is better{much}"
 
 
 def _moved(is_moved: bool, distance: Fraction) -> str:
-    return f", after the weights were moved by {small(distance)} of their norm" if is_moved and distance else ""
+    return f", after the weights were moved by at most {small(distance)} of their norm" if is_moved and distance else ""
 
 
 def level(finding: Finding) -> str:
@@ -153,6 +162,6 @@ def legend(findings: Iterable[Finding]) -> Iterator[str]:
         )
     if any(found.level == "approximate" for found in findings):
         yield (
-            "approx.: proved up to ε, what is left of the gradient, and δ, the multipliers at points beyond the least "
-            "margin, both relative to the norm"
+            "approx.: proved up to ε, what is left of the gradient, relative to the norm, and δ, the multipliers at "
+            "points beyond the least margin times what these are beyond it, relative to the squared norm"
         )

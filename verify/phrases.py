@@ -1,9 +1,12 @@
-"""Phrases that occur in several places of a report."""
+"""Phrases that occur in several places of a report, and in the reasons that deciders give."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+
+from verify.decimals import at_least
+from verify.problem import Problem
 
 PER_CENT = "\u00a0%"
 SMALL = Fraction(1, 10**4)
@@ -27,3 +30,19 @@ def named(indices: Sequence[int], name: str) -> str:
 def amount(relative: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
     """A relative amount, rounded by `at_least` or `at_most`."""
     return rounded(relative, 2) if relative < SMALL else f"{rounded(100 * relative, 3)}{PER_CENT}"
+
+
+def lower_by(found: Fraction, own: Fraction) -> str:
+    """How much lower an objective is than another one, at least: such as "14.6 % lower"; "" for none to compare."""
+    return f"{amount(1 - found / own, at_least)} lower" if own else ""
+
+
+def any_width(problem: Problem) -> str:
+    """Over which networks a bound holds: of any width, whose neurons have the masks of the problem."""
+    return f"any width{with_masks(problem)}"
+
+
+def with_masks(problem: Problem) -> str:
+    """Such as " with these masks"; nothing where every neuron sees all."""
+    columns = len(problem.rows[0])
+    return " with these masks" if any(len(mask) < columns for mask in problem.architecture.masks) else ""
