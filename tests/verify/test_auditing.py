@@ -220,10 +220,24 @@ def test_the_goal_follows_the_targets():
         notes = []
         assert pose(ONE, ([[1], [-1]], targets), notes=notes).goal is Goal(goal)
         assert notes[0] == "the goal is max-margin, chosen from the labels"
-    for targets in ([0, 0], [1, 2], ["1/2", "1"], [0, -1]):
+    for targets in ([2, 2], [1, 2], ["1/2", "1"], [0, -1]):
         notes = []
         assert pose(ONE, ([[1], [-1]], targets), notes=notes).goal is Goal.MIN_NORM
         assert notes == ["the goal is min-norm, chosen from the targets"]
+
+
+@pytest.mark.parametrize("label", [0, 1, -1])
+def test_one_class_is_called_one_class(label):
+    """Not a regression whose best network is zero; a goal that is given wins."""
+    notes = []
+    problem = pose(ONE, ([[1], [-1]], [label, label]), notes=notes)
+    assert problem.goal is Goal.MAX_MARGIN
+    assert set(problem.data.targets) == {1 if label == 1 else -1}
+    assert notes[1].startswith(f"all labels are {label}: there is one class of two")
+    assert notes[2:] == (["the label 0 was read as -1"] if label == 0 else [])
+    notes.clear()
+    asked = pose(ONE, ([[1], [-1]], [label, label]), goal="min-norm", notes=notes)
+    assert (asked.goal, asked.data.targets, notes) == (Goal.MIN_NORM, (label, label), [])
 
 
 def test_a_given_goal_is_not_noted():

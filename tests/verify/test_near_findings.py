@@ -58,7 +58,7 @@ def test_zero_neurons_do_not_hide_a_global_optimum():
 def test_a_distant_point_is_told_but_proves_nothing():
     result = audit(two_neurons(noise=0.05), POINTS)
     assert result.stationary.verdict is Verdict.REFUTED
-    assert "training stopped early; neuron" in result.stationary.reason
+    assert "which is not called near; neuron" in result.stationary.reason
     assert 1e-3 < result.stationary.numbers["distance"] < 0.2
     assert result.local_optimum.verdict is Verdict.REFUTED
 
