@@ -38,10 +38,11 @@ def ask(problem, network, tolerance=None):
     ).stationary
     if finding.verdict is Verdict.UNDECIDED:
         return finding, None
-    (certificate,) = finding.certificates
+    certificate, *beside = finding.certificates
     subject = network if certificate.subject is None else Network(network.architecture, certificate.subject)
     if finding.verdict is PROVED:
         assert isinstance(certificate, Stationary)
+        assert beside == []
         products = {(i, j): value for i, j, value in certificate.kink_products}
         reached = naive.kkt(problem, subject, dict(certificate.multipliers), products)
         assert reached is not None
@@ -53,6 +54,9 @@ def ask(problem, network, tolerance=None):
         assert isinstance(certificate, NotStationary)
         assert tolerance is None or max(certificate.epsilon, certificate.delta) <= tolerance
         check_that_none_is_better(problem, subject, certificate)
+        for held in beside:
+            assert isinstance(held, Stationary)
+            assert max(held.epsilon, held.delta) > certificate.epsilon
     return finding, certificate
 
 

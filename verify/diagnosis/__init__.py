@@ -66,11 +66,17 @@ def diagnose(
     """
     if problem.architecture.limits() is not None or problem.trained is not Trained.BOTH:
         return None
-    judged = network if subject is None else subject
     try:
-        estimates = estimate(problem, judged)
+        return _diagnosed(problem, network, subject, bracket, is_stationary=is_stationary)
     except OverflowError:
         return None
+
+
+def _diagnosed(
+    problem: Problem, network: Network, subject: Network | None, bracket: Bracket | None, *, is_stationary: bool
+) -> Diagnosis:
+    judged = network if subject is None else subject
+    estimates = estimate(problem, judged)
     with np.errstate(all="ignore"):
         points = study_points(problem, judged, estimates)
         neurons = study_neurons(problem, judged, estimates, may_turn=subject is not None and not is_stationary)
