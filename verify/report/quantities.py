@@ -123,8 +123,12 @@ def _above(excess: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
 
 def _within(low: Fraction, high: Fraction | None, tolerance: Fraction) -> str:
     if high is not None and high <= tolerance:
-        return f"within {allowed(tolerance)}"
-    return f"not within {denied(tolerance)}" if low > tolerance else f"whether within {about(tolerance, 6)} is open"
+        return f"within\u00a0{allowed(tolerance)}"
+    return (
+        f"not\u00a0within\u00a0{denied(tolerance)}"
+        if low > tolerance
+        else f"whether within {about(tolerance, 6)} is open"
+    )
 
 
 def _between(low: Fraction, high: Fraction, unit: str, what: str) -> str:
