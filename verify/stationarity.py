@@ -95,9 +95,9 @@ def _stationarity(
     problem: Problem, network: Network, given: Network, tolerance: Fraction, deadline: float | None
 ) -> Proposal:
     """`stationarity`, with the points as they are."""
-    if not any(value for layer in network.parameters for value in layer):
+    if not half_squared_norm(problem, network):
         certificate = Stationary(multipliers=(), subject=None if network is given else network.parameters)
-        return Proposal(certificate=certificate, reason="every weight is zero: nothing can be smaller")
+        return Proposal(certificate=certificate, reason="every weight that counts is zero: nothing can be smaller")
     subject = _subject(problem, network, given)
     if subject is None:
         return Proposal(reason="the network is zero or its numbers are out of the range of floats")
@@ -441,9 +441,9 @@ def _with_kinks(problem: Problem, subject: _Subject, tolerance: Fraction) -> Ite
             continue
         candidate = _subject(problem, moved, subject.given)
         if candidate is None or candidate.moved > tolerance:
-            return
+            continue
         if problem.goal is Goal.MAX_MARGIN and min(candidate.values) <= 0:
-            return
+            continue
         yield candidate
 
 
@@ -587,8 +587,8 @@ def _parameters(subject: _Subject, direction: list[Fraction]) -> Rows:
 def _min_norm_separators(problem: Problem, subject: _Subject, tolerance: Fraction) -> NotStationary | None:
     """One separating vector per sign branch, made exactly orthogonal to every gradient.
 
-    Two families are: (w_j, -v_j) for each neuron (it is unbalanced), and vectors without output part that are
-    orthogonal to the gradients with respect to the hidden weights.
+    Two families are: (w_j, -v_j) for each neuron (it is unbalanced), and vectors without output part, but of constant
+    neurons (w_j = 0, v_j = 0 with a free bias), that are orthogonal to the gradients with respect to those weights.
     """
     from solvers.kkt_residual import fit_multipliers
 
@@ -625,6 +625,7 @@ def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: froz
         shares.append(share)
         flat[j] -= float(share) * model.weights[j]
     place = [(j, column) for j, mask in enumerate(network.architecture.masks) for column in mask]
+    constant = [j for j in range(k) if not outgoing[j] and any(network.hidden_weights[j])]
     kinks = set(subject.kinks)
     lines: list[list[Fraction]] = []
     ends = {sign: model.best_ends(sign * z) for sign in (1, -1)}
@@ -639,16 +640,21 @@ def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: froz
                 (Fraction(1) if best[j, i] else problem.architecture.slope) if j in here else slopes[j]
                 for j in range(k)
             ]
-        lines.append([outgoing[j] * slopes[j] * problem.rows[i][column] for j, column in place])
+        heads = [slopes[j] * dot(network.hidden_weights[j], problem.rows[i]) for j in constant]
+        lines.append([*(outgoing[j] * slopes[j] * problem.rows[i][column] for j, column in place), *heads])
         reach = 1e-7 * float(norms(model.rows[i : i + 1])[0])
         level = [q for q in here if abs(float(model.rows[i] @ flat[q])) <= reach]  # both ends are active: each stays so
-        lines += [[problem.rows[i][column] if j == q else Fraction(0) for j, column in place] for q in level]
-    start = [dyadic(float(flat[j, column]), 30) for j, column in place]
-    zeros = [Fraction(0)] * len(place)
+        idle = [Fraction(0)] * len(constant)
+        lines += [[*(problem.rows[i][column] if j == q else Fraction(0) for j, column in place), *idle] for q in level]
+    start = [dyadic(float(value), 30) for value in (*(flat[j, column] for j, column in place), *z[k * c :][constant])]
+    zeros = [Fraction(0)] * len(start)
     correction = solve_by_few(lines, [-dot(line, start) for line in lines]) if lines else zeros
     if correction is None:
         return None
-    hidden = [value + change for value, change in zip(start, correction, strict=True)]
+    found = [value + change for value, change in zip(start, correction, strict=True)]
     weights = network.hidden_weights
-    hidden = [value + shares[j] * weights[j][column] for value, (j, column) in zip(hidden, place, strict=True)]
-    return tuple(hidden), tuple(-share * v for share, v in zip(shares, outgoing, strict=True))
+    hidden = [value + shares[j] * weights[j][column] for value, (j, column) in zip(found, place, strict=False)]
+    heads = dict(zip(constant, found[len(place) :], strict=True))
+    return tuple(hidden), tuple(
+        heads.get(j, -share * v) for j, (share, v) in enumerate(zip(shares, outgoing, strict=True))
+    )

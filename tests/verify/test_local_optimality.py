@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -17,13 +18,15 @@ from verify.certificate import Dual as Leaf
 from verify.checker import Accepted, Refused, check
 from verify.errors import CertificateError
 from verify.local_optimality import local_optimality
-from verify.local_optimality.descent import steps
+from verify.local_optimality.descent import descent, steps
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, half_squared_norm, objective
 from verify.proposal import sealed
+from verify.readers import read_case
 
 F = Fraction
 SEEDS = 4200
+CASES = Path(__file__).parents[2] / "cases"
 
 
 def posed(X, y, network, *, goal=Goal.MAX_MARGIN, bias=Bias.NONE):
@@ -412,3 +415,27 @@ def test_the_objective_is_the_dual_value(samples):
             )
             assert total == objective(problem, network)
             assert half_squared_norm(problem, network) > 0
+
+
+# ------------------------------------------------------------------------------------------------- open choices
+
+
+@pytest.mark.parametrize(("failures", "kind"), [(1, NotLocal), (10**6, type(None))])
+@pytest.mark.parametrize(
+    "name", ["dead-neuron-free-bias-not-local", "dead-neurons-help-together", "kkt-not-local-leaky"]
+)
+def test_a_choice_that_stays_open_is_no_end(monkeypatch, name, failures, kind):
+    """The first choices without multipliers have no exact descent: a later one refutes, or the question is open."""
+    found = read_case(CASES / "min-norm" / name / "case.json")
+    asked = []
+
+    def after(*arguments):
+        asked.append(arguments)
+        return None if len(asked) <= failures else descent(*arguments)
+
+    monkeypatch.setattr("verify.local_optimality.descent", after)
+    proposal = local_optimality(found.problem, found.network, found.network)
+    assert isinstance(proposal.certificate, kind)
+    assert len(asked) > 1
+    if proposal.certificate is None:
+        assert proposal.reason == "at one choice of sides neither multipliers nor a descent could be made exact"

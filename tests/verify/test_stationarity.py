@@ -4,6 +4,7 @@ Proofs are compared with `tests.naive.kkt` (the equations in Fractions), refutat
 gradients and with random multipliers: none may do better than what was refuted.
 """
 
+from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -18,6 +19,9 @@ from solvers.nonnegative import nonnegative_least_squares
 from tests import naive
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, Verdict, audit
 from verify.certificate import NotStationary, Stationary
+from verify.checker import Accepted, check
+from verify.proposal import sealed
+from verify.stationarity import stationarity
 from verify.strategies import kkt_points
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
@@ -519,3 +523,63 @@ def test_float_input_is_asked_to_within_a_thousandth_and_exact_input_exactly():
     assert audit(Network.two_layer(rows, v), Dataset([[1.0]], [1.0])).stationary.verdict is PROVED
     exact = Network.two_layer([[1]], ["2001/2000"])
     assert audit(exact, Dataset([[1]], [1])).stationary.verdict is REFUTED
+
+
+# ------------------------------------------------------------------------------------------------- constant neurons
+
+
+def with_constant(seed):
+    """Balanced neurons on the line with free biases, and one or two that are constant: w = 0, v = 0, b != 0."""
+    random = Random(seed)
+    slope = random.choice([0, 0, Fraction(1, 2), 1])
+    weights = [random.choice([-2, -1, 1, 2]) for _ in range(random.randint(0, 3))]
+    signs = [random.choice([-1, 1]) for _ in weights]
+    biases = [Fraction(random.randint(-4, 4), 2) for _ in weights]
+    constant = [random.choice([-1, 1, 2]) for _ in range(random.randint(1, 2))]
+    network = Network.two_layer(
+        [[w] for w in weights + [0] * len(constant)],
+        [s * w for s, w in zip(signs, weights, strict=True)] + [0] * len(constant),
+        b=biases + constant,
+        slope=slope,
+    )
+    X = random.sample([[Fraction(q, 2)] for q in range(-4, 5)], random.randint(1, 4))
+    values = [network(x) for x in X]
+    is_margin = all(values) and random.random() < 0.5
+    y = [1 if value > 0 else -1 for value in values] if is_margin else values
+    goal = Goal.MAX_MARGIN if is_margin else Goal.MIN_NORM
+    return Problem(Dataset(X, y), network.architecture, goal=goal, bias=Bias.FREE), network
+
+
+@pytest.mark.parametrize("tolerance", [Fraction(0), Fraction(1, 1000)])
+def test_constant_neurons_are_decided(tolerance):
+    """Each output weight of a constant neuron asks for sum c_i = 0, or for nothing where it is off."""
+    found = Counter()
+    for seed in range(150):
+        problem, network = with_constant(seed)
+        proof = stationarity(problem, network, network, tolerance).certificate
+        assert proof is not None, seed
+        found[problem.goal, type(proof)] += 1
+    assert min(found[goal, NotStationary] for goal in Goal) > 30
+    assert found[Goal.MIN_NORM, Stationary] > 30
+
+
+def test_a_constant_neuron_alone_refutes():
+    """x = -1, 1 and a leaky neuron (1, 1) with c = (-1, 1/2): a constant neuron would gain by sum c_i = -1/2."""
+    X, slope = [[-1], [1]], "1/2"
+    alone = Network.two_layer([[1]], [1], b=[0], slope=slope)
+    y = [alone(x) for x in X]
+    problem = Problem(Dataset(X, y), alone.architecture, goal=Goal.MIN_NORM, bias=Bias.FREE)
+    assert isinstance(stationarity(problem, alone, alone, Fraction(0)).certificate, Stationary)
+    for b in (1, -1, "1/1000", 10**6):
+        network = Network.two_layer([[1], [0]], [1, 0], b=[0, b], slope=slope)
+        problem = Problem(Dataset(X, y), network.architecture, goal=Goal.MIN_NORM, bias=Bias.FREE)
+        assert isinstance(stationarity(problem, network, network, Fraction(0)).certificate, NotStationary)
+
+
+def test_nothing_counts_but_a_free_bias():
+    """w = 0 and v = 0 everywhere: the norm is 0, whatever the biases are."""
+    network = Network.two_layer([[0], [0]], [0, 0], b=[1, -2])
+    problem = Problem(Dataset([[1], [2]], [0, 0]), network.architecture, goal=Goal.MIN_NORM, bias=Bias.FREE)
+    proposal = stationarity(problem, network, network, Fraction(0))
+    assert isinstance(proposal.certificate, Stationary)
+    assert isinstance(check(problem, network, sealed(problem, network, proposal.certificate)), Accepted)

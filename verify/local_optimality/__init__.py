@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from verify.certificate import Dual as Leaf
-from verify.certificate import Local
+from verify.certificate import Local, NotLocal
 from verify.exact_networks import distance
 from verify.local_optimality.choices import SIGN, Choice, Nearby
 from verify.local_optimality.descent import descent, steps
@@ -73,12 +73,14 @@ class _Search:
     nodes: list[tuple[int, int | None] | Leaf] = field(default_factory=list[tuple[int, int | None] | Leaf])
 
     def run(self) -> Proposal:
+        """Every choice is looked at: one that stays open leaves the question open only if no other has a descent."""
         pending: list[dict[Choice, int]] = [{}]
-        visited = 0
+        visited, is_open = 0, False
+        why = f"more than {MOST_NODES} choices of sides would have to be decided"
         while pending:
             visited += 1
             if visited > MOST_NODES:
-                return Proposal(reason=f"more than {MOST_NODES} choices of sides would have to be decided")
+                return Proposal(reason=why)
             if is_late(self.deadline):
                 return Proposal(reason="the time limit was reached among the choices of sides")
             path = pending.pop()
@@ -90,16 +92,18 @@ class _Search:
                 continue
             choice = self.nearby.next_choice(path)
             if choice is None:
-                return self._refuted(path)
+                proof = descent(self.nearby, self.given, path)
+                if proof is not None:
+                    return self._refuted(proof)
+                is_open = True
+                why = "at one choice of sides neither multipliers nor a descent could be made exact"
+                continue
             j, i = choice
             self.nodes.append((j, None if i == SIGN else i))
             pending += [{**path, choice: -1}, {**path, choice: 1}]
-        return self._proved()
+        return Proposal(reason=why) if is_open else self._proved()
 
-    def _refuted(self, path: dict[Choice, int]) -> Proposal:
-        proof = descent(self.nearby, self.given, path)
-        if proof is None:
-            return Proposal(reason="at one choice of sides neither multipliers nor a descent could be made exact")
+    def _refuted(self, proof: NotLocal) -> Proposal:
         movers = [f"neuron {j}" for j, row in enumerate(steps(self.nearby.network, proof)) if any(row)]
         reason = f"better networks lie arbitrarily near: move {_listed(movers)}"
         return Proposal(certificate=proof, reason=reason, subject=self._shown())
