@@ -3,10 +3,11 @@
 from dataclasses import replace
 from fractions import Fraction
 from math import comb, sqrt
+from random import Random
 
 import pytest
 
-from tests.differential import comparing, local, optimum, stationary
+from tests.differential import comparing, local, optimum, relations, stationary
 from tests.differential.__main__ import main, run
 from tests.differential.auditing import audited
 from tests.differential.cells import cells
@@ -180,9 +181,28 @@ def test_every_kind_of_degeneracy_is_drawn():
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_audits_agree_with_the_oracles(chunk):
-    done = [run((SEED, number)) for number in range(chunk * SIZE, (chunk + 1) * SIZE)]
+    done = [run((SEED, number, False)) for number in range(chunk * SIZE, (chunk + 1) * SIZE)]
     told = [(number, remark) for number, _, remarks in done for remark in remarks if remark.kind in ("open", "wrong")]
     assert not told
+
+
+@pytest.mark.parametrize("relation", relations.RELATIONS, ids=lambda relation: relation.__name__)
+def test_audits_keep_to_the_relations(monkeypatch, relation):
+    monkeypatch.setattr(relations, "RELATIONS", (relation,))
+    instances = [draw(SEED, number) for number in range(200, 240)]
+    possible = [x for x in instances if relation(Random(1), x) is not None][:5]
+    assert possible
+    remarks = [remark for x in possible for remark in relations.related(x, SEED, 1)]
+    assert not [remark for remark in remarks if remark.kind != "agreed"]
+    assert remarks
+
+
+@pytest.mark.parametrize("about", ["fits", "global_any_width", "objective", "bracket"])
+def test_a_lie_about_one_of_two_is_wrong(monkeypatch, about):
+    answers = iter([audited(XOR), replace(audited(XOR), **LIES[about](audited(XOR)))])
+    monkeypatch.setattr(relations, "RELATIONS", (relations.permute_points,))
+    monkeypatch.setattr(relations, "audited", lambda _: next(answers))
+    assert "wrong" in [remark.kind for remark in relations.related(XOR, 1, 1)]
 
 
 def test_the_command_prints_a_table(capsys, tmp_path):

@@ -13,8 +13,10 @@ from pathlib import Path
 from tests.differential.auditing import case_file
 from tests.differential.comparing import QUESTIONS, Remark, compare
 from tests.differential.drawing import draw
+from tests.differential.relations import related
 
-KINDS = ("agreed", "unknown", "limit", "open", "wrong")
+KINDS = ("agreed", "unknown", "limit", "differs", "open", "wrong")
+TOLD = ("differs", "open", "wrong")
 
 
 def main(arguments=None):
@@ -24,9 +26,10 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=1, help="of the series")
     parser.add_argument("--first", type=int, default=0, help="the number of the first instance of the series")
     parser.add_argument("--cases", type=Path, help="folder for case files of what is open or wrong")
+    parser.add_argument("--relations", action="store_true", help="metamorphic relations instead of oracles")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     given = parser.parse_args(arguments)
-    numbers = [(given.seed, number) for number in range(given.first, given.first + given.count)]
+    numbers = [(given.seed, number, given.relations) for number in range(given.first, given.first + given.count)]
     began, cpu = time.monotonic(), time.process_time()
     if given.jobs > 1:
         with Pool(given.jobs) as pool:
@@ -41,12 +44,13 @@ def main(arguments=None):
 
 
 def run(number):
-    """(number, instance, remarks) of one instance; an exception of the audit is a wrong answer."""
+    """((seed, number), instance, remarks) of one instance; an exception of the audit is a wrong answer."""
+    *number, is_related = number
     instance = draw(*number)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return number, instance, compare(instance)
+            return number, instance, related(instance, *number) if is_related else compare(instance)
     except Exception as error:  # noqa: BLE001 (whatever an audit raises is what is looked for)
         return number, instance, [Remark("audit", "wrong", f"{type(error).__name__}: {error}")]
 
@@ -54,9 +58,9 @@ def run(number):
 def _tell(done, folder):
     (seed, number), instance, remarks = done
     for remark in remarks:
-        if remark.kind in ("open", "wrong"):
+        if remark.kind in TOLD:
             print(f"{remark.kind:5} {seed}/{number} {instance.family:8} {remark.about}: {remark.text}")
-    kinds = [remark for remark in remarks if remark.kind in ("open", "wrong")]
+    kinds = [remark for remark in remarks if remark.kind in TOLD]
     if folder is None or not kinds:
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +92,7 @@ def _table(done):
         f"{r.kind}: {r.about}: {_reason(r.text)}"
         for _, _, remarks in done
         for r in remarks
-        if r.kind in ("open", "limit", "unknown")
+        if r.kind not in ("agreed", "wrong")
     )
     print()
     for reason, count in reasons.most_common(40):
