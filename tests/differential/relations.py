@@ -141,15 +141,15 @@ def translate(random, instance):
 
 
 def _given(instance):
-    """The tolerance of stationarity that the instance has: exact numbers would get another one by default."""
+    """Its tolerance of stationarity, which exact numbers would not have by default."""
     if instance.stationary_tol is not None:
         return instance.stationary_tol
     return F(1, 1000) if instance.floats else None
 
 
 RELATIONS = (
-    permute_points, permute_neurons, permute_coordinates, duplicate, split, rotate, reflect, scale_points, scale_targets,
-    scale_network, exchange_classes, translate,
+    permute_points, permute_neurons, permute_coordinates, duplicate, split, rotate, reflect, scale_points,
+    scale_targets, scale_network, exchange_classes, translate,
 )  # fmt: skip
 
 
