@@ -33,20 +33,20 @@ MOST_BRANCHES = 64
 def multiplier_dimension(problem: Problem, network: Network) -> int | None:
     """The dimension of the set of multipliers of an exact KKT point; 0: they are unique.
 
-    None where it is not found: no KKT point, too large, or rounding. What is returned is proved, but for this: a vector
-    of signs at kinks is believed to have no multipliers when a linear program in floats says so.
+    None where it is not found: no KKT point, too large, several isolated ones, or rounding. What is returned is proved,
+    also that a vector of signs at kinks has no multipliers.
     """
     system = _System(Nearby(problem, network))
     if system.size > MOST_UNKNOWNS or 2 ** len(system.turning) > MOST_BRANCHES:
         return None
-    found: list[int] = []
+    found: list[tuple[int, tuple[Fraction, ...]]] = []
     for signs in product((1, -1), repeat=len(system.turning)):
-        dimension = system.dimension(dict(zip(system.turning, signs, strict=True)))
-        if dimension is None:
+        branch = system.branch(dict(zip(system.turning, signs, strict=True)))
+        if branch is None:
             return None
-        found.append(dimension)
-    largest = max(found)
-    return None if largest < 0 else largest
+        found += [branch] if branch[0] >= 0 else []
+    largest = max((dimension for dimension, _ in found), default=None)
+    return None if largest == 0 and len({point for _, point in found}) > 1 else largest
 
 
 class _System:
@@ -98,12 +98,12 @@ class _System:
                 found.append(line)
         return found
 
-    def dimension(self, signs: dict[int, int]) -> int | None:
-        """That of one branch: -1 when it is empty, None when it is not found."""
+    def branch(self, signs: dict[int, int]) -> tuple[int, tuple[Fraction, ...]] | None:
+        """The dimension of one branch, and multipliers in it: (-1, ()) when it is empty, None when it is not found."""
         bounds = self._inequalities(signs)
         guess = self._inside(bounds)
         if guess is None:
-            return -1
+            return (-1, ()) if self._is_empty(bounds) else None
         x, room = guess
         tight = [line for line, value in zip(bounds, room, strict=True) if value < 0.5]
         loose = [line for line, value in zip(bounds, room, strict=True) if value >= 0.5]
@@ -111,7 +111,25 @@ class _System:
         if exact is None or any(dot(line, exact) <= 0 for line in loose) or not self._are_equalities(tight):
             return None
         kernel = _kernel([*self.lines, *tight], self.size)
-        return rank([vector[: self.count] for vector in kernel])
+        return rank([vector[: self.count] for vector in kernel]), tuple(exact[: self.count])
+
+    def _is_empty(self, bounds: list[Vector]) -> bool:
+        """Whether y and z >= 0 exist with y A + z G = 0 and y.b = 1: then A x = b and G x >= 0 exclude each other."""
+        from scipy.optimize import linprog
+
+        count, total = len(self.lines), len(self.lines) + len(bounds)
+        lines = [[*(line[q] for line in self.lines), *(line[q] for line in bounds)] for q in range(self.size)]
+        lines.append([*self.right, *[Fraction(0)] * len(bounds)])
+        right = [*[Fraction(0)] * self.size, Fraction(1)]
+        are_signed = [*[False] * count, *[True] * len(bounds)]
+        solved = linprog(
+            np.r_[np.zeros(count), np.ones(len(bounds))],
+            A_eq=floats(lines, total),
+            b_eq=np.array([float(value) for value in right]),
+            bounds=[*[(None, None)] * count, *[(0, None)] * len(bounds)],
+            method="highs-ds",
+        )
+        return solved.x is not None and solution_near(lines, right, np.array(solved.x), are_signed) is not None
 
     def _inside(self, bounds: list[Vector]) -> tuple[Array, Array] | None:
         """A point, and for each inequality 1 where it can be strict, else 0; in floats. None when there is no point.
