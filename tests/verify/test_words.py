@@ -1,0 +1,86 @@
+"""Every sentence of reports and reasons is true of its certificates, over random and degenerate audits."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from tests.words import check_words
+from verify.auditing import audit
+from verify.errors import InputError
+from verify.network import Network
+from verify.problem import Dataset
+
+TOLERANCES = [Fraction(0), Fraction(1, 10**6), Fraction(14, 10**7), Fraction(123, 10**5), Fraction(1, 3)]
+MASKS = [[[0], [1]], [[0, 1], [0]], [[1], [1]]]
+
+
+def posed(number: int):
+    """A small network, data and options, with ties, copies, masks and biases as they come."""
+    draw = random.Random(number)
+    scale = draw.choice([1, 1, 1, 10**9, Fraction(1, 10**9), 0.1])
+    has_bias, slope = draw.random() < 0.5, draw.choice([0, 0, 0, Fraction(1, 10), 1])
+    width, points = draw.randint(1, 3), draw.randint(1, 4)
+    whole = [-2, -1, -1, 0, 0, 1, 1, 2]
+    exact = draw.random() < 0.5
+
+    def entry():
+        value = draw.choice(whole)
+        return value if exact else float(value) + draw.choice([0, 1e-17, 1e-9, 1e-5, 0.1]) * draw.gauss(0, 1)
+
+    masks = draw.choice(MASKS) if width == 2 and draw.random() < 0.4 else None
+    W = [[entry() for _ in range(2)] for _ in range(width)]
+    if masks is not None:
+        W = [[w if c in mask else 0 for c, w in enumerate(row)] for row, mask in zip(W, masks, strict=True)]
+        masks = [[*mask, 2] if has_bias and draw.random() < 0.7 else mask for mask in masks]
+    v = [entry() or 1 for _ in range(width)]
+    b = [0 if masks is not None and 2 not in masks[j] else entry() for j in range(width)] if has_bias else None
+    X = [[draw.choice(whole) * scale for _ in range(2)] for _ in range(points)]
+    network = Network.two_layer(W, v, b=b, slope=slope, masks=masks)
+    goal = draw.choice(["max-margin", "max-margin", "min-norm"])
+    X, y = _targets(draw, network, X, goal)
+    options = {
+        "goal": goal,
+        "tol": draw.choice(TOLERANCES),
+        "stationary_tol": draw.choice([None, None, *TOLERANCES]),
+        "bias": draw.choice(["penalised", "free"]) if has_bias else None,
+    }
+    return network, Dataset(X, y), options
+
+
+def _targets(draw, network, X, goal):
+    """Mostly those that the network gives, so that it fits."""
+    values = []
+    for x in X:
+        row = [*x, 1][: len(network.hidden_weights[0])]
+        z = [sum(Fraction(a) * w for a, w in zip(row, line, strict=True)) for line in network.hidden_weights]
+        slope = network.architecture.slope
+        pairs = zip(z, network.output_weights, strict=True)
+        values.append(sum((v * (t if t > 0 else slope * t) for t, v in pairs), Fraction(0)))
+    if goal == "min-norm":
+        return X, [value if draw.random() < 0.85 else draw.choice([0, 1]) for value in values]
+    return X, [(1 if value > 0 else -1) * (1 if draw.random() < 0.9 else -1) for value in values]
+
+
+def check(number: int) -> int:
+    network, data, options = posed(number)
+    try:
+        result = audit(network, data, time_limit=10, **options)
+    except InputError:
+        return 0
+    return check_words(result)
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_sentences_are_what_the_certificates_prove(number):
+    assert check(number) > 0
+
+
+def test_an_unknown_sentence_is_noticed():
+    from dataclasses import replace
+
+    result = audit(Network.two_layer([[1]], [1]), Dataset([[1]], [1]))
+    check_words(result)
+    for reason in ("it is 3 % better", "no network of any width is better by more than a factor 1 + 9e-7"):
+        with pytest.raises(AssertionError):
+            check_words(replace(result, global_optimum=replace(result.global_optimum, reason=reason)))

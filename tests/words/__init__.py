@@ -1,0 +1,47 @@
+"""Every sentence of a report and of the reasons in JSON, taken apart by its kind and compared with exact numbers.
+
+A sentence with a number in it that is of no known kind is an error: whoever writes a new one says here what it
+means.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tests.words.numbers import NUMBERS, OTHERS
+from tests.words.proofs import ROWS
+from verify.audits import Audit
+from verify.report.wording import wording
+
+__all__ = ["check_words"]
+
+
+def check_words(audit: Audit) -> int:
+    """Assert that every sentence is true; returns how many held a number."""
+    words = wording(audit)
+    findings = list(audit.findings.values())
+    seen = 0
+    for (_, verdict, _, text), finding in zip(words.rows, findings, strict=True):
+        assert verdict is finding.verdict
+        seen += _check(_plain(text), ROWS, audit, finding)
+        seen += _check(_plain(finding.reason), ROWS, audit, finding)
+    for label, text in words.numbers:
+        seen += _check(f"{label}: {_plain(text)}", NUMBERS, audit, None)
+    for text in (*words.legend, *words.faults):
+        seen += _check(_plain(text), OTHERS, audit, None)
+    seen += _check(f"status: {audit.status}", OTHERS, audit, None)
+    return seen
+
+
+def _plain(text: str) -> str:
+    return text.replace("\u00a0", " ")
+
+
+def _check(text: str, kinds, audit: Audit, finding) -> int:
+    if not re.search(r"\d", text):
+        return 0
+    for pattern, check in kinds:
+        if (found := re.fullmatch(pattern, text)) is not None:
+            assert check(audit, finding, found) is not False, text
+            return 1
+    raise AssertionError(f"a sentence of no known kind: {text}")

@@ -1,0 +1,223 @@
+"""The sentences about what is proved, in reports and as reasons, and what makes each true."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from tests.words.reading import (
+    AMOUNT,
+    SLACK,
+    N,
+    all_of,
+    amount,
+    has_masks,
+    is_down,
+    is_up,
+    is_value,
+    subject_of,
+)
+from verify.certificate import BetterNetwork, Dual, Fits, Local, NotStationary, OptimalWithin, Stationary
+from verify.enclosure_checks import StationaryNear
+from verify.problem import Goal, objective, outputs
+
+
+def _margin(audit, finding, found):
+    (proof,) = all_of(Fits, finding)
+    least = min(y * f for y, f in zip(audit.problem.targets, outputs(audit.problem, audit.network), strict=True))
+    assert least == proof.margin
+    return is_down(found[2], least) if found[1] else Fraction(found[2]) == least
+
+
+def _moved(proof, text) -> bool:
+    return text is None or (proof.subject is not None and is_up(text, proof.moved))
+
+
+def _met(audit, finding, found):
+    (proof,) = all_of(Fits, finding)
+    assert outputs(audit.problem, subject_of(audit, finding)) == list(audit.problem.targets)
+    return _moved(proof, found[1])
+
+
+def _residual(audit, finding, found):
+    values = outputs(audit.problem, audit.network)
+    apart = [abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True)]
+    return apart[int(found[2])] == max(apart) and is_value(found[1], max(apart))
+
+
+def _missed(audit, finding, found):
+    values = outputs(audit.problem, audit.network)
+    margins = [y * f for y, f in zip(audit.problem.targets, values, strict=True)]
+    wrong = [i for i, margin in enumerate(margins) if margin <= 0]
+    assert (int(found[1]), int(found[2])) == (len(wrong), len(margins))
+    return all(int(i) in wrong for i in re.findall(r"\d+", found[3]))
+
+
+def _held(proof, epsilon, delta) -> bool:
+    return is_up(epsilon, proof.epsilon) and is_up(delta, proof.delta)
+
+
+def _exactly(audit, finding, found):
+    proof = all_of(Stationary, finding)[0]
+    assert proof.epsilon == proof.delta == 0
+    given = dict(proof.multipliers)
+    if found[1]:
+        assert [Fraction(q) for q in found[1].split(", ")] == [
+            given.get(i, 0) for i in range(len(audit.problem.targets))
+        ]
+    else:
+        assert (int(found[2]), int(found[3])) == (len(given), len(audit.problem.targets))
+    if found[4]:
+        assert finding.numbers["multiplier_dimension"] == (0 if "only" in found[4] else int(found[5]))
+    return _moved(proof, found[6])
+
+
+def _listed(audit, finding, found):
+    proof = all_of(Stationary, finding)[0]
+    text, distance = found[1], found[2]
+    if "λ" in text:
+        told = {int(i): Fraction(q) for i, q in re.findall(r"λ_(\d+) = ([^,\s]+)", text)}
+        assert told == dict(proof.multipliers)
+    else:
+        assert int(re.findall(r"\d+", text)[0]) == len(proof.multipliers)
+    return distance is None or is_up(distance, proof.moved)
+
+
+def _nearly(audit, finding, found):
+    proof = all_of(Stationary, finding)[0]
+    return _held(proof, found[1], found[2]) and _moved(proof, found[3])
+
+
+def _near(audit, finding, found):
+    proof = all_of(StationaryNear, finding)[0]
+    assert is_up(found[1], proof.moved)
+    if found[3]:
+        assert sum(part.sides.count("0") for part in proof.directions) == int(found[3])
+    if found[4]:
+        (held,) = all_of(Stationary, finding)
+        assert _held(held, found[4], found[5])
+        assert _moved(held, found[6])
+
+
+def _near_reason(audit, finding, found):
+    proof = all_of(StationaryNear, finding)[0]
+    assert (int(found[1]), int(found[2])) == (len(proof.support), len(proof.directions))
+    assert int(found[3]) == sum(part.sides.count("0") for part in proof.directions)
+    return is_up(found[4], proof.moved)
+
+
+def _not_stationary(audit, finding, found):
+    proof = all_of(NotStationary, finding)[0]
+    is_margin = audit.problem.goal is Goal.MAX_MARGIN
+    refuted = min(proof.epsilon, proof.delta) if is_margin else proof.epsilon
+    within, epsilon, delta, moved, distance = (found.groupdict().get(k) for k in ("w", "e", "d", "m", "far"))
+    assert refuted == 0 if within is None else Fraction(within) <= refuted < Fraction(within) * Fraction(100001, 10**5)
+    if epsilon:
+        (held,) = all_of(Stationary, finding)
+        assert _held(held, epsilon, delta)
+        assert _moved(held, moved)
+        beyond = max(held.epsilon, held.delta) > refuted
+        assert beyond or held.subject != proof.subject
+    if distance:
+        (near,) = all_of(StationaryNear, finding)
+        assert is_up(distance, near.moved)
+
+
+def _open_stationary(audit, finding, found):
+    held = all_of(Stationary, finding)
+    return not found["e"] or _held(held[0], found["e"], found["d"])
+
+
+def _better(audit, finding, found):
+    (proof,) = all_of(BetterNetwork, finding)
+    assert len(proof.witness.output_weights) == int(found[1])
+    assert (found[2] is None) or len(proof.witness.output_weights) > len(audit.network.output_weights)
+    if found[3]:
+        value, own = objective(audit.problem, proof.witness), objective(audit.problem, subject_of(audit, finding))
+        lower = 1 - value / own
+        assert amount(found[3]) <= lower <= amount(found[3]) * SLACK
+        assert value * (1 + audit.tolerance) < own
+
+
+def _optimal(audit, finding, found):
+    (proof,) = all_of(OptimalWithin, finding)
+    own = objective(audit.problem, subject_of(audit, finding))
+    assert own <= (1 + proof.tolerance) * proof.lower.bracket[0]
+    assert has_masks(audit) == ("with these masks" in found[0])
+    return proof.tolerance <= Fraction(found[1]) <= proof.tolerance * Fraction(100001, 10**5)
+
+
+def _sets(audit, finding, found):
+    (proof,) = all_of(Local, finding)
+    return int(found[1]) == sum(isinstance(node, Dual) for node in proof.nodes)
+
+
+def _movers(audit, finding, found):
+    (proof,) = finding.certificates
+    end = audit.network.architecture.layers[0].matrix(proof.end[0])
+    subject = subject_of(audit, finding)
+    moved = [
+        j
+        for j, (w, v, u) in enumerate(zip(subject.hidden_weights, subject.output_weights, end, strict=True))
+        if list(u) != [abs(v) * x for x in w]
+    ]
+    return [int(j) for j in re.findall(r"neuron (\d+)", found[0])] == moved
+
+
+AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
+UP_TO = rf"ε = {N}(?:,| and) δ = {N}"
+HELD = (
+    rf"(?:; the (?:KKT )?conditions hold up to ε = (?P<e>{N})(?: and|,) δ = (?P<d>{N})"
+    rf"(?:, after the weights were moved by at most (?P<m>{N}) of their norm"
+    rf"| after moving it by at most {N} onto its kinks)?)?"
+)
+FAR = (
+    rf"(?:; an exact KKT point with [^;]* lies within (?P<far>{N}) of its norm, which is not called near; neuron \d+, "
+    r"which [^;]*|; no exact KKT point near it was found: .*|; an exact KKT point with .* farther away .*)?"
+)
+WITHIN = rf"a KKT point to within {UP_TO}(?: after moving it by at most {N} onto its kinks)?"
+BETTER = r"a network of (\d+) neurons?(, wider than this one,)? fits and is better"
+NEAR = (
+    rf"a network within {N} of this one \(relative to its norm\) (satisfies the KKT conditions exactly|is .*?)"
+    rf"(?:, with (\d+) kinks?)?(?:; at this network they hold up to {UP_TO}{AFTER})?"
+)
+POINT = (
+    r"an exact KKT point with (\d+) support points?, (\d+) directions?, (\d+) kinks? \(what counts as zero: \S+\) "
+    rf"lies within {N} of its norm"
+)
+NO_MULTIPLIERS = (
+    rf"no multipliers satisfy the KKT conditions(?: exactly| to within (?P<w>{N})){HELD}"
+    rf"(?:; a network within (?P<far>{N}) of its norm satisfies them exactly)?"
+)
+EXACTLY = (
+    r"the KKT conditions hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+) of (\d+) points?)"
+    r"(, the only multipliers|; all multipliers are a (?:polytope|set) of dimension (\d+))?" + AFTER
+)
+ROWS = [
+    (r"the network is 0 at every point", lambda audit, *_: not any(outputs(audit.problem, audit.network))),
+    (rf"every point is on its side; the least margin is (at least )?{N}", _margin),
+    (rf"every target is met exactly{AFTER}", _met),
+    (rf"every target is met exactly after moving the weights by at most {N} of their norm", _met),
+    (r"the largest residual is (.*), at point (\d+) \(counting from 0\);.*", _residual),
+    (r"(\d+) of (\d+) points? (?:is|are) not on (?:its side|their sides): points? (.*) \(counting from 0\)", _missed),
+    (r"(\d+) of (\d+) points? (?:is|are) not classified correctly, worst is point (.*) \(counting from 0\)", _missed),
+    (EXACTLY, _exactly),
+    (rf"an exact KKT point with ((?:λ_\d+ = \S+(?:, )?)+|\d+ multipliers?)(?: lies within {N} of its norm)?", _listed),
+    (rf"the KKT conditions hold up to {UP_TO}{AFTER}", _nearly),
+    (rf"{WITHIN}(?:; (?:no|an) exact KKT .*)?", _nearly),
+    (NEAR, _near),
+    (POINT, _near_reason),
+    (NO_MULTIPLIERS, _not_stationary),
+    (
+        rf"not a KKT point(?:, exactly| to within (?P<w>{N}))(?:: neuron \d+ is not balanced .*?)?{HELD}{FAR}",
+        _not_stationary,
+    ),
+    (rf"neither multipliers nor a separating vector were found.*?{HELD}(?:; no exact .*)?", _open_stationary),
+    (rf"{BETTER}(?:: its objective is {AMOUNT} lower)?", _better),
+    (rf"no network of any width.* is better by more than {N} \(relative\)", _optimal),
+    (rf"no network of any width.* is better by more than a factor 1 \+ {N}", _optimal),
+    (r"(?:.*, and )?(\d+) sets of multipliers serve every .*", _sets),
+    (r"better networks lie arbitrarily near: move .*", _movers),
+    (r"more than 4000 choices of sides would have to be decided", lambda *_: None),
+    (r"the floating-point search failed .*", lambda *_: None),
+]  # fmt: skip

@@ -1,0 +1,54 @@
+"""How numbers stand in sentences, and which way they were rounded."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from verify.audits import Audit
+from verify.network import Network
+
+N = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)"
+AMOUNT = r"(\S+(?: %)?)"
+SLACK = Fraction(11, 10)  # of two digits that are rounded up
+
+
+def all_of(kind, finding):
+    return [proof for proof in finding.certificates if isinstance(proof, kind)]
+
+
+def subject_of(audit: Audit, finding) -> Network:
+    return finding.subject or audit.network
+
+
+def is_up(text: str, number: Fraction) -> bool:
+    """Whether the decimal is the number, rounded up to two digits or more."""
+    return number <= Fraction(text) <= number * SLACK
+
+
+def is_down(text: str, number: Fraction) -> bool:
+    return number / SLACK <= Fraction(text) <= number
+
+
+def is_about(text: str, number: Fraction) -> bool:
+    mantissa = re.sub(r"e.*|-", "", text)
+    digits = len((mantissa if "." in mantissa else mantissa.rstrip("0")).replace(".", "").lstrip("0")) or 1
+    return abs(Fraction(text) - number) <= abs(number) * Fraction(6, 10**digits)
+
+
+def is_value(said: str, number: Fraction) -> bool:
+    """ "32/17 (about 1.88)", "2" exactly, or "about 1.7"."""
+    found = re.fullmatch(rf"(?:(\S+) \(about {N}\)|about {N}|(\S+))", said)
+    assert found is not None, said
+    exact, beside, rounded, alone = found.groups()
+    if alone:
+        return Fraction(alone) == number
+    return is_about(beside or rounded, number) and (not exact or Fraction(exact) == number)
+
+
+def amount(text: str) -> Fraction:
+    return Fraction(text.removesuffix(" %")) / 100 if text.endswith("%") else Fraction(text)
+
+
+def has_masks(audit) -> bool:
+    return any(len(mask) < len(audit.problem.rows[0]) for mask in audit.problem.architecture.masks)
