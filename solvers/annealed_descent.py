@@ -13,13 +13,13 @@ Heuristic: nothing is promised about where it ends; the caller measures that. So
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.clock import is_late
 from solvers.instance import Instance
 
 __all__ = ["SHARPEST", "Descent"]
@@ -52,7 +52,7 @@ PASSING: Final = 1000
 class Descent:
     """The state: weights W (k, c), outgoing v (k,), which kinks are held (k, n).
 
-    seen (k, c): the columns that each neuron sees. ceiling: C. deadline: of `time.monotonic()`.
+    seen (k, c): the columns that each neuron sees. ceiling: C. deadline: of `clock.now()`.
     """
 
     instance: Instance
@@ -69,7 +69,7 @@ class Descent:
     @property
     def is_late(self) -> bool:
         """Whether the deadline has passed."""
-        return self.deadline is not None and time.monotonic() > self.deadline
+        return is_late(self.deadline)
 
     def outputs(self) -> tuple[Floats, Floats]:
         """Activations (n, k) and f (n,)."""

@@ -5,12 +5,12 @@ Numba is optional and takes half a second to import, more to compile; so only pr
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.clock import now, poll, seconds_left
 from solvers.pricing import Leaf, Limits, Tree, preorder, solve_decided
 
 Array = NDArray[np.float64]
@@ -20,6 +20,7 @@ ROOM = 2**26  # bytes for them
 TICK = 0.02  # seconds, about, between two looks at the clock
 MOST_NODES = 1024  # between them
 UNPACKING = 1e-6  # seconds to make a range multiplier part of a leaf
+CLIMBERS = 16  # directions between two looks at the clock
 ALL = 2**62  # no limit to the violators
 MOST_NUMBERS = 10**7  # slopes and range multipliers of a proof: a certificate with more is too long to be read
 
@@ -35,7 +36,11 @@ def climb(
     size, dimension = rows.shape
     room = np.zeros(size), np.zeros(dimension)
     excess = (1.0 - slope) * weights
-    kernels.climb(_plain(rows), _plain(weights), excess, float(slope), directions, values, *room, rounds, sweeps)
+    given = _plain(rows), _plain(weights), excess, float(slope)
+    for first in range(0, len(directions), CLIMBERS):
+        poll()
+        some = slice(first, first + CLIMBERS)
+        kernels.climb(*given, directions[some], values[some], *room, rounds, sweeps)
     order = np.argsort(-values, kind="stable")
     return directions[order], values[order]
 
@@ -53,14 +58,14 @@ def bound_tree(
     limit = ALL if limits.max_violators is None else limits.max_violators
     budget = 1
     while search.is_open:
-        began = time.monotonic()
-        late = limits.deadline is not None and began + limits.truncate * search.unpacking > limits.deadline
+        began = now()
+        late = seconds_left(limits.deadline) < limits.truncate * search.unpacking
         if late and (not limits.truncate or search.violators):
             break
         if search.visited > max_nodes or search.violators >= limit or search.numbers > MOST_NUMBERS:
             break
         search.advance(min(budget, max_nodes + 1 - search.visited), limit, closing=late)
-        budget = min(2 * budget, MOST_NODES) if time.monotonic() - began < TICK else (budget + 1) // 2
+        budget = min(2 * budget, MOST_NODES) if now() - began < TICK else (budget + 1) // 2
     return search.result()
 
 

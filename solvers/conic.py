@@ -26,6 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from solvers.arrangements import Signs, cell_blocks
+from solvers.clock import seconds_left
 from solvers.instance import Floats, Indices, Instance, Solution, Status
 from solvers.linear import solve_lp
 from solvers.shared_state import one_at_a_time, without_warnings
@@ -232,9 +233,12 @@ def _run(problem: cvxpy.Problem) -> tuple[Status, str]:
 
     status, message = Status.FAILED, ""
     for accuracy in (ACCURACY, 100 * ACCURACY):
+        limit = {} if np.isinf(seconds := seconds_left()) else {"time_limit": max(seconds, 0.1)}
         try:
             with without_warnings():  # cvxpy warns of inaccurate solutions, which the status says
-                problem.solve(solver=cp.CLARABEL, tol_feas=accuracy, tol_gap_abs=accuracy, tol_gap_rel=accuracy)
+                problem.solve(
+                    solver=cp.CLARABEL, tol_feas=accuracy, tol_gap_abs=accuracy, tol_gap_rel=accuracy, **limit
+                )
         except cp.SolverError as error:
             status, message = Status.FAILED, str(error)
             continue

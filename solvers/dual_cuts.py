@@ -10,13 +10,13 @@ Source: arXiv:2110.02732 section 2 states the max-margin problem; the dual is de
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.clock import TimeIsUpError, now, poll, seconds_left, until
 from solvers.instance import Instance, Status
 from solvers.master import Column, MasterSolution, solve_master
 from solvers.pricing import UNBOUNDED, Leaf, Tree, ascend, bound_tree, crossings, evaluate, sweep_angles
@@ -39,6 +39,7 @@ FIRST_SUPPORT = 40  # points with a multiplier in the first dual point
 MAX_PENALTY = 1e10
 COARSE_TO_FINE = (0.5, 0.1, 0.02, 4e-3, 8e-4, 1.6e-4, 3e-5)
 INTERRUPTED_SECONDS = 1.5  # for the proof of what was reached, after Ctrl-C ...
+SEARCH_SHARE = 0.8  # of the time; the rest is for the proof
 STALLED_SECONDS = 20.0  # ... and when the search stalls without a deadline
 
 
@@ -103,7 +104,7 @@ def solve(
 
     start: the columns of the network in question, solved on their own first (`Outcome.own`).
     multipliers (n,), further: a dual point and columns to begin with, from an earlier search.
-    deadline: time.monotonic() at which to stop; about a fifth of the remaining time is kept for the proof.
+    deadline: clock.now() at which to stop; about a fifth of the remaining time is kept for the proof.
     Ctrl-C ends the loop the same way (a second one is passed on).
     """
     loop = _Loop(_without_unseen_bias(instance), tol, deadline, on_progress, seed)
@@ -166,7 +167,7 @@ class _Loop:
         self.instance = replace(instance, rows=rows)
         self.tol, self.deadline, self.on_progress = tol, deadline, on_progress
         self.random = np.random.default_rng(seed)
-        self.began = time.monotonic()
+        self.began = now()
         self.columns: dict[tuple[int, int, bytes], Column] = {}
         self.last_used: dict[tuple[int, int, bytes], int] = {}
         self.history: list[Progress] = []
@@ -182,22 +183,16 @@ class _Loop:
             self.points = np.sort(self.random.choice(n, ALL_POINTS, replace=False))
 
     def run(self, start: list[Column], further: list[Column], multipliers: Array | None) -> Outcome:
-        status = "stalled"
+        search_end = None if self.deadline is None else self.began + SEARCH_SHARE * (self.deadline - self.began)
         try:
-            if self.instance.free:
-                self._prove_steepest()
-            self._add(start)
-            if self.columns:
-                self._solve_own()
-            if multipliers is not None:
-                self._begin_at(multipliers / self.row_scales)
-            self._add([*further, *self._first_columns()])
-            status = self._rounds()
+            with until(search_end):
+                status = self._search(start, further, multipliers)
+        except TimeIsUpError:
+            status = "time"
         except KeyboardInterrupt:
             status = "interrupted"
         if status != "optimal":
-            now = time.monotonic()
-            left = STALLED_SECONDS if self.deadline is None else max(self.deadline - now, 0.2)
+            left = STALLED_SECONDS if self.deadline is None else max(seconds_left(self.deadline), 0.2)
             self._prove_best(left if status != "interrupted" else INTERRUPTED_SECONDS)
         self.candidates.sort(key=lambda atoms: atoms.value)
         return Outcome(
@@ -207,6 +202,18 @@ class _Loop:
             self.own and self._unscaled(self.own),
             tuple(self.history),
         )
+
+    def _search(self, start: list[Column], further: list[Column], multipliers: Array | None) -> str:
+        """Rounds until the bracket is closed or nothing helps; what is found on the way is kept."""
+        if self.instance.free:
+            self._prove_steepest()
+        self._add(start)
+        if self.columns:
+            self._solve_own()
+        if multipliers is not None:
+            self._begin_at(multipliers / self.row_scales)
+        self._add([*further, *self._first_columns()])
+        return self._rounds()
 
     # -- the loop -------------------------------------------------------------------------------------------------
 
@@ -292,13 +299,13 @@ class _Loop:
         paid = solution.slack * penalty > self.tol / 20 * solution.value
         return paid and float(np.abs(solution.multipliers).max()) > 0.1 * penalty
 
-    def _late(self, share: float = 0.8) -> bool:
+    def _late(self, share: float = SEARCH_SHARE) -> bool:
         if self.deadline is None:
             return False
-        return time.monotonic() > self.began + share * (self.deadline - self.began)
+        return now() > self.began + share * (self.deadline - self.began)
 
     def _time_left(self) -> float:
-        return np.inf if self.deadline is None else max(0.8 * (self.deadline - time.monotonic()), 0.1)
+        return np.inf if self.deadline is None else max(SEARCH_SHARE * (self.deadline - now()), 0.1)
 
     def _gap(self, lower: float) -> float:
         upper = min((atoms.value for atoms in self.candidates), default=np.inf)
@@ -312,7 +319,7 @@ class _Loop:
             upper * self.unit,
             len(self.columns),
             len(self.points),
-            time.monotonic() - self.began,
+            now() - self.began,
         )
         self.history.append(progress)
         if self.on_progress is not None:
@@ -517,6 +524,7 @@ class _Loop:
                 continue
             rows = instance.rows[np.ix_(support, seen)]
             for sign in (1, -1):
+                poll()
                 if len(seen) <= 2 and not self._is_free(seen):
                     directions, values = sweep_angles(rows, sign * weights, instance.slope)
                 else:
@@ -607,6 +615,7 @@ class _Loop:
                 continue
             rows = instance.rows[np.ix_(support, seen)]
             for sign in (1, -1):
+                poll()
                 tree = bound_tree(
                     rows,
                     sign * weights,
@@ -660,9 +669,9 @@ class _Loop:
         A coarse tree is small; where even that takes too long, the open cones become leaves as they are.
         """
         lower, multipliers, beta = self.best_dual
-        limit = time.monotonic() + seconds
+        limit = now() + seconds
         slacks = [slack for slack in COARSE_TO_FINE if slack > self.tol / 4] + [self.tol / 4]
-        while lower > 0 and slacks and (self.proof is None or time.monotonic() < limit):
+        while lower > 0 and slacks and (self.proof is None or now() < limit):
             target = beta * (1.0 + slacks[0])
             proof, _, largest = self._prove(multipliers, target, deadline=limit, truncate=True)
             if proof is None and largest > target:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.clock import seconds_left
 from solvers.instance import Solution, Status
 
 Cone = Literal["zero", "nonnegative", "second-order"]
@@ -43,7 +44,7 @@ def solve_cone_program(
     settings.verbose = False
     settings.max_threads = 1
     settings.max_iter = MAX_ITERATIONS
-    settings.time_limit = max(time_limit, 0.1)
+    settings.time_limit = max(min(time_limit, seconds_left()), 0.1)
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
     solver = library.DefaultSolver(
         sparse.csc_matrix((len(cost), len(cost))),

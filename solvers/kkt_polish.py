@@ -19,7 +19,6 @@ Depth 2 without sharing, masks allowed, both layers counted, biases (if any) as 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.annealed_descent import SHARPEST, Descent
+from solvers.clock import is_late
 from solvers.kkt_in_pattern import optimum_in_pattern
 from solvers.kkt_newton import newton
 from solvers.kkt_reading import Frame, Reading
@@ -129,7 +129,7 @@ def kkt_polish(
 ) -> Polished:
     """A Clarke-stationary point near theta, or the nearest to one that was reached; a KKT point is left as it is.
 
-    margin: max-margin (targets +-1) or min-norm.   deadline: a moment of `time.monotonic()`.
+    margin: max-margin (targets +-1) or min-norm.   deadline: a moment of `clock.now()`.
     on_round: told the number of each round and the least residual so far.
 
     Not the limit of training (see the module). Raises ValueError for layers that are not of depth 2 without sharing,
@@ -150,7 +150,7 @@ def kkt_polish(
                 best = reading
             if on_round is not None:
                 on_round(rounds, best.worst)
-            if best.worst <= target or _is_late(deadline):
+            if best.worst <= target or is_late(deadline):
                 break
     return _report(frame, theta, given, best, rounds, target, contradiction)
 
@@ -195,7 +195,7 @@ def _candidates(frame: Frame, given: Reading, theta: Floats, deadline: float | N
         descent.ceiling = 2.0 * max(1.0, float(np.linalg.norm(weights, axis=1) @ np.abs(outgoing)))
     descent.anneal(BETAS[0], ANNEALING)
     for _ in range(RAISES if frame.instance.margin else 0):
-        if _fits(frame, descent.W, descent.v) or _is_late(deadline):
+        if _fits(frame, descent.W, descent.v) or is_late(deadline):
             break
         descent.ceiling *= RAISED
         descent.anneal(BETAS[0], ANNEALING)
@@ -316,10 +316,6 @@ def _balanced(frame: Frame, weights: Floats, outgoing: Floats) -> tuple[Floats, 
     v = np.sign(outgoing) * roots
     least = float((frame.instance.targets * frame.outputs(W, v)).min()) if frame.instance.margin else 1.0
     return (W / np.sqrt(least), v / np.sqrt(least)) if least > 0 else (W, v)
-
-
-def _is_late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() > deadline
 
 
 def _angle(a: Floats, b: Floats) -> float:

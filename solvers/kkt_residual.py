@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.clock import TimeIsUpError, poll, seconds_left
 from solvers.nonnegative import nonnegative_least_squares
 
 __all__ = ["KktFit", "LocalModel", "fit_multipliers"]
@@ -27,6 +28,8 @@ Array = NDArray[np.float64]
 FIRST_COLUMNS = 200
 COLUMNS_PER_ROUND = 100
 VIOLATION = 1e-9
+FLOPS = 1e9  # a second, at least, in products of matrices
+MANY_ENTRIES = 200_000  # of a matrix that is made smaller before the search among its columns
 MAX_ROUNDS = 200
 
 
@@ -122,10 +125,11 @@ def fit_multipliers(
             pool.add(int(i), np.zeros(len(model.outgoing), bool), sign)
     weights, residual, delta = np.zeros(0), target, 0.0
     for _ in range(MAX_ROUNDS):
+        poll()
         matrix, loose = pool.matrix(), pool.slacks(slack)
         try:
             stacked = np.vstack([matrix, rho * loose])
-            weights = nonnegative_least_squares(stacked, np.append(target, 0.0))
+            weights = nonnegative_least_squares(*_shortened(stacked, np.append(target, 0.0)))
         except RuntimeError:
             break
         residual, delta = target - matrix @ weights, float(loose @ weights)
@@ -134,6 +138,20 @@ def fit_multipliers(
             break
     multipliers, products, basis = pool.read(weights)
     return KktFit(multipliers, products, residual, float(np.linalg.norm(residual)), delta, rho * rho * delta, basis)
+
+
+def _shortened(matrix: Array, goal: Array) -> tuple[Array, Array]:
+    """A least-squares problem with the same solutions, of hardly more rows than columns, where there are many more.
+
+    With [A b] = Q R the rows of Q do not matter: ||A x - b|| = ||R (x, -1)||.
+    """
+    rows, columns = matrix.shape
+    if rows * columns < MANY_ENTRIES or rows < 2 * columns:
+        return matrix, goal
+    if seconds_left() < 2 * rows * columns**2 / FLOPS:
+        raise TimeIsUpError
+    triangle = np.asarray(np.linalg.qr(np.column_stack([matrix, goal]), mode="r"))
+    return triangle[:, :-1], triangle[:, -1]
 
 
 class _Pool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
+from solvers.clock import seconds_left
 from solvers.instance import Floats, Instance, Solution, Status
 from solvers.shared_state import without_warnings
 
@@ -120,7 +122,8 @@ def _scale(sizes: ArrayLike) -> Floats:
 
 def _highs(cost: Floats, upper: Floats, limits: Floats, equal: Floats, values: Floats, box: Floats) -> Solution:
     """Minimise cost.x, upper x <= limits, equal x = values, x in box (n, 2); multipliers as in `solve_lp`."""
-    options = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
+    left = {} if math.isinf(seconds := seconds_left()) else {"time_limit": max(seconds, 0.1)}
+    options = {**left, "primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
     for presolve in (True, False):
         with without_warnings():
             found = linprog(

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.clock import poll
 from solvers.instance import Instance, Status
 from solvers.interior_point import Cone, solve_cone_program
 
@@ -110,7 +111,8 @@ def solve_master(
     rows, targets, a = instance.rows[points], instance.targets[points], instance.slope
     count, width = len(points), len(columns)
     masks = [instance.masks[column.mask] for column in columns]
-    sizes = np.array([len(mask) for mask in masks], int)
+    seen = {mask: _few_columns(rows[:, instance.masks[mask]], instance) for mask in {c.mask for c in columns}}
+    sizes = np.array([seen[column.mask][0].shape[1] for column in columns], int)
     starts = np.concatenate([[0], np.cumsum(sizes)])[:-1] if width else np.zeros(0, int)
     n_u = int(sizes.sum())
     at_r = n_u
@@ -141,7 +143,7 @@ def solve_master(
     uppers = count + every if tolerances is not None else every[:0]  # f(x_i) <= r_i + t_i
     next_row = count + len(uppers)
     for j, column in enumerate(columns):
-        x = rows[:, masks[j]]
+        x = seen[column.mask][0]
         u = starts[j] + np.arange(sizes[j])
         slopes = np.where(column.on[points], 1.0, a)
         if instance.margin:
@@ -179,6 +181,7 @@ def solve_master(
     )
     last = instance.rows.shape[1] - 1
     for j in range(width):
+        poll()
         counted = np.flatnonzero(masks[j] != last) if instance.free else np.arange(sizes[j])
         put_each(np.array([-1.0]), np.array([next_row]), np.array([at_r + j]))
         put_each(-np.ones(len(counted)), next_row + 1 + np.arange(len(counted)), starts[j] + counted)
@@ -205,7 +208,8 @@ def solve_master(
     if tolerances is not None:
         multipliers[points] = _active(z[:count], z[uppers], matrix @ x, right, uppers)
     for j in range(width):
-        directions[j, masks[j]] = x[starts[j] : starts[j] + sizes[j]]
+        basis, u = seen[columns[j].mask][1], x[starts[j] : starts[j] + sizes[j]]
+        directions[j, masks[j]] = u if basis is None else basis @ u
     slack = float(np.abs(x[at_xi:at_t]).sum())
     return MasterSolution(solution.status, solution.value, multipliers, directions, slack)
 
@@ -218,3 +222,13 @@ def _active(lower: Array, upper: Array, values: Array, right: Array, uppers: NDA
     pairs = ((lower, room[: len(lower)]), (upper, room[uppers]))
     kept = [np.where(z > IDLE * free, np.maximum(z, 0.0), 0.0) for z, free in pairs]
     return kept[0] - kept[1]
+
+
+def _few_columns(rows: Array, instance: Instance) -> tuple[Array, Array | None]:
+    """The rows (P, D) in an orthonormal basis (D, P) of their span, in which every solution lies; as they are (None)
+    where there are no fewer points than columns, or the columns do not all count in the norm.
+    """
+    if instance.free or len(rows) >= rows.shape[1]:
+        return rows, None
+    basis, triangle = np.linalg.qr(rows.T)
+    return triangle.T, basis

@@ -14,12 +14,12 @@ Not trusted, and not "the limit of training": the point may lie far from where t
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.clock import is_late
 from solvers.conic import Column, restricted_program
 from solvers.instance import Instance
 
@@ -70,12 +70,12 @@ class FloatPoint:
 def polish(instance: Instance, neurons: Neurons, deadline: float | None = None) -> FloatPoint | None:
     """The KKT point that the network's own pattern leads to; None when a program has no usable solution.
 
-    deadline: a moment of `time.monotonic()` after which no more programs are solved, and None is returned.
+    deadline: a moment of `clock.now()` after which no more programs are solved, and None is returned.
     """
     columns, members = _columns(instance, neurons)
     most = ROUNDS if len(columns) * instance.points <= LARGE else min(ROUNDS, LARGE_ROUNDS)
     for round_ in range(1, most + 1):
-        if not columns or (deadline is not None and time.monotonic() > deadline):
+        if not columns or is_late(deadline):
             return None
         solution = restricted_program(instance, columns)
         if not solution.is_usable or solution.primal is None or solution.dual is None or solution.cone_dual is None:

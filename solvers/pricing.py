@@ -21,7 +21,6 @@ This is the reference, in numpy; what it does not close quickly goes to `solvers
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -29,6 +28,7 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.clock import is_late, poll
 from solvers.instance import Status
 from solvers.interior_point import Cone, solve_cone_program
 
@@ -282,6 +282,7 @@ def _climb(kernel: _Kernel, directions: Array, rounds: int, sweeps: int) -> tupl
     t = np.zeros((len(directions), len(e)))
     moving = np.arange(len(directions))
     for _ in range(rounds):
+        poll()
         on = directions[moving] @ kernel.rows.T > 0
         fixed = np.where(on, e, 0.0)
         low = np.where(kernel.positive, fixed, np.minimum(e, 0.0))
@@ -369,7 +370,7 @@ def bound_tree(
     """Prove h(u) <= beta on the unit ball by a tree of cones, or find violators.
 
     rows (S, D), weights (S,) all nonzero. free: the last column is a bias that does not count in ||u||.
-    Stops early (nodes None) at `deadline` (time.monotonic), at `max_nodes`, or with `max_violators` violators.
+    Stops early (nodes None) at `deadline` (of clock.now), at `max_nodes`, or with `max_violators` violators.
     truncate: at the deadline the open cones become leaves as they are; the tree then proves a larger `bound` than beta.
     compiled: whether to use the compiled kernels (they know no batches); None: after `FIRST_NODES` nodes.
     Sound up to rounding (the checker decides exactly); complete for beta above the maximum.
@@ -438,7 +439,7 @@ def _bound_tree(
         return Tree(nodes, bound if nodes is not None else np.inf, found, count)
 
     while stack:
-        if limits.deadline is not None and time.monotonic() > limits.deadline:
+        if is_late(limits.deadline):
             if not limits.truncate or violators:
                 return finish(closed=False)
             bound = max(bound, _close_as_they_are(kernel, stack, results, positive))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
@@ -40,7 +39,7 @@ from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, out
 from verify.proposal import FLOAT_FAILURES, Proposal
 from verify.simplified import distinct
 from verify.stationarity import stationarity
-from verify.time_limits import is_late, share
+from verify.time_limits import TimeIsUpError, is_late, now, share, until, within
 from verify.warm_start import WarmStart, read_warm_start
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ __all__ = ["audit", "certified_bracket", "pose"]
 
 STATIONARY_TOLERANCE = Fraction(1, 1000)
 MOST_TOLERANCE = 10**9
+GRACE_SHARE, GRACE_SECONDS = 0.03, 0.25  # what a short step may take beyond a time limit
 SMALLEST_GAP = 1e-9  # what the float solvers are asked for at most, also when the question is sharper
 
 
@@ -88,7 +88,7 @@ def audit(
     Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
     fit together. Networks of other depths or with sharing are UNDECIDED beyond `fits`.
     """
-    began = time.monotonic()
+    began = now()
     seconds = a_time_limit(time_limit)
     deadline = None if seconds is None else began + seconds
     if progress is not None and not callable(progress):
@@ -107,14 +107,18 @@ def audit(
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
     if earlier is not None and earlier.note:
         said.append(earlier.note)
-    fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE) if reach is None else reach)
+    left_out = LeftOut()
+    with until(share(deadline, 0.3)):
+        fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE) if reach is None else reach)
+        if subject is None and problem.goal is Goal.MIN_NORM and is_late(None):
+            left_out.add("the exact repair", LATE)
     if subject is None and (note := exchanged_classes(problem, network)) is not None:
         said.append(note)
     mine = objective(problem, subject) if subject is not None else None
-    limits, left_out = problem.architecture.limits(), LeftOut()
+    limits = problem.architecture.limits()
     if problem.trained is Trained.HIDDEN and limits is None:
         limits = "problems with only the hidden layer trained are not decided yet"
-    impossible = None if limits or subject is not None else _infeasibility(problem)
+    impossible = None if limits or subject is not None else _infeasibility(problem, share(deadline, 0.3))
     if impossible is not None:
         refuted = _infeasible(problem, network, impossible, fits, tolerance, tuple(said), began)
         return replace(
@@ -142,10 +146,14 @@ def audit(
         stationary = left_out.attempt(
             "stationarity",
             partial(_stationary, problem, network, subject, allowed, part),
-            partial(undecided, Question.STATIONARY, INTERRUPTED),
+            partial(undecided, Question.STATIONARY),
+            share(deadline, 0.35),
         )
         stationary = left_out.attempt(
-            "the number of multipliers", partial(_with_dimension, problem, network, stationary), lambda: stationary
+            "the number of multipliers",
+            partial(_with_dimension, problem, network, stationary),
+            lambda _: stationary,
+            share(deadline, 0.1),
         )
         found = _searched(left_out, search)
         bracket = left_out.attempt(
@@ -158,19 +166,22 @@ def audit(
             **left_out.attempt(
                 "global optimality",
                 partial(_global, problem, network, subject, bracket, tolerance),
-                lambda: {q: undecided(q, INTERRUPTED) for q in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)},
+                lambda reason: {q: undecided(q, reason) for q in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)},
+                _with_grace(deadline, seconds),
             ),
         }
         rest |= left_out.attempt(
             "local optimality",
             partial(_local_and_global, problem, network, rest, tolerance, share(deadline, 0.5)),
-            lambda: {Question.LOCAL_OPTIMUM: undecided(Question.LOCAL_OPTIMUM, INTERRUPTED)},
+            lambda reason: {Question.LOCAL_OPTIMUM: undecided(Question.LOCAL_OPTIMUM, reason)},
+            _with_grace(share(deadline, 0.5), seconds),
         )
         rest = _with_nearby(problem, network, rest, allowed if reach is None else reach, deadline, left_out)
     diagnosis = left_out.attempt(
         "what is wrong with the network",
         partial(_diagnosis, problem, network, subject, bracket, rest[Question.STATIONARY]),
-        lambda: None,
+        lambda _: None,
+        _with_grace(deadline, seconds),
     )
     forms = _closed_form(problem, network, deadline, left_out) if symbolic else None
     said += left_out.notes()
@@ -181,6 +192,13 @@ def audit(
         symbolic=forms,
         status="interrupted" if left_out.is_interrupted else done.status,
     )
+
+
+def _with_grace(deadline: float | None, seconds: float | None) -> float | None:
+    """The deadline for a step that is short and comes last: also after a search that took all the time, a little."""
+    if deadline is None or seconds is None:
+        return None
+    return max(deadline, now() + GRACE_SHARE * seconds + GRACE_SECONDS)
 
 
 NOT_SEARCHED = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
@@ -213,7 +231,8 @@ def _with_nearby(
     return left_out.attempt(
         step,
         partial(strengthened, problem, network, known, allowed, share(deadline, 0.5)),
-        partial(without_nearby, known, INTERRUPTED),
+        partial(without_nearby, known),
+        deadline,
     )
 
 
@@ -311,10 +330,10 @@ def _proposed(search: Callable[[], Proposal]) -> Proposal:
         return Proposal(reason=f"the floating-point search failed ({_sentence(error)})")
 
 
-def _infeasibility(problem: Problem) -> Infeasible | None:
+def _infeasibility(problem: Problem, deadline: float | None) -> Infeasible | None:
     try:
         with np.errstate(all="ignore"):
-            return infeasibility(problem)
+            return within(deadline, partial(infeasibility, problem))
     except FLOAT_FAILURES:
         return None
 
@@ -331,10 +350,11 @@ def _diagnosis(
 
 def _closed_form(problem: Problem, network: Network, deadline: float | None, left_out: LeftOut) -> Symbolic:
     """The search for a formula, or that it was interrupted, or would come after an interruption."""
-    nothing = partial(_no_closed_form, INTERRUPTED)
     if left_out.is_interrupted:
-        return nothing()
-    return left_out.attempt("the closed form", partial(_symbolic, problem, network, deadline), nothing)
+        return _no_closed_form(INTERRUPTED)
+    return left_out.attempt(
+        "the closed form", partial(_symbolic, problem, network, deadline), _no_closed_form, deadline
+    )
 
 
 def _symbolic(problem: Problem, network: Network, deadline: float | None) -> Symbolic:
@@ -365,7 +385,7 @@ def certified_bracket(
     """The bracket of the best objective over all widths, without an audit of a network."""
     instance_of(Problem, problem, "problem", "give a Problem, such as pose(network, data) makes")
     seconds, gap = a_time_limit(time_limit), float(_tolerance(tol, "tol"))
-    deadline = None if seconds is None else time.monotonic() + seconds
+    deadline = None if seconds is None else now() + seconds
     return _bracket(problem, network, None, gap, deadline, None, None)
 
 
@@ -415,7 +435,7 @@ def _repaired(problem: Problem, network: Network) -> Network | None:
     try:
         with np.errstate(all="ignore"):
             return repair(distinct(problem).problem, network)
-    except FLOAT_FAILURES:
+    except (*FLOAT_FAILURES, TimeIsUpError):
         return None
 
 
@@ -645,7 +665,7 @@ def _assemble(
         infeasible=False,
         tolerance=tolerance,
         status=_status(bracket, both, tolerance, rest[Question.GLOBAL_ANY_WIDTH]),
-        seconds=time.monotonic() - began,
+        seconds=now() - began,
         bounds=tuple(bounds),
         notes=notes,
         history=() if bracket is None else bracket.history,

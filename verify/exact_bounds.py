@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from operator import mul
 from typing import TYPE_CHECKING
@@ -20,12 +21,13 @@ from verify.exact import common_integers, sqrt_upper, squared_norm
 from verify.exact_networks import float_rows
 from verify.exactify import ceil_dyadic
 from verify.problem import Goal, Problem
+from verify.time_limits import poll
 
 if TYPE_CHECKING:
     from solvers.dual_cuts import DualProof
     from solvers.pricing import Leaf
 
-__all__ = ["lower_bound", "sees_free_bias"]
+__all__ = ["coarse", "lower_bound", "sees_free_bias"]
 
 FEWEST_BITS, MOST_BITS = 20, 44
 
@@ -79,6 +81,15 @@ def _balanced(multipliers: list[Fraction], factors: Sequence[Fraction]) -> list[
         return [Fraction(0)] * len(multipliers)
     chosen = max(able, key=lambda q: abs(multipliers[q]))
     return [m - surplus * factors[q] if q == chosen else m for q, m in enumerate(multipliers)]
+
+
+def coarse(proof: DualProof) -> DualProof:
+    """The same multipliers with a single leaf for each tree: a larger beta, proved in no time."""
+    from solvers.pricing import Leaf
+
+    leaves = [next(node for node in tree.nodes or [] if not isinstance(node, int)) for tree in proof.trees]
+    trees = (replace(tree, nodes=[Leaf(leaf.slopes)]) for tree, leaf in zip(proof.trees, leaves, strict=True))
+    return replace(proof, trees=tuple(trees))
 
 
 def _denominator(problem: Problem, support: Sequence[int], coefficients: Sequence[Fraction], bits: int) -> int:
@@ -139,6 +150,7 @@ class _Builder:
                 signs[node] = 1
                 pending.append((node, -1))
                 continue
+            poll()
             result.append(self._leaf(node, signs, excess, base, rows, counted))
             while pending:
                 point, following = pending.pop()

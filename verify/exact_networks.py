@@ -17,6 +17,7 @@ from verify.exact import sqrt_upper
 from verify.exactify import dyadic, solve_by_few
 from verify.network import Network
 from verify.problem import Goal, Problem, outputs
+from verify.time_limits import poll
 
 __all__ = [
     "EXACT_EQUATIONS",
@@ -194,6 +195,7 @@ def _float_step(
     columns[free_columns] /= 1e4  # a free bias costs nothing: move it rather than the weights
     units = np.broadcast_to(1.0 / columns, weights.shape).ravel()[place]
     for _ in range(6):
+        poll()
         equations, right = [fit], [targets - (fit @ weights.ravel()[place])]
         for j, i in sorted(held):
             line = np.zeros(weights.shape)
@@ -223,7 +225,10 @@ def _exact_step(problem: Problem, network: Network, moved: Array, allowed: NDArr
     hidden = [[Fraction(float(value)) for value in row] for row in moved]
     place = [(j, c) for j in range(len(hidden)) for c in range(len(hidden[0])) if allowed[j, c]]
     on = [[_sign(row, w) > 0 for row in rows] for w in hidden]
-    fit = [[v[j] * (1 if on[j][i] else slope) * rows[i][c] for j, c in place] for i in range(len(rows))]
+    fit: list[list[Fraction]] = []
+    for i in range(len(rows)):
+        poll()
+        fit.append([v[j] * (1 if on[j][i] else slope) * rows[i][c] for j, c in place])
     start = network_with(network, hidden)
     residual = [y - f for y, f in zip(problem.data.targets, outputs(problem, start), strict=True)]
     step = solve_by_few(fit, residual)
@@ -303,7 +308,10 @@ def _absorb(problem: Problem, base: Network, directions: Array, masks: Sequence[
                     full[column] = dyadic(float(value) / size, 20)
                 pool.append((mask, full))
     residual = [y - f for y, f in zip(problem.data.targets, outputs(problem, base), strict=True)]
-    features = [[_activation(_sign(row, u), slope) for _, u in pool] for row in rows]
+    features: list[list[Fraction]] = []
+    for row in rows:
+        poll()
+        features.append([_activation(_sign(row, u), slope) for _, u in pool])
     amounts = solve_by_few(features, residual, 1e-10)
     if amounts is None:
         return None

@@ -8,9 +8,11 @@ Source: MATHEMATICS.md, section 5; the problems are those of arXiv:2110.02732, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -20,7 +22,7 @@ from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, Not
 from verify.errors import CertificateError
 from verify.estimates import Estimates, estimate, exact_objective
 from verify.exact import common_integers, sqrt_upper, squared_norm
-from verify.exact_bounds import lower_bound
+from verify.exact_bounds import coarse, lower_bound
 from verify.exact_networks import (
     distance,
     float_near,
@@ -36,17 +38,22 @@ from verify.problem import Bias, Goal, Problem, objective
 from verify.proposal import certified
 from verify.simplified import Simplified, distinct, simplified
 from verify.statement import pattern
-from verify.time_limits import is_late
+from verify.time_limits import TimeIsUpError, is_late, now, poll, share, until, within
 from verify.warm_start import WarmStart
 from verify.within_tolerance import within_tolerance
 
 if TYPE_CHECKING:
-    from solvers.dual_cuts import Atoms, Outcome, Progress
+    from solvers.dual_cuts import Atoms, DualProof, Outcome, Progress
     from solvers.instance import Instance
     from solvers.master import Column
 
 __all__ = ["Bracket", "bracket_optimum", "infeasibility"]
 
+
+SEARCH_SHARE = 0.85
+"""Of the time, for the search in floats; the rest is for making exact what it found, at least `LEAST_SECONDS`."""
+
+LEAST_SECONDS = 0.25
 
 DROPPED = (1e-4, 1e-6, 1e-8)
 """Neurons smaller than these parts of the largest are left out, in turn: an interior point leaves traces of all
@@ -275,7 +282,7 @@ def _bracket(
         multipliers=_dense(earlier.multipliers, len(problem.data)),
         further=[column for witness in earlier.witnesses for column in _columns(problem, witness)],
         tol=tol / 2,
-        deadline=deadline,
+        deadline=share(deadline, SEARCH_SHARE),
         on_progress=on_progress,
     )
     try:
@@ -295,8 +302,10 @@ def _exact_bracket(
     deadline: float | None,
 ) -> Bracket:
     """What the float search found and what was known before, as certificates that the checker accepted."""
-    lower = None if outcome.proof is None else lower_bound(problem, outcome.proof, tol)
-    proved = None if lower is None else certified(problem, None, lower)
+    end = None if deadline is None else max(deadline, now() + LEAST_SECONDS)
+    proved = within(end, partial(_proved, problem, outcome.proof, tol))
+    if proved is None and outcome.proof is not None and is_late(end):
+        proved = _proved(problem, coarse(outcome.proof), tol)
     proved = proved or certified(problem, None, nothing_below_zero(problem))
     if earlier.lower is not None and (proved is None or _end(earlier.lower) > _end(proved)):
         proved = earlier.lower
@@ -305,16 +314,18 @@ def _exact_bracket(
     for witness in (*earlier.witnesses, *([] if subject is None else [subject])):
         if (value := value_of(witness)) is not None:
             witnesses[witness.sha256()] = (value, witness)
-    sources = [*outcome.candidates, *([] if outcome.own is None else [outcome.own])]
     polished: tuple[Fraction, Network] | None = None
-    for atoms, candidate in ((source, found) for source in sources for found in _networks(problem, instance, source)):
-        if (value := value_of(candidate)) is not None:
-            witnesses[candidate.sha256()] = (value, candidate)
-            best = polished is None or value < polished[0]
-            if atoms is outcome.own and best and is_no_wider(problem, candidate):
-                polished = (value, candidate)
-        if witnesses and is_late(deadline):
-            break
+    end = None if deadline is None else max(deadline, now() + LEAST_SECONDS)
+    with suppress(TimeIsUpError), until(end):
+        for atoms, candidate in _candidates(problem, instance, outcome):
+            if (value := value_of(candidate)) is not None:
+                witnesses[candidate.sha256()] = (value, candidate)
+                best = polished is None or value < polished[0]
+                if atoms is outcome.own and best and is_no_wider(problem, candidate):
+                    polished = (value, candidate)
+            if witnesses and is_late(deadline):
+                break
+    poll()
     ordered = _narrow_first(witnesses.values(), 1 + Fraction(tol) / 20)
     upper = None
     if ordered:
@@ -329,6 +340,20 @@ def _exact_bracket(
         history=outcome.history,
         own=None if polished is None else polished[1],
     )
+
+
+def _proved(problem: Problem, proof: DualProof | None, tol: float) -> LowerBound | None:
+    """The float proof as a certificate that the checker accepted."""
+    lower = None if proof is None else lower_bound(problem, proof, tol)
+    return None if lower is None else certified(problem, None, lower)
+
+
+def _candidates(problem: Problem, instance: Instance, outcome: Outcome) -> Iterator[tuple[Atoms, Network]]:
+    """Exact networks near those that the search found, with where they come from."""
+    for atoms in (*outcome.candidates, *([] if outcome.own is None else [outcome.own])):
+        for found in _networks(problem, instance, atoms):
+            poll()
+            yield atoms, found
 
 
 class _Objectives:
@@ -475,10 +500,10 @@ def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Ne
     """Exact networks near the float directions: merged as far as possible, and as they are."""
     slope = float(problem.architecture.slope)
     sizes = norms(atoms.directions)
-    kept = {int((sizes > share * sizes.max(initial=0.0)).sum()): share for share in reversed(DROPPED)}
+    kept = {int((sizes > part * sizes.max(initial=0.0)).sum()): part for part in reversed(DROPPED)}
     kept.pop(0, None)
-    for count, share in sorted(kept.items()):
-        keep = sizes > share * sizes.max(initial=0.0)
+    for count, part in sorted(kept.items()):
+        keep = sizes > part * sizes.max(initial=0.0)
         directions, signs = atoms.directions[keep], [int(s) for s in atoms.signs[keep]]
         masks = [int(m) for m in atoms.masks[keep]]
         merged = merge_directions(instance.rows, directions, signs, masks, slope, bias=problem.architecture.bias)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar, final
 
+from verify.time_limits import TimeIsUpError, until
+
 __all__ = ["INTERRUPTED", "LATE", "LeftOut"]
 
 INTERRUPTED = "the search was interrupted"
@@ -33,13 +35,21 @@ class LeftOut:
         if step not in self._steps[reason]:
             self._steps[reason].append(step)
 
-    def attempt(self, step: str, do: Callable[[], _T], otherwise: Callable[[], _T]) -> _T:
-        """What `do` returns; at Ctrl-C the step is noted, and `otherwise` says what is known without it."""
+    def attempt(
+        self, step: str, do: Callable[[], _T], otherwise: Callable[[str], _T], deadline: float | None = None
+    ) -> _T:
+        """What `do` returns; at Ctrl-C, or when the deadline ends it, the step is noted, and `otherwise` says what is
+        known without it, for this reason.
+        """
         try:
-            return do()
+            with until(deadline):
+                return do()
         except KeyboardInterrupt:
-            self.add(step)
-            return otherwise()
+            reason = INTERRUPTED
+        except TimeIsUpError:
+            reason = LATE
+        self.add(step, reason)
+        return otherwise(reason)
 
     def notes(self) -> Iterator[str]:
         """One sentence for each reason, naming the steps."""

@@ -35,7 +35,7 @@ from verify.problem import Goal, Problem, half_squared_norm, outputs
 from verify.proposal import Proposal, certified
 from verify.simplified import without_copies
 from verify.statement import Rows, pattern
-from verify.time_limits import is_late
+from verify.time_limits import is_late, poll
 
 if TYPE_CHECKING:
     from solvers.kkt_residual import KktFit, LocalModel
@@ -312,6 +312,7 @@ def _exact_parameters(problem: Problem, subject: _Subject) -> list[Fraction]:
 def _exact_gradient(problem: Problem, subject: _Subject, point: int, ends: NDArray[np.bool_]) -> list[Fraction]:
     """h_i with slope 1 where `ends`[j] at kinks, in the order of `_exact_parameters`."""
     sign = problem.data.targets[point] if problem.goal is Goal.MAX_MARGIN else Fraction(1)
+    poll()
     row, slope = problem.rows[point], problem.architecture.slope
     kinks = set(subject.kinks)
     hidden: list[Fraction] = []
@@ -347,6 +348,7 @@ def _exact_residual(
         pull = [Fraction(0)] * len(w)
         push = Fraction(0)
         for i, weight in signed.items():
+            poll()
             row = problem.rows[i]
             z = dot(w, row)
             if (i, j) in kinks:
@@ -405,6 +407,7 @@ def _sign_vectors(points: list[int]) -> Iterator[frozenset[int]]:
     if len(points) > MAX_BRANCHES:
         return
     for choice in itertools.product((False, True), repeat=len(points)):
+        poll()
         yield frozenset(i for i, negative in zip(points, choice, strict=True) if negative)
 
 
@@ -451,6 +454,7 @@ def _snap(problem: Problem, network: Network, close: np.ndarray) -> Network | No
     """The network with x_i.w_j = 0 exactly where `close` (k, n), each neuron moved as little as floats can tell."""
     hidden = [list(row) for row in network.hidden_weights]
     for j, mask in enumerate(network.architecture.masks):
+        poll()
         points = [int(i) for i in np.flatnonzero(close[j])]
         if not points:
             continue
@@ -630,6 +634,7 @@ def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: froz
     lines: list[list[Fraction]] = []
     ends = {sign: model.best_ends(sign * z) for sign in (1, -1)}
     for i in range(len(problem.rows)):
+        poll()
         here = [j for j in range(k) if (i, j) in kinks and outgoing[j] != 0]
         slopes = [Fraction(1) if (model.on[j, i] or (j in here)) else problem.architecture.slope for j in range(k)]
         if here:

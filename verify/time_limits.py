@@ -1,20 +1,22 @@
-"""Deadlines: moments of `time.monotonic()` after which a search stops, None for no limit."""
+"""Deadlines: moments of `solvers.clock.now()` after which a search stops, None for no limit."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
+from typing import TypeVar
 
-__all__ = ["is_late", "share"]
+from solvers.clock import TimeIsUpError, is_late, now, poll, share, until
+
+__all__ = ["TimeIsUpError", "is_late", "now", "poll", "share", "until", "within"]
+
+_T = TypeVar("_T")
 
 
-def is_late(deadline: float | None) -> bool:
-    """Whether the deadline has passed."""
-    return deadline is not None and time.monotonic() > deadline
-
-
-def share(deadline: float | None, part: float) -> float | None:
-    """The moment at which this part of the time that is left is used up."""
-    if deadline is None:
+def within(deadline: float | None, do: Callable[[], _T]) -> _T | None:
+    """What `do` returns; None when the time that it has ends first, though the step around it may go on."""
+    try:
+        with until(deadline):
+            return do()
+    except TimeIsUpError:
+        poll()
         return None
-    now = time.monotonic()
-    return now + part * max(deadline - now, 0.0)

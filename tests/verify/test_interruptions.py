@@ -78,8 +78,8 @@ def test_an_audit_that_is_not_interrupted_says_nothing_of_it():
 
 def test_left_out():
     left_out = LeftOut()
-    assert (left_out.attempt("a", lambda: 1, lambda: 2), list(left_out.notes())) == (1, [])
-    assert (left_out.attempt("a", interrupt, lambda: 2), left_out.is_interrupted) == (2, True)
+    assert (left_out.attempt("a", lambda: 1, lambda _: 2), list(left_out.notes())) == (1, [])
+    assert (left_out.attempt("a", interrupt, lambda reason: reason), left_out.is_interrupted) == (INTERRUPTED, True)
     left_out.add("a")
     left_out.add("b", LATE)
     assert list(left_out.notes()) == [

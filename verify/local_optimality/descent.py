@@ -21,6 +21,7 @@ from verify.local_optimality.choices import Choice, Nearby, sides_of
 from verify.local_optimality.exact_systems import Vector, floats, solution_near
 from verify.network import Network
 from verify.proposal import certified
+from verify.time_limits import poll
 
 SHORTEST = 60  # the step is halved so often
 ROUNDINGS = (2, 4, 8, 16, 40)  # bits of a direction, short ones first: people read it
@@ -34,6 +35,7 @@ def descent(nearby: Nearby, given: Network, path: Mapping[Choice, int]) -> NotLo
     if guess is None:
         return None
     for bits in ROUNDINGS:
+        poll()
         direction = program.exact(guess, bits)
         proof = None if direction is None else _segment(nearby, given, path, direction)
         if proof is not None:
@@ -49,6 +51,7 @@ def _segment(nearby: Nearby, given: Network, path: Mapping[Choice, int], directi
     largest = max(v * v for v in subject.output_weights)
     unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
     for k in range(SHORTEST):
+        poll()
         rows = [
             abs(v) * w[c] + unit / 2**k * step[c]
             for w, v, step, mask in zip(
@@ -80,6 +83,7 @@ class _Program:
         ]
         self.places: dict[tuple[int, int], int] = {}
         for j in self.moving:
+            poll()
             for c in nearby.masks[j]:
                 self.places[j, c] = len(self.places)
         self.cost = [Fraction(0)] * len(self.places)

@@ -17,6 +17,7 @@ import numpy as np
 from verify.exact import squared_norm
 from verify.local_optimality.choices import Case, Cell, Nearby
 from verify.local_optimality.exact_systems import NOTHING, Array, Vector, floats, shortest, solution_near
+from verify.time_limits import poll
 
 Weights = dict[tuple[int, Cell], Vector]
 """nu for (case, cell), in the order of the ties."""
@@ -33,6 +34,7 @@ def common_dual(nearby: Nearby, cases: list[Case]) -> Dual | None:
     """Multipliers for all cells of the cases at once, or None where none were found."""
     system = _System(nearby, cases)
     for guess, extra in system.guesses():
+        poll()
         lines, right = [*system.lines, *extra], [*system.right, *[Fraction(0)] * len(extra)]
         exact = solution_near(lines, right, guess, system.nonnegative, system.units)
         if exact is not None and (dual := system.completed(exact)) is not None:
@@ -52,6 +54,7 @@ class _System:
                 (self.tight if units else self.loose).append((q, cell))
         self.places: dict[tuple[int, Cell], int] = {}
         for key in self.tight:
+            poll()
             self.places[key] = len(self.nonnegative)
             self.nonnegative += [True] * len(cases[key[0]].ties)
         points = [*self.active, *(i for key in self.tight for i in cases[key[0]].ties)]
@@ -59,6 +62,7 @@ class _System:
         self.lines: list[Vector] = []
         self.right: Vector = []
         for key in self.tight:
+            poll()
             lines = self._lines(key, len(self.nonnegative), self.places[key])
             for unit in cases[key[0]].units[key[1]]:
                 self.lines += lines

@@ -23,6 +23,7 @@ from verify.local_optimality.choices import Nearby
 from verify.local_optimality.exact_systems import Array, Vector, floats, solution_near
 from verify.network import Network
 from verify.problem import Problem
+from verify.time_limits import poll
 
 __all__ = ["multiplier_dimension"]
 
@@ -41,6 +42,7 @@ def multiplier_dimension(problem: Problem, network: Network) -> int | None:
         return None
     found: list[tuple[int, tuple[Fraction, ...]]] = []
     for signs in product((1, -1), repeat=len(system.turning)):
+        poll()
         branch = system.branch(dict(zip(system.turning, signs, strict=True)))
         if branch is None:
             return None
@@ -183,6 +185,7 @@ def _kernel(lines: list[Vector], width: int) -> list[Vector]:
     chosen: list[int] = []
     basis: list[Vector] = []
     for q in range(width):
+        poll()
         right = [line[q] for line in lines]
         found = solve_exactly([[line[c] for c in chosen] for line in lines], right) if chosen else None
         if found is None and any(right):

@@ -16,6 +16,7 @@ from verify.exactify import solve_exactly
 from verify.local_optimality.choices import Case, Cell, Nearby
 from verify.local_optimality.duals import Dual
 from verify.local_optimality.exact_systems import Vector
+from verify.time_limits import poll
 
 
 def leaf(nearby: Nearby, cases: Sequence[Case], dual: Dual) -> Leaf | None:
@@ -59,6 +60,7 @@ class _Writer:
         decided = {i: side for i, side in self.case.cone.items() if i in self.case.ties}
         pending: list[tuple[dict[int, int], list[Cell]]] = [(decided, list(self.case.units))]
         while pending:
+            poll()
             path, cells = pending.pop()
             if not cells:
                 empty = self._empty(path)

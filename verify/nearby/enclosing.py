@@ -37,6 +37,7 @@ from verify.nearby.structure import Structure, directions_of, freedoms, identify
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, outputs
 from verify.proposal import checked, sealed
+from verify.time_limits import poll
 
 __all__ = ["Nearby", "nearby_point"]
 
@@ -79,6 +80,7 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
     exact = recognised(problem, network, point)
     reasons: list[str] = []
     for tolerance in TOLERANCES:
+        poll()
         structure = identify(instance, point, neurons, tolerance)
         if structure is None:
             continue

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from verify.counts import count
 from verify.enclosure_checks import Box, Equation
 from verify.exactify import dyadic
+from verify.time_limits import poll
 
 __all__ = ["Root", "SingularSystemError", "find_root"]
 
@@ -52,6 +53,7 @@ def find_root(equations: Sequence[Equation], start: Floats, sizes: Floats) -> Ro
     system = _FloatSystem(equations, len(start))
     z, best = start.copy(), np.inf
     for _ in range(STEPS):
+        poll()
         values, jacobian = system(z)
         inverse = _inverse(jacobian, sizes)
         step = inverse @ values
@@ -117,6 +119,7 @@ def _refined(
     """The centre corrected by exact residuals until the correction is far below the radii, on a dyadic grid."""
     units = [Fraction(2) ** (int(np.ceil(np.log2(size))) - RADIUS_BITS * 4 // 3) for size in sizes]
     for _ in range(REFINEMENTS):
+        poll()
         box = Box((Fraction(1), *centre), (Fraction(0),) * (len(centre) + 1))
         values = [
             sum((box.around(a)[0] * box.around(b)[0] for a, b in equation), Fraction(0)) for equation in equations

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from verify.exact import Algebraic
 from verify.exactify import solve_exactly
+from verify.time_limits import poll
 
 __all__ = ["inverse", "solve"]
 
@@ -37,6 +38,7 @@ def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> li
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     width = len(rows[0]) - 1
     for column in range(width):
+        poll()
         chosen = next((r for r in range(column, len(rows)) if rows[r][column]), None)
         if chosen is None:
             return None

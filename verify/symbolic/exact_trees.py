@@ -23,6 +23,7 @@ from verify.exact import Algebraic
 from verify.problem import Goal, Problem
 from verify.symbolic.active_set import Direction
 from verify.symbolic.elimination import solve
+from verify.time_limits import poll
 
 __all__ = ["exact_lower_bound", "kink_products"]
 
@@ -180,6 +181,7 @@ class _Side:
         result: _Nodes = []
         pending = [(signs.copy(), leaf.slopes)]
         while pending:
+            poll()
             here, t = pending.pop()
             t = np.clip(t, *boxes(self.excess, here))
             open_points = np.flatnonzero((here == 0) & (self.excess > 0))

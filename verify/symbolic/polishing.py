@@ -26,6 +26,7 @@ from scipy.linalg import qr
 from solvers.nonnegative import nonnegative_least_squares
 from verify.problem import Goal, Problem
 from verify.symbolic.active_set import ActiveSet
+from verify.time_limits import poll
 
 __all__ = ["DIGITS", "ManyDigits", "Polished", "polish"]
 
@@ -148,6 +149,7 @@ def polish(problem: Problem, active: ActiveSet, accuracy: Fraction) -> Polished 
             short = _short(float(start[k]), float(accuracy) * float(np.abs(start).max()))
             unknowns[k] = mp.mpf(short.numerator) / short.denominator
         for _ in range(MOST_STEPS):
+            poll()
             values, jacobian = exact.equations(unknowns)
             size = max(map(abs, values))
             if size < mp.mpf(10) ** -DIGITS:

@@ -13,6 +13,7 @@ from math import log10
 from verify.errors import CertificateError
 from verify.exact import Algebraic, Field
 from verify.symbolic.polishing import DIGITS, ManyDigits
+from verify.time_limits import poll
 
 __all__ = ["MOST_DEGREE", "in_digits", "recognise", "root_in_digits"]
 
@@ -119,6 +120,7 @@ def _minimal_polynomial(value: ManyDigits) -> list[int] | None:
     from sympy import Poly, Symbol, factor_list
 
     for degree in (1, 2, 4, MOST_DEGREE):
+        poll()
         found = _relation([value**k for k in range(degree + 1)])
         if found is not None:
             x = Symbol("x")

@@ -19,6 +19,7 @@ from verify.symbolic.networks import amplitudes, distance_bound, own_network, up
 from verify.symbolic.polishing import polish
 from verify.symbolic.recognition import MOST_DEGREE, in_digits, recognise, root_in_digits
 from verify.symbolic.records import Symbolic, SymbolicNeuron
+from verify.time_limits import poll
 
 __all__ = ["find_closed_forms"]
 
@@ -48,6 +49,7 @@ def find_closed_forms(problem: Problem, network: Network) -> Symbolic:
     reasons: list[str] = []
     tried: list[object] = []
     for same in SAME:
+        poll()
         active = find_active_set(problem, same)
         if isinstance(active, str):
             return Symbolic(reason=active)
@@ -88,6 +90,7 @@ def _prove(
     """The optimum in closed form with its two bounds; or why not."""
     rows = float_rows(problem)
     while len(active.directions) <= MOST_DIRECTIONS:
+        poll()
         polished = polish(problem, active, accuracy)
         if polished is None:
             return _Failure("the optimality conditions could not be solved to many digits", is_final=True)
