@@ -59,7 +59,7 @@ def bound_tree(
     budget = 1
     while search.is_open:
         began = now()
-        late = seconds_left(limits.deadline) < limits.truncate * search.unpacking
+        late = seconds_left(limits.deadline) <= limits.truncate * search.unpacking
         if late and (not limits.truncate or search.violators):
             break
         if search.visited > max_nodes or search.violators >= limit or search.numbers > MOST_NUMBERS:

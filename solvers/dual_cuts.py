@@ -189,6 +189,8 @@ class _Loop:
                 status = self._search(start, further, multipliers)
         except TimeIsUpError:
             status = "time"
+            if self.best_dual[0] <= 0:
+                self._first_columns()  # for their dual point: a bound that is quickly found
         except KeyboardInterrupt:
             status = "interrupted"
         if status != "optimal":

@@ -207,8 +207,9 @@ NOT_SEARCHED = Bracket(lower=None, upper=None, witnesses=(), status="interrupted
 def _searched(left_out: LeftOut, search: Callable[[], Bracket]) -> Bracket:
     """What the search finds, which notices Ctrl-C itself; nothing after an earlier interruption."""
     bracket = NOT_SEARCHED if left_out.is_interrupted else search()
-    if bracket.status == "interrupted":
-        left_out.add("the search for the best network")
+    if bracket.status in ("interrupted", "time"):
+        reason = INTERRUPTED if bracket.status == "interrupted" else LATE
+        left_out.add("the search for the best network", reason)
     return bracket
 
 
