@@ -159,7 +159,8 @@ def audit(
         bracket = left_out.attempt(
             "the exact optimum",
             partial(_without_gap, problem, subject, stationary, found, tolerance, deadline),
-            lambda: found,
+            lambda _: found,
+            _with_grace(deadline, seconds),
         )
         rest = {
             Question.STATIONARY: stationary,
