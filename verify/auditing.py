@@ -16,6 +16,7 @@ from verify.audits import Audit
 from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal, Stationary
 from verify.counts import count
 from verify.decimals import about, allowed, at_most, small
+from verify.derived import bracket_and_excess
 from verify.diagnosis import Diagnosis, diagnose
 from verify.errors import InputError
 from verify.exact_networks import distance, repair
@@ -632,12 +633,7 @@ def _assemble(
     diagnosis: Diagnosis | None = None,
 ) -> Audit:
     lower, upper = (None, None) if bracket is None else bracket.ends
-    if mine is not None and upper is not None:
-        upper = min(upper, mine)
-    both = (lower, upper) if lower is not None and upper is not None else None
-    excess = None
-    if both is not None and mine is not None and both[0] > 0:
-        excess = (mine / both[1] - 1, mine / both[0] - 1)
+    both, excess = bracket_and_excess(lower, upper, mine)
     better = own = None
     known = () if bracket is None else zip(bracket.witnesses, bracket.objectives, strict=True)
     for witness, value in known:

@@ -8,11 +8,12 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, final
+from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 
+from verify.answers import distance
 from verify.arguments import a_path
-from verify.certificate import Certificate, Infeasible, LowerBound, NotStationary, Stationary, UpperBound
-from verify.enclosure_checks import StationaryNear
+from verify.certificate import Certificate, NotStationary, Stationary
+from verify.derived import BOUNDS, WITNESSES, Material, certified, decimal, subject_file
 from verify.finding import Finding
 from verify.network import Network
 from verify.problem import Problem
@@ -93,65 +94,66 @@ class Audit:
         for name, finding in self.findings.items():
             for certificate in finding.certificates:
                 if certificate not in named.values():
-                    named[f"{name.replace('_', '-')}{_suffix(certificate, finding)}.json"] = certificate
+                    stem, suffix = name.replace("_", "-"), _suffix(certificate, finding)
+                    free = (file for end in (suffix, *_SUFFIXES) if (file := f"{stem}{end}.json") not in named)
+                    named[next(free)] = certificate
         for certificate in self.bounds:
             named[_BOUND_FILES[type(certificate)]] = certificate
         return named | ({} if self.symbolic is None else dict(self.symbolic.certificates))
 
     def to_json(self, paths: dict[str, str] | None = None) -> dict[str, object]:
-        """The audit as a JSON object of schema "audit-1"; `paths` maps certificate file names to where they were
-        saved.
+        """The audit as a JSON object of schema "audit-1"; `paths` maps file names to where they were saved.
+
+        What certificates prove is derived from them alone (`verify.derived`); the rest are words and hints.
         """
         paths = paths or {}
+        proved = certified(self._material())
+        findings = cast("dict[str, dict[str, Any]]", proved["findings"])
+        for name, finding in self.findings.items():
+            findings[name] |= self._words(finding, findings[name])
+            for key in ("certificates", "subject"):
+                findings[name][key] = _placed(findings[name][key], paths)
+        for key in WITNESSES:
+            if (witness := cast("dict[str, Any] | None", proved[key])) is not None:
+                witness["file"] = _placed(witness["file"], paths)
+        proved["bounds"] = _placed(proved["bounds"], paths)
+        symbolic = cast("dict[str, Any]", proved["symbolic"])
+        symbolic["certificates"] = _placed(symbolic["certificates"], paths)
         return {
-            "schema": "audit-1",
-            "problem": {
-                "goal": self.problem.goal.value,
-                "bias": self.problem.bias.value,
-                "slope": str(self.problem.architecture.slope),
-                "points": len(self.problem.data),
-                "dimension": self.problem.data.dimension,
-                "sha256": self.problem.sha256(),
-            },
-            "network": {
-                "width": self.network.width,
-                "depth": self.network.depth,
-                "parameters": self.network.architecture.parameter_count,
-                "sha256": self.network.sha256(),
-            },
-            "objective": _text(self.objective),
-            "findings": {name: self._finding(name, finding, paths) for name, finding in self.findings.items()},
-            "bracket": _texts(self.bracket),
-            "bounds": [paths[file] for file in _BOUND_FILES.values() if file in paths],
-            "excess": _texts(self.excess),
-            "infeasible": self.infeasible,
-            "symbolic": None if self.symbolic is None else self.symbolic.to_json(paths),
+            **proved,
+            "symbolic": None if self.symbolic is None else {**self.symbolic.to_json(paths), **symbolic},
             "diagnosis": None if self.diagnosis is None else self.diagnosis.to_json(),
-            "tolerance": str(self.tolerance),
             "status": self.status,
             "notes": list(self.notes),
             "seconds": round(self.seconds, 3),
         }
 
-    def _finding(self, name: str, finding: Finding, paths: dict[str, str]) -> dict[str, object]:
-        stem = name.replace("_", "-")
-        mine = [file for file, proof in self.certificates.items() if file in paths and proof in finding.certificates]
-        return {
-            "verdict": finding.verdict.value,
-            "reason": finding.reason,
-            "claim": finding.claim,
-            "level": finding.level,
-            "moved": None if finding.moved is None else float(finding.moved),
-            "subject": paths.get(f"{stem}.subject") if finding.subject is not None else None,
-            "certificates": [paths[file] for file in mine],
-            "numbers": {key: float(value) for key, value in finding.numbers.items()},
-        }
+    def _material(self) -> Material:
+        """What the answers are derived from."""
+        names = {certificate: name for name, certificate in self.certificates.items()}
+        witnesses = {"better": self.better, "better_own_width": self.better_own_width}
+        return Material(
+            problem=self.problem,
+            network=self.network,
+            certificates=self.certificates,
+            listed={found.question: [names[c] for c in found.certificates] for found in self.findings.values()},
+            witnesses={key: witness for key, witness in witnesses.items() if witness is not None},
+            tolerance=self.tolerance,
+            stationary_tolerance=self.stationary_tolerance,
+        )
+
+    @staticmethod
+    def _words(finding: Finding, proved: dict[str, Any]) -> dict[str, object]:
+        """The sentence for people, and numbers that no certificate holds."""
+        told = {name: decimal(number) for name, number in finding.numbers.items()}
+        hints = {name: number for name, number in told.items() if proved["numbers"].get(name) != number}
+        return {"reason": finding.reason, "hints": hints}
 
     def save(self, folder: str | Path) -> dict[str, str]:
         """Write problem.json, network.json, each certificate and audit.json into `folder`: file name -> path.
 
-        The files of an earlier audit in the folder are removed first. audit.json lists the others under "files", with
-        their SHA-256, so that a check notices when one is missing or was changed.
+        The files of an earlier audit in the folder are removed first. audit.json names the others as they stand beside
+        it, and lists them under "files" with their SHA-256, so that a check notices when one is missing or was changed.
         """
         target = a_path(folder, "folder")
         target.mkdir(parents=True, exist_ok=True)
@@ -169,17 +171,15 @@ class Audit:
 
         write("problem.json", self.problem.to_json())
         write("network.json", self.network.to_json())
-        for name, finding in self.findings.items():
+        for finding in self.findings.values():
             if finding.subject is not None:
-                stem = name.replace("_", "-")
-                write(f"{stem}.subject.json", finding.subject.to_json())
-                paths[f"{stem}.subject"] = paths[f"{stem}.subject.json"]
+                write(subject_file(finding.question), finding.subject.to_json())
         for name, certificate in self.certificates.items():
             write(name, certificate.to_json())
         for name, witness in (("better", self.better), ("better-own-width", self.better_own_width)):
             if witness is not None:
                 write(f"{name}.network.json", witness.to_json())
-        listed = self.to_json(paths) | {"files": hashes}
+        listed = self.to_json({name: name for name in paths}) | {"files": hashes}
         (target / "audit.json").write_text(json.dumps(listed, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return paths
 
@@ -200,24 +200,22 @@ class Audit:
         return as_text(self)
 
 
-_BOUND_FILES: dict[type[Certificate], str] = {
-    LowerBound: "lower-bound.json",
-    UpperBound: "upper-bound.json",
-    Infeasible: "infeasible.json",
-}
+_BOUND_FILES = {kind: name for name, kind in BOUNDS.items()}
+
+
+_SUFFIXES = ("", "-near", "-approximate")
 
 
 def _suffix(certificate: Certificate, finding: Finding) -> str:
     """What tells a further certificate of a finding from the one that answers its question."""
-    if isinstance(certificate, StationaryNear) and len(finding.certificates) > 1:
+    if distance(certificate) and len(finding.certificates) > 1:
         return "-near"
     is_refuted = any(isinstance(proof, NotStationary) for proof in finding.certificates)
     return "-approximate" if is_refuted and isinstance(certificate, Stationary) else ""
 
 
-def _text(value: Fraction | None) -> str | None:
-    return None if value is None else str(value)
-
-
-def _texts(values: tuple[Fraction, Fraction] | None) -> list[str] | None:
-    return None if values is None else [str(value) for value in values]
+def _placed(names: Any, paths: dict[str, str]) -> Any:
+    """Where a file was saved, None if it was not; of a list those that were."""
+    if isinstance(names, list):
+        return [paths[name] for name in cast("list[str]", names) if name in paths]
+    return paths.get(names)

@@ -98,12 +98,19 @@ def _plain(value: Record | Fraction) -> object:
 # ------------------------------------------------------------------------------------------------- text
 
 
-def load_json(text: str) -> Any:
-    """Strict JSON: no floats, no NaN, no -0, no duplicate keys, no integer over 4000 digits; else CertificateError."""
+def load_json(text: str, *, allow_floats: bool = False) -> Any:
+    """Strict JSON: no floats, no NaN, no -0, no duplicate keys, no integer over 4000 digits; else CertificateError.
+
+    allow_floats: of a text that holds hints beside what is exact.
+    """
     require(len(text) <= MAX_SIZE, "", f"is longer than {MAX_SIZE} characters")
     try:
         return json.loads(
-            text, parse_int=_whole, parse_float=_refuse, parse_constant=_refuse, object_pairs_hook=_object
+            text,
+            parse_int=_whole,
+            parse_float=float if allow_floats else _refuse,
+            parse_constant=_refuse,
+            object_pairs_hook=_object,
         )
     except (json.JSONDecodeError, RecursionError) as error:
         raise CertificateError("", f"is no JSON: {error}") from None

@@ -108,8 +108,10 @@ def test_the_iris_network_end_to_end(folder):
     assert 0 <= upper / lower - 1 <= Fraction(1, 10**6)
     checked = run("check", "proofs", "--network", IRIS / "net.npz", "--data", IRIS / "data.npz")
     assert checked.exit_code == 0
-    assert {line.split()[0] for line in checked.stdout.splitlines()} == {"accepted"}
-    assert len(checked.stdout.splitlines()) == 2 + sum(
+    lines, table = checked.stdout.split("\n\nwhat is proved\n")
+    assert {line.split()[0] for line in lines.splitlines()} == {"accepted"}
+    assert " stationary        refuted  within 1/1000, the network, stationary.json" in table.splitlines()
+    assert len(lines.splitlines()) == 2 + sum(
         json.loads(file.read_text()).get("schema") == "certificate-1" for file in Path("proofs").iterdir()
     )
 
@@ -468,8 +470,12 @@ def proofs(folder):
 def test_check_a_folder(proofs):
     result = run("check", "proofs")
     assert (result.exit_code, result.stderr) == (0, "")
-    lines = result.stdout.splitlines()
+    lines, table = (part.splitlines() for part in result.stdout.split("\n\nwhat is proved\n"))
     assert [line.split(":")[0] for line in lines] == [f"accepted proofs/{name}" for name in CERTIFICATES]
+    assert [row.split()[:2] for row in table[:5]] == [
+        ["fits", "proved"], ["stationary", "proved"], ["local_optimum", "refuted"], ["global_optimum", "refuted"],
+        ["global_any_width", "refuted"],
+    ]  # fmt: skip
     assert all(line.endswith("about the exact values of the stored numbers") for line in lines)
 
 
@@ -491,8 +497,9 @@ def test_a_refused_certificate(proofs):
     result = run("check", "proofs")
     assert result.exit_code == 1
     refused = [line for line in result.stdout.splitlines() if line.startswith("refused")]
-    assert len(refused) == 1
-    assert refused[0].startswith("refused proofs/lower-bound.json: ")
+    assert refused[0].startswith("refused proofs/lower-bound.json: claim: ")
+    assert "refused proofs/lower-bound.json: is not the file that audit.json names: its SHA-256 differs" in refused
+    assert any(line.startswith("refused proofs/audit.json: bracket is ") for line in refused)
 
 
 def test_a_certificate_that_cannot_be_read_is_refused(proofs):
@@ -502,9 +509,10 @@ def test_a_certificate_that_cannot_be_read_is_refused(proofs):
     result = run("check", "proofs")
     assert result.exit_code == 1
     refused = [line for line in result.stdout.splitlines() if line.startswith("refused")]
-    assert [line.split(":")[0] for line in refused] == [
+    assert [line.split(":")[0] for line in refused[:3]] == [
         f"refused proofs/{name}.json" for name in ("fits", "stationary", "strange")
     ]
+    assert "refused proofs/strange.json: is not listed in audit.json" in refused
 
 
 def test_no_file_of_an_audit_can_be_missing_or_changed_unnoticed(proofs):
@@ -520,29 +528,50 @@ def test_no_file_of_an_audit_can_be_missing_or_changed_unnoticed(proofs):
         result = run("check", "proofs")
         assert result.exit_code == 1, name
         said = f"refused proofs/{name}: is not the file that audit.json names: its SHA-256 differs"
-        assert result.stdout.splitlines()[-1] == said
+        assert said in result.stdout.splitlines()
         (proofs / name).write_bytes(content)
     assert run("check", "proofs").exit_code == 0
 
 
-def test_folders_without_a_list_of_files_are_checked_as_before(proofs):
-    written = json.loads((proofs / "audit.json").read_text(encoding="utf-8"))
-    del written["files"]
-    (proofs / "audit.json").write_text(json.dumps(written), encoding="utf-8")
-    assert run("check", "proofs").exit_code == 0
-    (proofs / "lower-bound.json").unlink()
-    assert run("check", "proofs").exit_code == 0
-    (proofs / "fits.json").unlink()
-    assert run("check", "proofs").exit_code == 1
+def test_certificates_without_an_audit_are_checked_when_they_are_said_to_be_bare(proofs):
+    (proofs / "audit.json").unlink()
+    result = run("check", "proofs")
+    assert result.exit_code == 1
+    assert "refused proofs/audit.json: is missing: nothing says what" in result.stdout
+    for name in ("better", "better-own-width"):
+        (proofs / f"{name}.network.json").unlink()
+    result = run("check", "proofs", "--bare")
+    assert result.exit_code == 0
+    assert "what is proved" not in result.stdout
+    (proofs / "fits.json").write_text("{}")
+    assert run("check", "proofs", "--bare").exit_code == 1
+    assert refusal("check", "a", "b", "c", "--bare").startswith("Give one folder, or PROBLEM NETWORK CERTIFICATE")
+
+
+def test_another_network_is_never_that_of_certificates_without_one(proofs):
+    """Not even where it has the same shape."""
+    np.savez("other.npz", W=2 * W, v=V, slope=0)
+    files = ("proofs/problem.json", "-", "proofs/lower-bound.json")
+    said = "not the network of the certificates: they come with no network.json to compare it with"
+    for name in ("net.npz", "other.npz"):
+        result = run("check", *files, "--network", name)
+        assert result.exit_code == 1
+        assert result.stdout.splitlines()[0] == f"refused {name}: {said}"
+    (proofs / "network.json").unlink()
+    result = run("check", "proofs", "--network", "other.npz")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[0] == f"refused other.npz: {said}"
 
 
 def test_a_certificate_that_audit_json_names_is_missing(proofs):
     (proofs / "stationary.json").unlink()
     result = run("check", "proofs")
     assert result.exit_code == 1
-    assert result.stdout.splitlines()[-1] == "refused proofs/stationary.json: is named in audit.json and is missing"
+    assert "refused proofs/stationary.json: is named in audit.json and is missing" in result.stdout.splitlines()
     (proofs / "audit.json").write_text("[]")
-    assert run("check", "proofs").exit_code == 0
+    result = run("check", "proofs")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[-1] == ("refused proofs/audit.json: is not the JSON object that isoptimal writes")
 
 
 def test_another_network_beside_the_certificates(proofs):
@@ -614,8 +643,13 @@ def test_check_of_bad_input(proofs, arguments, sentence):
 
 
 def test_check_of_a_file_beyond_the_bound(proofs, monkeypatch):
+    monkeypatch.setattr("verify.codec.MAX_SIZE", 10)
+    assert "problem.json is no problem that isoptimal wrote (is longer than 10 characters)" in refusal(
+        "check", "proofs"
+    )
     monkeypatch.setattr("verify.cli.checking.MAX_SIZE", 10)
-    assert "problem.json is larger than 10 bytes: isoptimal writes none so large" in refusal("check", "proofs")
+    files = [f"proofs/{name}.json" for name in ("problem", "network", "fits")]
+    assert "problem.json is larger than 10 bytes: isoptimal writes none so large" in refusal("check", *files)
 
 
 # ------------------------------------------------------------------------------------------------- regress, help

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import click
 
-from verify.certificate import AboutNetwork, Certificate
+from verify.certificate import AboutNetwork
 from verify.checker import Accepted, check, read_certificate
 from verify.cli.failures import debug_option
 from verify.cli.labels import two_classes
 from verify.codec import MAX_SIZE, load_json
 from verify.counts import count
 from verify.errors import CertificateError, InputError
+from verify.folder import Decision, Line, decide_folder
 from verify.input_files import read_bytes
 from verify.network import Network
 from verify.problem import Goal, Problem
@@ -43,6 +43,7 @@ Examples:
 @click.option("--target", metavar="NAME", help="The target column of --data when it is a CSV file.")
 @click.option("--classes", metavar="NEGATIVE,POSITIVE", help="The two labels of --data, as they were given to audit.")
 @click.option("--trust-pickle", is_flag=True, help="Load --network from a pickle, which runs the code that is in it.")
+@click.option("--bare", is_flag=True, help="DIR holds certificates without an audit.json: check these, with no table.")
 @debug_option
 def check_command(
     paths: tuple[str, ...],
@@ -51,84 +52,69 @@ def check_command(
     target: str | None,
     classes: str | None,
     trust_pickle: bool,
+    bare: bool,
 ) -> int:
-    """Check each certificate in a folder that isoptimal audit --certificates DIR wrote, or one certificate.
+    """Decide a folder that isoptimal audit --certificates DIR wrote, or check one certificate.
 
-    One line for each: accepted, with what is proved; or refused, with the place of the fault. Exit status 1 when one is
-    refused. NETWORK is - when the certificate speaks of no network.
+    One line for each certificate: accepted, with what it claims; or refused, with the place of the fault. Everything
+    that audit.json says is derived anew from the accepted ones, and the table of what is proved is printed; an entry
+    that they do not prove, and a file that is missing, changed or not listed, is one more refused line. Exit status 1
+    when there is one. NETWORK is - when the certificate speaks of no network.
 
     Certificates speak of the copies in problem.json and network.json; --data and --network make sure that these are
-    what your own files hold. With nothing installed: python -m verify.checker PROBLEM NETWORK CERTIFICATE.
+    what your own files hold. With nothing installed: python -m verify.checker DIR.
     """
-    if len(paths) not in (1, 3):
+    if len(paths) not in (1, 3) or (bare and len(paths) == 3):
         raise click.UsageError("Give one folder, or PROBLEM NETWORK CERTIFICATE", click.get_current_context())
-    problem_path, network_path, certificates = _files(paths)
-    problem = _problem(problem_path)
-    own = None if network_path is None else _network(network_path)
-    lines = chain(
-        _compared(problem, own, data, network, target, two_classes(classes), trust_pickle=trust_pickle),
-        (_checked(problem, own, path) for path in certificates),
-        _astray(Path(paths[0])) if len(paths) == 1 else (),
-    )
-    refused: set[str] = set()
-    for is_accepted, path, text in lines:
-        if path in refused:
-            continue
+    found = _one(paths) if len(paths) == 3 else _folder(Path(paths[0]), bare=bare)
+    problem = Problem.from_json(found.problem.to_json())
+    own = None if found.network is None else Network.from_json(found.network.to_json())
+    mine = _compared(problem, own, data, network, target, two_classes(classes), trust_pickle=trust_pickle)
+    is_whole = True
+    for is_accepted, path, text in chain(mine, ((line.is_accepted, line.file, line.text) for line in found.lines)):
         word = click.style("accepted", fg="green") if is_accepted else click.style("refused", fg="red")
         click.echo(f"{word} {path}: {text}")
-        refused |= set() if is_accepted else {path}
-    return int(bool(refused))
+        is_whole = is_whole and is_accepted
+    _print_table(found.table)
+    return int(not is_whole)
 
 
-def _files(paths: tuple[str, ...]) -> tuple[Path, Path | None, list[Path]]:
-    if len(paths) == 3:
-        if not Path(paths[2]).exists():
-            raise InputError(f"{paths[2]} does not exist: check the path")
-        return Path(paths[0]), None if paths[1] == "-" else Path(paths[1]), [Path(paths[2])]
-    folder = Path(paths[0])
-    if not folder.is_dir():
-        what = "is a file" if folder.exists() else "does not exist"
-        raise InputError(f"{folder} {what}: give a folder of certificates, or PROBLEM NETWORK CERTIFICATE")
-    problem, network = folder / "problem.json", folder / "network.json"
-    if not problem.is_file():
-        raise InputError(f"{folder} holds no problem.json: give a folder that isoptimal audit --certificates wrote")
-    certificates = [path for path in sorted(folder.glob("*.json")) if not _is_known(path.name)]
-    if not certificates:
-        raise InputError(f"{folder} holds no certificate: give a folder that isoptimal audit --certificates wrote")
-    return problem, network if network.is_file() else None, certificates
+def _folder(folder: Path, *, bare: bool) -> Decision:
+    found = decide_folder(folder, bare=bare)
+    found.lines = [replace(line, file=str(folder / line.file)) for line in found.lines]
+    return found
 
 
-def _is_known(name: str) -> bool:
-    """Files of an audit that are no certificates; every other one must be one, so that none is passed over."""
-    return name in ("problem.json", "network.json", "audit.json") or name.endswith((".subject.json", ".network.json"))
+def _one(paths: tuple[str, ...]) -> Decision:
+    for path in paths:
+        if path != "-" and not Path(path).exists():
+            raise InputError(f"{path} does not exist: check the path")
+    problem = _problem(Path(paths[0]))
+    network = None if paths[1] == "-" else _network(Path(paths[1]))
+    return Decision(problem, network, [_checked(problem, network, Path(paths[2]))])
 
 
-def _checked(problem: Problem, network: Network | None, path: Path) -> _Line:
+def _checked(problem: Problem, network: Network | None, path: Path) -> Line:
     try:
-        certificate = _certificate(path)
+        certificate = read_certificate(_text(_content(path)))
     except CertificateError as error:
-        return False, str(path), str(error)
+        return Line(False, str(path), str(error))
     except InputError as error:
-        return False, str(path), str(error).removeprefix(f"{path} ")
+        return Line(False, str(path), str(error).removeprefix(f"{path} "))
     result = check(problem, network if isinstance(certificate, AboutNetwork) else None, certificate)
     if isinstance(result, Accepted):
-        return True, str(path), result.certificate.claim
-    return False, str(path), f"{result.place}: {result.reason}"
+        return Line(True, str(path), result.certificate.claim)
+    return Line(False, str(path), f"{result.place}: {result.reason}")
 
 
-def _astray(folder: Path) -> Iterator[_Line]:
-    """The files that audit.json lists and that are missing or changed; an old one lists certificates without hashes."""
-    try:
-        audit = json.loads(read_bytes(folder / "audit.json"))
-        named = {Path(path).name: "" for finding in audit["findings"].values() for path in finding["certificates"]}
-        named |= {Path(name).name: str(sha256) for name, sha256 in audit.get("files", {}).items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return
-    for name, sha256 in named.items():
-        if not (folder / name).is_file():
-            yield False, str(folder / name), "is named in audit.json and is missing"
-        elif sha256 and sha256 != hashlib.sha256(_content(folder / name)).hexdigest():
-            yield False, str(folder / name), "is not the file that audit.json names: its SHA-256 differs"
+def _print_table(table: Sequence[tuple[str, str, str]]) -> None:
+    """The rows, aligned in columns as far as they are short."""
+    if table:
+        click.echo("\nwhat is proved")
+    first = max((len(row[0]) for row in table), default=0)
+    second = max((len(row[1]) for row in table[:5]), default=0)
+    for name, value, about in table:
+        click.echo(f" {name:<{first}}  {value:<{second}}  {about}".rstrip())
 
 
 # ------------------------------------------------------------------------------------------- the user's own files
@@ -150,8 +136,9 @@ def _compared(
     architecture = problem.architecture
     if network is not None:
         given = read(network, slope=str(architecture.slope), output_bias="neuron", trust_pickle=trust_pickle)
-        same = given.architecture == architecture and (own is None or own.sha256() == given.sha256())
-        yield same, network, "the network of the certificates" if same else "not the network of the certificates"
+        same = own is not None and own.sha256() == given.sha256()
+        why = "" if own is not None else ": they come with no network.json to compare it with"
+        yield same, network, "the network of the certificates" if same else f"not the network of the certificates{why}"
     if data is not None:
         points = read_data(data, target=target, as_stored=problem.goal is Goal.MIN_NORM, classes=classes)
         try:
@@ -189,10 +176,6 @@ def _network(path: Path) -> Network:
         return Network.from_json(load_json(_text(content)))
     except (CertificateError, InputError) as error:
         raise InputError(f"{path} is no network that isoptimal wrote ({error}): give the one in the folder") from error
-
-
-def _certificate(path: Path) -> Certificate:
-    return read_certificate(_text(_content(path)))
 
 
 def _content(path: Path) -> bytes:

@@ -1,0 +1,345 @@
+"""A folder of certificates, decided as a whole: what audit.json says is what its certificates prove, or it is refused.
+
+Each certificate is checked; then everything that audit.json says is derived anew from the accepted ones
+(`verify.derived`) and compared. Refused are: a certificate that proves nothing; a file that is missing, changed, not
+listed, or no regular file; an entry of audit.json that differs from what the certificates prove or that nothing proves;
+a question that is left open although a certificate answers it. Words and hints are named as not certified.
+
+Sound: every row of the table is proved, of the networks that it names, whoever wrote the folder. It says nothing about
+files outside: whether the problem is the user's is a comparison of hashes (`isoptimal check --data --network`).
+"""
+
+# Values of any type come in:
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from verify.answers import Question, Verdict, answers, distance, why_open
+from verify.certificate import AboutNetwork, Certificate
+from verify.checking import Accepted, check, read_certificate, read_text
+from verify.codec import load_json, reader
+from verify.derived import BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES, Material, certified, subject_file
+from verify.errors import CertificateError, InputError
+from verify.exact import value_text
+from verify.statement import Network, Problem
+
+AUDIT, PROBLEM, NETWORK = "audit.json", "problem.json", "network.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is said about a file: accepted with what it proves, or refused with the reason."""
+
+    is_accepted: bool
+    file: str
+    text: str
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a line has no truth value: ask `.is_accepted`")
+
+
+@dataclass(slots=True)
+class Decision:
+    """lines: one for each certificate and each fault.   table: what is proved; empty where there is no audit.json."""
+
+    problem: Problem
+    network: Network | None
+    lines: list[Line] = field(default_factory=list[Line])
+    table: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether nothing was refused."""
+        return all(line.is_accepted for line in self.lines)
+
+    def refuse(self, file: str, text: str) -> None:
+        """Add a fault."""
+        self.lines.append(Line(False, file, text))
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a decision has no truth value: ask `.is_accepted`")
+
+
+def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
+    """Decide a folder that an audit wrote; with `bare`, certificates beside problem.json and network.json only.
+
+    A folder without audit.json is refused unless it is said to be bare: then no table is made. Raises InputError for a
+    folder without a readable problem and at least one certificate.
+    """
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise InputError(f"{folder} {what}: give a folder of certificates, or PROBLEM NETWORK CERTIFICATE")
+    entries = sorted(folder.iterdir())
+    if not (folder / PROBLEM).is_file():
+        raise InputError(f"{folder} holds no problem.json: give a folder that isoptimal audit --certificates wrote")
+    problem = _record(Problem, folder / PROBLEM, "problem")
+    network = _record(Network, folder / NETWORK, "network") if (folder / NETWORK).is_file() else None
+    names = [path.name for path in entries if path.suffix == ".json" and not is_known(path.name) and path.is_file()]
+    if not names:
+        raise InputError(f"{folder} holds no certificate: give a folder that isoptimal audit --certificates wrote")
+    found = Decision(problem, network)
+    certificates = _certificates(found, folder, names)
+    for path in entries:
+        if not path.is_file():
+            found.refuse(path.name, "is no regular file, and isoptimal writes no other")
+    if bare:
+        for path in entries:
+            if path.is_file() and path.name not in (PROBLEM, NETWORK, *names):
+                found.refuse(path.name, "is no certificate, and is not looked at in a bare folder")
+        return found
+    audit = _audit(found, folder)
+    if audit is not None:
+        _compare_files(found, folder, entries, audit)
+        _compare_answers(found, folder, certificates, audit)
+    return found
+
+
+def is_known(name: str) -> bool:
+    """Files of an audit that are no certificates; every other one must be one, so that none is passed over."""
+    return name in (PROBLEM, NETWORK, AUDIT) or name.endswith((".subject.json", ".network.json"))
+
+
+def _record(kind: type[Any], path: Path, what: str) -> Any:
+    try:
+        return reader(kind)(load_json(read_text(path)))
+    except (CertificateError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no {what} that isoptimal wrote ({error}): give the one in the folder") from error
+
+
+def _certificates(found: Decision, folder: Path, names: Sequence[str]) -> dict[str, Certificate]:
+    """The accepted certificates by file name, with a line for each."""
+    accepted: dict[str, Certificate] = {}
+    for name in names:
+        try:
+            certificate = read_certificate(read_text(folder / name))
+        except (InputError, CertificateError, UnicodeDecodeError) as error:
+            found.refuse(name, f"cannot be read: {error}")
+            continue
+        given = found.network if isinstance(certificate, AboutNetwork) else None
+        result = check(found.problem, given, certificate)
+        if isinstance(result, Accepted):
+            accepted[name] = certificate
+            found.lines.append(Line(True, name, certificate.claim))
+        else:
+            found.refuse(name, f"{result.place}: {result.reason}")
+    return accepted
+
+
+def _audit(found: Decision, folder: Path) -> dict[str, Any] | None:
+    path = folder / AUDIT
+    if not path.is_file():
+        found.refuse(AUDIT, "is missing: nothing says what these certificates are meant to answer, so no table is made")
+        return None
+    try:
+        value = load_json(read_text(path), allow_floats=True)
+    except (InputError, CertificateError, UnicodeDecodeError) as error:
+        found.refuse(AUDIT, f"cannot be read: {error}")
+        return None
+    if not isinstance(value, dict):
+        found.refuse(AUDIT, "is not the JSON object that isoptimal writes")
+        return None
+    return cast("dict[str, Any]", value)
+
+
+def _compare_files(found: Decision, folder: Path, entries: Sequence[Path], audit: Mapping[str, Any]) -> None:
+    """The files that are there must be those that are listed, with the content that is listed."""
+    listed = audit.get("files")
+    if not isinstance(listed, dict) or not all(isinstance(sha256, str) for sha256 in listed.values()):
+        found.refuse(AUDIT, "lists no files with their SHA-256: write it anew with isoptimal audit --certificates")
+        return
+    there = {path.name for path in entries if path.is_file()} - {AUDIT}
+    for name in sorted(there - listed.keys()):
+        found.refuse(name, "is not listed in audit.json")
+    for name, sha256 in cast("dict[str, str]", listed).items():
+        if name not in there:
+            found.refuse(name, "is named in audit.json and is missing")
+        elif sha256 != _sha256(folder / name):
+            found.refuse(name, "is not the file that audit.json names: its SHA-256 differs")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _compare_answers(
+    found: Decision, folder: Path, certificates: Mapping[str, Certificate], audit: Mapping[str, Any]
+) -> None:
+    """Everything else that audit.json says must be what the certificates prove."""
+    if found.network is None:
+        found.refuse(NETWORK, "is missing: audit.json speaks of a network")
+        return
+    tolerances = [_tolerance(found, audit, key) for key in ("tolerance", "stationary_tolerance")]
+    listed = {question: _names(found, audit, question, certificates) for question in Question}
+    material = Material(
+        problem=found.problem,
+        network=found.network,
+        certificates=certificates,
+        listed=listed,
+        witnesses=_witnesses(found, folder),
+        tolerance=tolerances[0],
+        stationary_tolerance=tolerances[1],
+    )
+    try:
+        proved = certified(material)
+    except CertificateError as error:
+        found.refuse(error.place.removesuffix(".witness"), error.reason)
+        proved = certified(replace(material, witnesses={}))
+    proved = json.loads(json.dumps(proved))
+    if audit.get("symbolic") is None and not proved["symbolic"]["certificates"]:
+        proved["symbolic"] = None
+    for place, text in _differences(audit, proved):
+        found.refuse(AUDIT, f"{place} {text}")
+    _compare_uses(found, material)
+    _compare_subjects(found, folder, proved)
+    found.table += _table(proved)
+
+
+def _tolerance(found: Decision, audit: Mapping[str, Any], key: str) -> Fraction:
+    """A tolerance is part of the question: it is taken as it is given, and the answers must hold for it."""
+    try:
+        tolerance: Fraction = reader(Fraction)(audit.get(key))
+    except CertificateError as error:
+        found.refuse(AUDIT, f"{key} {error.reason}")
+        return Fraction(0)
+    if tolerance < 0:
+        found.refuse(AUDIT, f"{key} must be at least 0")
+    return abs(tolerance)
+
+
+def _names(
+    found: Decision, audit: Mapping[str, Any], question: Question, certificates: Mapping[str, Certificate]
+) -> list[str]:
+    """The accepted certificates that audit.json lists for a question; each must say something about it."""
+    place = f"findings.{question.value}.certificates"
+    entries: object = audit.get("findings")
+    for key in (question.value, "certificates"):
+        entries = cast("dict[str, object]", entries).get(key) if isinstance(entries, dict) else None
+    if not isinstance(entries, list):
+        found.refuse(AUDIT, f"{place} is no list of files")
+        return []
+    names: list[str] = []
+    for name in cast("list[object]", entries):
+        proof = certificates.get(name) if isinstance(name, str) else None
+        if not isinstance(name, str) or proof is None or name in names:
+            found.refuse(AUDIT, f"{place} names {name!r:.60}, which is no certificate here that was accepted")
+        elif found.network is None or question not in answers(found.problem, found.network, proof):
+            found.refuse(name, f"is listed in {place}: {why_open(question, proof, None, Fraction(0))}")
+        else:
+            names.append(name)
+    return names
+
+
+def _witnesses(found: Decision, folder: Path) -> dict[str, Network]:
+    witnesses: dict[str, Network] = {}
+    for key, name in WITNESSES.items():
+        if (folder / name).is_file():
+            try:
+                witnesses[key] = _record(Network, folder / name, "network")
+            except InputError as error:
+                found.refuse(name, str(error))
+    return witnesses
+
+
+def _differences(audit: Mapping[str, Any], proved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(place, what is wrong there) for every entry that is not what is proved, is missing, or is proved by nothing."""
+    rest = {key: value for key, value in audit.items() if key not in UNCERTIFIED[""] | {"files"}}
+    findings, symbolic = rest.get("findings"), rest.get("symbolic")
+    if isinstance(findings, dict):
+        rest["findings"] = {name: _without(entry, "findings") for name, entry in findings.items()}
+    rest["symbolic"] = _without(symbolic, "symbolic")
+    yield from _compared("", rest, proved)
+
+
+def _without(entry: Any, part: str) -> Any:
+    """The entry without words and hints."""
+    return {k: v for k, v in entry.items() if k not in UNCERTIFIED[part]} if isinstance(entry, dict) else entry
+
+
+def _compared(place: str, said: Any, proved: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(said, dict) and isinstance(proved, dict):
+        for key in [*proved, *(key for key in said if key not in proved)]:
+            here = f"{place}.{key}" if place else key
+            if key not in said:
+                yield here, f"is missing; the certificates prove {_shown(proved[key])}"
+            elif key not in proved:
+                yield here, f"is {_shown(said[key])}, which nothing here proves"
+            else:
+                yield from _compared(here, said[key], proved[key])
+    elif json.dumps(said, sort_keys=True) != json.dumps(proved, sort_keys=True):
+        yield place, f"is {_shown(said)}, and the certificates prove {_shown(proved)}"
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _compare_uses(found: Decision, material: Material) -> None:
+    """Every certificate is of use, under the name of its kind, and no question is open that one of them answers."""
+    used = {name for names in material.listed.values() for name in names}
+    for name, kind in {**BOUNDS, **SYMBOLIC}.items():
+        if name in material.certificates and not isinstance(material.certificates[name], kind):
+            found.refuse(name, f"is no certificate of kind {kind.KIND}")
+    for name in material.certificates.keys() - used - BOUNDS.keys() - SYMBOLIC.keys():
+        found.refuse(name, "answers no question in audit.json")
+    for question, names in material.listed.items():
+        for name in used if not names else ():
+            proof = material.certificates[name]
+            answer = answers(material.problem, material.network, proof).get(question)
+            is_answer = answer is not None and answer.within(material.within(question)) is not Verdict.UNDECIDED
+            if is_answer and not distance(proof):
+                found.refuse(AUDIT, f"findings.{question.value} is open, and {name} answers it")
+
+
+def _compare_subjects(found: Decision, folder: Path, proved: Mapping[str, Any]) -> None:
+    """The network that an answer is about is written down as the certificate has it."""
+    for question in Question:
+        name, sha256 = subject_file(question), proved["findings"][question.value]["subject_sha256"]
+        if not (folder / name).is_file():
+            if sha256 is not None:
+                found.refuse(name, "is missing: the answer is about another network than the given one")
+            continue
+        try:
+            other: Network = _record(Network, folder / name, "network")
+        except InputError as error:
+            found.refuse(name, str(error))
+            continue
+        if other.sha256() != sha256:
+            found.refuse(name, "is not the network that the certificate speaks of")
+
+
+def _table(proved: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """(question or quantity, verdict or value, about what), all of it proved."""
+    for name, finding in proved["findings"].items():
+        within = "" if finding["within"] == "0" else f"within {_short(finding['within'])}"
+        about = "the network"
+        if finding["verdict"] == "undecided":
+            about = ""
+        elif finding["distance"] != "0":
+            about = f"another network, at most {_short(finding['distance'])} of the norm away"
+        yield name, finding["verdict"], ", ".join(filter(None, (within, about, *finding["certificates"])))
+    yield "objective", _short(proved["objective"]), ""
+    for name in ("bracket", "excess"):
+        ends = proved[name]
+        yield name, "not known" if ends is None else " to ".join(map(_short, ends)), ""
+    if proved["infeasible"]:
+        yield "infeasible", "proved", "no network of any width fits"
+    for key in WITNESSES:
+        if proved[key] is not None:
+            yield key, _short(proved[key]["objective"]), f"{proved[key]['neurons']} neurons, {proved[key]['file']}"
+    if proved["symbolic"] is not None and proved["symbolic"]["exact"] is not None:
+        yield "closed form", proved["symbolic"]["exact"], "the exact value of the best objective"
+    words = [*UNCERTIFIED[""], *(f"findings.*.{key}" for key in UNCERTIFIED["findings"])]
+    words += [f"symbolic.{key}" for key in UNCERTIFIED["symbolic"]] if proved["symbolic"] is not None else []
+    yield "not certified", ", ".join(sorted(words)), "words, and what floats found"
+
+
+def _short(text: str | None) -> str:
+    return "not known" if text is None else value_text(Fraction(text))
