@@ -393,8 +393,9 @@ def certified_bracket(
 
 
 def _tolerance(value: float | Fraction, name: str) -> Fraction:
+    """The tolerance, exactly; a double means the decimal that it prints, as on the command line."""
     try:
-        tolerance = Fraction(value)
+        tolerance = Fraction(repr(float(value)) if isinstance(value, float) else value)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} is {value!r:.60}; give a number of at least 0, such as 1e-6") from None
     if not 0 <= tolerance <= MOST_TOLERANCE:

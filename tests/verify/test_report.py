@@ -312,7 +312,7 @@ def test_wide_and_one_sided_brackets(tie):
     exact = replace(tie, bracket=(Fraction(32, 17), Fraction(32, 17)))
     assert numbers(exact)["best possible"] == "32/17 (about 1.882353), over networks of any width"
     zero = replace(tie, bracket=(Fraction(0), Fraction(8, 5)), excess=None)
-    assert numbers(zero)["best possible"] == "at most 1.6; no lower bound is proved yet"
+    assert numbers(zero)["best possible"] == "at most 1.6; no lower bound above 0 is proved"
     assert numbers(zero)["excess"] == "at least 25 % above the best possible, not within 1e-6"
     one_sided = replace(tie, bracket=None, excess=None)
     upper = [bound for bound in tie.bounds if not hasattr(bound, "trees")]

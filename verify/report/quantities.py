@@ -47,7 +47,7 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         ends = enclosure(lower, upper) if upper < 2 * lower else (at_least(lower, 4), at_most(upper, 4))
         yield "best possible", f"{' … '.join(ends)}, {over}"
     elif upper is not None:
-        yield "best possible", f"at most {at_most(upper)}; no lower bound is proved yet"
+        yield "best possible", f"at most {at_most(upper)}; no lower bound above 0 is proved"
     elif lower:
         yield "best possible", f"at least {at_least(lower)}; no network that fits is known yet"
     if audit.excess is not None:

@@ -39,8 +39,8 @@ def statement(audit: Audited, finding: Finding) -> str:
             return _near(audit.problem, finding, proof)
         case NotStationary() as proof if finding is audit.stationary:
             return _not_stationary(audit.problem, finding, proof)
-        case NotStationary() as proof:
-            return "it is not stationary" if proof.epsilon else "it is not stationary, exactly asked"
+        case NotStationary():
+            return f"it is not {'exactly ' if _held(audit.stationary) else ''}stationary"
         case BetterNetwork() as proof:
             return _better(audit, finding, proof)
         case OptimalWithin() as proof:
