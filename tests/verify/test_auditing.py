@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -755,3 +756,39 @@ def test_a_bracket_without_a_network():
         assert lower**2 <= Fraction(64, 17) <= upper**2
         assert upper <= lower * (1 + Fraction(1, 10**4))
     assert certified_bracket(problem, time_limit=0).status == "time"
+
+
+def test_an_optimum_written_with_seventeen_digits_is_stationary_up_to_its_rounding(tmp_path):
+    """Exact input is judged exactly; what the conditions hold up to is proved beside, and stays in the folder."""
+    size = Fraction("0.70710678118654752")
+    network = Network.two_layer([[size, -size]], [1])
+    result = audit(network, Dataset([[1, -1]], [1]))
+    exact, held = result.stationary.certificates
+    assert (result.stationary.verdict, exact.epsilon, exact.delta) == (Verdict.REFUTED, 0, 0)
+    assert 0 < held.epsilon < Fraction(1, 10**13)
+    assert result.stationary.reason.endswith("; the KKT conditions hold up to ε = 8.1e-15, δ = 0")
+    assert result.global_any_width.verdict is Verdict.PROVED
+    assert {"stationary.json", "stationary-approximate.json"} <= set(result.save(tmp_path))
+    far = audit(Network.two_layer([[1, 0]], [1]), Dataset([[1, 1]], [1]))
+    assert [certificate.KIND for certificate in far.stationary.certificates] == ["not-stationary"]
+
+
+def test_an_audit_is_done_only_when_the_bracket_is_as_narrow_as_asked():
+    network, data = Network.two_layer([[1, 0], [0, -1]], [1, 1]), Dataset([[1, 1], [0, -1]], [1, 1])
+    assert audit(network, data).status == "done"
+    sharp = audit(network, data, tol=0)
+    assert sharp.bracket[0] < sharp.bracket[1]
+    assert re.fullmatch(r"stalled \(the bracket is \S+e-1\d wide \(relative\), and 0 was asked\)", sharp.status)
+    assert audit(Network.two_layer([[1]], [1]), Dataset([[1]], [1]), tol=0).status == "done"
+    constant = audit(Network.two_layer([[1]], [1], b=[1]), Dataset([[1], [2]], [1, 1]), bias="free")
+    assert constant.status == "stalled (the lower end of the bracket is 0, and the upper one is not)"
+    layers = [Layer(inputs=1, outputs=1, slope=Fraction(0)), Layer(inputs=1, outputs=1, slope=Fraction(0))]
+    deep = Network(Architecture((*layers, Layer(inputs=1, outputs=1, slope=None))), ([1], [1], [1]))
+    undecided_ = audit(deep, Dataset([[1]], [1]))
+    assert undecided_.status == f"stalled ({undecided_.stationary.reason})"
+    assert str(undecided_.status) in json.dumps(undecided_.to_json(), ensure_ascii=False)
+
+
+def test_a_tolerance_is_the_decimal_that_it_prints():
+    network, data = Network.two_layer([[1]], [1]), Dataset([[1]], [1])
+    assert audit(network, data, tol=0.1).tolerance == Fraction(1, 10)

@@ -114,6 +114,33 @@ def test_the_angle_by_which_a_neuron_has_to_turn(y, goal):
     assert diagnosed(Network.two_layer([[1, 0]], [y]), [[1, 0]], [y], goal=goal).neurons.turn_hints == ()
 
 
+XOR, XOR_LABELS = [[0, 0], [0, 1], [1, 0], [1, 1]], [-1, 1, 1, -1]
+
+
+def test_nothing_has_to_turn_near_the_optimum_of_xor_with_biases():
+    """The kink at the origin is that of a bias of 0, which has no size to be compared with there."""
+    a, b = 33.5722354, 37.1557161
+    W, v = [[a, a], [b, -b], [-b, b], [-a, -a]], [-58.1488175, 52.54611762, 52.54611762, -58.1488175]
+    near = Network.two_layer(W, v, b=[-a, 2.6e-15, -1.7e-15, a])
+    assert diagnosed(near, XOR, XOR_LABELS, bias=Bias.PENALISED).neurons.turn_hints == ()
+
+
+def test_multipliers_at_kinks_have_the_signs_that_suit_the_network_best():
+    """XOR without biases, min-norm: all four points are at kinks, two of them with multipliers of either sign."""
+    size = 2**-0.25
+    network = Network.two_layer([[size, -size], [-size, size]], [2**0.25, 2**0.25])
+    targets = outputs(pose(network, Dataset(XOR, [0] * 4), goal=Goal.MIN_NORM), network)
+    assert diagnosed(network, XOR, targets, goal=Goal.MIN_NORM).neurons.turn_hints == ()
+
+
+def test_a_point_where_no_neuron_is_active_is_not_called_wrong_by_zero():
+    off, cancelled = [[1, 0]], [[1, 0], [1, 0]]
+    (said_, *_) = said(audit(Network.two_layer(off, [1]), Dataset([[-1, 0]], [1])))
+    assert said_ == "no neuron is active at point 0, so that f(x) = 0 there"
+    (said_, *_) = said(audit(Network.two_layer(cancelled, [1, -1]), Dataset([[1, 0]], [1])))
+    assert said_ == "what the neurons give at point 0 cancels: f(x) = 0 there"
+
+
 def test_a_kkt_point_that_needs_its_kinks_has_nothing_to_turn():
     tie = Network.two_layer([[1, 0], [0, -1]], [1, 1])
     assert diagnosed(tie, [[1, 1], [0, -1]], [1, 1]).neurons.turn_hints == ()

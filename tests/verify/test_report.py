@@ -21,6 +21,7 @@ from verify.network import Architecture, Layer, Network
 from verify.problem import Dataset
 from verify.readers.cases import read_case
 from verify.report import as_html, as_text, render
+from verify.report.path import _vanishes
 from verify.report.quantities import excess_text
 from verify.report.wording import wording
 
@@ -138,6 +139,14 @@ def test_infeasible_problems_are_named(X, y, why):
     assert numbers(result)["best possible"] == f"none: no network of any width fits the data: {why}"
     assert "excess" not in numbers(result)
     assert "this network" not in numbers(result)
+
+
+def test_infeasible_problems_with_masks():
+    masked = audit(Network.two_layer([[1, 0], [2, 0]], [1, 1], b=[0, 0], masks=[[0], [0]]), ([[0, 5], [1, 1]], [1, 1]))
+    assert numbers(masked)["best possible"] == (
+        "none: no network of any width with these masks fits the data: every network with these masks is 0 at point 0 "
+        "(counting from 0): no neuron sees a coordinate that is not 0 there"
+    )
 
 
 def test_infeasible_without_its_certificate(tie):
@@ -485,3 +494,22 @@ def test_the_descent_path_of_a_zero_neuron_and_of_targets():
     )
     assert "v1 = −√‖u1‖" in numbers(targets)["descent path"]
     assert "falls from 4 to" in numbers(targets)["descent path"]
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "vanishes"),
+    [
+        ([1], [-1], True), ([1, 2], [-2, -4], True), ([0], [0], True), ([1], [Fraction(-1, 2)], False),
+        ([1, 1], [-2, -1], False), ([0], [1], False), ([1], [0], False),
+    ],
+)  # fmt: skip
+def test_where_the_formula_of_the_descent_would_divide_by_zero(start, step, vanishes):
+    assert _vanishes([Fraction(a) for a in start], [Fraction(d) for d in step]) is vanishes
+
+
+def test_the_descent_path_says_what_stands_for_a_constant(tie, monkeypatch):
+    assert "where ‖u‖ is 0" not in numbers(tie)["descent path"]
+    monkeypatch.setattr("verify.report.path._vanishes", lambda *_: True)
+    assert numbers(tie)["descent path"].endswith(
+        "; where ‖u‖ is 0, v is small instead, and the objective is as near to this as v is to 0"
+    )
