@@ -16,6 +16,7 @@ from verify.certificate import Certificate, NotStationary, Stationary
 from verify.derived import BOUNDS, WITNESSES, Material, certified, decimal, subject_file
 from verify.finding import Finding
 from verify.network import Network
+from verify.output_files import replace_folder
 from verify.problem import Problem
 
 if TYPE_CHECKING:
@@ -156,18 +157,14 @@ class Audit:
         it, and lists them under "files" with their SHA-256, so that a check notices when one is missing or was changed.
         """
         target = a_path(folder, "folder")
-        target.mkdir(parents=True, exist_ok=True)
-        for entry in target.iterdir():
-            if AUDIT_FILE.fullmatch(entry.name):
-                entry.unlink()
+        contents: dict[str, bytes] = {}
         paths: dict[str, str] = {}
         hashes: dict[str, str] = {}
 
         def write(name: str, value: object) -> None:
             content = json.dumps(value, sort_keys=True, separators=(",", ":")).encode() + b"\n"
-            place = target / name
-            place.write_bytes(content)
-            paths[name], hashes[name] = str(place), hashlib.sha256(content).hexdigest()
+            contents[name] = content
+            paths[name], hashes[name] = str(target / name), hashlib.sha256(content).hexdigest()
 
         write("problem.json", self.problem.to_json())
         write("network.json", self.network.to_json())
@@ -180,7 +177,8 @@ class Audit:
             if witness is not None:
                 write(f"{name}.network.json", witness.to_json())
         listed = self.to_json({name: name for name in paths}) | {"files": hashes}
-        (target / "audit.json").write_text(json.dumps(listed, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        contents["audit.json"] = (json.dumps(listed, indent=2, ensure_ascii=False) + "\n").encode("utf-8")
+        replace_folder(target, contents, lambda name: AUDIT_FILE.fullmatch(name) is not None, "audit.json")
         return paths
 
     def _repr_html_(self) -> str:

@@ -437,9 +437,9 @@ def test_an_earlier_audit_is_replaced_and_nothing_else(folder):
 
 def test_a_disk_that_is_full_after_the_work(folder, monkeypatch):
     def full(*_, **__):
-        raise OSError(28, "No space left on device", "out.json")
+        raise OSError(28, "No space left on device", "another name")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     result = run("audit", "net.npz", "data.npz", "--json", "out.json")
     assert result.exit_code == 2
     assert result.stderr == "isoptimal: out.json cannot be written (No space left on device)\n"

@@ -8,6 +8,7 @@ from pathlib import Path
 from verify.claims.records import Instance
 from verify.corpus.case_files import case_text, find, read_strictly
 from verify.corpus.case_values import case_value
+from verify.output_files import write_bytes
 
 __all__ = ["as_case", "read_instance", "write_case"]
 
@@ -32,9 +33,8 @@ def write_case(
     plain = "".join(c if c.isascii() and c.isalnum() else " " for c in name.lower())
     slug = "-".join(plain.split()) or "case"
     file = place / f"{slug}.json"
-    file.write_text(
-        as_case(instance, comment=comment, source=source, flags=flags), encoding="utf-8", errors="backslashreplace"
-    )
+    text = as_case(instance, comment=comment, source=source, flags=flags)
+    write_bytes(file, text.encode("utf-8", "backslashreplace"))
     return file
 
 

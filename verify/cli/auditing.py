@@ -17,6 +17,7 @@ from verify.cli.numbers import Number
 from verify.cli.places import check_file, check_folder, check_picture
 from verify.cli.printing import print_report
 from verify.errors import InputError
+from verify.output_files import write_text
 
 if TYPE_CHECKING:
     from verify.audits import Audit
@@ -279,7 +280,7 @@ def _write_json(value: object, path: str) -> None:
     if path == "-":
         click.echo(json.dumps(value, indent=2))
     else:
-        Path(path).write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def _status(result: Audit, require: str | None, near: Fraction) -> int:

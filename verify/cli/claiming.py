@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +14,7 @@ from verify.cli.numbers import Amount
 from verify.cli.places import check_case_folder, check_file
 from verify.cli.progress import shown_claims
 from verify.errors import InputError
+from verify.output_files import write_text
 
 if TYPE_CHECKING:
     from verify.claims import Claim, Run
@@ -156,6 +156,6 @@ def _write(file: str, results: Sequence[Run], examples: int, seed: int) -> None:
         click.echo(text, nl=False)
         return
     try:
-        Path(file).write_text(text, encoding="utf-8")
+        write_text(file, text)
     except OSError as error:
         raise InputError(f"{file} cannot be written ({error.strerror})") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.places import check_file
 from verify.counts import count
 from verify.errors import InputError
+from verify.output_files import write_bytes
 
 if TYPE_CHECKING:
     from solvers.paper_data import Generator
@@ -76,7 +78,9 @@ def _command(generator: Generator) -> click.Command:
             made = generator.make(**{name: value for name, value in values.items() if value is not None})
         except ValueError as error:
             raise InputError(f"{generator.name}: {error}") from error
-        np.savez(out, X=made.inputs, y=made.targets)
+        content = io.BytesIO()
+        np.savez(content, X=made.inputs, y=made.targets)
+        write_bytes(out, content.getvalue())
         n, d = made.inputs.shape
         known = "".join(f"; {name} {_shown(value)}" for name, value in made.about.items() if value.size <= 4)
         click.echo(f"{out}: {count(n, 'point')} in dimension {d}{known}")

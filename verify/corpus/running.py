@@ -13,6 +13,7 @@ from verify.corpus.rejected import rejection_fault
 from verify.corpus.stored import stored_differences, write_certificates
 from verify.counts import count
 from verify.errors import InputError
+from verify.output_files import write_text
 from verify.readers.cases import Case
 
 __all__ = ["regress", "store"]
@@ -91,7 +92,7 @@ def _add(source: Path, root: Path, echo: Echo) -> int:
     if found is not None and not lines:
         try:
             write_certificates(folder / "certificates", found)
-            (folder / "case.json").write_text(case_text(with_decided(value, found)), encoding="utf-8")
+            write_text(folder / "case.json", case_text(with_decided(value, found)))
         except OSError as error:
             raise InputError(f"{folder} cannot be written ({error.strerror}): give a folder that can") from error
     _report(_name(folder, root), f"added, {outcome_text(found)}", lines, echo)

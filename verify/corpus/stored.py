@@ -19,6 +19,7 @@ from verify.checker import Accepted, check, read_certificate
 from verify.codec import load_json
 from verify.corpus.deciding import TOLERANCE, Difference, bracket_text, is_inside
 from verify.network import Network
+from verify.output_files import replace_folder
 from verify.problem import objective
 from verify.readers.cases import Bracket, Case
 
@@ -122,8 +123,5 @@ def write_certificates(folder: Path, found: Audit) -> None:
         if isinstance(certificate, BetterNetwork):
             name = f"{name}-{certificate.scope}"
         texts[name] = text
-    folder.mkdir(parents=True, exist_ok=True)
-    for stale in folder.glob("*.json"):
-        stale.unlink()
-    for name, text in texts.items():
-        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    contents = {f"{name}.json": (text + "\n").encode("utf-8") for name, text in texts.items()}
+    replace_folder(folder, contents, lambda name: name.endswith(".json"), "problem.json")

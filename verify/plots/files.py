@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.errors import InputError
+from verify.output_files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,6 +41,6 @@ def write(figure: Figure, path: Path, *, dpi: int = _DPI) -> None:
     """Write the figure; InputError when that is not possible."""
     content = image(figure, path.suffix.lower().removeprefix("."), dpi=dpi)
     try:
-        path.write_bytes(content)
+        write_bytes(path, content)
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror or error}): check the folder") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from verify.errors import InputError
+from verify.output_files import write_bytes, write_text
 from verify.reproduce.figures import figure, names
 from verify.reproduce.spec import Check, Figure, Numbers, Size, Values, plain
 
@@ -111,8 +113,10 @@ def _write(found: Figure, size: Size, numbers: Numbers, checks: tuple[Check, ...
         "values": numbers.values,
     }
     numbers_file, text_file = Path(f"{base}.npz"), Path(f"{base}.json")
-    np.savez_compressed(numbers_file, **numbers.arrays)  # pyright: ignore[reportArgumentType]
-    text_file.write_text(json.dumps(plain(record), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    content = io.BytesIO()
+    np.savez_compressed(content, **numbers.arrays)  # pyright: ignore[reportArgumentType]
+    write_bytes(numbers_file, content.getvalue())
+    write_text(text_file, json.dumps(plain(record), indent=1, ensure_ascii=False) + "\n")
     drawn = found.draw(numbers)
     pictures = [Path(f"{base}.{kind}") for kind in KINDS]
     for path in pictures:

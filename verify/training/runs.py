@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -13,6 +14,7 @@ import numpy as np
 from verify.counts import count
 from verify.errors import InputError
 from verify.network import Architecture, Network
+from verify.output_files import write_bytes, write_text
 from verify.problem import Dataset
 
 if TYPE_CHECKING:
@@ -79,9 +81,11 @@ class TrainingRun:
         file = Path(fspath(path))
         check_savable(self.network.architecture, file)
         if file.suffix.lower() == ".npz":
-            np.savez(file, **_arrays(self.network))
+            content = io.BytesIO()
+            np.savez(content, **_arrays(self.network))
+            write_bytes(file, content.getvalue())
         else:
-            file.write_text(self.network.canonical_text() + "\n", encoding="utf-8")
+            write_text(file, self.network.canonical_text() + "\n")
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture of the way: loss, margin, norm, pattern; written to `path` (.png, .pdf, .svg) when one is given."""
