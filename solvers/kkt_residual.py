@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from solvers.clock import TimeIsUpError, poll, seconds_left
 from solvers.nonnegative import nonnegative_least_squares
 
-__all__ = ["KktFit", "LocalModel", "fit_multipliers"]
+__all__ = ["KktFit", "LocalModel", "fit_multipliers", "no_multipliers"]
 
 Array = NDArray[np.float64]
 FIRST_COLUMNS = 200
@@ -152,6 +152,12 @@ def _shortened(matrix: Array, goal: Array) -> tuple[Array, Array]:
         raise TimeIsUpError
     triangle = np.asarray(np.linalg.qr(np.column_stack([matrix, goal]), mode="r"))
     return triangle[:, :-1], triangle[:, -1]
+
+
+def no_multipliers(model: LocalModel) -> KktFit:
+    """The fit where no constraint is active."""
+    residual = model.parameters()
+    return KktFit(np.zeros(len(model.rows)), {}, residual, float(np.linalg.norm(residual)), 0.0, 0.0, ())
 
 
 class _Pool:

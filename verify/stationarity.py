@@ -6,6 +6,8 @@ outputs:
     epsilon = ||theta - sum lambda_i h_i|| / sqrt N,      delta = sum lambda_i (q_i - m) / N,      lambda_i >= 0
 
 with slopes in [a, 1] at kinks; both are 0 exactly at KKT points and do not change when theta is rescaled (depth 2).
+With a fit tolerance eps > 0 each point has two constraints, q_i = f(x_i) >= y_i - eps and q_(n+i) = -f(x_i) >= -y_i -
+eps, and what q_i has above its limit takes the place of q_i - m.
 The floats of `solvers.kkt_residual` are guesses; the checker decides on their rational forms.
 
 Source: arXiv:1906.05890v4, section 2; arXiv:2110.02732, Theorem 2.1; MATHEMATICS.md, section 2.
@@ -31,7 +33,7 @@ from verify.exact import dot, sqrt_upper, squared_norm
 from verify.exact_networks import distance, float_near, float_rows, float_weights, network_with, norms, reaches
 from verify.exactify import ceil_dyadic, dyadic, solve_by_few, solve_exactly
 from verify.network import Network
-from verify.problem import Goal, Problem, half_squared_norm, outputs
+from verify.problem import Goal, Problem, half_squared_norm, objective, outputs
 from verify.proposal import Proposal, certified
 from verify.simplified import without_copies
 from verify.statement import Rows, pattern
@@ -62,12 +64,17 @@ MAX_BRANCHES = 10
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A network with its exact pattern and margins, and its float model."""
+    """A network with its exact pattern, and its float model.
+
+    factors: what turns outputs into q_i.   slacks: how far each constraint is from being active, 0 for interpolation.
+    Constraint i is one of point i, or i - n.
+    """
 
     network: Network
     given: Network
     moved: Fraction
-    values: tuple[Fraction, ...]
+    factors: tuple[Fraction, ...]
+    slacks: tuple[Fraction, ...]
     kinks: tuple[tuple[int, int], ...]
     model: LocalModel
 
@@ -149,23 +156,21 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
     from solvers.kkt_residual import LocalModel
 
     signs = pattern(problem, network)
-    values = outputs(problem, network)
-    margin = problem.goal is Goal.MAX_MARGIN
-    if margin:
-        values = [value * y for value, y in zip(values, problem.data.targets, strict=True)]
     norm = 2 * half_squared_norm(problem, network)
     if norm <= 0:
         return None
-    least = min(values)
+    factors, slacks = _constraints(problem, network)
     weights, allowed = float_weights(network)
     counted = np.zeros(weights.shape[1], bool)
     counted[list(problem.norm_columns)] = True
     slope = problem.architecture.slope
-    grid = np.array(signs, dtype=np.int8)
+    grid, rows = np.array(signs, dtype=np.int8), float_rows(problem)
+    if len(factors) > len(rows):
+        grid, rows = np.hstack([grid, grid]), np.vstack([rows, rows])
     try:
         model = LocalModel(
-            rows=float_rows(problem),
-            signs=np.array([float_near(y) for y in problem.data.targets]) if margin else np.ones(len(values)),
+            rows=rows,
+            signs=np.array([float_near(factor) for factor in factors]),
             slope=float(slope),
             weights=weights,
             outgoing=np.array([float_near(value) for value in network.output_weights]),
@@ -173,7 +178,7 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
             kink=(grid == 0) & (slope < 1),
             counted=counted,
             allowed=allowed,
-            slacks=np.array([float(value - least) for value in values]) if margin else np.zeros(len(values)),
+            slacks=np.array([float_near(slack) for slack in slacks]),
             norm=float(norm),
         )
     except OverflowError:
@@ -181,7 +186,26 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
     if not (np.isfinite(model.rows).all() and np.isfinite(model.weights).all() and 1e-290 < model.norm < 1e290):
         return None
     kinks = tuple((int(i), int(j)) for j, i in np.argwhere(model.kink)) if slope < 1 else ()
-    return _Subject(network, given, distance(network, given), tuple(values), kinks, model)
+    return _Subject(network, given, distance(network, given), factors, slacks, kinks, model)
+
+
+def _constraints(problem: Problem, network: Network) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """The factors and slacks of a `_Subject`."""
+    values, targets = outputs(problem, network), problem.data.targets
+    if problem.goal is Goal.MAX_MARGIN:
+        margins = [value * y for value, y in zip(values, targets, strict=True)]
+        least = min(margins)
+        return targets, tuple(margin - least for margin in margins)
+    apart = [value - y for value, y in zip(values, targets, strict=True)]
+    if problem.fit_tolerance == 0:
+        return (Fraction(1),) * len(values), (Fraction(0),) * len(values)
+    rooms = [problem.fit_tolerance + sign * gap for sign in (1, -1) for gap in apart]
+    return (Fraction(1),) * len(apart) + (Fraction(-1),) * len(apart), tuple(rooms)
+
+
+def _is_one_sided(problem: Problem) -> bool:
+    """Whether every multiplier has one sign: not of equations."""
+    return problem.goal is Goal.MAX_MARGIN or problem.fit_tolerance > 0
 
 
 # -- proofs ----------------------------------------------------------------------------------------------------
@@ -189,7 +213,7 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
 
 def _prove_exactly(problem: Problem, subject: _Subject, deadline: float | None) -> Proposal | None:
     """Exact multipliers on the support of the float ones, whose columns are independent: one solution at most."""
-    active = _active(problem, subject)
+    active = _active(subject)
     if not len(active) or len(subject.kinks) > 400:
         return None
     for fit in _branches(problem, subject, 1.0, active):
@@ -214,8 +238,8 @@ def _prove_exactly(problem: Problem, subject: _Subject, deadline: float | None) 
                     part = weight if ends[j] else slope * weight
                     products[i, j] = products.get((i, j), Fraction(0)) + part
         certificate = _stationary(problem, subject, multipliers, products, Fraction(0), Fraction(0))
-        used = [i for i in sorted(multipliers) if multipliers[i]]
-        text = ", ".join(f"λ_{i} = {multipliers[i]}" for i in used)
+        used = certificate.multipliers
+        text = ", ".join(f"λ_{i} = {multiplier}" for i, multiplier in used)
         shown = f" with {text}" if len(text) <= 80 else f" with {count(len(used), 'multiplier')}"
         if certified(problem, subject.given, certificate) is not None:
             return Proposal(
@@ -282,14 +306,21 @@ def _stationary(
     epsilon: Fraction,
     delta: Fraction,
 ) -> Stationary:
-    slope = problem.architecture.slope
+    slope, points = problem.architecture.slope, len(problem.rows)
+    found: dict[int, Fraction] = {}
+    slopes: dict[tuple[int, int], Fraction] = {}  # what the products have beyond slope times the multiplier
+    for i, multiplier in multipliers.items():
+        sign = -1 if i >= points else 1
+        found[i % points] = found.get(i % points, Fraction(0)) + sign * multiplier
+    for (i, j), product in products.items():
+        sign = -1 if i >= points else 1
+        beyond = sign * (product - slope * multipliers.get(i, Fraction(0)))
+        slopes[i % points, j] = slopes.get((i % points, j), Fraction(0)) + beyond
     return Stationary(
         subject=subject.parameters,
         moved=subject.moved,
-        multipliers=tuple((i, multipliers[i]) for i in sorted(multipliers) if multipliers[i]),
-        kink_products=tuple(
-            (i, j, products[i, j]) for i, j in sorted(products) if products[i, j] != slope * multipliers[i]
-        ),
+        multipliers=tuple((i, found[i]) for i in sorted(found) if found[i]),
+        kink_products=tuple((i, j, slopes[i, j] + slope * found[i]) for i, j in sorted(slopes) if slopes[i, j]),
         epsilon=epsilon,
         delta=delta,
     )
@@ -311,9 +342,9 @@ def _exact_parameters(problem: Problem, subject: _Subject) -> list[Fraction]:
 
 def _exact_gradient(problem: Problem, subject: _Subject, point: int, ends: NDArray[np.bool_]) -> list[Fraction]:
     """h_i with slope 1 where `ends`[j] at kinks, in the order of `_exact_parameters`."""
-    sign = problem.data.targets[point] if problem.goal is Goal.MAX_MARGIN else Fraction(1)
+    sign = subject.factors[point]
     poll()
-    row, slope = problem.rows[point], problem.architecture.slope
+    row, slope = problem.rows[point % len(problem.rows)], problem.architecture.slope
     kinks = set(subject.kinks)
     hidden: list[Fraction] = []
     outgoing: list[Fraction] = []
@@ -337,11 +368,10 @@ def _exact_residual(
 ) -> tuple[Fraction, Fraction]:
     """Rational upper bounds of epsilon and delta (short ones)."""
     network, slope = subject.network, problem.architecture.slope
-    margin = problem.goal is Goal.MAX_MARGIN
     counted = set(problem.norm_columns)
     kinks = set(subject.kinks)
     total = Fraction(0)
-    signed = {i: m * (problem.data.targets[i] if margin else 1) for i, m in multipliers.items()}
+    signed = {i: m * subject.factors[i] for i, m in multipliers.items()}
     for j, (w, v, mask) in enumerate(
         zip(network.hidden_weights, network.output_weights, network.architecture.masks, strict=True)
     ):
@@ -349,7 +379,7 @@ def _exact_residual(
         push = Fraction(0)
         for i, weight in signed.items():
             poll()
-            row = problem.rows[i]
+            row = problem.rows[i % len(problem.rows)]
             z = dot(w, row)
             if (i, j) in kinks:
                 share = products.get((i, j), slope * multipliers[i]) * (
@@ -362,29 +392,22 @@ def _exact_residual(
             push += weight * (z if z > 0 else slope * z)
         total += sum(((w[c] if c in counted else 0) - v * pull[c]) ** 2 for c in mask) + (v - push) ** 2
     norm = 2 * half_squared_norm(problem, network)
-    least = min(subject.values)
-    loose = (
-        sum((m * (subject.values[i] - least) for i, m in multipliers.items()), Fraction(0)) if margin else Fraction(0)
-    )
-    delta = loose / norm
+    delta = sum((m * subject.slacks[i] for i, m in multipliers.items()), Fraction(0)) / norm
     return sqrt_upper(total / norm, 20), sqrt_upper(delta * delta, 20) if delta > 0 else Fraction(0)
 
 
 # -- fits ------------------------------------------------------------------------------------------------------
 
 
-def _active(problem: Problem, subject: _Subject) -> np.ndarray:
-    if problem.goal is Goal.MIN_NORM:
-        return np.arange(len(subject.values))
-    least = min(subject.values)
-    return np.array([i for i, value in enumerate(subject.values) if value == least], int)
+def _active(subject: _Subject) -> np.ndarray:
+    return np.array([i for i, slack in enumerate(subject.slacks) if slack == 0], int)
 
 
 def _branches(problem: Problem, subject: _Subject, rho: float, active: np.ndarray | None) -> Iterator[KktFit]:
     """The fits of every sign branch (min-norm with kinks), or the one fit; best first."""
     from solvers.kkt_residual import fit_multipliers
 
-    if problem.goal is Goal.MAX_MARGIN:
+    if _is_one_sided(problem):
         yield fit_multipliers(subject.model, rho, candidates=active)
         return
     points = _kink_points(problem, subject)
@@ -415,7 +438,7 @@ def _fits(problem: Problem, subject: _Subject, tolerance: Fraction, deadline: fl
     """Fits with smaller and smaller weight on complementarity, until one is within the tolerance or delta is too
     large.
     """
-    weights = WEIGHTS if problem.goal is Goal.MAX_MARGIN else (1.0,)
+    weights = WEIGHTS if _is_one_sided(problem) else (1.0,)
     for rho in weights:
         if is_late(deadline):
             return
@@ -427,9 +450,9 @@ def _fits(problem: Problem, subject: _Subject, tolerance: Fraction, deadline: fl
 
 def _with_kinks(problem: Problem, subject: _Subject, tolerance: Fraction) -> Iterator[_Subject]:
     """The network moved onto its near-kinks, for growing tolerances; at most `tolerance` away."""
-    if problem.architecture.slope == 1 or problem.goal is Goal.MIN_NORM:
+    if problem.architecture.slope == 1 or not _is_one_sided(problem):
         return
-    rows, weights = subject.model.rows, subject.model.weights
+    rows, weights = float_rows(problem), subject.model.weights
     sizes = reaches(rows, weights, bias=problem.architecture.bias)
     near = np.abs(weights @ rows.T) / np.maximum(sizes, 1e-300)
     near[sizes == 0] = np.inf
@@ -445,7 +468,7 @@ def _with_kinks(problem: Problem, subject: _Subject, tolerance: Fraction) -> Ite
         candidate = _subject(problem, moved, subject.given)
         if candidate is None or candidate.moved > tolerance:
             continue
-        if problem.goal is Goal.MAX_MARGIN and min(candidate.values) <= 0:
+        if objective(problem, moved) is None:
             continue
         yield candidate
 
@@ -486,10 +509,10 @@ def _refute(
     deadline: float | None,
 ) -> Proposal:
     within = _within(tolerance)
-    if problem.goal is Goal.MIN_NORM:
+    if not _is_one_sided(problem):
         certificate = _min_norm_separators(problem, subject, tolerance)
     else:
-        certificate = _max_margin_separator(problem, subject, tolerance, deadline)
+        certificate = _one_sided_separator(problem, subject, tolerance, deadline)
     if certificate is None:
         late = "; the time limit was reached" if is_late(deadline) else ""
         return Proposal(reason=f"neither multipliers nor a separating vector were found{within}{late}")
@@ -534,7 +557,7 @@ def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction)
         subject=subject.parameters,
         moved=subject.moved,
         epsilon=tolerance,
-        delta=tolerance if problem.goal is Goal.MAX_MARGIN else Fraction(0),
+        delta=tolerance if _is_one_sided(problem) else Fraction(0),
         vectors=((tuple(hidden), tuple(outgoing)),),
     )
     if certified(problem, subject.given, certificate) is None:
@@ -543,22 +566,27 @@ def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction)
     return Proposal(certificate=certificate, reason=reason, subject=_shown(subject), numbers={"tolerance": tolerance})
 
 
-def _max_margin_separator(
+def _one_sided_separator(
     problem: Problem, subject: _Subject, tolerance: Fraction, deadline: float | None
 ) -> NotStationary | None:
-    from solvers.kkt_residual import fit_multipliers
+    from solvers.kkt_residual import fit_multipliers, no_multipliers
 
     exact = tolerance == 0
     for rho in (1.0,) if exact else WEIGHTS:
         if is_late(deadline):
             return None
-        fit = fit_multipliers(subject.model, rho, candidates=_active(problem, subject) if exact else None)
+        active = _active(subject)
+        if exact and not len(active):
+            fit = no_multipliers(subject.model)
+        else:
+            fit = fit_multipliers(subject.model, rho, candidates=active if exact else None)
         tol = float(tolerance)
         gain = fit.epsilon**2 + fit.kappa * (fit.delta - tol)
         if gain <= tol * fit.epsilon * (1 + 1e-9) + 1e-13:
             continue
+        inwards = _inwards(problem, subject, fit.residual)
         for nudge in (1e-12, 1e-10, 1e-8, 1e-6, 1e-5):
-            direction = fit.residual - nudge * subject.model.scaling()
+            direction = fit.residual - nudge * inwards
             kappa = fit.kappa / np.sqrt(subject.model.norm)
             if exact:
                 ahead, _ = subject.model.best_ends(direction)
@@ -578,6 +606,21 @@ def _max_margin_separator(
             if proof is not None:
                 return proof
     return None
+
+
+def _inwards(problem: Problem, subject: _Subject, direction: np.ndarray) -> np.ndarray:
+    """A direction (k c + k,) along which every constraint gets room, of about the size of theta.
+
+    For max-margin that is theta. Within a tolerance it is the least one whose product with the gradient of each
+    constraint that has little room is 1, at the kink slopes that `direction` favours.
+    """
+    model = subject.model
+    if problem.goal is Goal.MAX_MARGIN:
+        return model.scaling()
+    ahead, ends = model.best_ends(direction)
+    near = np.flatnonzero((model.slacks < float(problem.fit_tolerance) / 10) & (ahead > -1e-6))
+    lines = np.array([model.gradient(int(i), ends[:, i]) for i in near]).reshape(len(near), len(direction))
+    return np.linalg.lstsq(lines, np.ones(len(near)), rcond=1e-10)[0]
 
 
 def _parameters(subject: _Subject, direction: list[Fraction]) -> Rows:

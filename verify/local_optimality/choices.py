@@ -67,7 +67,9 @@ def sides_of(strict: Mapping[int, int], ties: Sequence[int], cell: Cell) -> dict
 class Nearby:
     """An exact KKT point with what is near it.
 
-    factors: what turns lambda_i into c_i, y_i for max-margin, 1 for min-norm.   active: the points with multipliers.
+    factors: what turns lambda_i into c_i, y_i for max-margin, 1 for min-norm; with a fit tolerance -1 for outputs at
+    the upper end of their interval, where c_i <= 0.   active: the points with multipliers.
+    is_margin: whether the constraints are inequalities, with lambda_i >= 0: also those of a fit tolerance.
     """
 
     def __init__(self, problem: Problem, network: Network) -> None:
@@ -85,6 +87,14 @@ class Nearby:
             quantities = list(map(mul, self.factors, values))
             least = min(quantities)
             self.active = [i for i, q in enumerate(quantities) if q == least]
+        if problem.fit_tolerance:
+            apart = [value - y for value, y in zip(values, problem.data.targets, strict=True)]
+            self.is_margin, self.factors = True, [Fraction(-1 if gap > 0 else 1) for gap in apart]
+            self.active = [i for i, gap in enumerate(apart) if abs(gap) == problem.fit_tolerance]
+
+    def multiplier(self, i: int, value: Fraction) -> Fraction:
+        """What a certificate calls the multiplier of a point, for lambda_i >= 0 of a constraint that is an end: c_i."""
+        return value * self.factors[i] if self.problem.fit_tolerance else value
 
     def gain(self, sides: Mapping[int, int], i: int) -> Fraction:
         """The slope of the activation at point i: 1 on the side where it is on."""

@@ -23,7 +23,7 @@ def leaf(nearby: Nearby, cases: Sequence[Case], dual: Dual) -> Leaf | None:
     """The node of the certificate; None where a cell without interior could not be shown to have none."""
     ties = {i for case in cases for i in case.ties}
     listed = sorted(ties | {i for i, value in dual.multipliers.items() if value})
-    multipliers = tuple((i, dual.multipliers.get(i, Fraction(0))) for i in listed)
+    multipliers = tuple((i, nearby.multiplier(i, dual.multipliers.get(i, Fraction(0)))) for i in listed)
     writers = [_Writer(nearby, case, listed, dual, q) for q, case in enumerate(cases)]
     denominator = math.lcm(*(t.denominator for writer in writers for t in writer.slopes()))
     trees = [writer.tree(denominator) for writer in writers]
