@@ -16,6 +16,7 @@ from verify.audits import Audit
 from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal, Stationary
 from verify.counts import count
 from verify.decimals import about, allowed, at_most, small
+from verify.decimals import value as short
 from verify.derived import bracket_and_excess
 from verify.diagnosis import Diagnosis, diagnose
 from verify.errors import InputError
@@ -34,6 +35,7 @@ from verify.interruptions import INTERRUPTED, LATE, LeftOut
 from verify.local_optimality import local_optimality, multiplier_dimension
 from verify.near_findings import lacks_exact_point, strengthened, without_nearby
 from verify.network import Network
+from verify.output_rounding import OutputRounding, output_rounding
 from verify.phrases import any_width, lower_by
 from verify.posing import exchanged_classes, pose
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
@@ -69,6 +71,7 @@ def audit(
     progress: Callable[[Progress], None] | None = None,
     warm_start: str | Path | None = None,
     symbolic: bool = False,
+    fit_tol: float | Fraction | None = None,
     notes: Iterable[str] = (),
 ) -> Audit:
     """Is `network` a KKT point, a local, a global optimum of the max-margin or min-norm problem on `data`?
@@ -79,6 +82,9 @@ def audit(
     tol: relative gap that "globally optimal" allows (0: the exact optimum, proved for linear networks and, without
     a free bias, where the closed form is found).   stationary_tol: epsilon and delta that "stationary" allows;
     by default 0 for exactly given input, else 1e-3 (an exact proof is tried first in any case).
+    fit_tol: min-norm is then the least norm of networks with |f(x) - y| <= fit_tol at every point. By default 0; for
+    floats where no network that fits exactly is found near the given one, what the rounding of its outputs in floating
+    point explains, when that is all that it misses.
     near: how far another network may be from the given one, relative to its norm, that an answer may speak of instead:
     a repair, an exact KKT point. By default `stationary_tol`, and at least 1e-3 for repairs. Each answer names its own.
     time_limit: seconds after which the best certified bracket so far is returned; Ctrl-C does the same.
@@ -97,7 +103,7 @@ def audit(
     symbolic = a_flag(symbolic, "symbolic")
     tolerance = _tolerance(tol, "tol")
     said = [str(note) for note in items_of(notes, "notes", "give a list of sentences")]
-    problem = pose(network, data, goal=goal, bias=bias, trained=trained, notes=said)
+    problem = pose(network, data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, notes=said)
     exact = network.is_exact and problem.data.is_exact
     allowed = (
         (Fraction(0) if exact else STATIONARY_TOLERANCE)
@@ -105,14 +111,20 @@ def audit(
         else _tolerance(stationary_tol, "stationary_tol")
     )
     reach = None if near is None else _tolerance(near, "near")
+    repairable = max(allowed, STATIONARY_TOLERANCE) if reach is None else reach
+    left_out = LeftOut()
+    with until(share(deadline, 0.3)):
+        fits, subject = _fits(problem, network, repairable)
+        if subject is None and problem.goal is Goal.MIN_NORM and is_late(None):
+            left_out.add("the exact repair", LATE)
+    within = _up_to_rounding(problem, network) if subject is None and fit_tol is None and not exact else None
+    if within is not None:
+        problem = problem.within(within.bound)
+        said.append(_rounding_note(within))
+        fits, subject = _fits(problem, network, repairable)
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
     if earlier is not None and earlier.note:
         said.append(earlier.note)
-    left_out = LeftOut()
-    with until(share(deadline, 0.3)):
-        fits, subject = _fits(problem, network, max(allowed, STATIONARY_TOLERANCE) if reach is None else reach)
-        if subject is None and problem.goal is Goal.MIN_NORM and is_late(None):
-            left_out.add("the exact repair", LATE)
     if subject is None and (note := exchanged_classes(problem, network)) is not None:
         said.append(note)
     mine = objective(problem, subject) if subject is not None else None
@@ -419,20 +431,40 @@ def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Find
         missed = f"{len(wrong)} of {count(len(margins), 'point')} {are} not classified correctly"
         reason = f"{missed}, worst is {_point(worst)}"
     else:
-        if values == list(targets):
+        residuals = [abs(value - y) for value, y in zip(values, targets, strict=True)]
+        worst = max(range(len(residuals)), key=lambda i: residuals[i])
+        if residuals[worst] <= problem.fit_tolerance:
             certificate = Fits(margin=Fraction(0))
-            return _fit(problem, network, certificate, "every target is met exactly"), network
+            return _fit(problem, network, certificate, _met(problem, residuals[worst])), network
         repaired = _repaired(problem, network)
         if repaired is not None and (moved := distance(repaired, network)) <= tolerance:
             certificate = Fits(subject=repaired.parameters, moved=moved, margin=Fraction(0))
             reason = f"every target is met exactly after moving the weights by at most {small(moved)} of their norm"
             return _fit(problem, network, certificate, reason, repaired), repaired
-        residuals = [abs(value - y) for value, y in zip(values, targets, strict=True)]
-        worst = max(range(len(residuals)), key=lambda i: residuals[i])
         why = "no exact repair was found" if repaired is None else "the exact repair moves the weights too far"
         reason = f"the largest residual is {about(residuals[worst], 3)}, at {_point(worst)}; {why}"
+        reason += f"; --fit-tol {at_most(residuals[worst], 2)} takes it as fitting within that"
     certificate = DoesNotFit(point=worst)
     return _fit(problem, network, certificate, reason), None
+
+
+def _met(problem: Problem, largest: Fraction) -> str:
+    if problem.fit_tolerance == 0:
+        return "every target is met exactly"
+    return f"every target is met within {short(problem.fit_tolerance)}; the largest residual is {at_most(largest, 3)}"
+
+
+def _up_to_rounding(problem: Problem, network: Network) -> OutputRounding | None:
+    """What the rounding of the outputs explains, when no target is missed by more than that (min-norm)."""
+    found = output_rounding(problem, network) if problem.goal is Goal.MIN_NORM else None
+    return None if found is None or objective(problem.within(found.bound), network) is None else found
+
+
+def _rounding_note(within: OutputRounding) -> str:
+    return (
+        f"fits within {short(within.bound)}, the rounding of its outputs in {within.precision}, and is asked about "
+        "with that tolerance (--fit-tol gives another one; 0 asks for exact targets)"
+    )
 
 
 def _repaired(problem: Problem, network: Network) -> Network | None:

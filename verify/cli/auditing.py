@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -67,6 +67,13 @@ Examples:
     help="How far the KKT conditions may be off. By default 1e-3, and 0 when all numbers are given exactly.",
 )
 @click.option(
+    "--fit-tol",
+    type=Number(),
+    metavar="EPS",
+    help="For min-norm: fit every target within this, rather than exactly. By default 0; what the rounding of the "
+    "outputs explains, when floats miss no target by more than that.",
+)
+@click.option(
     "--output-bias",
     type=click.Choice(["refuse", "neuron"]),
     default="refuse",
@@ -118,6 +125,7 @@ def audit_command(
     classes: str | None,
     tol: Fraction,
     stationary_tol: Fraction | None,
+    fit_tol: Fraction | None,
     output_bias: str,
     time_limit: Fraction | None,
     warm_start: str | None,
@@ -152,6 +160,7 @@ def audit_command(
         check_picture(plot)
     if data is None:
         options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target, "--classes": classes}
+        options["--fit-tol"] = None if fit_tol is None else str(fit_tol)
         task = _case(network, options)
     else:
         task = _task(
@@ -165,6 +174,7 @@ def audit_command(
             trust_pickle=trust_pickle,
             classes=two_classes(classes),
         )
+        task = replace(task, fit_tol=fit_tol)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
     _deliver(result, json_path, folder)
     if plot is not None:
@@ -180,6 +190,7 @@ class _Task:
     data: Dataset
     goal: str | None
     bias: str | None
+    fit_tol: Fraction | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -228,6 +239,7 @@ def _case(path: str, options: Mapping[str, str | None]) -> _Task:
         data=case.problem.data,
         goal=case.problem.goal.value,
         bias=case.problem.bias.value,
+        fit_tol=case.problem.fit_tolerance or None,
     )
 
 
@@ -253,6 +265,7 @@ def _audited(
                 bias=task.bias,
                 tol=tol,
                 stationary_tol=stationary_tol,
+                fit_tol=task.fit_tol,
                 near=near,
                 time_limit=None if time_limit is None else float(time_limit),
                 progress=progress,

@@ -119,6 +119,12 @@ Examples:
     is_flag=True,
     help="Audit the network: is it optimal (after the squared loss: of min-norm)?",
 )
+@click.option(
+    "--fit-tol",
+    type=Number(),
+    metavar="EPS",
+    help="With --audit, after the squared loss: fit every target within this.",
+)
 @click.option("--certificates", "folder", metavar="DIR", help="With --audit: write every certificate into a folder.")
 @debug_option
 def train_command(
@@ -128,6 +134,7 @@ def train_command(
     classes: str | None,
     plot: str | None,
     is_audited: bool,
+    fit_tol: Fraction | None,
     folder: str | None,
     record: str | None,
     resume: bool,
@@ -145,7 +152,7 @@ def train_command(
     check_solvers_are_ours()
     start = options["start"]
     _check_places([data, *([start] if isinstance(start, str) else [])], out, plot, record)
-    _check_options(record, folder, is_audited=is_audited, resume=resume)
+    _check_options(record, folder, fit_tol, is_audited=is_audited, resume=resume)
     from verify.network import Architecture
     from verify.readers import read, read_data_with_notes
     from verify.training import check_savable, train
@@ -176,7 +183,7 @@ def train_command(
         click.echo(f"  not audited, because training {'failed' if run.status == 'failed' else 'was interrupted'}")
     elif is_audited:
         click.echo()
-        _audit(run, folder)
+        _audit(run, folder, fit_tol)
     return {"failed": 1, "interrupted": INTERRUPTED}.get(run.status, 0)
 
 
@@ -208,7 +215,11 @@ def _check_places(inputs: list[str], out: str, plot: str | None, record: str | N
         check_picture(plot)
 
 
-def _check_options(record: str | None, folder: str | None, *, is_audited: bool, resume: bool) -> None:
+def _check_options(
+    record: str | None, folder: str | None, fit_tol: Fraction | None, *, is_audited: bool, resume: bool
+) -> None:
+    if fit_tol is not None and not is_audited:
+        raise InputError("--fit-tol is for the audit: add --audit")
     if resume and record is None:
         raise InputError("--resume goes on from the file of --record: name it")
     if folder is not None:
@@ -217,9 +228,9 @@ def _check_options(record: str | None, folder: str | None, *, is_audited: bool, 
         check_folder(folder)
 
 
-def _audit(run: TrainingRun, folder: str | None) -> None:
+def _audit(run: TrainingRun, folder: str | None, fit_tol: Fraction | None) -> None:
     with quiet_solvers():
-        result = run.audit()
+        result = run.audit(fit_tol=fit_tol)
     if folder is not None:
         result.save(folder)
     print_report(result, folder, to_stderr=False)

@@ -35,7 +35,8 @@ class Difference:
 def redecide(case: Case) -> Audit:
     """The audit of the network of a case within `TOLERANCE`. Raises KeyboardInterrupt when it is interrupted."""
     problem = case.problem
-    found = audit(case.network, problem.data, goal=problem.goal, bias=problem.bias, tol=TOLERANCE)
+    within = problem.fit_tolerance or None
+    found = audit(case.network, problem.data, goal=problem.goal, bias=problem.bias, tol=TOLERANCE, fit_tol=within)
     if found.status == "interrupted":
         raise KeyboardInterrupt
     return found

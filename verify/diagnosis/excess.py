@@ -8,7 +8,9 @@ At margin 1 (m the least margin, lambda the multipliers over beta, u_j = |v_j| w
 
 because sum_j s_j h(u_j) = sum_i lambda_i y_i f(x_i) and L = sum_i lambda_i. No term is negative: the first and the last
 by inspection, the middle one because the bound's certificate proves |h(u)| <= ||u||. For min-norm m = 1, lambda_i
-stands for lambda_i y_i and the last sum is 0. A dead neuron has h(u_j) = 0 (or v_j = 0): all of it is waste.
+stands for lambda_i y_i and the last sum is 0; with a fit tolerance it is sum_i |lambda_i| times the distance of f(x_i)
+from the end of its interval that the sign of lambda_i speaks of. A dead neuron has h(u_j) = 0 (or v_j = 0): all of it
+is waste.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ from verify.problem import Goal, Problem
 class Excess:
     """The parts of the excess, relative to the lower bound, in floats: they add up to objective / bound - 1.
 
-    direction_hints: (neuron, part), slack_hints: (point, part, y f(x) / least margin - 1); the largest part first,
-    without those that are 0 to rounding.   support: how many points have a multiplier.
+    direction_hints: (neuron, part), slack_hints: (point, part, y f(x) / least margin - 1), with a fit tolerance (point,
+    part, distance from the end / tolerance); the largest part first, without those that are 0 to rounding.
+    support: how many points have a multiplier.
     """
 
     dead_hint: float
@@ -86,12 +89,16 @@ def study_excess(
     directions = (hidden * outgoing - pulls) / unit
     imbalance = (hidden - outgoing) ** 2 / 2 / unit
     slack = signs * estimates.outputs[points] / least - 1 if margin else np.zeros(len(points))
+    sizes, tolerance = multipliers, float(problem.fit_tolerance)
+    if tolerance:
+        apart = (estimates.outputs - estimates.targets)[points]
+        slack, sizes = 1 + np.sign(multipliers) * apart / tolerance, np.abs(multipliers) * tolerance
     held = dict(zip(points.tolist(), slack.tolist(), strict=True))
     return Excess(
         dead_hint=float(((hidden**2 + outgoing**2) / 2)[dead].sum() / unit),
         imbalance_hint=float(imbalance[~dead].sum()),
         direction_hints=_largest(np.flatnonzero(~dead), directions[~dead]),
-        slack_hints=tuple((i, part, held[i]) for i, part in _largest(points, multipliers * slack / lower)),
+        slack_hints=tuple((i, part, held[i]) for i, part in _largest(points, sizes * slack / lower)),
         support=len(points),
     )
 

@@ -198,7 +198,7 @@ def _turns(
     largest = np.abs(estimates.preactivations).max(axis=1, keepdims=True)  # where x is 0, b has nothing else beside it
     kinks = _near_kinks(problem, network, estimates, live, TURN_KINK, largest)
     model = _balanced_model(problem, network, estimates, places, counted, kinks)
-    fit = _best_fit(model, free_signs=problem.goal is Goal.MIN_NORM)
+    fit = _best_fit(model, free_signs=problem.goal is Goal.MIN_NORM and not problem.fit_tolerance)
     if fit is None:
         return ()
     own = np.where(counted, model.weights, 0.0) / np.sqrt(model.norm)
@@ -249,6 +249,9 @@ def _balanced_model(
     signs = estimates.targets if margin else np.ones(len(estimates.outputs))
     slacks = signs * estimates.outputs
     slacks = slacks - slacks.min() if margin else np.zeros(len(slacks))
+    if problem.fit_tolerance:  # the nearer end of each interval
+        apart = estimates.outputs - estimates.targets
+        signs, slacks = np.where(apart > 0, -1.0, 1.0), np.maximum(float(problem.fit_tolerance) - np.abs(apart), 0.0)
     chosen = np.argsort(slacks, kind="stable")[:NEAREST_POINTS]
     allowed = np.zeros(weights.shape, bool)
     for q, j in enumerate(places):

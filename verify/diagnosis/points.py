@@ -26,8 +26,8 @@ NEAR_TIE = 1e-6
 class Points:
     """The points by how the network meets them. Fields named `hint` come from floats; the others are exact.
 
-    violated: y f(x) <= 0 (max-margin), f(x) != y (min-norm).   worst: one of them that none is further off than.
-    worst_is_unseen: whether every neuron is 0 there.
+    violated: y f(x) <= 0 (max-margin), |f(x) - y| above the fit tolerance (min-norm).
+    worst: one of them that none is further off than.   worst_is_unseen: whether every neuron is 0 there.
     least: the least margin y f(x), active: the points that have exactly that (max-margin only; min-norm: None, none).
     duplicates: groups of points with equal inputs.
     near_tie_hints: points within `NEAR_TIE` of the least margin that do not have it.
@@ -125,7 +125,10 @@ def _missed(problem: Problem, network: Network, estimates: Estimates) -> tuple[t
     apart, sure = residuals(problem, estimates)
     exact = outputs_at(problem, network, np.flatnonzero(~sure))
     missed = sorted(
-        [*map(int, np.flatnonzero(sure)), *(i for i, value in exact.items() if value != problem.data.targets[i])]
+        [
+            *map(int, np.flatnonzero(sure)),
+            *(i for i, f in exact.items() if abs(f - problem.data.targets[i]) > problem.fit_tolerance),
+        ]
     )
     return tuple(missed), max(missed, key=lambda i: apart[i], default=None)
 

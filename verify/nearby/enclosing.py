@@ -68,6 +68,8 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
     """The exact KKT point to which the network's own pattern leads, enclosed and accepted by the checker."""
     if network.width * len(problem.rows) > MOST_PAIRS:
         return Nearby(None, f"it is not looked for beyond {MOST_PAIRS} pairs of a neuron and a point")
+    if problem.fit_tolerance:
+        return Nearby(None, "it is not looked for with a fit tolerance")
     instance, firsts = _without_copies(as_instance(problem))
     scale = _scale(problem, network)
     if scale is None:

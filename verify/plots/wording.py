@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from verify.certificate import UpperBound
 from verify.counts import count
-from verify.decimals import about, at_least, at_most, nearest, small
+from verify.decimals import about, at_least, at_most, nearest, small, value
 from verify.finding import Verdict
 from verify.network import Architecture, Network
 from verify.phrases import PER_CENT, any_width, with_masks
@@ -26,6 +26,8 @@ def headline(audit: Audited) -> str:
     """Such as "Max-margin problem: 100 points in dimension 2, 12 ReLU neurons with biases"."""
     problem = audit.problem
     goal = "Max-margin" if problem.goal is Goal.MAX_MARGIN else "Min-norm interpolation"
+    if problem.fit_tolerance:
+        goal = f"Min-norm within {value(problem.fit_tolerance)}"
     points = f"{count(len(problem.data), 'point')} in dimension {problem.data.dimension}"
     bias = {Bias.NONE: "", Bias.PENALISED: " with biases", Bias.FREE: " with free biases"}[problem.bias]
     return f"{goal}: {points}, {_network(audit.network.architecture)}{bias}"

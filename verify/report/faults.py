@@ -25,7 +25,7 @@ def faults(audit: Audited) -> Iterator[str]:
     yield from _furthest(diagnosis.points)
     yield from _neurons(diagnosis, is_stationary=audit.stationary.verdict is Verdict.PROVED)
     if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
-        yield from _points(diagnosis.excess)
+        yield from _points(diagnosis.excess, audit.problem.fit_tolerance)
         yield from _parts(diagnosis.excess, float(audit.excess[1]))
     yield from _ladder(diagnosis.ladder, audit.tolerance)
 
@@ -82,13 +82,18 @@ def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
         yield f"{pairs} {are} {near}, such as neuron {neuron} at point {point}"
 
 
-def _points(excess: Excess) -> Iterator[str]:
+def _points(excess: Excess, tolerance: Fraction) -> Iterator[str]:
     slack = [(point, beyond) for point, _, beyond in excess.slack_hints if beyond > SLACK]
     if slack:
         point, beyond = max(slack, key=lambda pair: pair[1])
         are = "has" if len(slack) == 1 else "have"
         much = f"{_number(1 + beyond)} times" if beyond >= TIMES else f"{_number(100 * beyond)}{PER_CENT} more"
         held = f"{len(slack)} of the {count(excess.support, 'point')} that hold the lower bound {are}"
+        if tolerance:
+            far = f"about {_number(100 * beyond)}{PER_CENT} of the tolerance"
+            off = f"an output over 1{PER_CENT} of the tolerance away from the end that holds it"
+            yield f"{held} {off}, point {point} most: {far}"
+            return
         yield f"{held} over 1{PER_CENT} more than the least margin, point {point} most: {much}"
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import final
 
 from verify.counts import count
-from verify.decimals import nearest
+from verify.decimals import nearest, value
 from verify.finding import Verdict
 from verify.network import Architecture, Network
 from verify.problem import Bias, Goal, Problem, Trained
@@ -65,7 +65,9 @@ def _title(problem: Problem, network: Network) -> Iterator[str]:
         case Goal.MAX_MARGIN:
             asked = "max-margin: the least norm with y·f(x) ≥ 1 at every point"
         case Goal.MIN_NORM:
-            asked = "min-norm: the least norm with f(x) = y at every point"
+            within = problem.fit_tolerance
+            met = f"|f(x) − y| ≤ {value(within)}" if within else "f(x) = y"
+            asked = f"min-norm: the least norm with {met} at every point"
     bias = {
         Bias.NONE: "no biases",
         Bias.PENALISED: "biases count in the norm (penalised)",

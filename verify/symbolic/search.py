@@ -46,6 +46,8 @@ def find_closed_forms(problem: Problem, network: Network) -> Symbolic:
         return Symbolic(reason=limits or "problems with only the hidden layer trained are not decided yet")
     if problem.bias is Bias.FREE:
         return Symbolic(reason="closed forms are not sought yet when the bias is free")
+    if problem.fit_tolerance:
+        return Symbolic(reason="closed forms are not sought with a fit tolerance")
     reasons: list[str] = []
     tried: list[object] = []
     for same in SAME:
