@@ -55,14 +55,18 @@ def output_rounding(problem: Problem, network: Network) -> OutputRounding | None
     roundings += not _are_of(chain(*inputs), bits)
     try:
         sizes = np.abs(np.array([[float(value) for value in row] for row in problem.rows]))
-        for layer, parameters in zip(network.architecture.layers, network.parameters, strict=True):
-            matrix = [[abs(float(value)) for value in row] for row in layer.matrix(parameters)]
-            sizes = sizes @ np.array(matrix).T
+        matrices = [
+            np.array([[abs(float(value)) for value in row] for row in layer.matrix(parameters)])
+            for layer, parameters in zip(network.architecture.layers, network.parameters, strict=True)
+        ]
         misses = np.array([0.0 if _are_of([y], bits) else unit * abs(float(y)) for y in targets])
     except OverflowError:
         return None
-    factor = roundings * unit / (1 - roundings * unit)
-    bound = float((factor * sizes[:, 0] + misses).max()) * ROOM
+    with np.errstate(all="ignore"):
+        for matrix in matrices:
+            sizes = sizes @ matrix.T
+        factor = roundings * unit / (1 - roundings * unit)
+        bound = float((factor * sizes[:, 0] + misses).max()) * ROOM
     return OutputRounding(Fraction(at_most(Fraction(bound), 2)), precision) if np.isfinite(bound) else None
 
 
