@@ -26,21 +26,25 @@ MOST_NUMBERS = 10**7  # slopes and range multipliers of a proof: a certificate w
 
 
 def climb(
-    rows: Array, weights: Array, slope: float, directions: Array, rounds: int, sweeps: int
+    rows: Array, weights: Array, slope: float, directions: Array, rounds: int, sweeps: int, *, free: bool = False
 ) -> tuple[Array, Array]:
-    """Local maxima of h from each direction (B, D) of norm one, and their values, best first."""
+    """Local maxima of h from each direction (B, D) of norm one, and their values, best first.
+
+    free: the last column is that of a free bias, which has the best value in each direction.
+    """
     from solvers import kernels
 
     directions = np.array(directions, order="C")
     values = np.empty(len(directions))
     size, dimension = rows.shape
-    room = np.zeros(size), np.zeros(dimension)
+    room = *np.zeros((2 if free else 1, size)), np.zeros(dimension)
     excess = (1.0 - slope) * weights
+    run = kernels.climb_free if free else kernels.climb
     given = _plain(rows), _plain(weights), excess, float(slope)
     for first in range(0, len(directions), CLIMBERS):
         poll()
         some = slice(first, first + CLIMBERS)
-        kernels.climb(*given, directions[some], values[some], *room, rounds, sweeps)
+        run(*given, directions[some], values[some], *room, rounds, sweeps)
     order = np.argsort(-values, kind="stable")
     return directions[order], values[order]
 

@@ -1,4 +1,4 @@
-"""The node loop of `solvers.pricing.bound_tree` and its local ascents, compiled by numba (optional; no free bias).
+"""The node loop of `solvers.pricing.bound_tree` (no free bias) and its local ascents, compiled by numba (optional).
 
 The bound, the intervals and the ranges are those of `solvers.pricing`, which is the readable reference; a node here is
 worked on alone, so that every step can stop when it has done enough:
@@ -27,7 +27,8 @@ Array = NDArray[np.float64]
 TINY = 1e-300  # keeps quotients of zero rows and ranges defined
 CLOSED = 1.0 - 1e-13  # a node closes below this part of beta: total is summed again afterwards
 STILL = 1e-8  # steps of the descent below this part of beta are none
-FLAT = 1e-10  # the same for the ascents, as in `solvers.pricing`
+FLAT = 1e-10  # the same for the ascents, as in `solvers.pricing` ...
+BIAS_SWEEPS, STIFFNESS = 3, 4.0  # ... from where these are, too
 SWEEPS = (3, 60, 1000)  # whole sweeps: with the parent's ranges, with this node's own, where nothing is undecided
 PATIENCE = (10.0, 10.0, np.inf)  # sweeps of the last progress within which the node must close
 INNER_SWEEPS = 10  # over the slopes that moved, after each whole sweep
@@ -535,6 +536,81 @@ def _descend(rows, excess, t, p, sweeps):
                 largest = max(largest, abs(step) * curvature**0.5)
         if largest <= FLAT:
             break
+
+
+@compiled
+def climb_free(rows, weights, excess, slope, directions, values, t, z, p, rounds, sweeps):
+    """The same with a free bias: rows (x, B) of `solvers.pricing.bias_frame`, directions of norm one but for it."""
+    size, last = rows.shape[0], rows.shape[1] - 1
+    for b in range(len(directions)):
+        values[b] = _height(rows, weights, slope, directions[b])
+        theta = min(max(directions[b, last], -1.0), 1.0)
+        for turn in range(rounds):
+            p[:] = 0.0
+            for i in range(size):
+                on = _product(rows, i, directions[b]) > 0
+                if excess[i] > 0 or turn == 0:
+                    t[i] = excess[i] if on else 0.0
+                factor = t[i] + slope * weights[i]
+                for d in range(last + 1):
+                    p[d] += factor * rows[i, d]
+            theta = _descend_free(rows, excess, t, p, BIAS_SWEEPS * sweeps, max(values[b], TINY), theta)
+            length = max(_norm(p[:last]), TINY)
+            for d in range(last):
+                p[d] /= length
+            reached = _best_bias(rows, weights, slope, p, z)
+            if reached <= values[b] + 1e-12 * abs(values[b]):
+                break
+            values[b] = reached
+            for d in range(last + 1):
+                directions[b, d] = p[d]
+
+
+@compiled
+def _descend_free(rows, excess, t, p, sweeps, beta, theta):
+    """`_descend` on ||p_w||^2 / (2 beta) + |p_b|, as in `solvers.pricing`; the bias that it ends at."""
+    last = rows.shape[1] - 1
+    for _ in range(sweeps):
+        largest = 0.0
+        for i in range(len(t)):
+            if excess[i] < 0:
+                one, square = rows[i, last], _product(rows, i, rows[i])
+                head = max(square - one * one, TINY)
+                gradient = _product(rows, i, p) - one * p[last]
+                step = -(gradient + one * (STIFFNESS * p[last] + beta * theta)) / (head + STIFFNESS * one * one)
+                pull = STIFFNESS * (p[last] + one * step) + beta * theta
+                if abs(pull) > beta:
+                    step = -(gradient + one * (beta if pull > 0 else -beta)) / head
+                step = min(max(t[i] + step, excess[i]), 0.0) - t[i]
+                t[i] += step
+                for d in range(last + 1):
+                    p[d] += step * rows[i, d]
+                largest = max(largest, abs(step) * square**0.5)
+        moved = min(max(theta + STIFFNESS / beta * p[last], -1.0), 1.0)
+        largest = max(largest, beta * abs(moved - theta))
+        theta = moved
+        if largest <= FLAT * beta:
+            break
+    return theta
+
+
+@compiled
+def _best_bias(rows, weights, slope, direction, z):
+    """Put the bias of the direction where h is largest, on the kink of a point; h there."""
+    last, best, place = len(direction) - 1, -np.inf, 0.0
+    direction[last] = 0.0
+    for i in range(len(z)):
+        z[i] = _product(rows, i, direction)
+    for i in range(len(z)):
+        bias = -z[i] / (rows[i, last] if rows[i, last] != 0.0 else 1.0)
+        value = 0.0
+        for k in range(len(z)):
+            inner = z[k] + bias * rows[k, last]
+            value += weights[k] * max(inner, slope * inner)
+        if value > best:
+            best, place = value, bias
+    direction[last] = place
+    return best
 
 
 @compiled

@@ -38,8 +38,8 @@ UNBOUNDED = 1e30  # stands for "no range known" (free bias): a chord with such a
 BIAS_SWEEPS = 3  # sweeps with a free bias, for each one without: the multiplier of the bias is found on the way
 STIFFNESS = 4.0  # of the bias coordinate of p in the method of multipliers, relative to the others
 KERNELS = "ISOPTIMAL_KERNELS"  # environment: "numpy" or "numba" forces the one or the other
-LARGE = 1000  # entries of the rows from which on compiled climbs save more time than they take to load ...
-FIRST_NODES = 1000  # ... and nodes of a tree up to which numpy is the quicker one
+LARGE, LARGE_FREE = 1000, 100  # entries of the rows from which on compiled climbs save more time than they take to load
+FIRST_NODES = 1000  # nodes of a tree up to which numpy is the quicker one
 
 
 @dataclass(slots=True)
@@ -241,8 +241,9 @@ def ascend(
         rows, middle, reach = bias_frame(rows)
         starts = to_frame(starts, middle, reach)
     kernel = _Kernel(rows, weights, slope, free=free, beta=1.0)
-    wanted = False if free else _wanted(compiled, free=free)
-    climb = _climb_compiled if wanted or (wanted is None and rows.size >= LARGE and _can_compile()) else _climb
+    wanted = _wanted(compiled, free=False)
+    large = LARGE_FREE if free else LARGE
+    climb = _climb_compiled if wanted or (wanted is None and rows.size >= large and _can_compile()) else _climb
     directions = normalise(rows, weights, slope, starts, free=free)
     directions, _ = climb(kernel, directions, rounds, sweeps)
     on = directions @ rows[kernel.positive].T > 0
@@ -273,7 +274,7 @@ def _can_compile() -> bool:
 def _climb_compiled(kernel: _Kernel, directions: Array, rounds: int, sweeps: int) -> tuple[Array, Array]:
     from solvers.compiled_pricing import climb
 
-    return climb(kernel.rows, kernel.weights, kernel.slope, directions, rounds, sweeps)
+    return climb(kernel.rows, kernel.weights, kernel.slope, directions, rounds, sweeps, free=kernel.free)
 
 
 def _climb(kernel: _Kernel, directions: Array, rounds: int, sweeps: int) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers import compiled_pricing, dual_cuts, pricing
-from solvers.pricing import Leaf, ascend, bound_tree, crossings, evaluate
+from solvers.pricing import Leaf, ascend, bound_tree, crossings, evaluate, normalise
 from tests.problems import instance_of, random_problems
 from tests.solvers.test_pricing import instance, largest
 from tests.solvers.trees import assert_proves
@@ -239,6 +239,24 @@ def test_whole_solves_agree(monkeypatch):
         assert outcome.status == "optimal"
         bounds.append(outcome.proof.lower)
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize(("count", "dimension"), [(5, 2), (9, 3), (25, 5)])
+def test_ascents_with_a_free_bias_agree(count, dimension, slope):
+    """The same maximum, at directions with the best bias; far from the origin too."""
+    for seed, far in ((0, 0.0), (1, 0.0), (2, 1e6)):
+        rows, weights = instance(seed, count, dimension, free=True)
+        rows[:, :-1] += far
+        starts = np.random.default_rng(seed).standard_normal((300, dimension))
+        found = [ascend(rows, weights, slope, starts, free=True, compiled=choice) for choice in (False, True)]
+        scale = np.abs(weights).sum() * np.ptp(rows, axis=0).max()
+        assert found[0][1][0] == pytest.approx(found[1][1][0], abs=1e-7 * scale)
+        for directions, values in found:
+            assert np.linalg.norm(directions[values > 1e-9 * scale, :-1], axis=1) == pytest.approx(1.0)
+            best = normalise(rows, weights, slope, directions, free=True)
+            assert values == pytest.approx(evaluate(rows, weights, slope, best), abs=1e-8 * scale * (1 + far))
+            assert (np.diff(values) <= 0).all()
 
 
 # ------------------------------------------------------------------------------------------------- the choice

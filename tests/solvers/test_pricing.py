@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 from solvers.arrangements import cells
-from solvers.pricing import ascend, bound_tree, crossings, evaluate, normalise, sweep_angles
+from solvers.pricing import (
+    ascend,
+    bias_frame,
+    bound_tree,
+    crossings,
+    evaluate,
+    from_frame,
+    normalise,
+    sweep_angles,
+    to_frame,
+)
 from tests.solvers.trees import assert_proves
 
 CLOSE = 1e-9  # relative to the values compared
@@ -229,6 +239,37 @@ def test_the_tree_with_a_free_bias(count, dimension, slope, seed):
         tree = bound_tree(rows, sign * weights, slope, beta, free=True)
         assert_proves(tree, rows, sign * weights, slope, beta, free=True, seed=seed)
         assert tree.bound >= top * (1 - CLOSE)
+
+
+@pytest.mark.parametrize(("count", "dimension"), [(20, 2), (40, 2), (20, 3), (30, 4), (20, 6)])
+def test_trees_with_a_free_bias_are_small(count, dimension):
+    """With p_b = 0 in every leaf they had 2,000 nodes or more; shifted points give the same ones."""
+    rows, weights = instance(count, count, dimension, free=True)
+    starts = np.random.default_rng(0).standard_normal((400, dimension))
+    beta = max(ascend(rows, sign * weights, 0.0, starts, free=True)[1][0] for sign in (1, -1))
+    for sign in (1, -1):
+        counts = []
+        for far in (0.0, 2.0**20):
+            shifted = rows + far * (np.arange(dimension) < dimension - 1)
+            tree = bound_tree(shifted, sign * weights, 0.0, beta * (1 + 1e-4), free=True)
+            assert tree.nodes is not None
+            counts.append(tree.count)
+        assert max(counts) < 300
+        assert max(counts) <= 1.5 * min(counts) + 4
+
+
+def test_frames_of_a_free_bias():
+    rows, _ = instance(0, 6, 3, free=True)
+    rows[:, 0] += 100.0
+    framed, middle, reach = bias_frame(rows)
+    directions = np.random.default_rng(0).standard_normal((5, 3))
+    inside = to_frame(directions, middle, reach)
+    assert inside @ framed.T == pytest.approx(directions @ rows.T, abs=1e-10)
+    assert from_frame(inside, middle, reach) == pytest.approx(directions)
+    assert np.linalg.norm(framed[:, :-1], axis=1).max() == pytest.approx(reach)
+    assert (framed[:, -1] == reach).all()
+    assert bias_frame(np.ones((3, 2)))[2] == 1.0  # one point: any range will do
+    assert bias_frame(np.empty((0, 3)))[1].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("free", [False, True])

@@ -3,6 +3,7 @@
 import sys
 import time
 from fractions import Fraction
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -410,6 +411,27 @@ def test_masks_that_hide_a_free_bias(rows, targets, masks, squared_optimum):
     problem = posed(rows, targets, masks=masks, bias=Bias.FREE)
     lower, upper = assert_is_a_bracket(problem, bracket_optimum(problem, None))
     assert lower**2 <= squared_optimum <= upper**2
+
+
+@pytest.mark.parametrize("shift", [0, 17 * 10**8, Fraction(1, 3) - 10**12])
+def test_a_free_bias_takes_up_any_translation(shift):
+    """x = k + shift, labels 1, 1, -1, 1, -1: three hats of the steepest slopes, 8."""
+    problem = posed([[k + shift] for k in range(5)], [1, 1, -1, 1, -1], bias=Bias.FREE)
+    lower, upper = assert_is_a_bracket(problem, bracket_optimum(problem, None))
+    assert lower <= 8 <= upper
+    assert upper - lower < Fraction(1, 10**5)
+
+
+@pytest.mark.parametrize("goal", list(Goal))
+def test_regressions_with_free_biases_close(goal):
+    """Twelve points in the plane: the trees are a few dozen nodes."""
+    random = Random(5)
+    X = [[Fraction(random.randint(-99, 99), 100) for _ in range(2)] for _ in range(12)]
+    y = [random.choice([-1, 1]) if goal is Goal.MAX_MARGIN else Fraction(random.randint(-99, 99), 100) for _ in X]
+    problem = posed(X, y, goal=goal, bias=Bias.FREE)
+    optimum = bracket_optimum(problem, None)
+    lower, upper = assert_is_a_bracket(problem, optimum)
+    assert upper <= lower * (1 + Fraction(1, 10**5))
 
 
 # ------------------------------------------------------------------------------------------------- optimal within
