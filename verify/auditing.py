@@ -14,13 +14,14 @@ import numpy as np
 from verify.arguments import a_flag, a_time_limit, instance_of, items_of, wrong
 from verify.audits import Audit
 from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal, Stationary
+from verify.consistency import consistent
 from verify.counts import count
 from verify.decimals import about, allowed, at_most, small
 from verify.decimals import value as short
 from verify.derived import bracket_and_excess
 from verify.diagnosis import Diagnosis, diagnose
 from verify.errors import InputError
-from verify.exact_networks import distance, repair
+from verify.exact_networks import distance
 from verify.finding import Finding, Question, Verdict, decide, undecided
 from verify.global_optimality import (
     Bracket,
@@ -41,8 +42,8 @@ from verify.posing import exchanged_classes, pose
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 from verify.proposal import FLOAT_FAILURES, Proposal
 from verify.simplified import distinct
-from verify.stationarity import stationarity
-from verify.time_limits import TimeIsUpError, is_late, now, share, until, within
+from verify.subjects import Subject, candidates, choose
+from verify.time_limits import is_late, now, share, until, within
 from verify.warm_start import WarmStart, read_warm_start
 
 if TYPE_CHECKING:
@@ -114,14 +115,16 @@ def audit(
     repairable = max(allowed, STATIONARY_TOLERANCE) if reach is None else reach
     left_out = LeftOut()
     with until(share(deadline, 0.3)):
-        fits, subject = _fits(problem, network, repairable)
+        fitting, is_farther = candidates(problem, distinct(problem).problem, network, repairable)
+        subject = fitting[0] if fitting else None
         if subject is None and problem.goal is Goal.MIN_NORM and is_late(None):
             left_out.add("the exact repair", LATE)
     within = _up_to_rounding(problem, network) if subject is None and fit_tol is None and not exact else None
     if within is not None:
         problem = problem.within(within.bound)
         said.append(_rounding_note(within))
-        fits, subject = _fits(problem, network, repairable)
+        fitting, subject = [network], network
+    fits = _fits(problem, network, subject, is_farther=is_farther)
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
     if earlier is not None and earlier.note:
         said.append(earlier.note)
@@ -150,25 +153,29 @@ def audit(
             symbolic=forms,
             status="interrupted" if left_out.is_interrupted else undone.status,
         )
-    search = partial(_bracket, problem, network, subject, float(tolerance), deadline, progress, earlier)
+    search = partial(_bracket, problem, network, tol=float(tolerance), deadline=deadline, progress=progress)
+    search = partial(search, earlier=earlier)
     if subject is None:
-        bracket = _searched(left_out, search)
+        bracket = _searched(left_out, partial(search, None))
         rest = _not_fitting(problem, network, fits)
     else:
         part = share(deadline, 0.3)
-        stationary = left_out.attempt(
+        chosen = left_out.attempt(
             "stationarity",
-            partial(_stationary, problem, network, subject, allowed, part),
-            partial(undecided, Question.STATIONARY),
+            partial(choose, problem, network, fitting, allowed, part, allowed if reach is None else reach),
+            partial(_open_subject, subject),
             share(deadline, 0.35),
         )
+        subject = chosen.network
+        fits, mine = _fits(problem, network, subject), objective(problem, subject)
+        stationary = _stationary(problem, network, chosen.stationary, allowed)
         stationary = left_out.attempt(
             "the number of multipliers",
             partial(_with_dimension, problem, network, stationary),
             lambda _: stationary,
             share(deadline, 0.1),
         )
-        found = _searched(left_out, search)
+        found = _searched(left_out, partial(search, subject))
         bracket = left_out.attempt(
             "the exact optimum",
             partial(_without_gap, problem, subject, stationary, found, tolerance, deadline),
@@ -251,10 +258,11 @@ def _with_nearby(
     )
 
 
-def _stationary(
-    problem: Problem, network: Network, subject: Network, allowed: Fraction, deadline: float | None
-) -> Finding:
-    proposal = _proposed(partial(stationarity, problem, subject, network, allowed, deadline=deadline))
+def _open_subject(subject: Network, reason: str) -> Subject:
+    return Subject(subject, Proposal(reason=reason))
+
+
+def _stationary(problem: Problem, network: Network, proposal: Proposal, allowed: Fraction) -> Finding:
     finding = decide(Question.STATIONARY, problem, network, proposal, allowed)
     if proposal.beside is None:
         return finding
@@ -265,6 +273,7 @@ def _bracket(
     problem: Problem,
     network: Network | None,
     subject: Network | None,
+    *,
     tol: float,
     deadline: float | None,
     progress: Callable[[Progress], None] | None,
@@ -401,7 +410,7 @@ def certified_bracket(
     instance_of(Problem, problem, "problem", "give a Problem, such as pose(network, data) makes")
     seconds, gap = a_time_limit(time_limit), float(_tolerance(tol, "tol"))
     deadline = None if seconds is None else now() + seconds
-    return _bracket(problem, network, None, gap, deadline, None, None)
+    return _bracket(problem, network, None, tol=gap, deadline=deadline, progress=None, earlier=None)
 
 
 def _tolerance(value: float | Fraction, name: str) -> Fraction:
@@ -415,37 +424,37 @@ def _tolerance(value: float | Fraction, name: str) -> Fraction:
     return tolerance
 
 
-def _fits(problem: Problem, network: Network, tolerance: Fraction) -> tuple[Finding, Network | None]:
-    """The finding, and the network that the further questions are about: the given one, its repair, or None."""
+def _fits(problem: Problem, network: Network, subject: Network | None, *, is_farther: bool = False) -> Finding:
+    """Whether the network fits: proved of `subject`, which does (the given one or near it); refuted where it is None.
+
+    is_farther: whether a network that fits was found, but not near enough.
+    """
     values = outputs(problem, network)
     targets = problem.data.targets
     if problem.goal is Goal.MAX_MARGIN:
         margins = [value * y for value, y in zip(values, targets, strict=True)]
-        least = min(margins)
-        if least > 0:
-            certificate = Fits(margin=least)
-            return _fit(problem, network, certificate, "every point is classified correctly"), network
+        if subject is not None:
+            return _fit(problem, network, Fits(margin=min(margins)), "every point is classified correctly")
         wrong = [i for i, margin in enumerate(margins) if margin <= 0]
         worst = min(wrong, key=lambda i: margins[i])
         are = "is" if len(wrong) == 1 else "are"
         missed = f"{len(wrong)} of {count(len(margins), 'point')} {are} not classified correctly"
         reason = f"{missed}, worst is {_point(worst)}"
+    elif subject is network:
+        largest = max(abs(value - y) for value, y in zip(values, targets, strict=True))
+        return _fit(problem, network, Fits(margin=Fraction(0)), _met(problem, largest))
+    elif subject is not None:
+        moved = distance(subject, network)
+        certificate = Fits(subject=subject.parameters, moved=moved, margin=Fraction(0))
+        reason = f"every target is met exactly after moving the weights by at most {small(moved)} of their norm"
+        return _fit(problem, network, certificate, reason, subject)
     else:
         residuals = [abs(value - y) for value, y in zip(values, targets, strict=True)]
         worst = max(range(len(residuals)), key=lambda i: residuals[i])
-        if residuals[worst] <= problem.fit_tolerance:
-            certificate = Fits(margin=Fraction(0))
-            return _fit(problem, network, certificate, _met(problem, residuals[worst])), network
-        repaired = _repaired(problem, network)
-        if repaired is not None and (moved := distance(repaired, network)) <= tolerance:
-            certificate = Fits(subject=repaired.parameters, moved=moved, margin=Fraction(0))
-            reason = f"every target is met exactly after moving the weights by at most {small(moved)} of their norm"
-            return _fit(problem, network, certificate, reason, repaired), repaired
-        why = "no exact repair was found" if repaired is None else "the exact repair moves the weights too far"
+        why = "the exact repair moves the weights too far" if is_farther else "no exact repair was found"
         reason = f"the largest residual is {about(residuals[worst], 3)}, at {_point(worst)}; {why}"
         reason += f"; --fit-tol {at_most(residuals[worst], 2)} takes it as fitting within that"
-    certificate = DoesNotFit(point=worst)
-    return _fit(problem, network, certificate, reason), None
+    return _fit(problem, network, DoesNotFit(point=worst), reason)
 
 
 def _met(problem: Problem, largest: Fraction) -> str:
@@ -465,14 +474,6 @@ def _rounding_note(within: OutputRounding) -> str:
         f"fits within {short(within.bound)}, the rounding of its outputs in {within.precision}, and is asked about "
         "with that tolerance (--fit-tol gives another one; 0 asks for exact targets)"
     )
-
-
-def _repaired(problem: Problem, network: Network) -> Network | None:
-    try:
-        with np.errstate(all="ignore"):
-            return repair(distinct(problem).problem, network)
-    except (*FLOAT_FAILURES, TimeIsUpError):
-        return None
 
 
 def _fit(
@@ -665,6 +666,7 @@ def _assemble(
     began: float,
     diagnosis: Diagnosis | None = None,
 ) -> Audit:
+    rest = consistent(problem, network, {**rest, Question.FITS: fits})
     lower, upper = (None, None) if bracket is None else bracket.ends
     both, excess = bracket_and_excess(lower, upper, mine)
     better = own = None
@@ -684,7 +686,7 @@ def _assemble(
         problem=problem,
         network=network,
         objective=mine,
-        fits=fits,
+        fits=rest[Question.FITS],
         stationary=rest[Question.STATIONARY],
         local_optimum=rest[Question.LOCAL_OPTIMUM],
         global_optimum=rest[Question.GLOBAL_OPTIMUM],

@@ -11,6 +11,11 @@ sum_i y_i mu_iC = 0. A mirror C' of C is p_C' = -p_C with s_C' = s_C and slopes 
 sum_i y_i lambda_i x_i = 0 on its columns, which then stands among the equations. All of them are sums of products of
 two linear forms in the unknowns (lambda; per direction c, bias, mu), and as many as these.
 
+Min-norm: where y_i = 0 and every direction has its kink at x_i, or is off there (ReLU), f(x_i) = 0 follows from the
+kinks, and lambda_i occurs in nothing but the intervals of its products: any value will do that they admit. In place of
+f(x_i) = y_i then stands lambda_i = 2 sum_C mu_iC (ReLU; (1 + a) lambda_i = 2 mean_C mu_iC for a > 0), or nothing where
+a mirror's equation determines lambda_i.
+
 Sound: an accepted proof is of a true statement about real numbers. Incomplete: the point must be regular, and every
 inequality strict; a kink whose slope is at an end of its interval, or whose point has no multiplier, is refused.
 
@@ -230,6 +235,7 @@ class Point:
         self.strict = [("support", [{k: ONE}], (1,)) for form in every for k in form if is_margin]
         self.equations: list[Equation] = [*fits]
         self.parts: list[tuple[Form, dict[int, Form], Cell]] = []
+        self.products: dict[int, list[Form]] = {i: [] for i in proof.support}  # mu_i at the kinks, mirrors left out
         mirrored: set[tuple[int, ...]] = set()
         for place, direction in enumerate(proof.directions):
             here, sign, fixed = f"directions[{place}]", SIDES[direction.sign], direction.amplitude
@@ -251,9 +257,10 @@ class Point:
                 p = {c: _sum([(sign, pulls[c])]) if c in counted else {next(numbers): ONE} for c in mask}
                 self.equations.append([({0: -ONE}, UNIT), *((p[c], p[c]) for c in mask if c in counted)])
                 self.equations += [[(pulls[c], UNIT)] for c in mask if c not in counted]
-                for row, side, whole, mine in zip(rows, sides, every, own, strict=True):
+                for i, row, side, whole, mine in zip(proof.support, rows, sides, every, own, strict=True):
                     z = _sum((row[c] * (side or 1), p[c]) for c in mask)
                     if side == 0:
+                        self.products[i].append(mine)
                         self.equations.append([(z, UNIT)])
                         ends = [_sum([(sign, whole), (-sign, mine)]), _sum([(sign, mine), (-sign * slope, whole)])]
                         self.strict.append((f"{here}.sides", ends, signs))
@@ -271,4 +278,26 @@ class Point:
                 fit.append((amplitude, _sum((sign * slopes[side] * row[c], p[c]) for c in mask)))
         for c in chain(*sorted(mirrored)):
             self.equations.append([(_sum((row[c], form) for row, form in zip(rows, every, strict=True)), UNIT)])
+        if not is_margin and slope != 1:
+            self._settle_what_kinks_fit(proof, fits, slope, mirrored)
         self.unknowns = next(numbers) - 1
+
+    def _settle_what_kinks_fit(
+        self,
+        proof: StationaryNear,
+        fits: list[list[tuple[Form, Form]]],
+        slope: Fraction,
+        mirrored: set[tuple[int, ...]],
+    ) -> None:
+        """Replace f(x_i) = y_i where it follows from the kinks by an equation for lambda_i, the i-th unknown."""
+        for place, ((row, y), i) in enumerate(zip(self.support, proof.support, strict=True)):
+            sides = {cell[i] for _, _, (_, _, cell) in self.parts}
+            if y or not {0} <= sides <= ({0, -1} if slope == 0 else {0}):
+                continue
+            fits[place].clear()
+            if any(row[c] for mask in mirrored for c in mask):
+                continue
+            kinks = self.products[i]
+            mean = ONE if slope == 0 else Fraction(1, len(kinks))
+            fits[place].append((_sum([(1 + slope, {place + 1: ONE}), *((-2 * mean, form) for form in kinks)]), UNIT))
+        self.equations = [equation for equation in self.equations if equation]

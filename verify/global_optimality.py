@@ -27,12 +27,12 @@ from verify.exact_networks import (
     distance,
     float_near,
     float_rows,
-    interpolate,
     merge_directions,
     network_of_directions,
     norms,
 )
 from verify.exactify import primitive, solve_exactly
+from verify.interpolation import interpolate
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, objective
 from verify.proposal import certified

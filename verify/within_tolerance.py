@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.estimates import estimate, exact_objective
-from verify.exact_networks import float_rows, interpolate, network_of_directions
+from verify.exact_networks import float_rows, network_of_directions
+from verify.interpolation import interpolate
 from verify.network import Network
 from verify.problem import Dataset, Problem, outputs
 
@@ -35,11 +36,18 @@ ROUNDS = 4
 
 
 def within_tolerance(
-    problem: Problem, directions: Array, signs: Sequence[int], masks: Sequence[int], *, wider: bool = True
+    problem: Problem,
+    directions: Array,
+    signs: Sequence[int],
+    masks: Sequence[int],
+    *,
+    wider: bool = True,
+    deadline: float | None = None,
 ) -> Iterable[Network]:
     """Networks that fit within the problem's tolerance > 0, near the directions (J, c); the best first.
 
-    wider: neurons may be added. Incomplete: where the pattern has to change, none may be found.
+    wider: neurons may be added.   deadline: a value of time.monotonic(), for the equations.
+    Incomplete: where the pattern has to change, none may be found.
     """
     for share in INSIDE:
         pulled = _pulled(problem, directions, signs, share)
@@ -47,7 +55,7 @@ def within_tolerance(
         if _fits(problem, network):
             yield network
             return
-    yield from _at_the_ends(problem, directions, signs, masks, wider=wider)
+    yield from _at_the_ends(problem, directions, signs, masks, wider=wider, deadline=deadline)
 
 
 def _fits(problem: Problem, network: Network) -> bool:
@@ -86,7 +94,13 @@ def _pulled(problem: Problem, directions: Array, signs: Sequence[int], share: fl
 
 
 def _at_the_ends(
-    problem: Problem, directions: Array, signs: Sequence[int], masks: Sequence[int], *, wider: bool
+    problem: Problem,
+    directions: Array,
+    signs: Sequence[int],
+    masks: Sequence[int],
+    *,
+    wider: bool,
+    deadline: float | None,
 ) -> Iterable[Network]:
     """Networks whose active outputs are at the ends exactly; points that leave their interval become active."""
     eps, targets = problem.fit_tolerance, problem.data.targets
@@ -99,7 +113,7 @@ def _at_the_ends(
             Dataset([problem.data.inputs[i] for i in chosen], [targets[i] + active[i] for i in chosen])
         )
         left: dict[int, Fraction] = {}
-        for network in interpolate(part, directions, signs, masks, wider=wider):
+        for network in interpolate(part, directions, signs, masks, wider=wider, deadline=deadline):
             gaps = [value - y for value, y in zip(outputs(problem, network), targets, strict=True)]
             beyond = {i: eps if gap > 0 else -eps for i, gap in enumerate(gaps) if abs(gap) > eps}
             if not beyond:

@@ -447,10 +447,10 @@ def test_a_disk_that_is_full_after_the_work(folder, monkeypatch):
 
 
 def test_an_internal_error_is_one_sentence_with_its_place(folder, monkeypatch):
-    monkeypatch.setattr("verify.auditing.stationarity", lambda *_, **__: {}["missing"])
+    monkeypatch.setattr("verify.subjects.stationarity", lambda *_, **__: {}["missing"])
     result = run("audit", "net.npz", "data.npz")
     assert (result.exit_code, result.stdout) == (70, "")
-    assert result.stderr.startswith("isoptimal: internal error in verify/auditing.py, line ")
+    assert result.stderr.startswith("isoptimal: internal error in verify/subjects.py, line ")
     assert "(KeyError: 'missing'), so nothing is proved; please report it" in result.stderr
     assert result.stderr.count("\n") == 1
     result = run("audit", "net.npz", "data.npz", "--debug")

@@ -22,6 +22,7 @@ from verify.enclosure_checks import Box, Direction, Point, StationaryNear, has_r
 from verify.errors import CertificateError
 from verify.exact import sqrt_upper, squared_norm
 from verify.nearby import nearby_point
+from verify.nearby.distance import distance_of
 from verify.nearby.newton import find_root
 from verify.proposal import sealed
 from verify.readers import read_data
@@ -217,7 +218,58 @@ def leaky():
     return example("moons-40", "leaky-kkt")
 
 
-CASES = [two_neurons, kinked, moons, pairs, regression, linear]
+@cache
+def tied(slope=0, side=1):
+    """Min-norm, x = (1, 0), (±3/5, 4/5), y = 1/5, 0: p = (4/5, ∓3/5) = 5/4 x_0 ∓ 3/4 x_1 has its kink at point 1.
+
+    The multiplier of point 1 occurs in nothing but the interval of its product.
+    """
+    network = Network.two_layer([[F(2, 5), -F(3, 10) * side]], [F(1, 2)], slope=slope)
+    problem = margin_problem([[1, 0], [F(3, 5) * side, F(4, 5)]], [F(1, 5), 0], network, goal=Goal.MIN_NORM)
+    directions = [Direction(sign="+", sides="+0", neurons=((0, F(1)),))]
+    start = [1.25, -1.5 * side, 0.25, -0.75 * side]
+    optimality = "local optimum" if side > 0 else "stationary point"
+    return problem, network, enclosed(problem, network, directions, (0, 1), start, optimality=optimality)
+
+
+def leaky_tied():
+    """The same with slope 1/2, where the mean of the products is 3/4 of the multiplier."""
+    return tied(F(1, 2))
+
+
+@cache
+def xor(slope=0.1):
+    """Min-norm: two neurons along (1, -1) and (-1, 1), both with their kink at (1, 1), whose target is 0."""
+    a, c = slope, sqrt(2) / (1 - slope)
+    product = sqrt(0.5) - c
+    root = sqrt(c / 2)
+    network = Network.two_layer([[root, -root], [-root, root]], [sqrt(c)] * 2, slope=slope)
+    problem = margin_problem([[1, 0], [0, 1], [1, 1]], [1, 1, 0], network, goal=Goal.MIN_NORM)
+    sides = ("+-0", "-+0")
+    directions = [Direction(sign="+", sides=s, neurons=((j, F(1)),)) for j, s in enumerate(sides)]
+    other = 2 * product / (1 + a) if slope else 4 * product
+    start = [c, c, other, c, product, c, product]
+    return problem, network, enclosed(problem, network, directions, (0, 1, 2), start, optimality="local optimum")
+
+
+def relu_xor():
+    """The same for ReLU."""
+    return xor(0)
+
+
+@cache
+def mirrored_xor():
+    """The same with the second neuron as the mirror of the first: the multiplier of (1, 1) is determined by that."""
+    problem, network, _ = relu_xor()
+    one = Direction(sign="+", sides="+-0", neurons=((0, F(1)),))
+    mirror = Direction(sign="+", sides="", mirror=0, neurons=((1, F(1)),))
+    c = sqrt(2)
+    start = [c, c, -c, c, sqrt(0.5) - c, c]
+    return problem, network, enclosed(problem, network, (one, mirror), (0, 1, 2), start, optimality="local optimum")
+
+
+TIED = [tied, leaky_tied, xor, relu_xor, mirrored_xor]
+CASES = [two_neurons, kinked, moons, pairs, regression, linear, *TIED]
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 
 
@@ -246,6 +298,32 @@ def test_what_the_cases_cover():
 
 
 # ------------------------------------------------------------------------------------------------- faults
+
+
+@pytest.mark.parametrize("case", TIED, ids=lambda case: case.__name__)
+def test_a_target_that_is_not_0_does_not_follow_from_kinks(case):
+    """With any other target at the kinks the same certificate is refused, as no network of those kinks meets it."""
+    problem, network, proof = case()
+    for target in (F(1, 10**9), F(-1), F(1)):
+        other = margin_problem(problem.inputs, (*problem.targets[:-1], target), network, goal=Goal.MIN_NORM)
+        refused(other, network, proof, "centre" if case is mirrored_xor else "inverse")
+
+
+@pytest.mark.parametrize("case", [tied, leaky_tied, xor, relu_xor], ids=lambda case: case.__name__)
+@pytest.mark.parametrize("factor", [F(0), F(1, 2), F(-1), F(2)])
+def test_a_multiplier_that_only_intervals_hold_is_the_stated_one(case, factor):
+    """Its equation is one of those with a root: other values in the centre are refused, admissible ones as well."""
+    problem, network, proof = case()
+    k = len(proof.support) - 1
+    refused(problem, network, replace(proof, centre=with_entry(proof.centre, k, factor * proof.centre[k])), "inverse")
+
+
+@pytest.mark.parametrize("slope", [F(0), F(1, 2)])
+def test_a_kink_whose_product_helps_is_stationary_only(slope):
+    """With the product 3/4 > 0 the neuron can leave its kink to the off side and get shorter."""
+    problem, network, proof = tied(slope, -1)
+    accepted(problem, network, proof)
+    refused(problem, network, replace(proof, optimality="local optimum"), "directions[0].sides")
 
 
 def with_direction(proof, k, **changes):
@@ -382,6 +460,10 @@ def test_the_distance_understated():
         if case in (two_neurons, kinked):  # the network is the point in floats or exactly: another scale is farther
             proof = replace(proof, factor=F(11, 10), moved=F(1, 10))
             accepted(problem, network, proof)
+        if case in TIED:  # the points in floats or exactly
+            accepted(problem, network, replace(proof, moved=distance_of(problem, network, proof)))
+            refused(problem, network, replace(proof, moved=F(0)), "moved")
+            continue
         refused(problem, network, replace(proof, moved=proof.moved * F(9, 10)), "moved")
 
 

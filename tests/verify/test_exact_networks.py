@@ -7,23 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
-from verify.certificate import Fits
-from verify.checker import Accepted, check
+from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.exact import squared_norm
 from verify.exact_networks import (
-    EXACT_EQUATIONS,
     distance,
     float_rows,
-    interpolate,
     merge_directions,
     network_of_directions,
     network_with,
-    repair,
 )
-from verify.problem import half_squared_norm, objective, outputs
-from verify.proposal import sealed
-from verify.statement import pattern
+from verify.problem import half_squared_norm, outputs
+
+BIASES = [Bias.NONE, Bias.PENALISED, Bias.FREE]
 
 
 def posed(rows, targets, *, slope=0, bias=Bias.NONE, goal=Goal.MIN_NORM, masks=None, width=1):
@@ -169,107 +164,6 @@ def test_rounding_does_not_keep_neurons_apart(bias):
     assert len(merge_directions(rows, directions, [1, 1], [0, 0], 0.0, bias=bias)[0]) == 1
 
 
-# ------------------------------------------------------------------------------------------------- repair
-
-
-BIASES = [Bias.NONE, Bias.PENALISED, Bias.FREE]
-
-
-@pytest.mark.parametrize("slope", [0, "1/3", 1])
-@pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize("size", [1e-9, 1e-4])
-@pytest.mark.parametrize("seed", range(5))
-def test_a_disturbed_network_is_repaired(slope, bias, size, seed):
-    """The repair interpolates exactly, keeps v and the pattern, and lies near."""
-    exact = network(seed, 4, 2 + (bias is not Bias.NONE), slope=slope, bias=bias is not Bias.NONE)
-    rows = integers(seed + 50, 5, 2).tolist()
-    shape = posed(rows, [0] * 5, slope=slope, bias=bias, width=4)
-    problem = Problem(Dataset(rows, outputs(shape, exact)), exact.architecture, goal=Goal.MIN_NORM, bias=bias)
-    start = disturbed(exact, size)
-    repaired = repair(problem, start)
-    if repaired is None:  # a kink of the exact network may be off or on after noise: then it cannot be reached
-        assert any(0 in map(int, signs) for signs in pattern(problem, exact))
-        return
-    assert outputs(problem, repaired) == list(problem.data.targets)
-    assert repaired.output_weights == start.output_weights
-    if shape.architecture.slope < 1:
-        assert_same_pattern(problem, repaired, start)
-    assert distance(repaired, start) <= 100 * size + 1e-5  # kinks are left by a visible distance
-    moved = sealed(
-        problem, start, Fits(subject=repaired.parameters, moved=distance(repaired, start), margin=Fraction(0))
-    )
-    assert isinstance(check(problem, start, moved), Accepted)
-
-
-def assert_same_pattern(problem, repaired, start):
-    """No preactivation changes its side, though it may come from a kink or go to one."""
-    for mine, theirs in zip(pattern(problem, repaired), pattern(problem, start), strict=True):
-        assert all(new * old >= 0 for new, old in zip(mine, theirs, strict=True))
-
-
-def test_some_are_repaired():
-    """The first of the tests above is not empty: without kinks there is always a repair."""
-    exact = Network.two_layer([["1", "1/2"], ["-1", "1/3"]], [1, 2])
-    rows = [[1, 0], [0, 1], [2, 1]]
-    problem = posed(rows, outputs(posed(rows, [0] * 3), exact), width=2)
-    start = disturbed(exact, 1e-3)
-    repaired = repair(problem, start)
-    assert outputs(problem, repaired) == list(problem.data.targets)
-    assert 0 < distance(repaired, start) < Fraction(1, 100)
-
-
-def test_masked_weights_stay_zero():
-    masks = [(0, 2), (1, 2), (0, 1)]
-    exact = network(3, 3, 3, masks=masks)
-    rows = integers(9, 3, 3).tolist()
-    problem = posed(rows, outputs(posed(rows, [0] * 3, masks=masks), exact), masks=masks)
-    repaired = repair(problem, disturbed(exact, 1e-6))
-    assert repaired.architecture.masks == tuple(masks)
-    assert outputs(problem, repaired) == list(problem.data.targets)
-
-
-def test_a_network_that_fits_is_its_own_repair():
-    exact = network(1, 3, 2)
-    rows = integers(2, 4, 2).tolist()
-    assert repair(posed(rows, outputs(posed(rows, [0] * 4), exact), width=3), exact) is exact
-
-
-@pytest.mark.parametrize("scale", [Fraction(10) ** power for power in (-100, -8, 8, 100)])
-def test_scales(scale):
-    exact = Network.two_layer([[scale, scale / 2], [-scale, scale / 3]], [1, 2])
-    rows = [[1, 0], [0, 1], [2, 1]]
-    problem = posed(rows, outputs(posed(rows, [0] * 3), exact), width=2)
-    repaired = repair(problem, disturbed(exact, 1e-6))
-    assert outputs(problem, repaired) == list(problem.data.targets)
-
-
-def test_what_has_no_repair():
-    one = Network.two_layer([[1, 0]], [1])
-    assert repair(posed([[1, 0], [1, 0]], [1, 2]), one) is None  # contradictory
-    assert repair(posed([[1, 0], [-1, 0]], [1, 1]), one) is None  # the neuron is off at the second point
-    assert (
-        repair(posed([[1, 0], [0, 1], [1, 1]], [1, 1, 3], slope=1), Network.two_layer([[1, 0]], [1], slope=1)) is None
-    )
-    assert repair(posed([[1, 0]], [2]), Network.two_layer([[1, 0]], [0])) is None  # v = 0
-    many = [[1, i] for i in range(EXACT_EQUATIONS + 1)]
-    assert repair(posed(many, [1] * len(many)), one) is None
-
-
-def test_deep_networks_are_not_repaired():
-    layers = (Layer(inputs=1, outputs=1, slope=Fraction(0)),) * 2 + (Layer(inputs=1, outputs=1, slope=None),)
-    deep = Network(Architecture(layers), [[1], [1], [1]])
-    problem = Problem(Dataset([[1]], [2]), deep.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
-    assert repair(problem, deep) is None
-
-
-def test_zero_points_and_zero_neurons():
-    start = Network.two_layer([[1.1, 0], [0, 0]], [1, 0])
-    repaired = repair(posed([[0, 0], [2, 1]], [0, 2], width=2), start)
-    assert outputs(posed([[0, 0], [2, 1]], [0, 2], width=2), repaired) == [0, 2]
-    assert max(map(abs, repaired.hidden_weights[1])) < Fraction(1, 10**12)
-    assert repair(posed([[0, 0], [2, 1]], [1, 2], width=2), start) is None
-
-
 # ------------------------------------------------------------------------------------------------- distance
 
 
@@ -290,58 +184,3 @@ def test_distance_is_an_upper_bound(a, b):
 def test_distance_of_all_parameters():
     """(3, 4) to (3, 4 + 5): 5 / 5, the output weight counted."""
     assert distance(Network.two_layer([[3]], [9]), Network.two_layer([[3]], [4])) == 1
-
-
-# ------------------------------------------------------------------------------------------------- interpolation
-
-
-@pytest.mark.parametrize("slope", [0, "1/3", 1])
-@pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize("seed", range(3))
-def test_interpolating_networks_fit_exactly(slope, bias, seed):
-    exact = network(seed, 3, 2 + (bias is not Bias.NONE), slope=slope, bias=bias is not Bias.NONE)
-    rows = integers(seed + 20, 4, 2).tolist()
-    shape = posed(rows, [0] * 4, slope=slope, bias=bias, width=3)
-    problem = Problem(Dataset(rows, outputs(shape, exact)), exact.architecture, goal=Goal.MIN_NORM, bias=bias)
-    pairs = zip(exact.hidden_weights, exact.output_weights, strict=True)
-    directions = np.array([[float(abs(v) * w) for w in row] for row, v in pairs])
-    signs = [1 if v > 0 else -1 for v in exact.output_weights]
-    start = directions * (1 + 1e-9 * np.random.default_rng(seed).standard_normal(directions.shape))
-    found = list(interpolate(problem, start, signs, [0, 0, 0]))
-    assert found
-    for candidate in found:
-        assert objective(problem, candidate) is not None
-        assert set(candidate.architecture.masks) <= set(problem.mask_classes)
-    near = min(float(objective(problem, candidate)) for candidate in found)
-    inner = list(problem.norm_columns)
-    assert near <= np.linalg.norm(directions[:, inner], axis=1).sum() * (1 + 1e-3) + 1e-3
-    narrow = list(interpolate(problem, start, signs, [0, 0, 0], wider=False))
-    assert all(candidate.width == 3 for candidate in narrow)
-    again = list(interpolate(problem, start, signs, [0, 0, 0]))
-    assert [candidate.parameters for candidate in again] == [candidate.parameters for candidate in found]
-
-
-def test_a_residual_that_the_neurons_cannot_meet_is_absorbed_by_more():
-    """One neuron on one side, targets on both: only a wider network fits."""
-    problem = posed([[1, 0], [-1, 0]], [1, 1])
-    directions = np.array([[1.0, 0.0]])
-    assert list(interpolate(problem, directions, [1], [0], wider=False)) == []
-    (wide,) = interpolate(problem, directions, [1], [0])
-    assert wide.width > 1
-    assert outputs(problem, wide) == [1, 1]
-
-
-def test_nothing_interpolates_what_contradicts_itself_or_is_too_much():
-    directions = np.array([[1.0, 0.0]])
-    assert list(interpolate(posed([[1, 0], [1, 0]], [1, 2]), directions, [1], [0])) == []
-    assert list(interpolate(posed([[1, 0]], [1], goal=Goal.MAX_MARGIN), directions, [1], [0])) == []
-    many = [[1, i] for i in range(EXACT_EQUATIONS + 1)]
-    assert list(interpolate(posed(many, [1] * len(many)), directions, [1], [0])) == []
-
-
-def test_absorbing_neurons_have_masks_of_the_problem():
-    masks = [(0,), (1,)]
-    problem = posed([[1, 0], [0, 1], [-1, 0]], [1, 1, 1], masks=masks)
-    for candidate in interpolate(problem, np.array([[1.0, 0.0], [0.0, 1.0]]), [1, 1], [0, 1]):
-        assert set(candidate.architecture.masks) <= {(0,), (1,)}
-        assert outputs(problem, candidate) == [1, 1, 1]

@@ -16,7 +16,7 @@ NEAR = ([[1.0, 0.25], [1.0, -0.25]], [1, 1])
 PAIR = ([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1])
 
 STEPS = {
-    "verify.auditing.stationarity": (NETWORK, NEAR, "stationarity"),
+    "verify.subjects.stationarity": (NETWORK, NEAR, "stationarity"),
     "verify.auditing.multiplier_dimension": (EXACT, PAIR, "the number of multipliers"),
     "verify.auditing.better_network": (EXACT, PAIR, "global optimality"),
     "verify.auditing.local_optimality": (EXACT, PAIR, "local optimality"),
@@ -48,7 +48,7 @@ def test_each_step_that_is_interrupted_is_named(place, monkeypatch):
 
 def test_what_an_interruption_leaves_open_says_so(monkeypatch):
     for place, name, network in (
-        ("verify.auditing.stationarity", "stationary", EXACT),
+        ("verify.subjects.stationarity", "stationary", EXACT),
         ("verify.auditing.better_network", "global_any_width", Network.two_layer([[0, 2]], [2])),
         ("verify.auditing.local_optimality", "local_optimum", EXACT),
     ):

@@ -73,7 +73,8 @@ def identify(instance: Instance, point: FloatPoint, neurons: Neurons, tolerance:
     if instance.margin:
         support = np.flatnonzero(point.multipliers > tolerance * largest)
     else:
-        support = np.flatnonzero((z > 0).any(axis=0) | near.any(axis=0) | (instance.slope > 0))
+        seen = np.abs(instance.rows).max(axis=1) > 0
+        support = np.flatnonzero(((z > 0).any(axis=0) | near.any(axis=0) | (instance.slope > 0)) & seen)
     if not support.size:
         return None
     sides = np.where(near, 0, np.sign(z)).astype(np.int8)[:, support]
