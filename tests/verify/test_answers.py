@@ -27,6 +27,7 @@ from verify.certificate import (
     WithSubject,
 )
 from verify.checker import KINDS, Accepted, check
+from verify.claims.records import Outcome, failed, held, undecided
 from verify.enclosure_checks import StationaryNear
 from verify.finding import decide, shortfall
 from verify.local_optimality import local_optimality
@@ -276,6 +277,12 @@ def test_what_may_be_a_no_has_no_truth_value(value):
     for use in (bool, lambda x: not x, lambda x: 1 if x else 0, lambda x: x and 1, lambda x: [0 for _ in [0] if x]):
         with pytest.raises(TypeError, match=r"has no truth value: (ask|compare)|and no truth value: compare"):
             use(value)
+
+
+@pytest.mark.parametrize("value", [*Outcome, *(made("why") for made in (held, failed, undecided))])
+def test_what_a_claim_came_to_has_none(value):
+    with pytest.raises(TypeError, match="truth value"):
+        bool(value)
 
 
 def test_an_audit_and_its_bracket_have_none_either():

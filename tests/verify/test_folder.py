@@ -20,7 +20,7 @@ import verify.checking
 from verify import Dataset, InputError, Network, audit
 from verify.certificate import BetterNetwork, Fits, OptimalWithin, Stationary
 from verify.checker import main
-from verify.derived import UNCERTIFIED, decimal
+from verify.derived import UNCERTIFIED, decimal, problem_facts
 from verify.folder import Decision, Line, decide_folder
 from verify.global_optimality import bracket_optimum
 from verify.problem import Bias, Goal, Problem
@@ -667,6 +667,16 @@ def test_lines_and_decisions_have_no_truth_value(saved):
         with pytest.raises(TypeError, match=r"ask `\.is_accepted`"):
             bool(value)
     assert isinstance(decide_folder(saved / "poor"), Decision)
+
+
+def test_a_fit_tolerance_is_part_of_what_the_problem_is():
+    data, shape = Dataset([[1]], [1]), Network.two_layer([[1]], [1]).architecture
+    exact, tube = (
+        problem_facts(Problem(data, shape, goal=Goal.MIN_NORM, bias=Bias.NONE, fit_tolerance=F(eps))) for eps in (0, 1)
+    )
+    assert "fit_tolerance" not in exact
+    assert tube["fit_tolerance"] == "1"
+    assert exact["sha256"] != tube["sha256"]
 
 
 def test_numbers_beyond_doubles_are_texts():

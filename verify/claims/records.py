@@ -8,7 +8,7 @@ from enum import Enum
 from fractions import Fraction
 from random import Random
 from types import MappingProxyType, NoneType
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NoReturn, final
 
 from verify.errors import InputError
 from verify.network import Network
@@ -84,6 +84,9 @@ class Outcome(Enum):
     FAILED = "failed"
     UNDECIDED = "undecided"
 
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an outcome has three values and no truth value: compare it, such as `is Outcome.HELD`")
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,9 @@ class Judgement:
         if not (self.measured is None or isinstance(self.measured, Fraction)):
             raise InputError(f"a judgement measured {self.measured!r:.60}: give a Fraction, which is exact")
         object.__setattr__(self, "reason", self.reason.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a judgement has no truth value: ask `.outcome is Outcome.HELD`")
 
 
 def held(reason: str = "", *, measured: Fraction | int | None = None) -> Judgement:
