@@ -91,8 +91,8 @@ def normalise(rows: Array, weights: Array, slope: float, vectors: Array, *, free
     For a fixed direction h is piecewise linear in the bias and, when the weights sum to zero, largest at a breakpoint.
     """
     if not free:
-        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
-    heads = vectors[:, :-1] / np.maximum(np.linalg.norm(vectors[:, :-1], axis=1, keepdims=True), 1e-300)
+        return _unit(vectors)
+    heads = _unit(vectors[:, :-1])
     z = heads @ rows[:, :-1].T
     last = np.where(rows[:, -1] == 0, 1.0, rows[:, -1])
     candidates = -z / last
@@ -100,6 +100,13 @@ def normalise(rows: Array, weights: Array, slope: float, vectors: Array, *, free
     values = np.maximum(inner, slope * inner) @ weights
     best = candidates[np.arange(len(heads)), np.argmax(values, axis=1)]
     return np.concatenate([heads, best[:, None]], axis=1)
+
+
+def _unit(vectors: Array) -> Array:
+    """The vectors (V, D) scaled to norm one, 0 where they are 0: also where their squares are out of range."""
+    largest = np.abs(vectors).max(axis=1, initial=0.0, keepdims=True)
+    moderate = np.ldexp(vectors, -np.frexp(largest)[1])
+    return moderate / np.where(largest > 0, np.linalg.norm(moderate, axis=1, keepdims=True), 1.0)
 
 
 def boxes(excess: Array, signs: NDArray[np.int8]) -> tuple[Array, Array]:
