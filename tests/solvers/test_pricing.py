@@ -86,7 +86,7 @@ def test_normalise():
 
 @pytest.mark.parametrize("size", [5e-324, 1e-320, 3e-200, 1e-160, 1e200, 1.7e308])
 def test_normalise_out_of_the_range_of_squares(size):
-    """An interior point leaves neurons of any size near 0: a direction of another norm would be taken for a violator."""
+    """An interior point leaves neurons of any size near 0: directions of another norm would be taken for violators."""
     rows, weights = np.array([[1.0, -1.0, 1.0], [-1.0, 0.5, 1.0]]), np.array([1.0, -1.0])
     for free in (False, True):
         found = normalise(rows, weights, 0.0, np.array([[size, size / 4, 0.0], [-size, size, 0.0]]), free=free)
