@@ -34,8 +34,9 @@ from verify.exact_networks import (
 from verify.exactify import primitive, solve_exactly
 from verify.interpolation import interpolate
 from verify.network import Network
+from verify.precise_search import Precise, precise_bracket
 from verify.problem import Bias, Goal, Problem, objective
-from verify.proposal import certified
+from verify.proposal import FLOAT_FAILURES, certified
 from verify.simplified import Simplified, distinct, simplified
 from verify.statement import pattern
 from verify.time_limits import TimeIsUpError, is_late, now, poll, share, until, within
@@ -270,11 +271,83 @@ def _bracket(
     on_progress: Callable[[Progress], None] | None,
     earlier: WarmStart,
 ) -> Bracket:
-    """`bracket_optimum` in the coordinates as they are."""
-    from solvers.dual_cuts import solve
-
+    """`bracket_optimum` in the coordinates as they are: in floats, and in many digits where these do not suffice."""
     if _is_met_by_zero(problem):
         return _nothing_needed(problem)
+    failure: Exception | None = None
+    try:
+        found = _float_bracket(problem, network, subject, tol, deadline, on_progress, earlier)
+    except FLOAT_FAILURES as error:
+        lower, failure = certified(problem, None, nothing_below_zero(problem)), error
+        found = Bracket(lower=lower, upper=None, witnesses=(), status="failed", history=())
+    if _is_closed(found, tol):
+        return found if found.status == "interrupted" else replace(found, status="optimal")
+    if found.status in ("time", "interrupted"):
+        return found
+    directions = [
+        w for known in (*found.witnesses[:2], *([] if network is None else [network])) for w in _floats(known)
+    ]
+    try:
+        precise = precise_bracket(problem, directions, tol / 4, deadline)
+    except KeyboardInterrupt:
+        return replace(found, status="interrupted")
+    except FLOAT_FAILURES:
+        precise = Precise()
+    if failure is not None and not precise.witnesses:
+        raise failure
+    better = _with_precise(problem, found, precise, tol)
+    return replace(better, status="time") if better.status != "optimal" and is_late(deadline) else better
+
+
+def _is_closed(found: Bracket, tol: float) -> bool:
+    low, high = found.ends
+    return low is not None and high is not None and high <= low * (1 + Fraction(tol))
+
+
+def _floats(network: Network) -> list[tuple[float, ...]]:
+    return [tuple(map(float_near, row)) for row in network.hidden_weights]
+
+
+def _with_precise(problem: Problem, found: Bracket, precise: Precise, tol: float) -> Bracket:
+    """The bracket with what the search in many digits found, where that is better."""
+    lower = found.lower
+    if precise.lower is not None and (lower is None or _end(precise.lower) > _end(lower)):
+        lower = precise.lower
+    known = {
+        witness.sha256(): (value, witness) for value, witness in zip(found.objectives, found.witnesses, strict=True)
+    }
+    for witness in precise.witnesses:
+        if (value := objective(problem, witness)) is not None:
+            known[witness.sha256()] = (value, witness)
+    ordered = _narrow_first(known.values(), 1 + Fraction(tol) / 20)
+    upper = found.upper
+    if ordered:
+        value, witness = min(ordered, key=lambda pair: pair[0])
+        upper = certified(problem, None, UpperBound(witness=witness, bracket=(None, value))) or upper
+    better = replace(
+        found,
+        lower=lower,
+        upper=upper,
+        witnesses=tuple(witness for _, witness in ordered),
+        objectives=tuple(value for value, _ in ordered),
+    )
+    if _is_closed(better, tol):
+        return replace(better, status="optimal")
+    return replace(better, status="stalled" if found.status == "optimal" else found.status)
+
+
+def _float_bracket(
+    problem: Problem,
+    network: Network | None,
+    subject: Network | None,
+    tol: float,
+    deadline: float | None,
+    on_progress: Callable[[Progress], None] | None,
+    earlier: WarmStart,
+) -> Bracket:
+    """What the search in floats finds."""
+    from solvers.dual_cuts import solve
+
     instance = as_instance(problem)
     outcome = solve(
         instance,

@@ -299,6 +299,25 @@ def scale_targets(t: Fraction):
     return scaled
 
 
+def shift_points(far: Fraction):
+    """x + far and b - far sum w: a free bias takes it up, in neurons that have one."""
+
+    def shifted(p: Posed):
+        if p.bias is not Bias.FREE or p.masks or p.b is None:
+            return None
+        b = [b - far * sum(w) for w, b in zip(p.W, p.b, strict=True)]
+        return replace(p, X=[[value + far for value in x] for x in p.X], b=b), ONE
+
+    return shifted
+
+
+def many_copies(p: Posed):
+    """Sixty copies of each point; with kinks they have multipliers of their own for min-norm, which is another set."""
+    if p.goal is Goal.MIN_NORM:
+        return None
+    return replace(p, X=p.X * 60, y=p.y * 60), ONE
+
+
 THOUSAND = Fraction(1000)
 SYMMETRIES: dict[str, Symmetry] = {
     "permute points": permute_points,
@@ -316,21 +335,30 @@ SYMMETRIES: dict[str, Symmetry] = {
     "points times 10^6": scale_points(THOUSAND),
     "points times 10^-6": scale_points(1 / THOUSAND),
     "points times 2^20": scale_points(Fraction(2**10)),
+    "shifts of points": shift_points(Fraction(1_700_000_000)),
+    "copies of points": many_copies,
     "targets times 10^6": scale_targets(THOUSAND),
     "targets times 10^-6": scale_targets(1 / THOUSAND),
     "targets times 2^-20": scale_targets(Fraction(1, 2**10)),
 }
 
 
-NO_SYMMETRY = {"parameters": "min-norm", "targets": "max-margin", "points": "penalised", "rotate": "masked"}
-"""First words of symmetries, and the problems that do not have them."""
+NO_SYMMETRY = {
+    "parameters": "min-norm",
+    "targets": "max-margin",
+    "points": "penalised",
+    "rotate": "masked",
+    "copies": "min-norm",
+}
+ONLY = {"shifts": "free"}
+"""First words of symmetries, and the problems that do not have them, or alone have them."""
 
 
 def applicable():
     for name in NAMES:
         for symmetry in SYMMETRIES:
-            without = NO_SYMMETRY.get(symmetry.split()[0])
-            if without is None or without not in name:
+            without, only = NO_SYMMETRY.get(symmetry.split()[0]), ONLY.get(symmetry.split()[0], "")
+            if (without is None or without not in name) and only in name:
                 yield name, symmetry
 
 

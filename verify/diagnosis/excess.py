@@ -16,13 +16,14 @@ is waste.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import final
 
 import numpy as np
 
 from verify.certificate import LowerBound
 from verify.estimates import Estimates
-from verify.exact_networks import norms
+from verify.exact_networks import float_near, norms
 from verify.problem import Goal, Problem
 
 
@@ -71,12 +72,15 @@ ROUNDING = 1e-12  # parts below this are taken for rounding
 def study_excess(
     problem: Problem, estimates: Estimates, bound: LowerBound, silent: frozenset[int], least: float
 ) -> Excess | None:
-    """The parts for a network that fits; None when the bound is 0.   least: its least margin (min-norm: 1)."""
-    lower = float(bound.bracket[0] or 0)
+    """The parts for a network that fits; None when the bound is 0, or a part beyond floats.
+
+    least: its least margin (min-norm: 1).
+    """
+    lower = float_near(bound.bracket[0] or Fraction(0))
     if lower <= 0 or least <= 0:
         return None
     points = np.array([i for i, _ in bound.multipliers], int)
-    multipliers = np.array([float(value / bound.beta) for _, value in bound.multipliers])
+    multipliers = np.array([float_near(value / bound.beta) for _, value in bound.multipliers])
     margin = problem.goal is Goal.MAX_MARGIN
     signs = estimates.targets[points] if margin else np.ones(len(points))
     slope, counted = float(problem.architecture.slope), list(problem.norm_columns)
@@ -93,6 +97,8 @@ def study_excess(
     if tolerance:
         apart = (estimates.outputs - estimates.targets)[points]
         slack, sizes = 1 + np.sign(multipliers) * apart / tolerance, np.abs(multipliers) * tolerance
+    if not all(np.isfinite(part).all() for part in (directions, imbalance, 100 * slack)):
+        return None
     held = dict(zip(points.tolist(), slack.tolist(), strict=True))
     return Excess(
         dead_hint=float(((hidden**2 + outgoing**2) / 2)[dead].sum() / unit),
