@@ -24,6 +24,7 @@ from solvers.compilation import compiled, inlined
 
 Array = NDArray[np.float64]
 
+SMALLEST_SQUARE = 1e-280  # of a norm that needs no scaling: squares of smaller entries lose their digits
 TINY = 1e-300  # keeps quotients of zero rows and ranges defined
 CLOSED = 1.0 - 1e-13  # a node closes below this part of beta: total is summed again afterwards
 STILL = 1e-8  # steps of the descent below this part of beta are none
@@ -265,7 +266,14 @@ def _norm(vector):
     total = 0.0
     for entry in vector:
         total += entry * entry
-    return total**0.5
+    if total >= SMALLEST_SQUARE:
+        return total**0.5
+    largest, total = 0.0, 0.0  # squares that are no floats any more
+    for entry in vector:
+        largest = max(largest, abs(entry))
+    for entry in vector:
+        total += (entry / max(largest, TINY)) ** 2
+    return largest * total**0.5
 
 
 # -- ranges --------------------------------------------------------------------------------------------------------

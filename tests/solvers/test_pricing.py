@@ -384,3 +384,18 @@ def test_out_of_time_or_nodes():
         assert early.nodes is None
         assert early.bound == np.inf
         assert early.count <= 4
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("size", [1e-320, 1e-200, 1e-162, 1e-100, 1.0, 1e200])
+def test_directions_have_norm_one_whatever_their_size_was(size, free):
+    """Squares of entries below 1e-162 are no floats: what a descent leaves of a p that is 0."""
+    rows, weights = instance(3, 6, 3)
+    weights = weights - weights.mean()
+    found = normalise(rows, weights, 0.0, size * np.array([[2.0, -1.0, 2.0], [-1.0, 1.0, 0.5]]), free=free)
+    np.testing.assert_allclose(np.linalg.norm(found[:, : 2 if free else 3], axis=1), 1.0, rtol=1e-3)
+
+
+def test_a_direction_that_is_zero_stays_zero():
+    rows, weights = instance(3, 6, 3)
+    assert not normalise(rows, weights, 0.0, np.zeros((2, 3)), free=False).any()

@@ -457,3 +457,20 @@ def test_what_does_not_fit_is_not_optimal():
     found = bracket_optimum(problem, None)
     misfit = Network.two_layer([[1, 0]], [1])
     assert optimal_within(problem, misfit, misfit, found.lower, Fraction(100)) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "targets"),
+    [
+        ([[2, -2], [-1, -1], [-2, 1], [-2, 2]], [2, 0, 2, 3]),
+        ([[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]], [1, 1, 1, 0]),
+        ([[1, 1, 0], [0, 1, 1], [1, 0, 1]], [3, 2, 2]),
+        ([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]], [1, 1, 1, 0]),
+    ],
+)
+def test_symmetric_data_with_a_free_bias(rows, targets):
+    """Ascents whose p vanishes must not count as violators: the search would stop at half the optimum."""
+    bracket = bracket_optimum(posed(rows, targets, goal=Goal.MIN_NORM, bias=Bias.FREE), None)
+    low, high = bracket.ends
+    assert bracket.status == "optimal"
+    assert high <= low * (1 + Fraction(1, 10**6))
