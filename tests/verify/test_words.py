@@ -44,6 +44,7 @@ def posed(number: int):
         "tol": draw.choice(TOLERANCES),
         "stationary_tol": draw.choice([None, None, *TOLERANCES]),
         "bias": draw.choice(["penalised", "free"]) if has_bias else None,
+        "fit_tol": draw.choice([None, None, *TOLERANCES]) if goal == "min-norm" else None,
     }
     return network, Dataset(X, y), options
 

@@ -197,6 +197,19 @@ def _slack(audit, _, found):
     return abs(said - worst) <= (1 + worst) * Fraction(1, 100)
 
 
+def _ends_of_the_tolerance(audit, _, found):
+    """A multiplier above 0 holds the lower end of what the tolerance leaves, one below 0 the upper end."""
+    tolerance = audit.problem.fit_tolerance
+    values = outputs(audit.problem, audit.fits.subject or audit.network)
+    held = {i: m for bound in audit.bounds for i, m in getattr(bound, "multipliers", ()) if m}
+    away = {i: tolerance + (values[i] - audit.problem.targets[i]) * (1 if m > 0 else -1) for i, m in held.items()}
+    assert int(found[2]) == len(held)
+    assert int(found[1]) <= sum(value > tolerance / 100 for value in away.values())
+    worst = away[int(found[3])] / tolerance
+    assert worst == max(away.values()) / tolerance
+    return abs(Fraction(found[4]) / 100 - worst) <= worst / 100
+
+
 def _ladder(audit, _, found):
     """The heights fall, and none is above what is proved."""
     rungs = audit.diagnosis.ladder
@@ -233,7 +246,12 @@ SLACKS = (
     r"(\d+) of the (\d+) points? that hold the lower bound ha(?:s|ve) over 1 % more than the least margin, "
     rf"point (\d+) most: {N}( times|.*)"
 )
+ENDS = (
+    r"(\d+) of the (\d+) points? that hold the lower bound ha(?:s|ve) an output over 1 % of the tolerance away from "
+    rf"the end that holds it, point (\d+) most: about {N} % of the tolerance"
+)
 OTHERS = [
+    (ENDS, _ends_of_the_tolerance),
     (rf"near: proved exactly, of .* whose weights differ by at most {N} of their norm", _legend),
     (r"no point is further on the wrong side than point (\d+), where y·f\(x\) is (.*)", _furthest),
     (r"(no neuron is active at|what the neurons give at) point (\d+).*", _zero_there),

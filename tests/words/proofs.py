@@ -39,6 +39,20 @@ def _met(audit, finding, found):
     return _moved(proof, found[1])
 
 
+def _within(audit, finding, found):
+    values, tolerance = outputs(audit.problem, subject_of(audit, finding)), audit.problem.fit_tolerance
+    apart = [abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True)]
+    assert max(apart) <= tolerance <= Fraction(found[1]) <= tolerance * Fraction(100001, 10**5)
+    return _moved(all_of(Fits, finding)[0], found[2])
+
+
+def _residual_within(audit, finding, found):
+    values, tolerance = outputs(audit.problem, audit.network), audit.problem.fit_tolerance
+    largest = max(abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True))
+    assert largest <= tolerance <= Fraction(found[1]) * Fraction(100001, 10**5)
+    return largest <= Fraction(found[2]) <= largest * SLACK
+
+
 def _residual(audit, finding, found):
     values = outputs(audit.problem, audit.network)
     apart = [abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True)]
@@ -197,6 +211,8 @@ ROWS = [
     (r"the network is 0 at every point", lambda audit, *_: not any(outputs(audit.problem, audit.network))),
     (rf"every point is on its side; the least margin is (at least )?{N}", _margin),
     (rf"every target is met exactly{AFTER}", _met),
+    (rf"every target is met within {N}{AFTER}", _within),
+    (rf"every target is met within {N}; the largest residual is {N}", _residual_within),
     (rf"every target is met exactly after moving the weights by at most {N} of their norm", _met),
     (r"the largest residual is (.*), at point (\d+) \(counting from 0\);.*", _residual),
     (r"(\d+) of (\d+) points? (?:is|are) not on (?:its side|their sides): points? (.*) \(counting from 0\)", _missed),
