@@ -179,6 +179,7 @@ def _movers(audit, finding, found):
 
 
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
+TOLD = rf"(\d+/\d+(?= )|{N[1:-1]})(?: \(about {N[1:-1]}\))?"  # a fraction with its decimal, or a decimal
 UP_TO = rf"ε = {N}(?:,| and) δ = {N}"
 HELD = (
     rf"(?:; the (?:KKT )?conditions hold up to ε = (?P<e>{N})(?: and|,) δ = (?P<d>{N})"
@@ -211,8 +212,8 @@ ROWS = [
     (r"the network is 0 at every point", lambda audit, *_: not any(outputs(audit.problem, audit.network))),
     (rf"every point is on its side; the least margin is (at least )?{N}", _margin),
     (rf"every target is met exactly{AFTER}", _met),
-    (rf"every target is met within {N}{AFTER}", _within),
-    (rf"every target is met within {N}; the largest residual is {N}", _residual_within),
+    (rf"every target is met within {TOLD}{AFTER}", _within),
+    (rf"every target is met within {TOLD}; the largest residual is {N}", _residual_within),
     (rf"every target is met exactly after moving the weights by at most {N} of their norm", _met),
     (r"the largest residual is (.*), at point (\d+) \(counting from 0\);.*", _residual),
     (r"(\d+) of (\d+) points? (?:is|are) not on (?:its side|their sides): points? (.*) \(counting from 0\)", _missed),
