@@ -16,6 +16,7 @@ from verify.exact import sqrt_upper
 from verify.exactify import dyadic
 from verify.network import Network
 from verify.problem import Problem
+from verify.time_limits import poll
 
 __all__ = [
     "distance",
@@ -83,6 +84,7 @@ def network_of_directions(
     With a free bias a direction without weights is a constant; it is made by one neuron with a large bias, nearly for
     free.
     """
+    poll()
     counted = list(problem.norm_columns)
     sizes = norms(directions[:, counted])
     total = max(float(sizes.sum()), 1e-300)
