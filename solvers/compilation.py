@@ -7,11 +7,12 @@ that call each other stand in one file.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba  # pyright: ignore[reportMissingImports]
 
-__all__ = ["compiled", "inlined", "summing"]
+__all__ = ["compiled", "inlined", "is_at_hand", "summing"]
 
 
 def compiled(function: Callable[..., Any], fastmath: frozenset[str] = frozenset()) -> Callable[..., Any]:
@@ -34,6 +35,22 @@ def compiled(function: Callable[..., Any], fastmath: frozenset[str] = frozenset(
 def summing(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, compiled; sums may be taken in another order, the same each time, and products fused with them."""
     return compiled(function, frozenset({"reassoc", "contract", "nsz"}))
+
+
+def is_at_hand(function: Any) -> bool:
+    """Whether the function was compiled in this process, or is kept on disk: else its first call takes seconds."""
+    if function.signatures:
+        return True
+    if not function.stats.cache_path:
+        return False
+    code = function.py_func.__code__
+    source, folder = Path(code.co_filename), Path(function.stats.cache_path)
+    kept = folder.glob(f"{source.stem}.{code.co_name}-{code.co_firstlineno}.*nbi")
+    try:
+        written = source.stat().st_mtime
+        return any(index.stat().st_mtime >= written for index in kept)
+    except OSError:
+        return False
 
 
 inlined: Any = numba.njit(inline="always")

@@ -35,7 +35,8 @@ FEWEST_BITS, MOST_BITS = 20, 40  # of the multipliers: short ones make small cer
 SUPPORT_TOLERANCE = 1e-9  # multipliers below this part of the largest are set to zero
 FIRST_PENALTY = 100.0  # in the scaled problem, where rows and targets are about 1
 OWN_ROUNDS = 20
-FIRST_SUPPORT = 40  # points with a multiplier in the first dual point
+STARTS, LATE_STARTS = 160, 8  # of local ascents, beside the rows themselves; when no time is left
+FIRST_SUPPORT, LATE_SUPPORT = 40, 20  # points with a multiplier in the first dual point
 MAX_PENALTY = 1e10
 COARSE_TO_FINE = (0.5, 0.1, 0.02, 4e-3, 8e-4, 1.6e-4, 3e-5)
 INTERRUPTED_SECONDS = 1.5  # for the proof of what was reached, after Ctrl-C ...
@@ -190,7 +191,7 @@ class _Loop:
         except TimeIsUpError:
             status = "time"
             if self.best_dual[0] <= 0:
-                self._first_columns()  # for their dual point: a bound that is quickly found
+                self._first_columns(late=True)  # for their dual point: a bound that is quickly found
         except KeyboardInterrupt:
             status = "interrupted"
         if status != "optimal":
@@ -436,7 +437,7 @@ class _Loop:
                 self.last_used[new_key] = used[key]
         return len(worst)
 
-    def _first_columns(self) -> list[Column]:
+    def _first_columns(self, *, late: bool = False) -> list[Column]:
         instance = self.instance
         columns = []
         for mask, seen in enumerate(instance.masks):
@@ -451,14 +452,13 @@ class _Loop:
                 if instance.free:
                     columns.append(Column(mask, sign, np.zeros(len(rows), bool)))
                 columns += [self._column(mask, sign, u) for u in np.concatenate([starts, rows[chosen], -rows[chosen]])]
-        few = (
-            self.points if len(self.points) <= FIRST_SUPPORT else self.random.choice(self.points, FIRST_SUPPORT, False)
-        )
+        most = LATE_SUPPORT if late else FIRST_SUPPORT
+        few = self.points if len(self.points) <= most else self.random.choice(self.points, most, False)
         weights = np.zeros(len(self.required))
         beyond = np.sign(self.required) * np.maximum(np.abs(self.required) - self.tolerances, 0.0)
         weights[few] = beyond[few] / max(float(np.abs(beyond).sum()), 1e-300)
         multipliers = self._rounded(weights)
-        found, beta = self._ascents(multipliers, 0.0)
+        found, beta = self._ascents(multipliers, 0.0, late=late)
         self._remember(multipliers, beta)
         return columns + found
 
@@ -512,14 +512,22 @@ class _Loop:
         return self._ascents(multipliers, 1.0 + self.tol / 10, seeds=seeds)
 
     def _ascents(
-        self, multipliers: Array, threshold: float, *, starts: int = 160, seeds: dict[int, list[Array]] | None = None
+        self,
+        multipliers: Array,
+        threshold: float,
+        *,
+        starts: int = STARTS,
+        seeds: dict[int, list[Array]] | None = None,
+        late: bool = False,
     ) -> tuple[list[Column], float]:
+        """Columns with |h| above the threshold, and the largest |h| seen. late: from few starts, as no time is left."""
         instance = self.instance
         support = np.flatnonzero(multipliers)
         largest = 0.0
         columns: list[Column] = []
         if not len(support):
             return columns, largest
+        starts, compiled = (LATE_STARTS, False) if late else (starts, None)
         weights = self._coefficients(multipliers)[support]
         for mask, seen in enumerate(instance.masks):
             if not len(seen):
@@ -539,7 +547,12 @@ class _Loop:
                     if seeds and mask in seeds:
                         first.append(np.array(seeds[mask])[:, seen])
                     directions, values = ascend(
-                        rows, sign * weights, instance.slope, np.concatenate(first), free=self._is_free(seen)
+                        rows,
+                        sign * weights,
+                        instance.slope,
+                        np.concatenate(first),
+                        free=self._is_free(seen),
+                        compiled=compiled,
                     )
                 largest = max(largest, float(values[0]))
                 taken: set[tuple[int, int, bytes]] = set()

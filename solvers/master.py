@@ -143,6 +143,7 @@ def solve_master(
     uppers = count + every if tolerances is not None else every[:0]  # f(x_i) <= r_i + t_i
     next_row = count + len(uppers)
     for j, column in enumerate(columns):
+        poll()
         x = seen[column.mask][0]
         u = starts[j] + np.arange(sizes[j])
         slopes = np.where(column.on[points], 1.0, a)

@@ -28,7 +28,7 @@ from importlib import import_module
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.clock import is_late, poll
+from solvers.clock import is_late, poll, seconds_left
 from solvers.instance import Status
 from solvers.interior_point import Cone, solve_cone_program
 
@@ -38,6 +38,7 @@ UNBOUNDED = 1e30  # stands for "no range known" (free bias): a chord with such a
 BIAS_SWEEPS = 3  # sweeps with a free bias, for each one without: the multiplier of the bias is found on the way
 STIFFNESS = 4.0  # of the bias coordinate of p in the method of multipliers, relative to the others
 KERNELS = "ISOPTIMAL_KERNELS"  # environment: "numpy" or "numba" forces the one or the other
+COMPILATION_SECONDS = 10.0  # of the time that is left are enough to compile kernels that are not kept on disk
 LARGE, LARGE_FREE = 1000, 100  # entries of the rows from which on compiled climbs save more time than they take to load
 FIRST_NODES = 1000  # nodes of a tree up to which numpy is the quicker one
 
@@ -250,7 +251,9 @@ def ascend(
     kernel = _Kernel(rows, weights, slope, free=free, beta=1.0)
     wanted = _wanted(compiled, free=False)
     large = LARGE_FREE if free else LARGE
-    climb = _climb_compiled if wanted or (wanted is None and rows.size >= large and _can_compile()) else _climb
+    if wanted is None:
+        wanted = rows.size >= large and _is_compiled_in_time("climb_free" if free else "climb")
+    climb = _climb_compiled if wanted else _climb
     directions = normalise(rows, weights, slope, starts, free=free)
     directions, _ = climb(kernel, directions, rounds, sweeps)
     on = directions @ rows[kernel.positive].T > 0
@@ -266,6 +269,17 @@ def _wanted(compiled: bool | None, *, free: bool) -> bool | None:
         return bool(compiled) and not free
     choice = os.environ.get(KERNELS)
     return choice == "numba" if choice else None
+
+
+def _is_compiled_in_time(name: str, deadline: float | None = None) -> bool:
+    """Whether there is a kernel of that name: numba at all, and where it is yet to be compiled, the time for that."""
+    if not _can_compile():
+        return False
+    left = seconds_left(deadline)
+    if left > COMPILATION_SECONDS:
+        return True
+    kernel = getattr(import_module("solvers.kernels"), name)
+    return left > 0 and import_module("solvers.compilation").is_at_hand(kernel)
 
 
 @cache
@@ -412,7 +426,7 @@ def _search_tree(
         tree = _bound_tree(rows, weights, slope, beta, limits, min(FIRST_NODES, max_nodes), free=free, batch=batch)
         if tree.nodes is not None or tree.count <= FIRST_NODES:
             return tree
-        wanted = _can_compile()
+        wanted = _is_compiled_in_time("search", limits.deadline)
     if not wanted:
         return _bound_tree(rows, weights, slope, beta, limits, max_nodes, free=free, batch=batch)
     from solvers.compiled_pricing import bound_tree as search

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.table import HEAD
 
 ROOT = Path(__file__).parent.parent
-TINY = ("optimum", "all-cells", "min-norm", "audit-wide", "audit-points", "cells", "check")
+TINY = ("optimum", "all-cells", "min-norm", "audit-wide", "audit-points", "cells", "check", "time-limit")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -27,16 +27,17 @@ def test_the_tiniest_jobs_fill_the_table(tmp_path: Path):
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     head, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
     assert tuple(head) == HEAD
-    assert len(rows) == 8
+    assert len(rows) == 10
     for row in (dict(zip(HEAD, cells, strict=True)) for cells in rows):
         assert int(row["runs"]) == 1
         assert float(row["median s"]) > 0
-        if row["job"] != "cell enumeration":
+        if row["job"] not in ("cell enumeration", "time limit"):
             assert float(row["certified gap"]) <= 1e-6
     notes = "; ".join(cells[-1] for cells in rows)
     assert "same bracket" in notes
     assert "all 134 cells" in notes
     assert "accepted" in notes
+    assert notes.count("limit 1 s, CPU ") == 2
 
 
 def test_an_unknown_job_is_named_with_the_known_ones():

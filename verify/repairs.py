@@ -261,9 +261,12 @@ def _exactly(
     values = _within_pattern(problem, model, network_with(network, hidden))
     slope, v = problem.architecture.slope, network.output_weights
     at = [divmod(int(model.place[q]), width) for q in columns]
-    lines = [[v[j] * (1 if model.on[j, i] else slope) * problem.rows[i][c] for j, c in at] for i in basis] + [
-        [problem.rows[i][c] if j == q else Fraction(0) for q, c in at] for j, i in kept
-    ]
+    lines: list[list[Fraction]] = []
+    for i in basis:
+        poll()
+        row, factors = problem.rows[i], [w * (1 if model.on[j, i] else slope) for j, w in enumerate(v)]
+        lines.append([factors[j] * row[c] if row[c] else row[c] for j, c in at])
+    lines += [[problem.rows[i][c] if j == q else Fraction(0) for q, c in at] for j, i in kept]
     right = [problem.data.targets[i] - values[i] for i in basis]
     right += [-dot(problem.rows[i], hidden[j]) for j, i in kept]
     change = solve_exactly(lines, right, deadline=deadline) if any(right) else [Fraction(0)] * len(at)

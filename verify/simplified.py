@@ -24,6 +24,7 @@ from verify.codec import Record
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem
 from verify.proposal import Proposal, checked, sealed
+from verify.time_limits import poll
 
 __all__ = ["Simplified", "distinct", "simplified", "without_copies"]
 
@@ -161,7 +162,9 @@ def simplified(problem: Problem) -> Simplified:
     inputs = [problem.data.inputs[i] for i in kept]
     targets = [problem.data.targets[i] for i in kept]
     shift = _shift(problem, inputs)
-    inputs = [[value - o for value, o in zip(x, shift, strict=True)] for x in inputs]
+    if any(shift):
+        inputs = [tuple(value - o for value, o in zip(x, shift, strict=True)) for x in inputs]
+    poll()
     size = 0 if problem.bias is Bias.PENALISED else _power_of_four(abs(value) for x in inputs for value in x)
     height = _power_of_four(map(abs, targets)) if problem.goal is Goal.MIN_NORM else 0
     changed = problem

@@ -21,6 +21,7 @@ JOBS = {
     "growth": "growth",
     "breast-cancer": "breast_cancer",
     "pyscnn": "pyscnn",
+    "time-limit": "time_limit",
 }
 """Names on the command line, and the modules here."""
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from solvers import interior_point
+from solvers import clock, interior_point
 from solvers.instance import Status
 from solvers.interior_point import solve_cone_program
 
@@ -139,3 +139,12 @@ def test_the_given_arrays_stay_as_they_are():
     copies = [array.copy() for array in (cost, matrix, right)]
     solve_cone_program(cost, matrix, right, [("nonnegative", 1)])
     assert [array.tolist() for array in (cost, matrix, right)] == [array.tolist() for array in copies]
+
+
+def test_a_program_whose_first_iteration_would_be_too_late_is_not_begun():
+    matrix = np.ones((3, 1000))
+    with clock.reading(lambda: 0.0):
+        with clock.until(2e-3), pytest.raises(clock.TimeIsUpError):  # 3 x 1000^2 products take 3 ms
+            solve_cone_program(np.zeros(1000), matrix, np.ones(3), [("nonnegative", 3)])
+        with clock.until(10.0):
+            assert solve_cone_program(np.zeros(1000), matrix, np.ones(3), [("nonnegative", 3)]).is_usable

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from solvers import clock, pricing
 from solvers.arrangements import cells
 from solvers.pricing import (
     ascend,
@@ -399,3 +400,14 @@ def test_directions_have_norm_one_whatever_their_size_was(size, free):
 def test_a_direction_that_is_zero_stays_zero():
     rows, weights = instance(3, 6, 3)
     assert not normalise(rows, weights, 0.0, np.zeros((2, 3)), free=False).any()
+
+
+@pytest.mark.parametrize(("left", "at_hand", "expected"), [(5.0, False, False), (5.0, True, True), (60.0, False, True)])
+def test_kernels_are_compiled_only_where_the_time_left_allows_it(monkeypatch, left, at_hand, expected):
+    compilation = pytest.importorskip("solvers.compilation")
+    monkeypatch.setattr(compilation, "is_at_hand", lambda _: at_hand)
+    with clock.reading(lambda: 0.0):
+        assert pricing._is_compiled_in_time("search", left) is expected
+        with clock.until(left):
+            assert pricing._is_compiled_in_time("climb") is expected
+        assert not pricing._is_compiled_in_time("climb", -1.0)
