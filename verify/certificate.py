@@ -36,7 +36,7 @@ from verify.errors import CertificateError, require
 from verify.exact import Algebraic, Number, Whole, common_integers, dot, sqrt_upper, squared_norm, value_text
 from verify.statement import Goal, Index, Natural, Network, Problem, Rows, Trained, half_squared_norm, outputs, pattern
 
-PRECISION = "epsilon {epsilon} and delta {delta}, relative to the norm{scale}"
+PRECISION = "epsilon {epsilon} relative to the norm and delta {delta} relative to the squared norm{scale}"
 NO_FIT = "this network does not fit the data"
 ROOT_BITS = 200  # of the norms at the end of a segment
 MAX_BRANCHES = 2**12  # sign vectors of a min-norm `not-stationary`
