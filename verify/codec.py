@@ -27,10 +27,20 @@ from typing import dataclass_transform as dataclass_like
 from verify.errors import CertificateError, require
 
 MAX_SIZE = 256 * 2**20
-MAX_DIGITS = 4000
-"""The longest integer that is read or kept, in decimal digits (Python refuses text of more than 4300)."""
+MAX_DIGITS = 20_000
+"""The longest numerator or denominator of a rational that is read or kept, in decimal digits."""
 
-LIMIT = 10**MAX_DIGITS
+MAX_WHOLE_DIGITS = 4000
+"""The same of an integer of JSON, and of what Python converts at once (it refuses more than 4300 digits)."""
+
+MAX_LONG_DIGITS = 2**24
+"""How many digits the integers of more than MAX_WHOLE_DIGITS may have together in one JSON text.
+
+Reading one takes a time that grows with the square of its length, so that a text full of them would take minutes.
+"""
+
+LIMIT, WHOLE_LIMIT = 10**MAX_DIGITS, 10**MAX_WHOLE_DIGITS
+_LONG = re.compile(rf"(?<![0-9u\\])[0-9u\\]{{{MAX_WHOLE_DIGITS + 1},}}")  # \u0037 is a digit as well
 _RATIONAL = re.compile(rf"-?(0|[1-9][0-9]{{,{MAX_DIGITS - 1}}})(/[1-9][0-9]{{,{MAX_DIGITS - 1}}})?")
 
 Reader: TypeAlias = Callable[[Any], Any]
@@ -92,7 +102,37 @@ def _default(record: Record | type[Record], name: str) -> Any:
 
 
 def _plain(value: Record | Fraction) -> object:
-    return value.members() if isinstance(value, Record) else str(value)
+    return value.members() if isinstance(value, Record) else rational_text(value)
+
+
+def rational_text(number: Fraction) -> str:
+    """The canonical text of a number: for a rational of any length what `str` says of short ones."""
+    numerator, denominator = _digits(number.numerator), _digits(number.denominator)
+    return numerator if denominator == "1" else f"{numerator}/{denominator}"
+
+
+def rational_of(text: str) -> Fraction:
+    """The number that `rational_text` wrote."""
+    return Fraction(*map(_from_digits, text.split("/")))
+
+
+def _digits(whole: int) -> str:
+    """The decimal digits of an integer: `str`, in pieces of a length that Python writes."""
+    rest, pieces = abs(whole), list[str]()
+    while rest >= WHOLE_LIMIT:
+        rest, piece = divmod(rest, WHOLE_LIMIT)
+        pieces.append(str(piece).zfill(MAX_WHOLE_DIGITS))
+    return "".join(["-" if whole < 0 else "", str(rest), *reversed(pieces)])
+
+
+def _from_digits(text: str) -> int:
+    """The integer of decimal digits, maybe after a minus sign: `int`, in pieces of a length that Python reads."""
+    digits = text.removeprefix("-")
+    first = len(digits) % MAX_WHOLE_DIGITS
+    number = int(digits[:first] or "0")
+    for start in range(first, len(digits), MAX_WHOLE_DIGITS):
+        number = number * WHOLE_LIMIT + int(digits[start : start + MAX_WHOLE_DIGITS])
+    return -number if text.startswith("-") else number
 
 
 # ------------------------------------------------------------------------------------------------- text
@@ -101,9 +141,14 @@ def _plain(value: Record | Fraction) -> object:
 def load_json(text: str, *, allow_floats: bool = False) -> Any:
     """Strict JSON: no floats, no NaN, no -0, no duplicate keys, no integer over 4000 digits; else CertificateError.
 
+    The digits of long numbers within texts are counted here, before anything converts them: at most MAX_LONG_DIGITS.
+
     allow_floats: of a text that holds hints beside what is exact.
     """
     require(len(text) <= MAX_SIZE, "", f"is longer than {MAX_SIZE} characters")
+    long = sum(found.end() - found.start() for found in _LONG.finditer(text))
+    few = f"its numbers of more than {MAX_WHOLE_DIGITS} digits may have {MAX_LONG_DIGITS} digits together"
+    require(long <= MAX_LONG_DIGITS, "", f"has too many long numbers: {few}")
     try:
         return json.loads(
             text,
@@ -117,11 +162,11 @@ def load_json(text: str, *, allow_floats: bool = False) -> Any:
 
 
 def _whole(text: str) -> int:
-    return int(text) if len(text.removeprefix("-")) <= MAX_DIGITS and text != "-0" else _refuse(text)
+    return int(text) if len(text.removeprefix("-")) <= MAX_WHOLE_DIGITS and text != "-0" else _refuse(text)
 
 
 def _refuse(text: str) -> NoReturn:
-    reason = f"is not an integer of at most {MAX_DIGITS} digits; rationals are written as text, such as '-1/3'"
+    reason = f"is not an integer of at most {MAX_WHOLE_DIGITS} digits; rationals are written as text, such as '-1/3'"
     raise CertificateError(f"the number {text:.20}", reason)
 
 
@@ -192,16 +237,21 @@ def _text(value: object) -> str:
 
 
 def _integer(value: object) -> int:
-    if type(value) is not int or not -LIMIT < value < LIMIT:
-        raise _wrong(f"an integer of at most {MAX_DIGITS} digits", value)
+    if type(value) is not int or not -WHOLE_LIMIT < value < WHOLE_LIMIT:
+        raise _wrong(f"an integer of at most {MAX_WHOLE_DIGITS} digits", value)
     return value
 
 
 def _rational(value: object) -> Fraction:
     if isinstance(value, Fraction):
-        return Fraction(_integer(value.numerator), _integer(value.denominator))
-    if isinstance(value, str) and _RATIONAL.fullmatch(value) and str(number := Fraction(value)) == value:
-        return number
+        parts = value.numerator, value.denominator
+        if all(type(part) is int and -LIMIT < part < LIMIT for part in parts):
+            return Fraction(*parts)
+    elif isinstance(value, str) and _RATIONAL.fullmatch(value):
+        numerator, _, denominator = str.__str__(value).partition("/")
+        number = Fraction(_from_digits(numerator), below := _from_digits(denominator or "1"))
+        if number.denominator == below and numerator != "-0" and denominator != "1":
+            return number
     raise _wrong(f"a rational in lowest terms of at most {MAX_DIGITS} digits, written as text", value)
 
 

@@ -21,7 +21,7 @@ from verify.certificate import (
     UpperBound,
     witness_value,
 )
-from verify.codec import Record, at
+from verify.codec import Record, at, rational_text
 from verify.errors import require
 from verify.exact import Number
 from verify.statement import Architecture, Network, Problem, objective
@@ -126,16 +126,16 @@ def number_text(number: Number | None) -> str | None:
     """The canonical text of an exact number."""
     if number is None:
         return None
-    return number.canonical_text() if isinstance(number, Record) else str(number)
+    return number.canonical_text() if isinstance(number, Record) else rational_text(number)
 
 
 def problem_facts(problem: Problem) -> Json:
     """What identifies the problem, and says what it is about."""
-    tube = {"fit_tolerance": str(problem.fit_tolerance)} if problem.fit_tolerance else {}
+    tube = {"fit_tolerance": number_text(problem.fit_tolerance)} if problem.fit_tolerance else {}
     return {
         "goal": problem.goal.value,
         "bias": problem.bias.value,
-        "slope": str(problem.architecture.slope),
+        "slope": number_text(problem.architecture.slope),
         "points": len(problem.targets),
         "dimension": problem.architecture.layers[0].inputs,
         **tube,
@@ -215,7 +215,7 @@ def decimal(number: Fraction) -> float | str:
     try:
         return float(number)
     except OverflowError:
-        return str(number)
+        return rational_text(number)
 
 
 def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None:

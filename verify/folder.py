@@ -23,7 +23,7 @@ from typing import Any, NoReturn, cast
 from verify.answers import Question, Verdict, answers, distance, why_open
 from verify.certificate import AboutNetwork, Certificate
 from verify.checking import Accepted, check, read_certificate, read_text
-from verify.codec import load_json, reader
+from verify.codec import load_json, rational_of, reader
 from verify.derived import BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES, Material, certified, subject_file
 from verify.errors import CertificateError, InputError
 from verify.exact import value_text
@@ -342,4 +342,4 @@ def _table(proved: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _short(text: str | None) -> str:
-    return "not known" if text is None else value_text(Fraction(text))
+    return "not known" if text is None else value_text(rational_of(text))

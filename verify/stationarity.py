@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.certificate import NotStationary, Stationary
+from verify.codec import rational_text
 from verify.counts import count
 from verify.decimals import denied, small
 from verify.errors import InputError
@@ -239,7 +240,7 @@ def _prove_exactly(problem: Problem, subject: _Subject, deadline: float | None) 
                     products[i, j] = products.get((i, j), Fraction(0)) + part
         certificate = _stationary(problem, subject, multipliers, products, Fraction(0), Fraction(0))
         used = certificate.multipliers
-        text = ", ".join(f"λ_{i} = {multiplier}" for i, multiplier in used)
+        text = ", ".join(f"λ_{i} = {rational_text(multiplier)}" for i, multiplier in used)
         shown = f" with {text}" if len(text) <= 80 else f" with {count(len(used), 'multiplier')}"
         if certified(problem, subject.given, certificate) is not None:
             return Proposal(

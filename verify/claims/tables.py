@@ -13,6 +13,7 @@ from rich.text import Text
 from verify.claims.collection import PAPERS
 from verify.claims.records import OPEN, Claim
 from verify.claims.running import Run
+from verify.codec import rational_text
 from verify.errors import InputError
 
 __all__ = ["as_json", "listing", "number_text", "overview", "paper_tables", "tables_of"]
@@ -84,7 +85,7 @@ def _remark(result: Run) -> str:
 
 def number_text(value: Fraction) -> str:
     """A rational number where it is short, else six digits of it."""
-    text = str(value)
+    text = rational_text(value)
     return text if len(text) <= _SHORT and value.denominator <= _SIMPLE else f"{float(value):.6g}"
 
 

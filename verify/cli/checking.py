@@ -13,7 +13,7 @@ from verify.certificate import AboutNetwork
 from verify.checker import Accepted, check, read_certificate
 from verify.cli.failures import debug_option
 from verify.cli.labels import two_classes
-from verify.codec import MAX_SIZE, load_json
+from verify.codec import MAX_SIZE, load_json, rational_text
 from verify.counts import count
 from verify.errors import CertificateError, InputError
 from verify.folder import Decision, Line, decide_folder
@@ -135,7 +135,7 @@ def _compared(
 
     architecture = problem.architecture
     if network is not None:
-        given = read(network, slope=str(architecture.slope), output_bias="neuron", trust_pickle=trust_pickle)
+        given = read(network, slope=rational_text(architecture.slope), output_bias="neuron", trust_pickle=trust_pickle)
         same = own is not None and own.sha256() == given.sha256()
         why = "" if own is not None else ": they come with no network.json to compare it with"
         yield same, network, "the network of the certificates" if same else f"not the network of the certificates{why}"

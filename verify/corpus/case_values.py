@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from verify.codec import rational_text
 from verify.network import Network
 from verify.problem import Problem
 
@@ -14,7 +15,7 @@ def case_value(
     problem: Problem, network: Network, *, comment: str, source: str, flags: Sequence[str]
 ) -> dict[str, object]:
     """The case that expects nothing yet; the network in the shorthand where it has depth 2 and shares no weights."""
-    within = {"fit_tolerance": str(problem.fit_tolerance)} if problem.fit_tolerance else {}
+    within = {"fit_tolerance": rational_text(problem.fit_tolerance)} if problem.fit_tolerance else {}
     return {
         "schema": "case-1",
         "comment": comment,
@@ -24,9 +25,9 @@ def case_value(
             "goal": problem.goal.value,
             "trained": problem.trained.value,
             "bias": problem.bias.value,
-            "slope": str(problem.architecture.slope),
-            "inputs": [[str(x) for x in row] for row in problem.data.inputs],
-            "targets": [str(y) for y in problem.data.targets],
+            "slope": rational_text(problem.architecture.slope),
+            "inputs": [[rational_text(x) for x in row] for row in problem.data.inputs],
+            "targets": [rational_text(y) for y in problem.data.targets],
             **within,
         },
         "network": network.to_json() if network.architecture.limits() else _shorthand(network),
@@ -37,11 +38,11 @@ def case_value(
 def _shorthand(network: Network) -> dict[str, object]:
     shape, inputs = network.architecture, network.architecture.inputs
     value: dict[str, object] = {
-        "W": [[str(weight) for weight in row[:inputs]] for row in network.hidden_weights],
-        "v": [str(weight) for weight in network.output_weights],
+        "W": [[rational_text(weight) for weight in row[:inputs]] for row in network.hidden_weights],
+        "v": [rational_text(weight) for weight in network.output_weights],
     }
     if shape.bias:
-        value["b"] = [str(row[inputs]) for row in network.hidden_weights]
+        value["b"] = [rational_text(row[inputs]) for row in network.hidden_weights]
     if shape.layers[0].entries is not None:
         value["masks"] = [list(mask) for mask in shape.masks]
     return value

@@ -18,6 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import final
 
+from verify.codec import rational_text
 from verify.errors import InputError
 from verify.estimates import Estimates, estimate, exact_objective
 from verify.exact import squared_norm
@@ -63,7 +64,7 @@ class Rung:
         """The rung as JSON, without the weights."""
         return {
             "step": self.step.value,
-            "objective": str(self.objective),
+            "objective": rational_text(self.objective),
             "neurons": None if self.network is None else self.network.width,
             "excess_hint": None if self.excess is None else [float(end) for end in self.excess],
         }

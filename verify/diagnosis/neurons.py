@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.codec import rational_text
 from verify.estimates import Estimates, is_silent
 from verify.exact_networks import norms, reaches
 from verify.network import Network
@@ -97,7 +98,7 @@ class Neurons:
         return {
             "count": self.count,
             "dead": list(self.dead),
-            "dead_share_of_squared_norm": str(self.dead_share),
+            "dead_share_of_squared_norm": rational_text(self.dead_share),
             "zero": list(self.zero),
             "unbalanced": [
                 {"neuron": q.neuron, "outgoing_hint": q.outgoing_hint, "hidden_hint": q.hidden_hint}

@@ -9,6 +9,7 @@ from typing import final
 
 import numpy as np
 
+from verify.codec import rational_text
 from verify.estimates import Array, Estimates, least_margins, outputs_at, residuals
 from verify.exact import dot
 from verify.network import Network
@@ -51,7 +52,7 @@ class Points:
             "violated": len(self.violated),
             "first_violated": list(self.violated[:10]),
             "worst": self.worst,
-            "least_margin": None if self.least is None else str(self.least),
+            "least_margin": None if self.least is None else rational_text(self.least),
             "active": list(self.active[:10]),
             "active_count": len(self.active),
             "duplicate_groups": len(self.duplicates),

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import cast
 
-from verify.codec import MAX_DIGITS
+from verify.codec import MAX_DIGITS, rational_of
 from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Network
@@ -118,7 +118,7 @@ def parse(content: bytes, place: str) -> dict[str, object]:
     def integer(text: str) -> int:
         if len(text.lstrip("-")) > MAX_DIGITS:
             raise InputError(f"{place} holds an integer of {len(text)} digits: round it to at most {MAX_DIGITS}")
-        return int(text)
+        return rational_of(text).numerator
 
     def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from verify.certificate import NotLocal
+from verify.codec import rational_text
 from verify.decimals import at_most, is_exactly, nearest, value
 from verify.exact import sqrt_upper, squared_norm
 from verify.finding import Finding
@@ -71,13 +72,13 @@ def _linear(start: Fraction, step: Fraction) -> str:
 
 
 def _text(number: Fraction) -> str:
-    text = str(number) if len(str(number)) <= LONGEST else nearest(number, 5)
+    text = exact if len(exact := rational_text(number)) <= LONGEST else nearest(number, 5)
     return text.replace("-", "−")
 
 
 def _is_shown(number: Fraction) -> bool:
     """Whether the text of the number is the number itself."""
-    return len(str(number)) <= LONGEST or is_exactly(number, nearest(number, 5))
+    return len(rational_text(number)) <= LONGEST or is_exactly(number, nearest(number, 5))
 
 
 def _objective_at_end(audit: Audited, proof: NotLocal) -> Fraction:

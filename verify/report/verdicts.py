@@ -11,6 +11,7 @@ from fractions import Fraction
 from operator import mul
 
 from verify.certificate import BetterNetwork, DoesNotFit, Fits, Infeasible, NotStationary, OptimalWithin, Stationary
+from verify.codec import rational_text
 from verify.counts import count
 from verify.decimals import allowed, at_least, denied, is_exactly, small, value
 from verify.enclosure_checks import StationaryNear
@@ -77,7 +78,7 @@ def _stationary(problem: Problem, proof: Stationary, numbers: Mapping[str, Fract
     if proof.epsilon or proof.delta:
         return f"the KKT conditions hold{_up_to(proof)}"
     multipliers, n = dict(proof.multipliers), len(problem.data)
-    shown = ", ".join(str(multipliers.get(i, 0)) for i in range(n)) if n <= 12 else ""
+    shown = ", ".join(rational_text(multipliers.get(i, Fraction(0))) for i in range(n)) if n <= 12 else ""
     which = (
         f"λ\u00a0=\u00a0({shown})"
         if 0 < len(shown) <= 40

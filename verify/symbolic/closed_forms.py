@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
+from verify.codec import MAX_WHOLE_DIGITS, rational_text
 from verify.exact import Algebraic
 from verify.symbolic.records import ClosedForm
 
@@ -30,7 +31,9 @@ def closed_form(number: Fraction) -> ClosedForm:
 
     if not isinstance(number, Algebraic):
         exact = sympy.Rational(number.numerator, number.denominator)
-        return ClosedForm(str(number), sympy.latex(exact), _decimal(exact))
+        text = rational_text(number)
+        latex = sympy.latex(exact) if len(text) <= MAX_WHOLE_DIGITS else text  # which sympy cannot write
+        return ClosedForm(text, latex, _decimal(exact))
     polynomial = _minimal_polynomial(number)
     target = _value(number)
     for root in _radicals(polynomial):

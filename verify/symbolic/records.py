@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import final
 
 from verify.certificate import Certificate
+from verify.codec import rational_text
 
 __all__ = ["ClosedForm", "Symbolic", "SymbolicNeuron"]
 
@@ -71,7 +72,7 @@ class Symbolic:
                 }
                 for neuron in self.neurons
             ],
-            "moved": None if self.moved is None else str(self.moved),
+            "moved": None if self.moved is None else rational_text(self.moved),
             "certificates": [paths[name] for name in self.certificates if name in paths],
             "reason": self.reason,
         }

@@ -178,11 +178,11 @@ def test_an_integer_in_a_canonical_network_is_text(write):
 
 
 def test_long_integers(write):
-    assert read(write(f'{{"W": [[{"9" * 4000}]], "v": [1]}}')).hidden_weights == ((10**4000 - 1,),)
-    assert refusal(read, write(f'{{"W": [[-{"9" * 4001}]], "v": [1]}}')) == (
-        " holds an integer of 4002 digits: round it to at most 4000"
+    assert read(write(f'{{"W": [[{"9" * 20_000}]], "v": [1]}}')).hidden_weights == ((10**20_000 - 1,),)
+    assert refusal(read, write(f'{{"W": [[-{"9" * 20_001}]], "v": [1]}}')) == (
+        " holds an integer of 20002 digits: round it to at most 20000"
     )
-    assert "not a rational in canonical form" in refusal(read, write(f'{{"W": [["{"9" * 4001}"]], "v": [1]}}'))
+    assert "not a rational in canonical form" in refusal(read, write(f'{{"W": [["{"9" * 20_001}"]], "v": [1]}}'))
 
 
 # ------------------------------------------------------------------------------------------------------------ labels
