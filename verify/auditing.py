@@ -14,6 +14,7 @@ import numpy as np
 from verify.arguments import a_flag, a_time_limit, instance_of, items_of, wrong
 from verify.audits import Audit
 from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal, Stationary
+from verify.codec import LIMIT, MAX_DIGITS
 from verify.consistency import consistent
 from verify.counts import count
 from verify.decimals import about, allowed, at_most, small
@@ -434,7 +435,7 @@ def _fits(problem: Problem, network: Network, subject: Network | None, *, is_far
     if problem.goal is Goal.MAX_MARGIN:
         margins = [value * y for value, y in zip(values, targets, strict=True)]
         if subject is not None:
-            return _fit(problem, network, Fits(margin=min(margins)), "every point is classified correctly")
+            return _fit(problem, network, Fits(margin=_held(min(margins))), "every point is classified correctly")
         wrong = [i for i, margin in enumerate(margins) if margin <= 0]
         worst = min(wrong, key=lambda i: margins[i])
         are = "is" if len(wrong) == 1 else "are"
@@ -455,6 +456,16 @@ def _fits(problem: Problem, network: Network, subject: Network | None, *, is_far
         reason = f"the largest residual is {about(residuals[worst], 3)}, at {_point(worst)}; {why}"
         reason += f"; --fit-tol {at_most(residuals[worst], 2)} takes it as fitting within that"
     return _fit(problem, network, DoesNotFit(point=worst), reason)
+
+
+def _held(margin: Fraction) -> Fraction:
+    """The least margin; InputError where it is longer than certificates hold."""
+    if max(margin.as_integer_ratio()) >= LIMIT:
+        raise InputError(
+            f"the least margin of the network is a fraction of more than {MAX_DIGITS} digits, which no certificate "
+            "holds: round the weights or the data to numbers with shorter denominators"
+        )
+    return margin
 
 
 def _met(problem: Problem, largest: Fraction) -> str:

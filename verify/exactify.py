@@ -24,7 +24,10 @@ def dyadic(value: float, bits: int = 40) -> Fraction:
     """The multiple of 2^-k nearest to `value`, k so that `bits` significant bits are kept; 0 for 0."""
     if value == 0 or not math.isfinite(value):
         return Fraction(0)
-    return _on_grid(value, bits, round)
+    mantissa, exponent = math.frexp(value)
+    shift = exponent - bits - 1
+    whole = round(math.ldexp(mantissa, bits + 1))
+    return Fraction(whole << shift) if shift >= 0 else Fraction(whole, 1 << -shift)
 
 
 def floor_dyadic(value: Fraction, bits: int = 40) -> Fraction:
@@ -47,13 +50,10 @@ def primitive(integers: Sequence[int]) -> tuple[tuple[int, ...], int]:
     return tuple(sign * z // (size or 1) for z in integers), size
 
 
-def _on_grid(value: float | Fraction, bits: int, rounding: Callable[[Fraction], int]) -> Fraction:
-    exact = Fraction(value)
-    if exact == 0:
-        return exact
-    exponent = exact.numerator.bit_length() - exact.denominator.bit_length() - bits
+def _on_grid(value: Fraction, bits: int, rounding: Callable[[Fraction], int]) -> Fraction:
+    exponent = value.numerator.bit_length() - value.denominator.bit_length() - bits
     unit = Fraction(2) ** exponent
-    return rounding(exact / unit) * unit
+    return rounding(value / unit) * unit
 
 
 FEW = 24

@@ -18,7 +18,7 @@ from verify.network import Network
 from verify.problem import Goal, Problem, outputs
 from verify.repairs import repair
 from verify.statement import integer_rows
-from verify.time_limits import poll
+from verify.time_limits import is_late, poll
 
 __all__ = ["interpolate"]
 
@@ -60,6 +60,8 @@ def interpolate(
 def _absorb(
     problem: Problem, base: Network, directions: Array, masks: Sequence[int], seed: int, deadline: float | None
 ) -> Network | None:
+    if is_late(deadline):
+        return None
     pool = _pool(problem, directions, masks, seed)
     residual = [y - f for y, f in zip(problem.data.targets, outputs(problem, base), strict=True)]
     used = _independent(problem, pool)
