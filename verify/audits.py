@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 from verify.answers import distance
 from verify.arguments import a_path
 from verify.certificate import Certificate, NotStationary, Stationary
-from verify.derived import BOUNDS, WITNESSES, Material, certified, decimal, subject_file
+from verify.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, decimal, subject_file
 from verify.finding import Finding
 from verify.network import Network
 from verify.output_files import replace_folder
@@ -26,14 +25,7 @@ if TYPE_CHECKING:
     from verify.diagnosis import Diagnosis
     from verify.symbolic import Symbolic
 
-__all__ = ["AUDIT_FILE", "Audit"]
-
-AUDIT_FILE = re.compile(
-    r"(problem|network|audit|infeasible|(symbolic-)?(lower|upper)-bound|better(-own-width)?\.network"
-    r"|symbolic-(stationary|global-optimum)"
-    r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|-approximate|\.subject)?)\.json"
-)
-"""The names of the files that `Audit.save` writes."""
+__all__ = ["Audit"]
 
 
 @final

@@ -5,6 +5,7 @@
 `UNCERTIFIED` names them all, and nothing rests on them.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,6 +45,13 @@ SYMBOLIC: Mapping[str, type[Certificate]] = {
 """The files that prove a closed form."""
 
 WITNESSES = {"better": "better.network.json", "better_own_width": "better-own-width.network.json"}
+
+AUDIT_FILE = re.compile(
+    r"(problem|network|audit|infeasible|(symbolic-)?(lower|upper)-bound|better(-own-width)?\.network"
+    r"|symbolic-(stationary|global-optimum)"
+    r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|-approximate|\.subject)?)\.json"
+)
+"""The names of the files in the folder of an audit; there are no others."""
 
 UNCERTIFIED: Mapping[str, frozenset[str]] = {
     "": frozenset({"diagnosis", "status", "notes", "seconds"}),

@@ -2,8 +2,9 @@
 
 Each certificate is checked; then everything that audit.json says is derived anew from the accepted ones
 (`verify.derived`) and compared. Refused are: a certificate that proves nothing; a file that is missing, changed, not
-listed, or no regular file; an entry of audit.json that differs from what the certificates prove or that nothing proves;
-a question that is left open although a certificate answers it. Words and hints are named as not certified.
+listed, or no regular file, or has a name that an audit gives to no file; an entry of audit.json that differs from what
+the certificates prove or that nothing proves; a question that is left open although a certificate answers it. Words and
+hints are named as not certified.
 
 Sound: every row of the table is proved, of the networks that it names, whoever wrote the folder. It says nothing about
 files outside: whether the problem is the user's is a comparison of hashes (`isoptimal check --data --network`).
@@ -24,7 +25,7 @@ from verify.answers import Question, Verdict, answers, distance, why_open
 from verify.certificate import AboutNetwork, Certificate
 from verify.checking import Accepted, check, read_certificate, read_text
 from verify.codec import load_json, rational_of, reader
-from verify.derived import BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES, Material, certified, subject_file
+from verify.derived import AUDIT_FILE, BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES, Material, certified, subject_file
 from verify.errors import CertificateError, InputError
 from verify.exact import value_text
 from verify.statement import Network, Problem
@@ -58,9 +59,13 @@ class Decision:
         """Whether nothing was refused."""
         return all(line.is_accepted for line in self.lines)
 
+    def accept(self, file: str, text: str) -> None:
+        """Add what a certificate proves."""
+        self.lines.append(Line(True, printable(file), text))
+
     def refuse(self, file: str, text: str) -> None:
-        """Add a fault."""
-        self.lines.append(Line(False, file, text))
+        """Add a fault; file and text may hold anything that stands in the folder."""
+        self.lines.append(Line(False, printable(file), printable(text)))
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a decision has no truth value: ask `.is_accepted`")
@@ -86,7 +91,7 @@ def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
     found = Decision(problem, network)
     certificates = _certificates(found, folder, names)
     for path in entries:
-        if not path.is_file():
+        if path.is_symlink() or not path.is_file():
             found.refuse(path.name, "is no regular file, and isoptimal writes no other")
     if bare:
         for path in entries:
@@ -98,6 +103,11 @@ def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
         _compare_files(found, folder, entries, audit)
         _compare_answers(found, folder, certificates, audit)
     return found
+
+
+def printable(text: str) -> str:
+    """The text with what is no visible character escaped: whoever wrote a folder can add no line to what is printed."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def is_known(name: str) -> bool:
@@ -125,7 +135,7 @@ def _certificates(found: Decision, folder: Path, names: Sequence[str]) -> dict[s
         result = check(found.problem, given, certificate)
         if isinstance(result, Accepted):
             accepted[name] = certificate
-            found.lines.append(Line(True, name, certificate.claim))
+            found.accept(name, certificate.claim)
         else:
             found.refuse(name, f"{result.place}: {result.reason}")
     return accepted
@@ -154,6 +164,9 @@ def _compare_files(found: Decision, folder: Path, entries: Sequence[Path], audit
         found.refuse(AUDIT, "lists no files with their SHA-256: write it anew with isoptimal audit --certificates")
         return
     there = {path.name for path in entries if path.is_file()} - {AUDIT}
+    for name in sorted(there):
+        if not AUDIT_FILE.fullmatch(name):
+            found.refuse(name, "is a name that isoptimal audit --certificates gives to no file")
     for name in sorted(there - listed.keys()):
         found.refuse(name, "is not listed in audit.json")
     for name, sha256 in cast("dict[str, str]", listed).items():

@@ -413,6 +413,24 @@ def said(result):
     return [text.replace("\u00a0", " ") for text in faults(result)]
 
 
+def test_an_excess_beyond_doubles_is_kept_as_a_text():
+    found = audit(Network.two_layer([[1e-160], [-1.0]], [1e-160, -1.0]), ([[1.0], [-1.0]], [1.0, -1.0]))
+    given = found.to_json()["diagnosis"]["ladder"][0]
+    assert [Fraction(end) for end in given["excess_hint"]] == list(found.diagnosis.ladder[0].excess)
+    assert Fraction(given["excess_hint"][0]) > 10**308
+
+
+def test_a_neuron_that_is_pulled_nowhere_has_no_angle():
+    """Both targets are met with room to spare, so that all multipliers are 0."""
+    data = Dataset([[1], [2]], [1, "21/10"])
+    found = audit(Network.two_layer([["11/10"]], [1]), data, fit_tol=Fraction(11, 100))
+    assert found.stationary.verdict is Verdict.REFUTED
+    assert found.diagnosis.neurons.turn_hints == ()
+    sentences = said(found)
+    assert not any("KKT direction" in sentence for sentence in sentences)
+    assert any(sentence.startswith("1 of the 1 point that holds the lower bound has") for sentence in sentences)
+
+
 def test_the_sentences_of_a_report():
     network = Network.two_layer([[2, 0], [0, 2], [-1, 1]], [F(1, 2), 2, 1])
     result = audit(network, Dataset([[1, 0]], [1]))

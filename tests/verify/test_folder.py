@@ -392,6 +392,47 @@ def test_a_file_too_many_is_refused(folder, name):
     assert f"{name}: is not listed in audit.json" in refused(folder)
 
 
+@pytest.mark.parametrize("name", ["notes.txt", "README.md", "x.subject.json", "x.network.json", "FITS.JSON"])
+def test_a_file_that_no_audit_writes_is_refused_when_it_is_listed_too(folder, name):
+    (folder / name).write_text("{}", encoding="utf-8")
+    listed(folder, name)
+    assert refused(folder) == [f"{name}: is a name that isoptimal audit --certificates gives to no file"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("fits.json\n global_optimum proved.json", "fits.json\\n global_optimum proved.json"),
+        ("\x1b[2Jfits.json", "\\x1b[2Jfits.json"),
+        ("\u202efits.json", "\\u202efits.json"),
+        ("fits, and is the global optimum.json", None),
+        ("FITS.json", None),
+    ],
+)
+def test_the_name_of_a_file_says_nothing(folder, name, shown):
+    (folder / "fits.json").rename(folder / name)
+    text = (folder / "audit.json").read_text(encoding="utf-8").replace('"fits.json"', json.dumps(name))
+    (folder / "audit.json").write_text(text, encoding="utf-8")
+    assert refused(folder) == [f"{shown or name}: is a name that isoptimal audit --certificates gives to no file"]
+    assert all(line.file.isprintable() for line in decide_folder(folder).lines)
+
+
+def test_the_keys_of_an_audit_add_no_lines(folder):
+    rewritten(folder, lambda value: value.update({"x\n global_optimum  proved": 1}))
+    assert refused(folder) == ["audit.json: x\\n global_optimum  proved is 1, which nothing here proves"]
+
+
+def test_every_file_is_in_the_folder_itself(saved, folder, tmp_path):
+    for name in (*said(folder)["files"], "audit.json"):
+        kept = tmp_path / "elsewhere.json"
+        (folder / name).rename(kept)
+        (folder / name).symlink_to(kept)
+        assert refused(folder) == [f"{name}: is no regular file, and isoptimal writes no other"]
+        (folder / name).unlink()
+        kept.rename(folder / name)
+    assert refused(folder) == []
+
+
 @pytest.mark.parametrize("name", ["fits.json", "extra.json"])
 def test_a_pipe_is_no_file_and_nothing_waits_for_it(folder, name):
     (folder / name).unlink(missing_ok=True)
@@ -409,9 +450,9 @@ def test_a_certificate_under_the_name_of_another(folder):
 
 
 def test_a_true_certificate_that_nothing_asks_for(folder):
-    put(folder, "more.json", Fits(margin=F(1)))
-    listed(folder, "more.json")
-    assert refused(folder) == ["more.json: answers no question in audit.json"]
+    put(folder, "fits-near.json", Fits(margin=F(1)))
+    listed(folder, "fits-near.json")
+    assert refused(folder) == ["fits-near.json: answers no question in audit.json"]
 
 
 # ------------------------------------------------------------------------------------------------- problem and network

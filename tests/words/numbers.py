@@ -243,11 +243,11 @@ UNBALANCED = (
     rf"(?:, neuron (\d+) at the highest cost)?: \|v\| = {N}, \|w\| = {N}"
 )
 SLACKS = (
-    r"(\d+) of the (\d+) points? that hold the lower bound ha(?:s|ve) over 1 % more than the least margin, "
+    r"(\d+) of the (\d+) points? that holds? the lower bound ha(?:s|ve) over 1 % more than the least margin, "
     rf"point (\d+) most: {N}( times|.*)"
 )
 ENDS = (
-    r"(\d+) of the (\d+) points? that hold the lower bound ha(?:s|ve) an output over 1 % of the tolerance away from "
+    r"(\d+) of the (\d+) points? that holds? the lower bound ha(?:s|ve) an output over 1 % of the tolerance away from "
     rf"the end that holds it, point (\d+) most: about {N} % of the tolerance"
 )
 OTHERS = [

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from verify.audits import AUDIT_FILE
+from verify.derived import AUDIT_FILE
 from verify.errors import InputError
 from verify.input_files import read_bytes
 

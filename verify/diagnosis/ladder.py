@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import final
 
 from verify.codec import rational_text
+from verify.derived import decimal
 from verify.errors import InputError
 from verify.estimates import Estimates, estimate, exact_objective
 from verify.exact import squared_norm
@@ -66,7 +67,7 @@ class Rung:
             "step": self.step.value,
             "objective": rational_text(self.objective),
             "neurons": None if self.network is None else self.network.width,
-            "excess_hint": None if self.excess is None else [float(end) for end in self.excess],
+            "excess_hint": None if self.excess is None else [decimal(end) for end in self.excess],
         }
 
 

@@ -34,6 +34,9 @@ SURELY = 1 - 1e-6
 TURNED = 1.0
 """A neuron is said to have to turn when its weights and its KKT direction are more degrees apart than this."""
 
+UNPULLED = 1e-9
+"""A neuron that the multipliers pull by less than this part of its size has no KKT direction."""
+
 TURN_KINK, TURN_SHARE = 1e-3, 1e-3
 """For the angles, preactivations within this part of their reach, or of the neuron's largest, are kinks (training steps
 to and fro across them), and neurons with less than this part of sum ||u_j|| are left out."""
@@ -207,7 +210,8 @@ def _turns(
     cosine = (own * pull).sum(axis=1) / np.maximum(norms(own) * norms(pull), 1e-300)
     angles = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
     costs = norms(own) ** 2 * (1.0 - cosine)
-    order = [int(q) for q in np.argsort(-costs, kind="stable") if angles[q] > TURNED]
+    is_pulled = norms(pull) > UNPULLED * norms(own)  # what is pulled nowhere has no direction to differ from
+    order = [int(q) for q in np.argsort(-costs, kind="stable") if angles[q] > TURNED and is_pulled[q]]
     return tuple((int(places[q]), float(angles[q])) for q in order)
 
 

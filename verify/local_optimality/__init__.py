@@ -123,7 +123,7 @@ class _Search:
         if self.nearby.has_ties:
             reason = f"{how} every way in which neurons can cross the data points that they touch"
         else:
-            reason = f"no neuron has a kink at a data point, and {how} every network nearby"
+            reason = f"no neuron can cross a kink at a data point, and {how} every network nearby"
         return Proposal(certificate=proof, reason=reason, subject=self._shown())
 
     def _shown(self) -> Network | None:

@@ -88,7 +88,8 @@ def _points(excess: Excess, tolerance: Fraction) -> Iterator[str]:
         point, beyond = max(slack, key=lambda pair: pair[1])
         are = "has" if len(slack) == 1 else "have"
         much = f"{_number(1 + beyond)} times" if beyond >= TIMES else f"{_number(100 * beyond)}{PER_CENT} more"
-        held = f"{len(slack)} of the {count(excess.support, 'point')} that hold the lower bound {are}"
+        hold = "holds" if excess.support == 1 else "hold"
+        held = f"{len(slack)} of the {count(excess.support, 'point')} that {hold} the lower bound {are}"
         if tolerance:
             far = f"about {_number(100 * beyond)}{PER_CENT} of the tolerance"
             off = f"an output over 1{PER_CENT} of the tolerance away from the end that holds it"
