@@ -347,8 +347,11 @@ def _float_bracket(
 ) -> Bracket:
     """What the search in floats finds."""
     from solvers.dual_cuts import solve
+    from solvers.linear_networks import solve_linear
 
     instance = as_instance(problem)
+    if (linear := solve_linear(instance, tol / 2)) is not None:
+        return _exact_bracket(problem, instance, linear, subject, earlier, tol, deadline)
     outcome = solve(
         instance,
         () if network is None else _columns(problem, network),

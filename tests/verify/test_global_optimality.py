@@ -5,6 +5,7 @@ import time
 from fractions import Fraction
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from verify.global_optimality import (
     optimal_within,
     zero_network,
 )
+from verify.posing import pose
 from verify.problem import objective
 from verify.proposal import sealed
 from verify.strategies import contradictory, odd, separable, slopes
@@ -474,3 +476,16 @@ def test_symmetric_data_with_a_free_bias(rows, targets):
     low, high = bracket.ends
     assert bracket.status == "optimal"
     assert high <= low * (1 + Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize("goal", ["max-margin", "min-norm"])
+def test_brackets_of_linear_networks_in_many_columns_close(goal):
+    random = np.random.default_rng(0)
+    X, w = random.normal(size=(20, 60)), random.normal(size=60)
+    y = X @ w if goal == "min-norm" else np.sign(X @ w)
+    problem = pose(Network.two_layer([w], [1.0], slope=1.0), (X, y), goal=goal)
+    found = bracket_optimum(problem, None, tol=1e-6)
+    lower, upper = found.ends
+    assert found.status == "optimal"
+    assert lower <= upper <= lower * (1 + Fraction(1, 10**6))
+    assert len(found.witnesses[0].output_weights) == 1
