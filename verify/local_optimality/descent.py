@@ -23,7 +23,7 @@ from verify.network import Network
 from verify.proposal import certified
 from verify.time_limits import poll
 
-SHORTEST = 60  # the step is halved so often
+SHORTEST = 60  # the step is halved so often, from about the longest within the cell
 ROUNDINGS = (2, 4, 8, 16, 40)  # bits of a direction, short ones first: people read it
 LOST = 1e-7  # what a constraint may seem to be lost by in floats, and is then kept exactly
 
@@ -49,7 +49,7 @@ def _segment(nearby: Nearby, given: Network, path: Mapping[Choice, int], directi
     signs = tuple(Fraction(nearby.signs(j, path)[0]) for j in range(len(direction)))
     about = None if subject is given else subject.parameters
     largest = max(v * v for v in subject.output_weights)
-    unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
+    unit = _longest(nearby, direction, largest)
     for k in range(SHORTEST):
         poll()
         rows = [
@@ -63,6 +63,19 @@ def _segment(nearby: Nearby, given: Network, path: Mapping[Choice, int], directi
         if certified(nearby.problem, given, proof) is not None:
             return proof
     return None
+
+
+def _longest(nearby: Nearby, direction: list[Vector], longest: Fraction) -> Fraction:
+    """A power of two, about `longest` or the longest step along the direction that takes no preactivation across 0.
+
+    Neurons may be of very different sizes: halving alone would take one step for each bit of their ratio.
+    """
+    for w, v, step in zip(nearby.network.hidden_weights, nearby.network.output_weights, direction, strict=True):
+        poll()
+        if v and any(step):
+            values = ((abs(v) * dot(w, x), dot(step, x)) for x in nearby.problem.rows)
+            longest = min([longest, *(-z / change for z, change in values if z * change < 0)])
+    return Fraction(2) ** (longest.numerator.bit_length() - longest.denominator.bit_length())
 
 
 def steps(subject: Network, proof: NotLocal) -> list[Vector]:
