@@ -145,7 +145,6 @@ def test_a_free_bias_that_no_mask_class_sees(X, y):
     assert bracket_width(network, X, y, bias=Bias.FREE) <= Fraction(1, 10**4)
 
 
-@pytest.mark.xfail(reason="open: the search stalls at a wide bracket when the points are tiny beside the bias column")
 def test_tiny_points_beside_a_penalised_bias():
     X = [[1, 26, 23], [19, 8, -21], [-13, -7, 0], [38, -14, 18], [-29, -21, 5]]
     X = [[Fraction(value, 16 * 10**6) for value in x] for x in X]
