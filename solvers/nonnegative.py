@@ -106,4 +106,4 @@ def _distance(matrix: Floats, used: list[int], column: int) -> float:
 
 
 def _fitted(matrix: Floats, target: Floats, used: list[int] | Indices) -> Floats:
-    return np.linalg.lstsq(matrix[:, used], target, rcond=None)[0]
+    return np.asarray(np.linalg.lstsq(matrix[:, used], target, rcond=None)[0], np.float64)
