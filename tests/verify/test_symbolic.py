@@ -140,7 +140,7 @@ def test_the_command_prints_writes_and_checks(tmp_path):
     result = CliRunner().invoke(program, [*arguments, "--json", str(out)])
     assert result.exit_code == 0
     text = " ".join(result.output.split())
-    assert r"best possible = 8/sqrt(17) = 1.94028500029, proved exactly; LaTeX: \frac{8}{\sqrt{17}}" in text
+    assert r"best possible = 8/sqrt(17) (about 1.94028500029), proved exactly; LaTeX: \frac{8}{\sqrt{17}}" in text
     assert "4/sqrt(17), " in text
     assert "proved stationary and optimal exactly, is at most 0.935 of the norm away from this one" in text
     value = json.loads(out.read_text(encoding="utf-8"))["symbolic"]
