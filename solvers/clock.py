@@ -42,9 +42,9 @@ def seconds_left(deadline: float | None = None) -> float:
     return max(min(ends) - now(), 0.0) if ends else math.inf
 
 
-def poll() -> None:
-    """Raise TimeIsUpError when the step that this thread is in has to end."""
-    if is_late(None):
+def poll(needed: float = 0.0) -> None:
+    """Raise TimeIsUpError when the step that this thread is in has to end, or has less than `needed` seconds left."""
+    if is_late(None) or (needed > 0 and seconds_left() < needed):
         raise TimeIsUpError
 
 

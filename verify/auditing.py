@@ -44,7 +44,7 @@ from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, out
 from verify.proposal import FLOAT_FAILURES, Proposal
 from verify.simplified import distinct
 from verify.subjects import Subject, candidates, choose
-from verify.time_limits import is_late, now, share, until, within
+from verify.time_limits import is_late, now, poll, share, until, within
 from verify.warm_start import WarmStart, read_warm_start
 
 if TYPE_CHECKING:
@@ -616,6 +616,7 @@ def _global(
             return {q: decide(q, problem, network, proposal, tolerance) for q in (own, wide)}
     found: dict[Question, Finding] = {}
     for question, own_width in ((own, True), (wide, False)):
+        poll()
         better = better_network(problem, network, subject, bracket.witnesses, tolerance, own_width=own_width)
         if better is None:
             continue

@@ -25,6 +25,7 @@ Source: R. Krawczyk, Computing 4 (1969); MATHEMATICS.md, sections 2 and 7.
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import chain, count
+from math import gcd
 from operator import mul
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
@@ -47,12 +48,19 @@ BITS = 128  # of the square roots in the distance, a small difference of large n
 
 
 def _sum(terms: Iterable[tuple[Fraction | int, Form]]) -> Form:
-    """The linear combination of forms."""
-    total: Form = {}
+    """The linear combination of forms, in integers: p / q + n / d = (p d' + n q') / (q d') with q' = q / g, d' = d / g.
+
+    Each coefficient is kept as a numerator and the least common denominator so far, g = gcd(q, d), and reduced last.
+    """
+    total: dict[int, tuple[int, int]] = {}
     for factor, form in terms:
+        over, under = factor.numerator, factor.denominator
         for k, a in form.items():
-            total[k] = total.get(k, ZERO) + factor * a
-    return total
+            n, d = over * a.numerator, under * a.denominator
+            p, q = total.get(k, (0, 1))
+            g = gcd(q, d)
+            total[k] = p * (d // g) + n * (q // g), q // g * d
+    return {k: Fraction(p, q) for k, (p, q) in total.items()}
 
 
 class Box(NamedTuple):
@@ -257,8 +265,9 @@ class Point:
                 p = {c: _sum([(sign, pulls[c])]) if c in counted else {next(numbers): ONE} for c in mask}
                 self.equations.append([({0: -ONE}, UNIT), *((p[c], p[c]) for c in mask if c in counted)])
                 self.equations += [[(pulls[c], UNIT)] for c in mask if c not in counted]
-                for i, row, side, whole, mine in zip(proof.support, rows, sides, every, own, strict=True):
-                    z = _sum((row[c] * (side or 1), p[c]) for c in mask)
+                reach = [_sum((row[c], p[c]) for c in mask) for row in rows]
+                for i, x_p, side, whole, mine in zip(proof.support, reach, sides, every, own, strict=True):
+                    z = _sum([(side or 1, x_p)])
                     if side == 0:
                         self.products[i].append(mine)
                         self.equations.append([(z, UNIT)])
@@ -272,10 +281,11 @@ class Point:
                 _, base, cell = self.parts[direction.mirror]
                 require(cell[:2] == (mask, sign), f"{here}.mirror", "must have the same sign and columns")
                 sides, p = [-side for side in cell[2].values()], {c: _sum([(-1, form)]) for c, form in base.items()}
+                reach = [_sum((row[c], p[c]) for c in mask) for row in rows]
                 mirrored.add(mask)
             self.parts.append((amplitude, p, (mask, sign, dict(zip(proof.support, sides, strict=True)))))
-            for fit, row, side in zip(fits, rows, sides, strict=True):
-                fit.append((amplitude, _sum((sign * slopes[side] * row[c], p[c]) for c in mask)))
+            for fit, x_p, side in zip(fits, reach, sides, strict=True):
+                fit.append((amplitude, _sum([(sign * slopes[side], x_p)])))
         for c in chain(*sorted(mirrored)):
             self.equations.append([(_sum((row[c], form) for row, form in zip(rows, every, strict=True)), UNIT)])
         if not is_margin and slope != 1:

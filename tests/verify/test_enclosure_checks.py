@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import cache
 from math import sqrt
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from verify import Bias, Dataset, Goal, Network, Problem, read
 from verify.auditing import pose
 from verify.certificate import Active, BetterNetwork, Bound, Dual, LowerBound
 from verify.checker import Refused, check, from_json
-from verify.enclosure_checks import Box, Direction, Point, StationaryNear, has_root
+from verify.enclosure_checks import Box, Direction, Point, StationaryNear, _sum, has_root
 from verify.errors import CertificateError
 from verify.exact import sqrt_upper, squared_norm
 from verify.nearby import nearby_point
@@ -89,6 +90,20 @@ def exact_inverse(A):
         return None
     inverse = matrix.inv()
     return [[F(int(inverse[r, c].p), int(inverse[r, c].q)) for c in range(3)] for r in range(3)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_of_forms_are_those_of_fractions(seed):
+    random = Random(seed)
+    terms = [
+        (
+            random.choice([random.randint(-3, 3), F(random.randint(-9, 9), random.randint(1, 12))]),
+            {random.randrange(4): F(random.randint(-9, 9), random.randint(1, 30)) for _ in range(random.randrange(4))},
+        )
+        for _ in range(random.randrange(6))
+    ]
+    expected = {k: sum((factor * form.get(k, F(0)) for factor, form in terms), F(0)) for _, form in terms for k in form}
+    assert _sum(iter(terms)) == expected
 
 
 @given(st.lists(small, min_size=4, max_size=4), st.lists(small, min_size=2, max_size=2), st.integers(1, 40))

@@ -10,9 +10,12 @@ import pytest
 
 from solvers import clock
 from tests.verify.test_auditing import assert_sound
-from verify import Network, audit
+from verify import Dataset, Network, audit
+from verify.auditing import pose
 from verify.checker import check
 from verify.exactify import solve_exactly
+from verify.nearby import enclosing, nearby_point
+from verify.proposal import checked
 from verify.time_limits import TimeIsUpError, is_late, now, poll, share, until, within
 
 CHECK = check.__code__
@@ -100,6 +103,71 @@ def test_an_elimination_ends_when_the_step_does():
     assert ticking.time < 8
     with clock.reading(Ticking()), until(10.0**9):
         assert solve_exactly(matrix, right) is not None
+
+
+@pytest.mark.parametrize(("needed", "is_begun"), [(0.0, True), (5.0, True), (50.0, False)])
+def test_what_needs_longer_than_there_is_left_is_not_begun(needed, is_begun):
+    with clock.reading(Ticking()):
+        poll(needed)  # without a limit everything is
+        with until(20.0):
+            if is_begun:
+                poll(needed)
+            else:
+                with pytest.raises(TimeIsUpError):
+                    poll(needed)
+
+
+class Slow:
+    """A clock that stands still, until what a test says is slow takes its time."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+    def takes(self, seconds, do):
+        def slowly(*arguments):
+            self.time += seconds
+            return do(*arguments)
+
+        return slowly
+
+
+@pytest.mark.parametrize(
+    ("limit", "optimality", "checks"),
+    [(None, "optimum of any width", 2), (75, "optimum of any width", 2), (45, "stationary point", 1), (35, None, 0)],
+)
+def test_the_check_of_a_nearby_point_is_not_begun_when_it_would_end_too_late(monkeypatch, limit, optimality, checks):
+    """Each check takes as long as making the equations did: 20 seconds."""
+    problem, network = posed([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    clocked, begun = Slow(), []
+    monkeypatch.setattr(enclosing, "Point", clocked.takes(20.0, enclosing.Point))
+    monkeypatch.setattr(enclosing, "checked", clocked.takes(20.0, lambda *all: begun.append(all) or checked(*all)))
+    with clock.reading(clocked), until(limit):
+        if optimality is None:
+            with pytest.raises(TimeIsUpError):
+                nearby_point(problem, network)
+        else:
+            assert nearby_point(problem, network).certificate.optimality == optimality
+    assert len(begun) == checks
+
+
+def test_no_nearby_point_is_looked_for_in_less_time_than_reading_the_data_takes(monkeypatch):
+    problem, network = posed([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    monkeypatch.setattr(enclosing, "polish", lambda *_: pytest.fail("the search was begun"))
+    with clock.reading(Slow()), until(1e-6), pytest.raises(TimeIsUpError):
+        nearby_point(problem, network)
+
+
+def posed(X):
+    """The interpolation of targets 1, 2, ... by a linear network near the one of least norm."""
+    y = np.arange(1.0, len(X) + 1.0)
+    X = np.column_stack([X, np.ones(len(X))])
+    w = np.linalg.lstsq(X, y, rcond=None)[0]
+    size = np.sqrt(np.linalg.norm(w))
+    network = Network.two_layer([w / size], [size], slope=1)
+    return pose(network, Dataset(X, y), goal="min-norm"), network
 
 
 def test_steps_within_steps():

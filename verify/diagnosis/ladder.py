@@ -27,6 +27,7 @@ from verify.exact_networks import CONSTANT_COST
 from verify.global_optimality import Bracket, is_no_wider
 from verify.network import Network
 from verify.problem import Problem
+from verify.time_limits import poll
 from verify.values import rational
 
 SMALLEST_STEP = Fraction(1, 10**7)
@@ -81,6 +82,7 @@ def climb(
     """
     found: list[tuple[Step, Fraction, Network | None]] = []
     for step, network in _candidates(problem, subject, bracket, silent):
+        poll()
         value = _value(problem, network, like)
         if value is not None and (not found or value < found[-1][1] * (1 - SMALLEST_STEP)):
             found.append((step, value, network))

@@ -18,9 +18,12 @@ __all__ = ["apartness", "centre_network", "distance_of"]
 Floats = NDArray[np.float64]
 
 
-def centre_network(problem: Problem, network: Network, proof: StationaryNear) -> Floats:
-    """The weights of the point at the centre of the box, (k, c + 1), the output weight last."""
-    point, centre = Point(problem, network, proof), [1.0, *map(float, proof.centre)]
+def centre_network(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> Floats:
+    """The weights of the point at the centre of the box, (k, c + 1), the output weight last.
+
+    point: that of the proof, when it was already made; of its conditions nothing is used.
+    """
+    point, centre = point or Point(problem, network, proof), [1.0, *map(float, proof.centre)]
 
     def value(form: dict[int, Fraction]) -> float:
         return sum(float(a) * centre[k] for k, a in form.items())
@@ -40,16 +43,22 @@ def _given(network: Network, proof: StationaryNear) -> Floats:
     return np.array([[float(proof.factor * value) for value in (*row, outgoing)] for row, outgoing in rows])
 
 
-def distance_of(problem: Problem, network: Network, proof: StationaryNear) -> Fraction:
-    """An upper bound of ||factor theta - theta*|| / ||factor theta||, a little above the float value."""
+def distance_of(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> Fraction:
+    """An upper bound of ||factor theta - theta*|| / ||factor theta||, a little above the float value.
+
+    point: as in `centre_network`.
+    """
     given = _given(network, proof)
-    apart = np.linalg.norm(given - centre_network(problem, network, proof)) / np.linalg.norm(given)
+    apart = np.linalg.norm(given - centre_network(problem, network, proof, point)) / np.linalg.norm(given)
     return ceil_dyadic(Fraction(float(apart) * (1 + 1e-9) + 1e-12), 20)
 
 
-def apartness(problem: Problem, network: Network, proof: StationaryNear) -> str:
-    """The neuron that has the largest part in the distance: whether it turns, grows, or is zero in the point."""
-    given, aim = _given(network, proof), centre_network(problem, network, proof)
+def apartness(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> str:
+    """The neuron that has the largest part in the distance: whether it turns, grows, or is zero in the point.
+
+    point: as in `centre_network`.
+    """
+    given, aim = _given(network, proof), centre_network(problem, network, proof, point)
     parts = ((given - aim) ** 2).sum(axis=1)
     j = int(np.argmax(parts))
     share = parts[j] / max(parts.sum(), 1e-300)

@@ -37,7 +37,7 @@ from verify.nearby.structure import Structure, directions_of, freedoms, identify
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, outputs
 from verify.proposal import checked, sealed
-from verify.time_limits import poll
+from verify.time_limits import now, poll, seconds_left
 
 __all__ = ["Nearby", "nearby_point"]
 
@@ -63,13 +63,20 @@ class Nearby:
 MOST_PAIRS = 20_000
 """Pairs of a neuron and a point beyond which no point is looked for: its programs and its check would take minutes."""
 
+SECONDS = 1e-6
+"""About what one term of the equations takes, in exact arithmetic."""
+
 
 def nearby_point(problem: Problem, network: Network, deadline: float | None = None) -> Nearby:
-    """The exact KKT point to which the network's own pattern leads, enclosed and accepted by the checker."""
+    """The exact KKT point to which the network's own pattern leads, enclosed and accepted by the checker.
+
+    Raises TimeIsUpError when the step that this thread is in has to end, or would during what comes next.
+    """
     if network.width * len(problem.rows) > MOST_PAIRS:
         return Nearby(None, f"it is not looked for beyond {MOST_PAIRS} pairs of a neuron and a point")
     if problem.fit_tolerance:
         return Nearby(None, "it is not looked for with a fit tolerance")
+    poll(SECONDS * network.width * len(problem.rows) * len(problem.rows[0]))
     instance, firsts = _without_copies(as_instance(problem))
     scale = _scale(problem, network)
     if scale is None:
@@ -87,14 +94,15 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
         if structure is None:
             continue
         try:
-            certificate = _certificate(problem, network, scale, structure, firsts, neurons, deadline)
+            found = _certificate(problem, network, scale, structure, firsts, neurons, deadline)
         except SingularSystemError as error:
             reasons.append(_singular(instance, structure, error.nullity))
             continue
-        if isinstance(certificate, str):
-            reasons.append(certificate)
+        if isinstance(found, str):
+            reasons.append(found)
             continue
-        apart = apartness(problem, network, certificate)
+        certificate, unknown = found
+        apart = apartness(problem, network, certificate, unknown)
         return Nearby(certificate, _description(structure, tolerance), apart, structure, exact)
     reason = reasons[0] if reasons else "the point could not be read"
     if point.outside:
@@ -139,8 +147,11 @@ def _certificate(
     firsts: NDArray[np.intp],
     neurons: Neurons,
     deadline: float | None,
-) -> StationaryNear | str:
-    """An accepted certificate, or why there is none."""
+) -> tuple[StationaryNear, Point] | str:
+    """An accepted certificate and the point whose equations it solves, or why there is none.
+
+    A check makes and evaluates these equations anew: it is not begun in less time than they took here.
+    """
     owners = assign(structure.p, structure.signs, structure.masks, neurons)
     flips = np.ones(network.width, int)
     if problem.architecture.slope == 1:
@@ -159,6 +170,8 @@ def _certificate(
         inverse=(),
         denominator=1,
     )
+    began, terms = now(), len(draft.directions) * len(draft.support) ** 2 * len(problem.rows[0])
+    poll(SECONDS * terms)
     point = Point(problem, network, draft)
     if len(point.equations) != point.unknowns:
         are = "is" if len(point.equations) == 1 else "are"
@@ -168,7 +181,9 @@ def _certificate(
     if root is None:
         return "Newton's method did not converge from the float point"
     draft = replace(draft, centre=root.centre, radii=root.radii, inverse=root.inverse, denominator=root.denominator)
-    draft = replace(draft, moved=distance_of(problem, network, draft))
+    draft = replace(draft, moved=distance_of(problem, network, draft, point))
+    took = now() - began
+    poll(took)
     proof = _sealed(problem, network, draft)
     result = checked(problem, network, proof)
     if isinstance(result, Refused):
@@ -180,9 +195,10 @@ def _certificate(
     )
     for better in (priced, replace(draft, optimality="local optimum")):
         stronger = _sealed(problem, network, better) if better is not None else proof
-        if stronger is not proof and not isinstance(checked(problem, network, stronger), Refused):
-            return stronger
-    return proof
+        has_time = stronger is not proof and seconds_left() > took
+        if has_time and not isinstance(checked(problem, network, stronger), Refused):
+            return stronger, point
+    return proof, point
 
 
 def _sealed(problem: Problem, network: Network, proof: StationaryNear) -> StationaryNear:
