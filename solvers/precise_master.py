@@ -12,7 +12,6 @@ scaling and Mehrotra's corrector (L. Vandenberghe, The CVXOPT linear and quadrat
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.clock import is_late
 from solvers.precise_cones import (
     Numbers,
     Scaling,
@@ -77,7 +77,7 @@ def maximise(
     program = _Program(required, blocks, margin=margin, slope=slope, box=box, scale=scale)
     state = program.start()
     for _ in range(MOST_STEPS):
-        if deadline is not None and time.monotonic() > deadline:
+        if is_late(deadline):
             return None
         gap = program.gap(state)
         if gap < accuracy:

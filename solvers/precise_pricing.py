@@ -9,7 +9,6 @@ c_i > 0.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, getcontext
@@ -17,6 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from solvers.clock import is_late
 from solvers.precise_cones import Numbers, backward, cholesky, forward
 
 Bounds: TypeAlias = list[Decimal | None]
@@ -53,7 +53,7 @@ def price(
     order = list(np.argsort([-float(e * size / beta) for e, size in zip(excess, sizes, strict=True)], kind="stable"))
     ups = [int(i) for i in order if excess[i] > 0]
     while cones:
-        late = deadline is not None and time.monotonic() > deadline
+        late = is_late(deadline)
         if late or len(found.nodes) > most_nodes or len(found.violators) >= most_violators:
             found.is_cut = len(found.violators) == 0
             return found

@@ -9,7 +9,6 @@ with becomes exact numbers of as many digits, for the checker. Slower by a facto
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
@@ -26,7 +25,7 @@ from verify.network import Network
 from verify.precise_numbers import Column, Leaves, fraction, in_decimals, interpolating, log2, short
 from verify.problem import Bias, Goal, Problem, outputs
 from verify.proposal import certified
-from verify.time_limits import is_late
+from verify.time_limits import is_late, now
 
 if TYPE_CHECKING:
     from solvers.precise_master import Block, Numbers, Optimum
@@ -70,7 +69,7 @@ def precise_bracket(
     digits = DIGITS + _lost_digits(rows, required) + FREE_WEIGHT * (problem.bias is Bias.FREE)
     if digits > MOST_DIGITS:
         return Precise()
-    deadline = time.monotonic() + MOST_SECONDS if deadline is None else deadline
+    deadline = now() + MOST_SECONDS if deadline is None else deadline
     with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)):
         return _Loop(problem, scales, required, tol, deadline, digits).run(starts)
 

@@ -170,6 +170,16 @@ def posed(X):
     return pose(network, Dataset(X, y), goal="min-norm"), network
 
 
+def test_an_audit_in_decimals_reads_the_same_clock():
+    """A clock that starts at 0 and gives a second is not one by which the search is late from its first step."""
+    X, y = [[1.0, 1.0], [1.0, 1.0 + 2.0**-27]], [1.0, -1.0]
+    network = Network.two_layer([[1e9, 0.0], [0.0, 1e9]], [1.0, -1.0])
+    with clock.reading(Slow()):
+        found = audit(network, (X, y), goal="max-margin", time_limit=1.0)
+    low, high = found.bracket
+    assert high <= low * Fraction(1000002, 1000000)
+
+
 def test_steps_within_steps():
     with clock.reading(Ticking()):
         assert not is_late(None)
