@@ -55,6 +55,7 @@ __all__ = ["audit", "certified_bracket", "pose"]
 
 STATIONARY_TOLERANCE = Fraction(1, 1000)
 MOST_TOLERANCE = 10**9
+KEPT_SHARE = 0.15  # of a time limit, for what comes after the search: its last proof is made exact and checked late
 GRACE_SHARE, GRACE_SECONDS = 0.03, 0.25  # what a short step may take beyond a time limit
 SMALLEST_GAP = 1e-9  # what the float solvers are asked for at most, also when the question is sharper
 
@@ -154,8 +155,8 @@ def audit(
             symbolic=forms,
             status="interrupted" if left_out.is_interrupted else undone.status,
         )
-    search = partial(_bracket, problem, network, tol=float(tolerance), deadline=deadline, progress=progress)
-    search = partial(search, earlier=earlier)
+    search = partial(_bracket, problem, network, tol=float(tolerance), progress=progress, earlier=earlier)
+    search = partial(search, deadline=None if seconds is None else began + (1 - KEPT_SHARE) * seconds)
     if subject is None:
         bracket = _searched(left_out, partial(search, None))
         rest = _not_fitting(problem, network, fits)
