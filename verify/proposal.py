@@ -42,11 +42,15 @@ class Proposal:
 
 
 def sealed(problem: statement.Problem, network: statement.Network | None, certificate: Certificate) -> Certificate:
-    """`certificate` with the hashes of the problem and the network and the claim filled in."""
+    """`certificate` with the hashes of the problem and the network and the claim filled in; itself where they are.
+
+    Each copy reads all its numbers again: one is made at most.
+    """
+    seals = {"problem": problem.sha256(), "claim": claim_text(problem, certificate)}
     if isinstance(certificate, AboutNetwork) and network is not None:
-        certificate = replace(certificate, network=network.sha256())
-    certificate = replace(certificate, problem=problem.sha256())
-    return replace(certificate, claim=claim_text(problem, certificate))
+        seals["network"] = network.sha256()
+    is_sealed = all(getattr(certificate, name) == seal for name, seal in seals.items())
+    return certificate if is_sealed else replace(certificate, **seals)
 
 
 def certified(problem: Problem, network: Network | None, certificate: _C) -> _C | None:
