@@ -457,7 +457,8 @@ def _with_kinks(problem: Problem, subject: _Subject, tolerance: Fraction) -> Ite
     sizes = reaches(rows, weights, bias=problem.architecture.bias)
     near = np.abs(weights @ rows.T) / np.maximum(sizes, 1e-300)
     near[sizes == 0] = np.inf
-    tried: bytes = (near <= 0).tobytes()
+    is_kink = np.array(pattern(problem, subject.network)) == 0  # exactly, which a product of floats does not tell
+    tried: bytes = (is_kink & (sizes > 0)).tobytes()
     for share in KINK_TOLERANCES:
         close = near <= share
         if close.tobytes() == tried:
