@@ -15,11 +15,11 @@ PAGE = Path(__file__).with_name("objects.md")
 
 HEAD = """# What can be read
 
-`read(source)` takes the network out of what a framework stores: {read} of the {all} kinds of objects below are read, the
-other {refused} are refused with the reason. Where options are needed, the error without them prints the call, or the
-command line with the same options (`output_bias="neuron"` is `--output-bias neuron`). What a reader decides for you is
-a note in the report; the words in the last column are from that note, or from the error. Each row is a test: the exact
-outputs of the network read are, to rounding, what the object itself computes in double precision.
+`read(source)` takes the network out of what a framework stores: {read} of the {all} kinds of objects below are read,
+the other {refused} are refused with the reason. Where options are needed, the error without them prints the call, or
+the command line with the same options (`output_bias="neuron"` is `--output-bias neuron`). What a reader decides for you
+is a note in the report; the words in the last column are from that note, or from the error. Each row is a test: the
+exact outputs of the network read are, to rounding, what the object itself computes in double precision.
 
 This page is written by [`make_objects.py`](make_objects.py) from
 [`tests/verify/readers/objects.py`](../tests/verify/readers/objects.py).
