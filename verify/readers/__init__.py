@@ -20,6 +20,7 @@ from verify.problem import Dataset
 from verify.readers.chains import Chain, chained
 from verify.readers.reading import DataReading, Reading
 from verify.readers.shorthand import DATA_NAMES, Shorthand, check_slope, two_layer
+from verify.readers.table import Stored, by_package, by_suffix, suffixes
 
 if TYPE_CHECKING:
     from verify.readers.cases import Case
@@ -138,48 +139,26 @@ def read_case(source: object) -> Case:
     return cases.read_case(read_bytes(path), str(path))
 
 
-_Stored = Network | Shorthand | Chain
-
-
-def _stored_network(source: object, trust_pickle: bool) -> tuple[str, _Stored, tuple[str, ...]]:
+def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tuple[str, ...]]:
     """What messages call the source, what is stored there, and notes."""
     if not isinstance(source, str | PathLike):
         return (*_in_memory(source, None), ())
     path = _path(source, "a network")
-    place, notes = str(path), tuple[str, ...]()
-    match path.suffix.lower():
-        case ".npz":
-            from verify.readers import npz
-
-            return place, npz.read_network(read_bytes(path), place), notes
-        case ".json":
-            from verify.readers import json_files
-
-            return place, json_files.read_network(read_bytes(path), place), notes
-        case ".pt" | ".pth" | ".ckpt":
-            from verify.readers import torch_files
-
-            found, notes = torch_files.load(read_bytes(path), place, trust_pickle=trust_pickle)
-        case ".skops":
-            from verify.readers import sklearn_estimators
-
-            found = sklearn_estimators.load_skops(read_bytes(path), place)
-        case ".pkl" | ".pickle" | ".joblib":
-            from verify.readers import pickles
-
-            found, notes = pickles.load(read_bytes(path), place, trust_pickle=trust_pickle)
-        case ".csv":
-            raise InputError(f"{path}: a CSV file holds data, not a network: give the network first, then the data")
-        case suffix if suffix in _FILES_TO_COME:
-            raise InputError(f"{path}: {_FILES_TO_COME[suffix]} files are not supported yet: {_EXPORT}")
-        case _:
-            raise InputError(
-                f"{path}: networks are read from .npz, .json, .pt, .pth, .ckpt, .skops, .pkl and .joblib: {_EXPORT}"
-            )
+    place, suffix = str(path), path.suffix.lower()
+    row = by_suffix(suffix)
+    if suffix == ".csv":
+        raise InputError(f"{path}: a CSV file holds data, not a network: give the network first, then the data")
+    if suffix in _FILES_TO_COME:
+        raise InputError(f"{path}: {_FILES_TO_COME[suffix]} files are not supported yet: {_EXPORT}")
+    if row is None:
+        raise InputError(f"{path}: networks are read from {suffixes()}: {_EXPORT}")
+    found, notes = row.loaded(read_bytes(path), place, trust_pickle=trust_pickle)
+    if isinstance(found, Stored):
+        return place, found, notes
     return (*_in_memory(found, place), notes)
 
 
-def _in_memory(source: object, place: str | None) -> tuple[str, _Stored]:
+def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
     """The network in an object; `place` is the file that it came from."""
     if isinstance(source, Network):
         return place or "the network given", source
@@ -193,30 +172,16 @@ def _in_memory(source: object, place: str | None) -> tuple[str, _Stored]:
             return place, torch_files.read_state(state, place)
         return place or _IN_MEMORY, npz.network_of(state, place or _IN_MEMORY)
     here = place or f"the {type(source).__name__} given"
-    match _framework(source):
-        case "torch":
-            from verify.readers import torch_modules
-
-            return here, torch_modules.read_module(source, here)
-        case "sklearn":
-            from verify.readers import sklearn_estimators
-
-            return here, sklearn_estimators.read_estimator(source, here)
-        case framework if framework in _OBJECTS_TO_COME:
-            raise InputError(f"{_OBJECTS_TO_COME[framework]} objects are not supported yet: {_EXPORT}")
-        case _:
-            where = f"{place}: " if place else ""
-            raise InputError(
-                f"{where}a network cannot be read from an object of type {type(source).__name__}: give a module of "
-                "PyTorch, an estimator of scikit-learn, arrays W and v, or the path of a file"
-            )
-
-
-def _framework(source: object) -> str:
-    """The package that the class of an object, or one it derives from, comes from; nothing is imported for it."""
-    known = {"torch", "sklearn", *_OBJECTS_TO_COME}
-    packages = [kind.__module__.partition(".")[0] for kind in type(source).__mro__]
-    return next((package for package in packages if package in known), "")
+    if (row := by_package(type(source))) is not None:
+        return here, row.stored(source, here)
+    packages = {kind.__module__.partition(".")[0] for kind in type(source).__mro__}
+    if to_come := [name for package, name in _OBJECTS_TO_COME.items() if package in packages]:
+        raise InputError(f"{to_come[0]} objects are not supported yet: {_EXPORT}")
+    where = f"{place}: " if place else ""
+    raise InputError(
+        f"{where}a network cannot be read from an object of type {type(source).__name__}: give a module of "
+        "PyTorch, an estimator of scikit-learn, arrays W and v, or the path of a file"
+    )
 
 
 def _path(source: object, what: str) -> Path:

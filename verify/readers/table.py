@@ -1,0 +1,125 @@
+"""The table of sources of networks, from which `read` finds its reader and the README its rows.
+
+A module is imported when its row is used. `load` takes the bytes of a file and its place (and `trust_pickle`, where
+code may run) and hands back a network as it is stored, or an object that is read in memory; `read` takes such objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, cast, final
+
+from verify.network import Network
+from verify.readers.chains import Chain
+from verify.readers.shorthand import Shorthand
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["SOURCES", "Source", "Stored", "by_package", "by_suffix", "readme_rows", "suffixes"]
+
+Stored = Network | Shorthand | Chain
+"""A network as a source holds it."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One kind of source.
+
+    title: what it is, and reads: what is read of it, in Markdown; without a title the README says it elsewhere.
+    module: the module of this package.   extra: what has to be installed for it, if anything.
+    suffixes: of its files, read by the function `load`; is_pickle: which is told whether the user trusts the file.
+    packages: where the classes of its objects come from, read by the function `read`.
+    """
+
+    module: str
+    title: str = ""
+    reads: str = ""
+    extra: str | None = None
+    suffixes: tuple[str, ...] = ()
+    load: str = "load"
+    is_pickle: bool = False
+    packages: tuple[str, ...] = ()
+    read: str = ""
+
+    def loaded(self, content: bytes, place: str, *, trust_pickle: bool) -> tuple[object, tuple[str, ...]]:
+        """What a file holds, and notes. Raises InputError."""
+        load = self._function(self.load)
+        if self.is_pickle:
+            return cast("tuple[object, tuple[str, ...]]", load(content, place, trust_pickle=trust_pickle))
+        return load(content, place), ()
+
+    def stored(self, source: object, place: str) -> Stored:
+        """The network in an object. Raises InputError."""
+        return cast("Stored", self._function(self.read)(source, place))
+
+    def _function(self, name: str) -> Callable[..., object]:
+        return getattr(import_module(f"verify.readers.{self.module}"), name)
+
+
+SOURCES: tuple[Source, ...] = (
+    Source(module="npz", suffixes=(".npz",), load="read_network"),
+    Source(module="json_files", suffixes=(".json",), load="read_network"),
+    Source(
+        module="torch_modules",
+        title="PyTorch module",
+        reads="`Linear` layers in the order of `forward`, with ReLU, LeakyReLU (its slope) or no activation between "
+        "them; dropout in eval mode is nothing; batch normalisation, softmax heads, convolutions and the like are "
+        "refused with the reason",
+        extra="torch",
+        packages=("torch",),
+        read="read_module",
+    ),
+    Source(
+        module="torch_files",
+        title="`.pt`, `.pth`, `.ckpt`",
+        reads="a state dict; it holds no activation, so give the slope (`--slope 0` for ReLU). Whole modules only with "
+        "`--trust-pickle`",
+        extra="torch",
+        suffixes=(".pt", ".pth", ".ckpt"),
+        is_pickle=True,
+    ),
+    Source(
+        module="sklearn_estimators",
+        title="scikit-learn, `.skops`",
+        reads="`MLPClassifier` of two classes, `MLPRegressor` of one target; ReLU or identity. They always have an "
+        "output bias",
+        extra="sklearn",
+        suffixes=(".skops",),
+        load="load_skops",
+        packages=("sklearn",),
+        read="read_estimator",
+    ),
+    Source(
+        module="pickles",
+        title="`.pkl`, `.joblib`",
+        reads="only with `--trust-pickle`: loading such a file runs any code in it",
+        suffixes=(".pkl", ".pickle", ".joblib"),
+        is_pickle=True,
+    ),
+)
+
+
+def by_suffix(suffix: str) -> Source | None:
+    """The row for files whose names end so (lower case)."""
+    return next((source for source in SOURCES if suffix in source.suffixes), None)
+
+
+def by_package(kind: type) -> Source | None:
+    """The row for objects of a class, from the package that it, or one it derives from, comes from."""
+    packages = [base.__module__.partition(".")[0] for base in kind.__mro__]
+    rows = (source for package in packages for source in SOURCES if package in source.packages)
+    return next(rows, None)
+
+
+def suffixes() -> str:
+    """The endings of files that are read, as a list in a sentence."""
+    *most, last = (suffix for source in SOURCES for suffix in source.suffixes)
+    return f"{', '.join(most)} and {last}"
+
+
+def readme_rows() -> list[str]:
+    """The rows of the table in the README."""
+    return [f"| {source.title} | {source.reads} |" for source in SOURCES if source.title]
