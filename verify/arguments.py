@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TypeVar, cast
 
 from verify.errors import InputError
 
-__all__ = ["a_flag", "a_path", "a_time_limit", "instance_of", "items_of"]
+__all__ = ["a_flag", "a_path", "a_time_limit", "a_tolerance", "instance_of", "items_of"]
 
 _T = TypeVar("_T")
+MOST_TOLERANCE = 10**9
 
 
 def instance_of(kind: type[_T], value: object, name: str, remedy: str) -> _T:
@@ -56,6 +58,18 @@ def a_time_limit(value: object, name: str = "time_limit") -> float | None:
     if not seconds >= 0:
         raise InputError(f"{name} is {value!r:.60}: give seconds, a number of at least 0, or None for no limit")
     return seconds
+
+
+def a_tolerance(value: object, name: str) -> Fraction:
+    """The tolerance, exactly; a double means the decimal that it prints, as on the command line."""
+    try:
+        number = cast("Fraction", repr(float(value)) if isinstance(value, float) else value)
+        tolerance = Fraction(number)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} is {value!r:.60}; give a number of at least 0, such as 1e-6") from None
+    if not 0 <= tolerance <= MOST_TOLERANCE:
+        raise InputError(f"{name} is {value!s:.60}; it must be at least 0, and at most {MOST_TOLERANCE}")
+    return tolerance
 
 
 def wrong(value: object, name: str, remedy: str) -> InputError:

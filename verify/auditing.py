@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.arguments import a_flag, a_time_limit, instance_of, items_of, wrong
+from verify.arguments import a_flag, a_time_limit, a_tolerance, instance_of, items_of, wrong
 from verify.audits import Audit
 from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal, Stationary
 from verify.codec import LIMIT, MAX_DIGITS
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 __all__ = ["audit", "certified_bracket", "pose"]
 
 STATIONARY_TOLERANCE = Fraction(1, 1000)
-MOST_TOLERANCE = 10**9
 KEPT_SHARE = 0.15  # of a time limit, for what comes after the search: its last proof is made exact and checked late
 GRACE_SHARE, GRACE_SECONDS = 0.03, 0.25  # what a short step may take beyond a time limit
 SMALLEST_GAP = 1e-9  # what the float solvers are asked for at most, also when the question is sharper
@@ -104,16 +103,16 @@ def audit(
     if progress is not None and not callable(progress):
         raise wrong(progress, "progress", "give a function of one argument, or None")
     symbolic = a_flag(symbolic, "symbolic")
-    tolerance = _tolerance(tol, "tol")
+    tolerance = a_tolerance(tol, "tol")
     said = [str(note) for note in items_of(notes, "notes", "give a list of sentences")]
     problem = pose(network, data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, notes=said)
     exact = network.is_exact and problem.data.is_exact
     allowed = (
         (Fraction(0) if exact else STATIONARY_TOLERANCE)
         if stationary_tol is None
-        else _tolerance(stationary_tol, "stationary_tol")
+        else a_tolerance(stationary_tol, "stationary_tol")
     )
-    reach = None if near is None else _tolerance(near, "near")
+    reach = None if near is None else a_tolerance(near, "near")
     repairable = max(allowed, STATIONARY_TOLERANCE) if reach is None else reach
     left_out = LeftOut()
     with until(share(deadline, 0.3)):
@@ -410,20 +409,9 @@ def certified_bracket(
 ) -> Bracket:
     """The bracket of the best objective over all widths, without an audit of a network."""
     instance_of(Problem, problem, "problem", "give a Problem, such as pose(network, data) makes")
-    seconds, gap = a_time_limit(time_limit), float(_tolerance(tol, "tol"))
+    seconds, gap = a_time_limit(time_limit), float(a_tolerance(tol, "tol"))
     deadline = None if seconds is None else now() + seconds
     return _bracket(problem, network, None, tol=gap, deadline=deadline, progress=None, earlier=None)
-
-
-def _tolerance(value: float | Fraction, name: str) -> Fraction:
-    """The tolerance, exactly; a double means the decimal that it prints, as on the command line."""
-    try:
-        tolerance = Fraction(repr(float(value)) if isinstance(value, float) else value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is {value!r:.60}; give a number of at least 0, such as 1e-6") from None
-    if not 0 <= tolerance <= MOST_TOLERANCE:
-        raise InputError(f"{name} is {value!s:.60}; it must be at least 0, and at most {MOST_TOLERANCE}")
-    return tolerance
 
 
 def _fits(problem: Problem, network: Network, subject: Network | None, *, is_farther: bool = False) -> Finding:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit"]
 
+AUDIT = "audit.json"
+
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,14 +151,16 @@ class Audit:
         it, and lists them under "files" with their SHA-256, so that a check notices when one is missing or was changed.
         """
         target = a_path(folder, "folder")
+        files = self.files()
+        replace_folder(target, files, lambda name: AUDIT_FILE.fullmatch(name) is not None, AUDIT)
+        return {name: str(target / name) for name in files if name != AUDIT}
+
+    def files(self) -> dict[str, bytes]:
+        """What `save` writes: the content of each file by its name."""
         contents: dict[str, bytes] = {}
-        paths: dict[str, str] = {}
-        hashes: dict[str, str] = {}
 
         def write(name: str, value: object) -> None:
-            content = json.dumps(value, sort_keys=True, separators=(",", ":")).encode() + b"\n"
-            contents[name] = content
-            paths[name], hashes[name] = str(target / name), hashlib.sha256(content).hexdigest()
+            contents[name] = json.dumps(value, sort_keys=True, separators=(",", ":")).encode() + b"\n"
 
         write("problem.json", self.problem.to_json())
         write("network.json", self.network.to_json())
@@ -168,10 +172,9 @@ class Audit:
         for name, witness in (("better", self.better), ("better-own-width", self.better_own_width)):
             if witness is not None:
                 write(f"{name}.network.json", witness.to_json())
-        listed = self.to_json({name: name for name in paths}) | {"files": hashes}
-        contents["audit.json"] = (json.dumps(listed, indent=2, ensure_ascii=False) + "\n").encode("utf-8")
-        replace_folder(target, contents, lambda name: AUDIT_FILE.fullmatch(name) is not None, "audit.json")
-        return paths
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+        listed = self.to_json({name: name for name in contents}) | {"files": hashes}
+        return contents | {AUDIT: (json.dumps(listed, indent=2, ensure_ascii=False) + "\n").encode("utf-8")}
 
     def _repr_html_(self) -> str:
         from verify.report import as_html

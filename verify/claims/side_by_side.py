@@ -26,6 +26,7 @@ from typing import Any, cast, final
 from verify.claims.collection import registry
 from verify.claims.records import USUAL, Claim
 from verify.claims.running import Run, run
+from verify.processes import available_cores, how_it_ended, started_alone
 
 __all__ = ["available_cores", "run_all"]
 
@@ -33,15 +34,6 @@ Watch = Callable[[Sequence[str]], object]
 
 _LOOK = 1.0
 """Seconds after which workers are looked at that do not answer."""
-
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-
-
-def available_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def run_all(
@@ -160,7 +152,7 @@ class _Worker:
             context = get_context("spawn")
             self.connection, theirs = context.Pipe()
             self._process = context.Process(target=_work, args=(theirs, self._order), daemon=True)
-            with _started_alone():
+            with started_alone():
                 self._process.start()
             theirs.close()
         self.claim = claim
@@ -191,7 +183,7 @@ class _Worker:
         self.end()
         if code is None:
             return "it was ended, as what it sent is no result"
-        return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        return how_it_ended(code)
 
     def end(self) -> None:
         """End the process, whatever it is doing."""
@@ -200,22 +192,6 @@ class _Worker:
             self._process.join()
             cast("Connection", self.connection).close()
             self._process = None
-
-
-@contextmanager
-def _started_alone() -> Iterator[None]:
-    """A process that starts has one thread for linear algebra, and Ctrl-C is for its parent only."""
-    missing = [name for name in _THREADS if name not in os.environ]
-    os.environ.update(dict.fromkeys(missing, "1"))
-    masks = hasattr(signal, "pthread_sigmask")
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else None
-    try:
-        yield
-    finally:
-        for name in missing:
-            del os.environ[name]
-        if before is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(connection: Connection, order: _Order) -> None:
