@@ -7,6 +7,7 @@ given and raise InputError, and with what is convenient beyond proofs, such as f
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from fractions import Fraction
 from typing import cast, final
 
@@ -171,6 +172,12 @@ class Network(statement.Network):
     def is_exact(self) -> bool:
         """Whether every number was given exactly; False when one was a float (kept as its dyadic value)."""
         return self.__dict__["_is_exact"]
+
+    def as_from_floats(self) -> Network:
+        """The same network, as one whose numbers were computed from floats: `is_exact` is False."""
+        found = copy(self)
+        found.__dict__["_is_exact"] = False
+        return found
 
     @property
     def width(self) -> int:

@@ -81,7 +81,10 @@ OPTIONS = {
             "notes",
         ],
     ),
-    "read": (lambda **option: read({"W": [[1]], "v": [1]}, **option), ["slope", "output_bias", "trust_pickle"]),
+    "read": (
+        lambda **option: read({"W": [[1]], "v": [1]}, **option),
+        ["slope", "output_bias", "two_logits", "fold", "trust_pickle"],
+    ),
     "read_data": (lambda **option: read_data(ARRAYS, **option), ["target", "as_stored", "classes"]),
     "Problem": (lambda **option: Problem(DATA, SHAPE, **SELDOM | option), ["goal", "bias", "trained"]),
     "two_layer": (lambda **option: Network.two_layer([[1, 0]], [1], **option), ["b", "slope", "masks"]),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import click
 
@@ -81,6 +81,18 @@ Examples:
     help="What to do with a bias on the output: refuse the network, or turn it into one more hidden neuron.",
 )
 @click.option(
+    "--two-logits",
+    type=click.Choice(["refuse", "difference"]),
+    default="refuse",
+    show_default=True,
+    help="What to do with two outputs, one for each class: refuse, or read the second minus the first as the network.",
+)
+@click.option(
+    "--fold",
+    is_flag=True,
+    help="Put layers that scale and shift, such as a batch normalisation in eval mode, into the weights beside them.",
+)
+@click.option(
     "--time-limit",
     type=Number(is_positive=True),
     metavar="SECONDS",
@@ -127,6 +139,8 @@ def audit_command(
     stationary_tol: Fraction | None,
     fit_tol: Fraction | None,
     output_bias: str,
+    two_logits: str,
+    fold: bool,
     time_limit: Fraction | None,
     warm_start: str | None,
     symbolic: bool,
@@ -163,17 +177,11 @@ def audit_command(
         options["--fit-tol"] = None if fit_tol is None else str(fit_tol)
         task = _case(network, options)
     else:
-        task = _task(
-            network,
-            data,
-            goal,
-            bias,
-            slope,
-            target,
-            output_bias,
-            trust_pickle=trust_pickle,
-            classes=two_classes(classes),
-        )
+        options: dict[str, Any] = {
+            "slope": slope, "output_bias": output_bias, "two_logits": two_logits, "fold": fold,
+            "trust_pickle": trust_pickle,
+        }  # fmt: skip
+        task = _task(network, data, goal, bias, target, options, classes=two_classes(classes))
         task = replace(task, fit_tol=fit_tol)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
     _deliver(result, json_path, folder)
@@ -199,16 +207,18 @@ def _task(
     data: str,
     goal: str | None,
     bias: str | None,
-    slope: str | None,
     target: str | None,
-    output_bias: str,
+    options: Mapping[str, Any],
     *,
-    trust_pickle: bool,
     classes: list[str] | None,
 ) -> _Task:
     from verify.readers import read_data_with_notes, read_with_notes
+    from verify.readers.reading import MissingOptionsError
 
-    reading = read_with_notes(network, slope=slope, output_bias=output_bias, trust_pickle=trust_pickle)
+    try:
+        reading = read_with_notes(network, **options)
+    except MissingOptionsError as error:
+        raise error.with_command(click.get_current_context().obj or ("isoptimal", "audit", network, data)) from error
     points = read_data_with_notes(data, target=target, as_stored=goal == "min-norm", classes=classes)
     return _Task(
         place=f"{network} with {data}",

@@ -135,7 +135,14 @@ def _compared(
 
     architecture = problem.architecture
     if network is not None:
-        given = read(network, slope=rational_text(architecture.slope), output_bias="neuron", trust_pickle=trust_pickle)
+        given = read(
+            network,
+            slope=rational_text(architecture.slope),
+            output_bias="neuron",
+            two_logits="difference",
+            fold=True,
+            trust_pickle=trust_pickle,
+        )
         same = own is not None and own.sha256() == given.sha256()
         why = "" if own is not None else ": they come with no network.json to compare it with"
         yield same, network, "the network of the certificates" if same else f"not the network of the certificates{why}"

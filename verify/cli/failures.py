@@ -49,7 +49,10 @@ class Program(click.Group):
         is_completing = variable in os.environ
 
         def run() -> int:
-            status = super(Program, self).main(arguments, prog_name, complete_var, standalone_mode=False, **extra)
+            words = ("isoptimal", *arguments)  # for messages that repeat the command
+            status = super(Program, self).main(
+                arguments, prog_name, complete_var, standalone_mode=False, **{"obj": words, **extra}
+            )
             if sys.stdout is not None:  # it was closed
                 sys.stdout.flush()
             return status if isinstance(status, int) else 0

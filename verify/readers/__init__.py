@@ -18,8 +18,8 @@ from verify.input_files import read_bytes
 from verify.network import Network
 from verify.problem import Dataset
 from verify.readers.chains import Chain, chained
-from verify.readers.reading import DataReading, Reading
-from verify.readers.shorthand import DATA_NAMES, Shorthand, check_slope, two_layer
+from verify.readers.reading import DataReading, Options, Reading
+from verify.readers.shorthand import DATA_NAMES, Shorthand, check_output_bias, check_slope, two_layer
 from verify.readers.table import Stored, by_package, by_suffix, suffixes
 
 if TYPE_CHECKING:
@@ -34,10 +34,18 @@ _FILES_TO_COME = {".safetensors": "safetensors", ".onnx": "ONNX", ".msgpack": "F
 _OBJECTS_TO_COME = {"flax": "Flax", "jax": "JAX", "onnx": "ONNX", "keras": "Keras"}
 
 
-def read(source: object, *, slope: object = None, output_bias: str = "refuse", trust_pickle: bool = False) -> Network:
+def read(
+    source: object,
+    *,
+    slope: object = None,
+    output_bias: str = "refuse",
+    two_logits: str = "refuse",
+    fold: bool = False,
+    trust_pickle: bool = False,
+) -> Network:
     """The network in `source`, which is one of
 
-    - a module of PyTorch (float32 or float64, the slope from its LeakyReLU), or a state dict, which needs `slope`;
+    - a module of PyTorch (any float type, the slope from its LeakyReLU), or a state dict, which needs `slope`;
     - a fitted `MLPClassifier` of two classes or `MLPRegressor` of one target of scikit-learn;
     - a mapping of arrays W, v and, if it has them, b, b2, slope; or a `Network`;
     - a path: `.npz`, `.json`, `.pt`, `.pth`, `.ckpt`, `.skops`, `.pkl`, `.pickle`, `.joblib`.
@@ -45,27 +53,57 @@ def read(source: object, *, slope: object = None, output_bias: str = "refuse", t
     slope: the slope of the activation (0 ReLU, 1 linear), a number or text; must agree with the source's if it has one.
     output_bias: "refuse", or "neuron" to turn an output bias that is not 0 into one more hidden neuron. scikit-learn
         always has one.
+    two_logits: "refuse", or "difference" to read the second of two outputs minus the first: the same classes by another
+        network with another norm. Class 1 is the positive one.
+    fold: put layers that scale and shift (a batch normalisation in eval mode, constants in forward) into the weights
+        beside them: the same function, another norm.
     trust_pickle: load pickles, and `.pt` files that hold more than tensors, although that runs any code in the file.
 
-    Raises InputError.
+    Raises InputError; one that more options mend names them all, in the call or the command to give.
     """
-    return read_with_notes(source, slope=slope, output_bias=output_bias, trust_pickle=trust_pickle).network
+    return read_with_notes(
+        source, slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle
+    ).network
 
 
 def read_with_notes(
-    source: object, *, slope: object = None, output_bias: str = "refuse", trust_pickle: bool = False
+    source: object,
+    *,
+    slope: object = None,
+    output_bias: str = "refuse",
+    two_logits: str = "refuse",
+    fold: bool = False,
+    trust_pickle: bool = False,
 ) -> Reading:
     """As `read`, with a sentence for each choice made: a slope assumed, an output bias turned into a neuron."""
-    place, found, notes = _stored_network(source, a_flag(trust_pickle, "trust_pickle"))
+    options = Options(
+        slope=slope,
+        output_bias=output_bias,
+        two_logits=two_logits,
+        fold=a_flag(fold, "fold"),
+        trust_pickle=a_flag(trust_pickle, "trust_pickle"),
+    )
+    place, found, notes = _stored_network(source, options.trust_pickle)
+    word = _word(source)
     match found:
         case Network():
             check_slope(slope, found, place)
             reading = Reading(found)
         case Shorthand():
+            check_output_bias(found, place, options, word)
             reading = two_layer(found, place, slope=slope, output_bias=output_bias)
         case Chain():
-            reading = chained(found, place, slope=slope, output_bias=output_bias)
+            reading = chained(found, place, options, word)
     return Reading(reading.network, (*notes, *reading.notes))
+
+
+def _word(source: object) -> str:
+    """What a call of `read` in a message names the source; "" for a path."""
+    if isinstance(source, str | PathLike):
+        return ""
+    if not isinstance(source, Mapping):
+        return "arrays" if isinstance(source, list | tuple) else "model"
+    return "arrays" if {"W", "v"} <= set(cast("Mapping[object, object]", source)) else "state"
 
 
 def read_data(

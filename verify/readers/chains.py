@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -12,8 +12,8 @@ from typing import final
 from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture, Layer, Network
-from verify.readers.reading import Reading
-from verify.readers.shorthand import Number, Shorthand, check_output_bias, settled_slope, two_layer
+from verify.readers.reading import MissingOptionsError, Options, Reading
+from verify.readers.shorthand import Number, Shorthand, settled_slope, two_layer
 
 
 @final
@@ -42,35 +42,122 @@ class Chain:
 
     slopes: of the activation after each layer but the last; None when the source does not hold the activations.
     remedy: how to train without an output bias, for messages.   notes: what has to be said about the reading.
+    is_relu: whether a source without activations is read as ReLU, with a note, when the user does not say the slope.
+    head: "Sigmoid", "Softmax" or "LogSoftmax" after the last layer, which is left out; "" for none.
+    folded: the layers that went into the weights beside them, which the user has to allow, as messages name them.
+    is_exact: False when numbers that are rational now were computed from floats.
     """
 
     layers: tuple[LinearLayer, ...]
     slopes: tuple[Number, ...] | None
     remedy: str
     notes: tuple[str, ...] = ()
+    is_relu: bool = False
+    head: str = ""
+    folded: tuple[str, ...] = ()
+    is_exact: bool = True
 
 
-def chained(stored: Chain, place: str, *, slope: object = None, output_bias: str = "refuse") -> Reading:
-    """The network that `stored` describes; `place` is what messages call the source.
+def chained(stored: Chain, place: str, options: Options | None = None, word: str = "model") -> Reading:
+    """The network that `stored` describes; `place` is what messages call the source, `word` the call in them.
 
-    slope: what the user says it is, for every hidden layer; must agree with a stored one, and is needed without one.
-    output_bias: what to do with biases after the first layer that are not 0: "refuse", or "neuron" to carry them by one
-        more hidden neuron in each hidden layer: the same function, another norm.
+    options.slope: for every hidden layer; must agree with a stored one, and is needed without one.
+    options.two_logits: of two outputs the second minus the first, whose sign is the class of the larger one.
+    options.output_bias: biases after the first layer that are not 0 are carried by one more hidden neuron in each
+        hidden layer: the same function, another norm.
 
-    Raises InputError.
+    Raises InputError: MissingOptionsError, with all options at once, when it is read with more of them.
     """
+    options = options or Options()
     for layer in stored.layers:
         _check_numbers(layer, place)
-    _check_shapes(stored.layers, place)
-    slopes = _slopes(stored, place, slope)
-    check_output_bias(output_bias)
-    if output_bias == "refuse":
-        _refuse_later_biases(stored, place)
-    if len(stored.layers) == 2:
-        reading = _two_layer(stored.layers, slopes[0], place)
+    _check_shapes(stored, place)
+    is_two = stored.layers[-1].shape[0] == 2
+    layers = (*stored.layers[:-1], _difference(stored.layers[-1])) if is_two else stored.layers
+    _check_options(stored, layers, place, options, word)
+    slopes, assumed = _slopes(stored, place, options.slope)
+    reading = _two_layer(layers, slopes[0], place) if len(layers) == 2 else _deep(layers, slopes)
+    network = reading.network
+    if not stored.is_exact or (
+        is_two and any(isinstance(number, float) for row in stored.layers[-1].weights for number in row)
+    ):
+        network = network.as_from_floats()
+    return Reading(network, (*stored.notes, *_notes_on_outputs(stored, place), *assumed, *reading.notes))
+
+
+def _difference(layer: LinearLayer) -> LinearLayer:
+    """The second output minus the first."""
+    first, second = ([Fraction(number) for number in row] for row in layer.weights)
+    bias = None if layer.bias is None else [Fraction(layer.bias[1]) - Fraction(layer.bias[0])]
+    weights = [[two - one for one, two in zip(first, second, strict=True)]]
+    return LinearLayer(weights=weights, bias=bias, weights_name=layer.weights_name, bias_name=layer.bias_name)
+
+
+def _notes_on_outputs(stored: Chain, place: str) -> tuple[str, ...]:
+    notes: list[str] = []
+    if stored.head == "Sigmoid":
+        notes.append(
+            f"{place}: its Sigmoid is left out, so the network read is the value before it, which is positive where "
+            "the probability is above 1/2"
+        )
+    if stored.layers[-1].shape[0] == 2:
+        head = f" before its {stored.head}" if stored.head else ""
+        notes.append(
+            f"{place}: of its two outputs{head} the second minus the first is read, positive where class 1 is the "
+            "larger: the classes are the same, the norm is not the one that was trained"
+        )
+    return tuple(notes)
+
+
+def _check_options(stored: Chain, layers: Sequence[LinearLayer], place: str, options: Options, word: str) -> None:
+    """Raise MissingOptionsError with every option that is missing, and why."""
+    needed: dict[str, object] = {}
+    reasons: list[str] = []
+    if stored.slopes is None and not stored.is_relu and options.slope is None and len(layers) > 1:
+        needed["slope"] = 0
+        reasons.append("it holds weights but no activation (ReLU, leaky ReLU and none look alike in it)")
+    if stored.layers[-1].shape[0] == 2 and options.two_logits == "refuse":
+        needed["two_logits"] = "difference"
+        reasons.append(f"it has two outputs ({layers[-1].weights_name}), one for each class")
+    if options.output_bias == "refuse" and (found := _later_bias(layers)):
+        needed["output_bias"] = "neuron"
+        reasons.append(found)
+    if stored.folded and not options.fold:
+        needed["fold"] = True
+        reasons.append(f"beside its weights it scales or shifts ({', '.join(stored.folded)})")
+    if needed:
+        advice = _advice(needed, stored.remedy)
+        raise MissingOptionsError(f"{place}: {'; '.join(reasons)}: {advice}", needed, options, place, word)
+
+
+def _advice(needed: Mapping[str, object], remedy: str) -> str:
+    """What to do: other training, or options."""
+    others = set(needed) - {"slope"}
+    if not others:
+        return "give the slope, 0 for ReLU, or read the module itself"
+    if others == {"output_bias"}:
+        start = remedy
+    elif others == {"fold"}:
+        start = "train without that, or "
     else:
-        reading = _deep(stored.layers, slopes)
-    return Reading(reading.network, (*stored.notes, *reading.notes))
+        plain = " without biases after the first layer" if "output_bias" in others else ""
+        start = f"train one output{plain}, or " if "two_logits" in others else "train without that, or "
+    if "slope" in needed:
+        start = f"give the slope, 0 for ReLU, and {start}"
+    same = "decisions" if "two_logits" in others else "function"
+    return f"{start}read the same {same} with another norm"
+
+
+def _later_bias(layers: Sequence[LinearLayer]) -> str:
+    """What is said of the first bias after the first layer that is not 0; "" when there is none."""
+    for layer in layers[1:]:
+        if (number := next((bias for bias in layer.bias or () if bias), None)) is not None:
+            which = "output bias" if layer is layers[-1] else "bias of a later layer"
+            shown = number if isinstance(number, int | float) else f"{float(number):.6g}"
+            return (
+                f"the {which} {layer.bias_name} is not 0 (it holds {shown}), and a network with one is not homogeneous"
+            )
+    return ""
 
 
 def _check_numbers(layer: LinearLayer, place: str) -> None:
@@ -85,42 +172,33 @@ def _check_numbers(layer: LinearLayer, place: str) -> None:
                     )
 
 
-def _check_shapes(layers: Sequence[LinearLayer], place: str) -> None:
-    for layer, following in pairwise(layers):
+def _check_shapes(stored: Chain, place: str) -> None:
+    for layer, following in pairwise(stored.layers):
         if layer.shape[0] != following.shape[1]:
             raise ShapeError(
                 f"{place}: {layer.weights_name} gives {count(layer.shape[0], 'output')} but {following.weights_name} "
                 f"takes {count(following.shape[1], 'input')}: give the layers in the order in which they are applied"
             )
-    if (outputs := layers[-1].shape[0]) != 1:
+    outputs, name = stored.layers[-1].shape[0], stored.layers[-1].weights_name
+    if outputs > 2:
         raise ShapeError(
-            f"{place}: the last layer ({layers[-1].weights_name}) has {outputs} outputs, as for a softmax over classes "
-            "or several targets, and its weights count in the norm one by one: train a network with one output "
-            "(two classes need one logit only)"
+            f"{place}: the last layer ({name}) has {outputs} outputs, as for a softmax over classes or several "
+            "targets, and its weights count in the norm one by one: train a network with one output, or keep two of "
+            "the classes"
+        )
+    if (stored.head == "Sigmoid") == (outputs == 2) and stored.head:
+        wanted = "one" if stored.head == "Sigmoid" else "two"
+        raise ShapeError(
+            f"{place}: {stored.head} follows {count(outputs, 'output')} ({name}): give a network of {wanted}"
         )
 
 
-def _slopes(stored: Chain, place: str, given: object) -> tuple[Fraction, ...]:
+def _slopes(stored: Chain, place: str, given: object) -> tuple[tuple[Fraction, ...], tuple[str, ...]]:
     hidden = len(stored.layers) - 1
     if stored.slopes is not None:
-        return tuple(settled_slope(own, given, place)[0] for own in stored.slopes)
-    if given is None and hidden:
-        raise InputError(
-            f"{place} holds weights but no activation (ReLU, leaky ReLU and none look alike in it): pass the slope, 0 "
-            "for ReLU (--slope 0), or read the module itself"
-        )
-    return (settled_slope(None, given, place)[0],) * hidden if hidden else ()
-
-
-def _refuse_later_biases(stored: Chain, place: str) -> None:
-    for layer in stored.layers[1:]:
-        if (number := next((bias for bias in layer.bias or () if bias), None)) is not None:
-            is_last = layer is stored.layers[-1]
-            raise InputError(
-                f"{place}: the {'output bias' if is_last else 'bias of a later layer'} {layer.bias_name} is not 0 (it "
-                f"holds {number}), and a network with one is not homogeneous: {stored.remedy}pass --output-bias neuron "
-                '(output_bias="neuron"), which carries it by a hidden neuron'
-            )
+        return tuple(settled_slope(own, given, place)[0] for own in stored.slopes), ()
+    slope, notes = settled_slope(None, given, place)
+    return (slope,) * hidden, notes if hidden else ()
 
 
 def _two_layer(layers: Sequence[LinearLayer], slope: Fraction, place: str) -> Reading:

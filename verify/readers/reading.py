@@ -1,12 +1,14 @@
-"""What a reader hands back: the network or the data, and what has to be said about how they were read."""
+"""What a reader is told and hands back: options; networks or data, and what has to be said about how they were read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import final
 
+from verify.arguments import a_flag
 from verify.errors import InputError, IsoptimalError
 from verify.network import Network
 from verify.problem import Dataset
@@ -28,6 +30,78 @@ class DataReading:
 
     data: Dataset
     notes: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the user says about a network, and lets a reader do.
+
+    slope: of the activation on the negative side, where the source holds none; must agree with it where it does.
+    two_logits: "difference" reads the second of two outputs minus the first; "refuse" does not.
+    output_bias: "neuron" carries biases after the first layer by one more hidden neuron; "refuse" does not.
+    fold: whether layers that scale and shift, such as a batch normalisation, go into the Linear beside them.
+    trust_pickle: whether code in the file may run.
+    """
+
+    slope: object = None
+    two_logits: str = "refuse"
+    output_bias: str = "refuse"
+    fold: bool = False
+    trust_pickle: bool = False
+
+    def __post_init__(self) -> None:
+        one_of(self.two_logits, "two_logits", "difference")
+        one_of(self.output_bias, "output_bias", "neuron")
+        a_flag(self.fold, "fold")
+        a_flag(self.trust_pickle, "trust_pickle")
+
+    def given(self) -> dict[str, object]:
+        """Those that are not left at their defaults."""
+        return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) != field.default}
+
+
+class MissingOptionsError(InputError):
+    """A network that can be read with more options; the message ends in the call, or the command, with them.
+
+    reason: what stands before the call.   needed: the options that are missing, by their names in Python.
+    word: what the call names the source, such as "model"; "" for a file.
+    """
+
+    def __init__(self, reason: str, needed: Mapping[str, object], given: Options, place: str, word: str) -> None:
+        self.reason, self.needed = reason, dict(needed)
+        found = given.given() | self.needed
+        every = {name: found[name] for name in _NAMES if name in found}
+        written = in_python(every)
+        call = f"read({', '.join((word, *written))})"
+        command = shlex.join(("isoptimal", "audit", place, "DATA", *on_command_line(every)))
+        super().__init__(f"{reason}: {call}" if word else f"{reason}: {command} (in Python {', '.join(written)})")
+
+    def with_command(self, words: Sequence[str]) -> InputError:
+        """The same error, ending in the command of these words and the options that it lacks."""
+        return InputError(f"{self.reason}: {shlex.join((*words, *on_command_line(self.needed)))}")
+
+
+_NAMES = tuple(field.name for field in fields(Options))
+
+
+def one_of(given: object, name: str, choice: str) -> None:
+    """Refuse what is neither "refuse" nor the choice that an option has."""
+    if not isinstance(given, str) or given not in ("refuse", choice):
+        raise InputError(f'{name} is {given!r:.60}: it must be "refuse" or "{choice}"')
+
+
+def in_python(options: Mapping[str, object]) -> list[str]:
+    """Options as they are written in a call."""
+    return [f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}" for name, value in options.items()]
+
+
+def on_command_line(options: Mapping[str, object]) -> list[str]:
+    """Options as they are written on the command line."""
+    words: list[str] = []
+    for name, value in options.items():
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    return words
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import final
 from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Network
-from verify.readers.reading import Reading, naming
+from verify.readers.reading import MissingOptionsError, Options, Reading, naming, one_of
 from verify.values import rational
 
 Number = int | float | Fraction
@@ -76,10 +76,15 @@ def check_slope(slope: object, network: Network, place: str) -> None:
         settled_slope(network.architecture.slope, slope, place)
 
 
-def check_output_bias(given: object) -> None:
-    """Refuse what is neither "refuse" nor "neuron"."""
-    if not isinstance(given, str) or given not in ("refuse", "neuron"):
-        raise InputError(f'output_bias is {given!r:.60}: it must be "refuse" or "neuron"')
+def check_output_bias(stored: Shorthand, place: str, options: Options, word: str) -> None:
+    """Raise MissingOptionsError for an output bias that is not 0, unless the options say what becomes of it."""
+    if stored.b2 == 0 or options.output_bias != "refuse" or stored.masks is not None:
+        return
+    reason = (
+        f"{place}: the output bias b2 is {stored.b2}, and a network with one is not homogeneous: train without it (in "
+        "PyTorch Linear(k, 1, bias=False)), or read the same function with another norm"
+    )
+    raise MissingOptionsError(reason, {"output_bias": "neuron"}, options, place, word)
 
 
 def settled_slope(stored: Number | None, given: object, place: str) -> tuple[Fraction, tuple[str, ...]]:
@@ -127,7 +132,7 @@ def _check_shapes(stored: Shorthand, place: str) -> None:
 
 
 def _without_output_bias(stored: Shorthand, place: str, output_bias: str) -> tuple[Shorthand, tuple[str, ...]]:
-    check_output_bias(output_bias)
+    one_of(output_bias, "output_bias", "neuron")
     if stored.b2 == 0:
         return stored, ()
     if output_bias == "refuse":

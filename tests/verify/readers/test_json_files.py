@@ -226,13 +226,19 @@ def test_three_text_labels(write):
          ": masks[1] must list the columns that neuron 1 sees: write them as integers from 0"),
         ({"masks": [[0, 1], [0, 2]]}, ": masks[1] names a column outside 0 ... 1"),
         ({"masks": [[0], [0, 1]]}, ": W[0] has a weight at a column that masks[0] hides; set it to 0"),
-        ({"b2": 1},
-         (": the output bias b2 is 1, and a network with one is not homogeneous: train without it (in PyTorch "
-         "Linear(k, 1, bias=False)), or pass --output-bias neuron, which turns it into a hidden neuron")),
     ],
 )  # fmt: skip
 def test_network_faults(write, change, message):
     assert refusal(read, write(NETWORK | change)) == message
+
+
+def test_an_output_bias_is_refused_with_the_command(write):
+    path = write(NETWORK | {"b2": 1})
+    assert refusal(read, path) == (
+        ": the output bias b2 is 1, and a network with one is not homogeneous: train without it (in PyTorch "
+        "Linear(k, 1, bias=False)), or read the same function with another norm: isoptimal audit "
+        f'{path} DATA --output-bias neuron (in Python output_bias="neuron")'
+    )
 
 
 def test_a_masked_network_keeps_its_output_bias(write):

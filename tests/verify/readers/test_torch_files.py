@@ -32,7 +32,7 @@ def refusal(path, **options) -> str:
         read(path, **options)
     message = str(caught.value)
     assert "\n" not in message
-    assert len(message) < 450
+    assert len(message) < 500
     assert message.startswith(str(path))
     return message.removeprefix(str(path))
 
@@ -53,9 +53,10 @@ def test_float64_stays(tmp_path, module):
 
 
 def test_a_state_dict_holds_no_activation(tmp_path, module):
-    assert refusal(save(tmp_path, module.state_dict())) == (
-        " holds weights but no activation (ReLU, leaky ReLU and none look alike in it): pass the slope, 0 for ReLU "
-        "(--slope 0), or read the module itself"
+    path = save(tmp_path, module.state_dict())
+    assert refusal(path) == (
+        ": it holds weights but no activation (ReLU, leaky ReLU and none look alike in it): give the slope, 0 for "
+        f"ReLU, or read the module itself: isoptimal audit {path} DATA --slope 0 (in Python slope=0)"
     )
 
 
