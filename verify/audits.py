@@ -187,6 +187,20 @@ class Audit:
 
         return plot(self, path)
 
+    def to_html(
+        self, path: str | Path | None = None, *, certificates: str | Path | None = None, command: str | None = None
+    ) -> str:
+        """The report with its pictures as one HTML page that loads nothing; written to `path` when one is given.
+
+        certificates: the folder that `save` wrote, to which the page then links.   command: the command line that made
+        the page, for those who want to make it again. Raises OSError when the file cannot be written.
+        """
+        from verify.html_report import html_report
+
+        target = None if path is None else a_path(path, "path")
+        folder = None if certificates is None else a_path(certificates, "certificates")
+        return html_report(self, target, folder=folder, command=command)
+
     def __str__(self) -> str:
         from verify.report import as_text
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
+from verify.cli.commands import command_line
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
-from verify.cli.places import check_file, check_folder, check_picture
+from verify.cli.places import check_file, check_folder, check_page, check_picture
 from verify.cli.printing import print_report
 from verify.errors import InputError
 from verify.output_files import write_text
@@ -36,6 +37,7 @@ INTERRUPTED = 130
 Examples:
   isoptimal audit net.npz data.npz
   isoptimal audit net.npz data.csv --target label --certificates proofs --json audit.json
+  isoptimal audit net.npz data.npz --certificates proofs --html report.html
 """,
 )
 @click.argument("network")
@@ -106,6 +108,12 @@ Examples:
 @click.option("--symbolic", is_flag=True, help="Seek the best objective as a formula, such as 8/sqrt(17), with proofs.")
 @click.option("--plot", metavar="FILE", help="Draw the data, the network beside the best one: .png, .pdf or .svg.")
 @click.option(
+    "--html",
+    "page",
+    metavar="FILE",
+    help="Write the report as one HTML page, with pictures and links to --certificates; it needs no network.",
+)
+@click.option(
     "--trust-pickle",
     is_flag=True,
     help="Load networks from pickles (.pkl, .joblib, whole-module .pt), which run the code that is in them.",
@@ -145,6 +153,7 @@ def audit_command(
     warm_start: str | None,
     symbolic: bool,
     plot: str | None,
+    page: str | None,
     trust_pickle: bool,
     json_path: str | None,
     folder: str | None,
@@ -172,6 +181,8 @@ def audit_command(
     if plot is not None:
         check_file(plot, given, None)
         check_picture(plot)
+    if page is not None:
+        check_page(page, given, folder, [path for path in (plot, json_path) if path is not None])
     if data is None:
         options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target, "--classes": classes}
         options["--fit-tol"] = None if fit_tol is None else str(fit_tol)
@@ -184,7 +195,7 @@ def audit_command(
         task = _task(network, data, goal, bias, target, options, classes=two_classes(classes))
         task = replace(task, fit_tol=fit_tol)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
-    _deliver(result, json_path, folder)
+    _deliver(result, json_path, folder, page)
     if plot is not None:
         result.plot(plot)
     return _status(result, require, near or Fraction(0))
@@ -287,7 +298,7 @@ def _audited(
             raise InputError(f"{task.place}: {error}") from error
 
 
-def _deliver(result: Audit, json_path: str | None, folder: str | None) -> None:
+def _deliver(result: Audit, json_path: str | None, folder: str | None, page: str | None) -> None:
     """Write the files, then the report; the report also when a file cannot be written."""
     paths: dict[str, str] | None = None
     try:
@@ -295,6 +306,8 @@ def _deliver(result: Audit, json_path: str | None, folder: str | None) -> None:
             paths = result.save(folder)
         if json_path is not None:
             _write_json(result.to_json(paths), json_path)
+        if page is not None:
+            result.to_html(page, certificates=folder, command=command_line())
     finally:
         print_report(result, folder if paths is not None else None, to_stderr=json_path == "-")
 

@@ -11,7 +11,7 @@ from verify.derived import AUDIT_FILE
 from verify.errors import InputError
 from verify.input_files import read_bytes
 
-__all__ = ["check_case_folder", "check_file", "check_folder", "check_picture"]
+__all__ = ["check_case_folder", "check_file", "check_folder", "check_page", "check_picture"]
 
 
 def check_file(path: str, inputs: Iterable[str], folder: str | None) -> None:
@@ -33,6 +33,15 @@ def check_picture(path: str) -> None:
     """Refuse a picture whose format is not known from its name."""
     if Path(path).suffix.lower() not in (".png", ".pdf", ".svg"):
         raise InputError(f"{path} does not say what kind of picture it is: end its name in .png, .pdf or .svg")
+
+
+def check_page(path: str, inputs: Iterable[str], folder: str | None, others: Iterable[str]) -> None:
+    """Refuse an HTML page that could not be written, has another name than a page, or that of another result."""
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{path} is to be a page for a browser: end its name in .html")
+    check_file(path, inputs, folder)
+    if any(Path(path).resolve() == Path(other).resolve() for other in others):
+        raise InputError(f"{path} is to be written twice: give every file a name of its own")
 
 
 def check_folder(path: str) -> None:

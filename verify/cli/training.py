@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, final
 import click
 from click.core import ParameterSource
 
+from verify.cli.commands import command_line
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers, use_one_thread
 from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
-from verify.cli.places import check_file, check_folder, check_picture
+from verify.cli.places import check_file, check_folder, check_page, check_picture
 from verify.cli.printing import print_report
 from verify.cli.progress import shown_training
 from verify.errors import InputError
@@ -126,6 +127,7 @@ Examples:
     help="With --audit, after the squared loss: fit every target within this.",
 )
 @click.option("--certificates", "folder", metavar="DIR", help="With --audit: write every certificate into a folder.")
+@click.option("--html", "page", metavar="FILE", help="With --audit: write its report as one HTML page.")
 @debug_option
 def train_command(
     data: str,
@@ -136,6 +138,7 @@ def train_command(
     is_audited: bool,
     fit_tol: Fraction | None,
     folder: str | None,
+    page: str | None,
     record: str | None,
     resume: bool,
     **options: object,
@@ -152,7 +155,9 @@ def train_command(
     check_solvers_are_ours()
     start = options["start"]
     _check_places([data, *([start] if isinstance(start, str) else [])], out, plot, record)
-    _check_options(record, folder, fit_tol, is_audited=is_audited, resume=resume)
+    _check_options(record, folder, page, fit_tol, is_audited=is_audited, resume=resume)
+    if page is not None:
+        check_page(page, [data], folder, [path for path in (out, plot, record) if path is not None])
     from verify.network import Architecture
     from verify.readers import read, read_data_with_notes
     from verify.training import check_savable, train
@@ -183,7 +188,7 @@ def train_command(
         click.echo(f"  not audited, because training {'failed' if run.status == 'failed' else 'was interrupted'}")
     elif is_audited:
         click.echo()
-        _audit(run, folder, fit_tol)
+        _audit(run, folder, page, fit_tol)
     return {"failed": 1, "interrupted": INTERRUPTED}.get(run.status, 0)
 
 
@@ -216,7 +221,13 @@ def _check_places(inputs: list[str], out: str, plot: str | None, record: str | N
 
 
 def _check_options(
-    record: str | None, folder: str | None, fit_tol: Fraction | None, *, is_audited: bool, resume: bool
+    record: str | None,
+    folder: str | None,
+    page: str | None,
+    fit_tol: Fraction | None,
+    *,
+    is_audited: bool,
+    resume: bool,
 ) -> None:
     if fit_tol is not None and not is_audited:
         raise InputError("--fit-tol is for the audit: add --audit")
@@ -226,11 +237,15 @@ def _check_options(
         if not is_audited:
             raise InputError("--certificates is for the audit: add --audit")
         check_folder(folder)
+    if page is not None and not is_audited:
+        raise InputError("--html is for the audit: add --audit")
 
 
-def _audit(run: TrainingRun, folder: str | None, fit_tol: Fraction | None) -> None:
+def _audit(run: TrainingRun, folder: str | None, page: str | None, fit_tol: Fraction | None) -> None:
     with quiet_solvers():
         result = run.audit(fit_tol=fit_tol)
     if folder is not None:
         result.save(folder)
+    if page is not None:
+        result.to_html(page, certificates=folder, command=command_line())
     print_report(result, folder, to_stderr=False)

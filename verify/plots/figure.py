@@ -24,8 +24,9 @@ from verify.report.path import descent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
 
-__all__ = ["figure"]
+__all__ = ["Content", "content_of", "draw_bracket_or_objectives", "draw_neurons", "draw_one", "draw_scale", "figure"]
 
 LEFT, GAP, RIGHT, TOP, BETWEEN, BOTTOM, LEGEND_ROW = 0.8, 1.15, 0.75, 0.85, 0.85, 0.62, 0.215
 """Inches: about and between the panels, which are of the same size in every figure; and for a row of the legend."""
@@ -35,7 +36,9 @@ FLAT = 1.7
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Content:
+class Content:
+    """What the panels of a figure draw, and the legend that they share."""
+
     audit: Audited
     picture: Scene
     given: Drawn
@@ -45,14 +48,7 @@ class _Content:
 
 def figure(audit: Audited, *, rounds: bool) -> Figure:
     """The panels of `audit`.   rounds: count time in rounds of the search instead of seconds."""
-    picture = scene(audit.problem)
-    content = _Content(
-        audit=audit,
-        picture=picture,
-        given=drawn(picture, audit.network, fits=audit.fits.verdict is Verdict.PROVED),
-        better=None if audit.better is None else drawn(picture, audit.better, fits=True),
-        legend={},
-    )
+    content = content_of(audit)
     result = Figure(dpi=100)
     FigureCanvasAgg(result)
     descent = descent_of(audit.local_optimum)
@@ -64,14 +60,26 @@ def figure(audit: Audited, *, rounds: bool) -> Figure:
     names = [f"({'abcde'[place]}) " for place in range(len(panels))]
     data = panels[: len(titles)]
     _draw_data(result, data, [name + title for name, title in zip(names, titles, strict=False)], content)
-    _draw_neurons(panels[len(data)], names[len(data)], content)
+    draw_neurons(panels[len(data)], names[len(data)], content)
     if audit.bracket is not None:
         place = len(data) + 1
-        _draw_bracket(panels[place], names[place], content, rounds=rounds)
+        draw_bracket_or_objectives(panels[place], names[place], content, rounds=rounds)
     if descent is not None:
         draw_descent(panels[-1], audit, descent, f"{names[-1]}a way down from this network", content.legend)
     _lay_out(result, panels, content.legend, f"{headline(audit)}:\n{standing(audit)}")
     return result
+
+
+def content_of(audit: Audited) -> Content:
+    """What is drawn of `audit`, with an empty legend."""
+    picture = scene(audit.problem)
+    return Content(
+        audit=audit,
+        picture=picture,
+        given=drawn(picture, audit.network, fits=audit.fits.verdict is Verdict.PROVED),
+        better=None if audit.better is None else drawn(picture, audit.better, fits=True),
+        legend={},
+    )
 
 
 def _lay_out(result: Figure, panels: Sequence[Axes], legend: Legend, title: str) -> None:
@@ -101,28 +109,40 @@ def _lay_out(result: Figure, panels: Sequence[Axes], legend: Legend, title: str)
         )  # fmt: skip
 
 
-def _draw_data(result: Figure, panels: Sequence[Axes], titles: Sequence[str], content: _Content) -> None:
+def _draw_data(result: Figure, panels: Sequence[Axes], titles: Sequence[str], content: Content) -> None:
+    for place, (axes, title) in enumerate(zip(panels, titles, strict=True)):
+        mapped = draw_one(axes, title, content, of_network=not place)
+        if mapped is not None and place == len(panels) - 1:
+            draw_scale(result, axes, mapped, content)
+
+
+def draw_one(axes: Axes, title: str, content: Content, *, of_network: bool) -> ScalarMappable | None:
+    """The given network over the data, or the better one; what its colours map, where they map heights."""
     picture, legend = content.picture, content.legend
     networks = [content.given] if content.better is None else [content.given, content.better]
-    for place, (axes, title, network) in enumerate(zip(panels, titles, networks, strict=True)):
-        ringed, ring_label = support(content.audit, of_network=not place)
-        if picture.points.shape[1] == 1:
-            view = extent(picture, networks)
-            draw_function(
-                axes, picture, view, heights(picture, networks, view), network, title,
-                ringed=ringed, ring_label=ring_label, legend=legend,
-            )  # fmt: skip
-            continue
-        mapped = draw_network(
-            axes, picture, plane(picture), network, title, ringed=ringed, ring_label=ring_label, legend=legend
-        )
-        if mapped is not None and place == len(panels) - 1:
-            bar = result.colorbar(mapped, cax=axes.inset_axes((1.025, 0.0, 0.03, 1.0)))
-            bar.ax.tick_params(labelsize=SIZES["tick"], length=2, pad=2)
-            bar.ax.set_title(times_ten("$f$", picture.target_power), fontsize=SIZES["label"], loc="left")
+    network = networks[0] if of_network else networks[-1]
+    ringed, ring_label = support(content.audit, of_network=of_network)
+    if picture.points.shape[1] == 1:
+        view = extent(picture, networks)
+        draw_function(
+            axes, picture, view, heights(picture, networks, view), network, title,
+            ringed=ringed, ring_label=ring_label, legend=legend,
+        )  # fmt: skip
+        return None
+    return draw_network(
+        axes, picture, plane(picture), network, title, ringed=ringed, ring_label=ring_label, legend=legend
+    )
 
 
-def _draw_neurons(axes: Axes, name: str, content: _Content) -> None:
+def draw_scale(result: Figure, axes: Axes, mapped: ScalarMappable, content: Content) -> None:
+    """A colour bar beside the panel."""
+    bar = result.colorbar(mapped, cax=axes.inset_axes((1.025, 0.0, 0.03, 1.0)))
+    bar.ax.tick_params(labelsize=SIZES["tick"], length=2, pad=2)
+    bar.ax.set_title(times_ten("$f$", content.picture.target_power), fontsize=SIZES["label"], loc="left")
+
+
+def draw_neurons(axes: Axes, name: str, content: Content) -> None:
+    """The neurons as arrows, stems or bars; `name` comes before the title."""
     picture, given, better, legend = content.picture, content.given, content.better, content.legend
     title = f"{name}neurons $u_j = |v_j|\\,w_j$"
     if given.network.depth != 2:
@@ -142,7 +162,8 @@ def _draw_neurons(axes: Axes, name: str, content: _Content) -> None:
         draw_bars(axes, picture, given, better, f"{name}neurons by the norm of $u_j = |v_j|\\,w_j$", legend)
 
 
-def _draw_bracket(axes: Axes, name: str, content: _Content, *, rounds: bool) -> None:
+def draw_bracket_or_objectives(axes: Axes, name: str, content: Content, *, rounds: bool) -> None:
+    """How the bracket narrowed; the objectives where it took one round."""
     if has_course(content.audit):
         draw_bracket(axes, content.audit, f"{name}the bracket of the best possible", content.legend, rounds=rounds)
     else:

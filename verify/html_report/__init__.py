@@ -1,0 +1,55 @@
+"""The report of an audit as one HTML file: words, pictures and hashes, readable offline and on paper.
+
+The words are those of `verify.report`, the pictures those of `verify.plots`, in it as SVG. The file loads nothing and
+runs nothing: a content security policy in its head forbids it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.html_report.content import Audited, Page, page
+from verify.html_report.escaping import visible
+from verify.output_files import write_text
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+__all__ = ["Audited", "html_report"]
+
+
+def html_report(
+    audit: Audited, path: str | Path | None = None, *, folder: str | Path | None = None, command: str | None = None
+) -> str:
+    """The page of `audit`; written to `path` as well, when one is given.
+
+    folder: where its certificates were written, for links to them that are relative to the folder of `path`.
+    command: the command line that made it, as it is to be shown.
+
+    Raises OSError when the file cannot be written.
+    """
+    text = _render(page(audit, place=None if path is None else Path(path), folder=folder, command=command))
+    if path is not None:
+        write_text(path, text)
+    return text
+
+
+def _render(content: Page) -> str:
+    return _template().render(page=content, style=_resource("page.css"))
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined, finalize=visible
+    )
+    return environment.from_string(_resource("page.html.jinja"))
+
+
+def _resource(name: str) -> str:
+    return (files("verify.html_report") / name).read_text(encoding="utf-8")

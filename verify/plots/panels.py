@@ -1,0 +1,157 @@
+"""The panels of a picture one by one, each a figure of its own with its legend: for pages that lay them out anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, final
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from verify.counts import count
+from verify.plots.audited import Audited
+from verify.plots.bracket import has_course
+from verify.plots.descent import draw_descent
+from verify.plots.figure import (
+    Content,
+    content_of,
+    draw_bracket_or_objectives,
+    draw_neurons,
+    draw_one,
+    draw_scale,
+)
+from verify.plots.scene import support
+from verify.plots.style import PANEL, SIZES
+from verify.plots.wording import network_title
+from verify.report.path import descent_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Panel", "panels"]
+
+LEFT, RIGHT, SCALE, TOP, BOTTOM, LEGEND_ROW = 0.72, 0.2, 0.55, 0.12, 0.55, 0.2
+"""Inches: about the inside of a panel; for a colour bar or a second axis; for a row of the legend."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """One panel: what it is, what is seen on it, in words, and the drawing, which has no title of its own."""
+
+    title: str
+    words: str
+    figure: Figure
+
+
+def panels(audit: Audited) -> tuple[Panel, ...]:
+    """The given network over the data, the better one, the neurons, the bracket, a way down: those that there are."""
+    return tuple(_panels(content_of(audit)))
+
+
+def _panels(content: Content) -> Iterator[Panel]:
+    audit = content.audit
+    yield _network(content, network_title(audit), of_network=True)
+    if audit.better is not None:
+        yield _network(content, network_title(audit, audit.better), of_network=False)
+    yield _neurons(content)
+    if audit.bracket is not None:
+        yield _bracket(content)
+    descent = descent_of(audit.local_optimum)
+    if descent is not None:
+        figure, axes, mine = _blank(content)
+        draw_descent(axes, audit, descent, "", mine.legend)
+        words = "The objective along the segment of better networks that starts at this network (ε = 0)"
+        yield _finished(figure, axes, mine, "a way down from this network", words)
+
+
+def _network(content: Content, title: str, *, of_network: bool) -> Panel:
+    figure, axes, mine = _blank(content)
+    mapped = draw_one(axes, "", mine, of_network=of_network)
+    if mapped is not None:
+        draw_scale(figure, axes, mapped, mine)
+    return _finished(figure, axes, mine, title, _of_network(content, of_network=of_network), is_wide=mapped is not None)
+
+
+def _of_network(content: Content, *, of_network: bool) -> str:
+    """What is seen of a network over the data."""
+    picture, audit = content.picture, content.audit
+    network = content.given if of_network or content.better is None else content.better
+    points, dimension = count(len(picture.points), "point"), picture.points.shape[1]
+    if dimension == 1:
+        seen = f"The graph of the network over {points}, with a mark where a neuron bends"
+    elif picture.classifies:
+        seen = f"The signs of the network over {points}: f = 0 is a solid line, f = ±1 dashed ones"
+    else:
+        seen = f"The levels of the network over {points}, which have the colours of their targets"
+    if dimension > 2:
+        seen += ", on the plane of the two leading principal components of the data"
+    ringed, _ = support(audit, of_network=of_network)
+    if ringed:
+        one = "it is in conflict" if audit.infeasible else "it has a multiplier λ ≠ 0"
+        many = "they are in conflict" if audit.infeasible else "they have a multiplier λ ≠ 0"
+        seen += f". Ringed: {count(len(ringed), 'point')}, as {one if len(ringed) == 1 else many}"
+    missed = int((~network.right).sum())
+    if missed:
+        seen += f". Crossed: {count(missed, 'point')} {'on the wrong side' if picture.classifies else 'not fitted'}"
+    return seen
+
+
+def _neurons(content: Content) -> Panel:
+    figure, axes, mine = _blank(content)
+    draw_neurons(axes, "", mine)
+    dimension, has_bias = content.picture.points.shape[1], content.picture.problem.architecture.bias
+    is_overlaid = any("better network" in label for label in mine.legend)
+    hollow = "; those of the better network are hollow" if is_overlaid else ""
+    if content.given.network.depth != 2:
+        return _finished(figure, axes, mine, "neurons", "Neurons are drawn for one hidden layer")
+    if dimension == 2:
+        title, words = "neurons u = |v| w", f"Each neuron as an arrow u = |v| w, with the line where it bends{hollow}"
+    elif dimension == 1 and has_bias:
+        title = "neurons: where they bend"
+        words = f"Each neuron as a stem of height v |w| at the input where it bends{hollow}"
+    else:
+        title = "neurons by the norm of u = |v| w"
+        words = f"The norm of each neuron, largest first, and the share of the points where it is on{hollow}"
+    return _finished(figure, axes, mine, title, words, is_wide=dimension > 2 or not has_bias)
+
+
+def _bracket(content: Content) -> Panel:
+    figure, axes, mine = _blank(content)
+    draw_bracket_or_objectives(axes, "", mine, rounds=False)
+    if has_course(content.audit):
+        title = "the bracket of the best possible"
+        words = (
+            "The relative width of the bracket during the search, as estimated and, a star, as proved in the end; "
+            "lines mark the excess of this network and the tolerance"
+        )
+    else:
+        title, words = "objectives", "The objectives as bars, and the proved lower bound as a dashed line"
+    return _finished(figure, axes, mine, title, words)
+
+
+def _blank(content: Content) -> tuple[Figure, Axes, Content]:
+    figure = Figure(dpi=100)
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot(), replace(content, legend={})
+
+
+def _finished(figure: Figure, axes: Axes, content: Content, title: str, words: str, *, is_wide: bool = False) -> Panel:
+    """The panel with its legend below it.   is_wide: with room for what stands at its right."""
+    axes.set_title("", loc="left")
+    width, height = PANEL
+    legend = content.legend
+    columns = 2 if len(legend) > 1 and max(map(len, legend)) < 36 else 1
+    rows = -(-len(legend) // columns)
+    right = SCALE if is_wide else RIGHT
+    top = TOP + (0.16 if is_wide else 0)
+    total_width, total = LEFT + width + right, top + height + BOTTOM + rows * LEGEND_ROW
+    figure.set_size_inches(total_width, total)
+    axes.set_position((LEFT / total_width, (total - top - height) / total, width / total_width, height / total))
+    if legend:
+        figure.legend(
+            list(legend.values()), list(legend), loc="lower center", bbox_to_anchor=(0.5, 0.0), ncols=columns,
+            fontsize=SIZES["legend"], frameon=False, handlelength=1.8, borderaxespad=0.0, borderpad=0.2,
+        )  # fmt: skip
+    return Panel(title=title, words=words, figure=figure)
