@@ -35,7 +35,7 @@ from verify.global_optimality import (
 )
 from verify.interruptions import INTERRUPTED, LATE, LeftOut
 from verify.local_optimality import local_optimality, multiplier_dimension
-from verify.near_findings import lacks_exact_point, strengthened, without_nearby
+from verify.near_findings import lacks_exact_point, local_without_exact_point, strengthened, without_nearby
 from verify.network import Network
 from verify.output_rounding import OutputRounding, output_rounding
 from verify.phrases import any_width, lower_by
@@ -198,7 +198,14 @@ def audit(
             lambda reason: {Question.LOCAL_OPTIMUM: undecided(Question.LOCAL_OPTIMUM, reason)},
             _with_grace(share(deadline, 0.5), seconds),
         )
-        rest = _with_nearby(problem, network, rest, allowed if reach is None else reach, deadline, left_out)
+        rest, is_settled = _with_nearby(problem, network, rest, allowed if reach is None else reach, deadline, left_out)
+        if is_settled:
+            rest |= left_out.attempt(
+                "local optimality",
+                partial(_refuted_exactly, problem, network, rest, subject, tolerance, deadline),
+                lambda _: {},
+                _with_grace(deadline, seconds),
+            )
     diagnosis = left_out.attempt(
         "what is wrong with the network",
         partial(_diagnosis, problem, network, subject, bracket, rest[Question.STATIONARY]),
@@ -242,21 +249,27 @@ def _with_nearby(
     allowed: Fraction,
     deadline: float | None,
     left_out: LeftOut,
-) -> dict[Question, Finding]:
-    """The findings with what is known of the exact KKT point near the network, or that none was looked for."""
+) -> tuple[dict[Question, Finding], bool]:
+    """The findings with what is known of the exact KKT point near the network, or that none was looked for.
+
+    And whether that is all there is to know: not where more time might have found such a point.
+    """
     step = "the search for an exact KKT point near the network"
     if not lacks_exact_point(known, allowed):
-        return known
+        return known, True
     if left_out.is_interrupted or is_late(deadline):
         reason = INTERRUPTED if left_out.is_interrupted else LATE
         left_out.add(step, reason)
-        return known if known[Question.STATIONARY].reason == INTERRUPTED else without_nearby(known, reason)
-    return left_out.attempt(
+        is_told = known[Question.STATIONARY].reason == INTERRUPTED
+        return known if is_told else without_nearby(known, reason), False
+    end = share(deadline, 0.5)
+    found = left_out.attempt(
         step,
-        partial(strengthened, problem, network, known, allowed, share(deadline, 0.5)),
+        partial(strengthened, problem, network, known, allowed, end),
         partial(without_nearby, known),
         deadline,
     )
+    return found, not (left_out.has(step) or is_late(end))
 
 
 def _open_subject(subject: Network, reason: str) -> Subject:
@@ -542,7 +555,28 @@ def _local_and_global(
     deadline: float | None,
 ) -> dict[Question, Finding]:
     """Whether it is a local optimum; where it is none, what follows for the global questions that are open."""
-    local = _local(problem, network, known, deadline)
+    return _with_global(problem, network, known, _local(problem, network, known, deadline), tolerance)
+
+
+def _refuted_exactly(
+    problem: Problem,
+    network: Network,
+    known: dict[Question, Finding],
+    subject: Network,
+    tolerance: Fraction,
+    deadline: float | None,
+) -> dict[Question, Finding]:
+    """What follows where stationarity holds within its tolerance only, or is open, and is exactly refuted."""
+    local = local_without_exact_point(problem, network, known, subject, deadline)
+    if local is known[Question.LOCAL_OPTIMUM]:
+        return {}
+    return _with_global(problem, network, known, local, tolerance)
+
+
+def _with_global(
+    problem: Problem, network: Network, known: dict[Question, Finding], local: Finding, tolerance: Fraction
+) -> dict[Question, Finding]:
+    """What is found of local optimality, and what follows of it for the global questions that are open."""
     found = {Question.LOCAL_OPTIMUM: local}
     for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH):
         if known[question].verdict is Verdict.UNDECIDED and local.verdict is Verdict.REFUTED:
@@ -581,12 +615,14 @@ def _local(problem: Problem, network: Network, known: dict[Question, Finding], d
     if stationary.verdict is Verdict.REFUTED:
         return _follows(question, problem, network, stationary, "it is not even stationary")
     best = known[Question.GLOBAL_ANY_WIDTH]
-    if best.verdict is Verdict.PROVED and best.numbers.get("tolerance") == 0:
-        return _follows(question, problem, network, best, "no network at all is better")
+    if best.verdict is Verdict.PROVED:
+        local = _follows(question, problem, network, best, "no network at all is better")
+        if local.verdict is Verdict.PROVED:
+            return local
     if stationary.verdict is Verdict.UNDECIDED:
         return undecided(question, "it is not known whether the network is stationary")
     if stationary.level == "approximate":
-        return undecided(question, "only exact KKT points are decided, and this network is near one at best")
+        return undecided(question, "it satisfies the KKT conditions nearly, and whether exactly is not known")
     subject = stationary.subject or network
     proposal = _proposed(partial(local_optimality, problem, subject, network, deadline=deadline))
     return decide(question, problem, network, proposal)

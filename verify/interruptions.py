@@ -35,6 +35,10 @@ class LeftOut:
         if step not in self._steps[reason]:
             self._steps[reason].append(step)
 
+    def has(self, step: str) -> bool:
+        """Whether the step was left out."""
+        return any(step in steps for steps in self._steps.values())
+
     def attempt(
         self, step: str, do: Callable[[], _T], otherwise: Callable[[str], _T], deadline: float | None = None
     ) -> _T:

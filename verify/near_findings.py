@@ -4,6 +4,9 @@ A trained network is never exactly stationary. Where the box of `verify.nearby` 
 "stationary" is proved at level "near", and so is what is proved about that point: that it is a local optimum, or a
 global one. Where that point has short rational weights it is written down, and decided completely: it may also be shown
 to be no local optimum. A better answer about the network itself is left as it is.
+
+Where no such point is found, the network that nearly satisfies the KKT conditions is no local optimum if it does not
+satisfy them exactly; both are said.
 """
 
 from __future__ import annotations
@@ -22,12 +25,13 @@ from verify.local_optimality import local_optimality
 from verify.network import Network
 from verify.problem import Problem
 from verify.proposal import FLOAT_FAILURES, Proposal
-from verify.stationarity import stationarity
+from verify.stationarity import exactly_refuted, stationarity
+from verify.subjects import lost_kinks
 
 if TYPE_CHECKING:
     from verify.nearby import Nearby
 
-__all__ = ["lacks_exact_point", "strengthened", "without_nearby"]
+__all__ = ["lacks_exact_point", "local_without_exact_point", "strengthened", "without_nearby"]
 
 
 def lacks_exact_point(findings: Mapping[Question, Finding], tolerance: Fraction) -> bool:
@@ -87,6 +91,36 @@ def strengthened(
             stronger = decide(question, problem, network, proposal)
             found[question] = stronger if stronger.verdict is Verdict.PROVED else found[question]
     return found
+
+
+def local_without_exact_point(
+    problem: Problem,
+    network: Network,
+    findings: Mapping[Question, Finding],
+    subject: Network,
+    deadline: float | None = None,
+) -> Finding:
+    """Whether `subject` is a local optimum, where that is open and no exact KKT point near it is known.
+
+    subject: the network that the other findings are about. What is proved to be nearly stationary comes first, so that
+    the two lines speak of one network. REFUTED where it is exactly no KKT point; a repair that lost a kink of the given
+    network is not held against it.
+    """
+    local, stationary = findings[Question.LOCAL_OPTIMUM], findings[Question.STATIONARY]
+    is_nearly = stationary.verdict is Verdict.PROVED and stationary.level == "approximate"
+    if local.verdict is not Verdict.UNDECIDED or not (is_nearly or stationary.verdict is Verdict.UNDECIDED):
+        return local
+    asked = stationary.subject or subject
+    if asked is not network and lost_kinks(problem, network, asked):
+        return local
+    try:
+        with np.errstate(all="ignore"):
+            proposal = exactly_refuted(problem, asked, network, deadline=deadline)
+    except FLOAT_FAILURES:
+        return local
+    reason = "the KKT conditions do not hold exactly, so that better networks lie arbitrarily near"
+    refuted = decide(Question.LOCAL_OPTIMUM, problem, network, replace(proposal, reason=reason))
+    return refuted if refuted.verdict is Verdict.REFUTED else local
 
 
 def _far(stationary: Finding, nearby: Nearby) -> Finding:

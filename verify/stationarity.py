@@ -43,7 +43,7 @@ from verify.time_limits import is_late, poll
 if TYPE_CHECKING:
     from solvers.kkt_residual import KktFit, LocalModel
 
-__all__ = ["stationarity"]
+__all__ = ["exactly_refuted", "stationarity"]
 
 KINK_TOLERANCES = (1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """Preactivations below these parts of their reach (`exact_networks.reaches`) are tried as kinks, smallest first."""
@@ -122,6 +122,23 @@ def _stationarity(
     if nearly is None and tolerance and best is not None and refuted.certificate is not None:
         nearly = _as_it_is(problem, *best)
     return _with_what_holds(refuted, nearly)
+
+
+def exactly_refuted(problem: Problem, network: Network, given: Network, *, deadline: float | None = None) -> Proposal:
+    """That `network` (the given one or its repair) is exactly no KKT point, whatever it is within a tolerance.
+
+    deadline: a moment of `solvers.clock.now()` after which no further guesses are tried. Sound; neither proofs nor what
+    nearly holds are looked for.
+    """
+
+    def search(distinct: Problem) -> Proposal:
+        subject = _subject(distinct, network, given)
+        if subject is None:
+            return Proposal(reason="the network is zero or its numbers are out of the range of floats")
+        unbalanced = _balance_separator(distinct, subject, Fraction(0))
+        return unbalanced or _refute(distinct, subject, Fraction(0), deadline)
+
+    return without_copies(problem, given, search)
 
 
 def _nearly(

@@ -24,7 +24,7 @@ from verify.statement import pattern
 from verify.stationarity import stationarity
 from verify.time_limits import TimeIsUpError, is_late, share
 
-__all__ = ["Subject", "candidates", "choose"]
+__all__ = ["Subject", "candidates", "choose", "lost_kinks"]
 
 ROUNDING = 1e-9
 """Preactivations below this part of their reach (`exact_networks.reaches`) are kinks up to rounding."""
@@ -105,7 +105,7 @@ def _worth_asking(problem: Problem, given: Network, found: Sequence[Network], re
     """The given network; others near enough beside it only where it has kinks up to rounding that they make exact."""
     if given not in found:
         return found
-    if not reach or not _lost_kinks(problem, given, given):
+    if not reach or not lost_kinks(problem, given, given):
         return [given]
     return [given, *(network for network in found if network is not given and distance(network, given) <= reach)]
 
@@ -128,7 +128,7 @@ def _rank(proposal: Proposal) -> int:
     return 2 if proof is None else 3
 
 
-def _lost_kinks(problem: Problem, given: Network, network: Network) -> list[tuple[int, int]]:
+def lost_kinks(problem: Problem, given: Network, network: Network) -> list[tuple[int, int]]:
     """(neuron, point) where a preactivation of the given network is 0 up to rounding, and not 0 at `network`."""
     if problem.architecture.slope == 1:
         return []
@@ -145,7 +145,7 @@ def _without_lost_kinks(problem: Problem, given: Network, subject: Subject) -> S
     proof = subject.stationary.certificate
     if subject.network is given or not isinstance(proof, NotStationary) or _is_imbalance(problem, proof):
         return subject
-    lost = _lost_kinks(problem, given, subject.network)
+    lost = lost_kinks(problem, given, subject.network)
     if not lost:
         return subject
     j, i = lost[0]

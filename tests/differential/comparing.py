@@ -17,10 +17,7 @@ from tests.differential.instances import Instance
 BAND = Fraction(1, 10**6)
 QUESTIONS = ("fits", "stationary", "local_optimum", "global_optimum", "global_any_width")
 GLOBAL = ("global_optimum", "global_any_width")
-LIMITS = (
-    ("global_optimum", "a wider network is better"),
-    ("local_optimum", "only exact KKT points are decided"),
-)
+LIMITS = (("global_optimum", "a wider network is better"),)
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.differential.auditing import audited
+from tests.differential.drawing import draw
 from verify import Network, Verdict, audit, read
 from verify.auditing import pose
-from verify.certificate import Stationary
+from verify.certificate import NotStationary, Stationary
+from verify.checker import Accepted, check
 from verify.enclosure_checks import StationaryNear
 from verify.finding import Question, undecided
-from verify.near_findings import strengthened
+from verify.near_findings import local_without_exact_point, strengthened
 from verify.nearby import nearby_point
 from verify.readers import read_data
+from verify.report import as_text
+from verify.time_limits import TimeIsUpError
 
 MOONS = Path(__file__).parents[2] / "examples" / "moons-40"
 POINTS = ([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1])
@@ -149,3 +154,62 @@ def test_what_looks_rational_but_is_no_kkt_point_is_not_believed():
     result = audit(near([[0.25, 2.0], [0, 0]], [2, 0], 1e-7), POINTS)
     assert result.stationary.level != "near"
     assert result.local_optimum.verdict is not Verdict.PROVED
+
+
+# ------------------------------------------------------------------------- nearly stationary, and exactly not
+
+
+# The multipliers are not unique, or kinks are kinks nearly, or the exact point is too far away: given and repaired
+# networks, moved onto kinks or not.
+NEARLY = [(71, number) for number in (50, 199, 202, 433, 471, 537, 571, 583, 904)]
+
+
+@pytest.mark.parametrize("drawn", NEARLY)
+def test_what_is_nearly_stationary_and_exactly_not_is_no_local_optimum(drawn):
+    result = audited(draw(*drawn))
+    stationary, local = result.stationary, result.local_optimum
+    assert (stationary.verdict, stationary.level) == (Verdict.PROVED, "approximate")
+    assert local.verdict is Verdict.REFUTED
+    assert (local.subject, local.moved) == (stationary.subject, stationary.moved)
+    (proof,) = local.certificates
+    assert isinstance(proof, NotStationary)
+    assert proof.epsilon == 0
+    assert isinstance(check(result.problem, result.network, proof), Accepted)
+    assert "the KKT conditions do not hold exactly, so better networks lie arbitrarily near" in as_text(result, 200)
+
+
+@pytest.mark.parametrize("tol", [0, Fraction(1, 10**6)])
+def test_what_is_exactly_not_stationary_is_optimal_within_more_than_0_only(tol):
+    network = Network.two_layer([[1 + Fraction(1, 10**9), 0]], [1])
+    result = audit(network, ([[1, 0]], [1]), stationary_tol=1e-3, near=0, tol=tol)
+    assert result.stationary.level == "approximate"
+    assert result.local_optimum.verdict is Verdict.REFUTED
+    for finding in (result.global_optimum, result.global_any_width):
+        assert finding.verdict is (Verdict.REFUTED if tol == 0 else Verdict.PROVED), finding.reason
+
+
+def test_more_time_might_find_an_exact_point(monkeypatch):
+    """Then the network is not called a bad one for what rounding did to it."""
+
+    def late(*_):
+        raise TimeIsUpError
+
+    monkeypatch.setattr("verify.auditing.strengthened", late)
+    result = audited(draw(71, 904), time_limit=1000)
+    assert result.stationary.level == "approximate"
+    assert result.local_optimum.verdict is Verdict.UNDECIDED
+    assert any("exact KKT point near" in note for note in result.notes)
+
+
+def test_a_repair_that_lost_a_kink_is_not_refuted(monkeypatch):
+    result = audited(draw(71, 904))
+    findings = {
+        Question.STATIONARY: result.stationary,
+        Question.LOCAL_OPTIMUM: undecided(Question.LOCAL_OPTIMUM, "open"),
+    }
+    subject = result.stationary.subject
+    found = local_without_exact_point(result.problem, result.network, findings, subject)
+    assert found.verdict is Verdict.REFUTED
+    monkeypatch.setattr("verify.near_findings.lost_kinks", lambda *_: [(0, 0)])
+    found = local_without_exact_point(result.problem, result.network, findings, subject)
+    assert found is findings[Question.LOCAL_OPTIMUM]

@@ -40,8 +40,8 @@ def statement(audit: Audited, finding: Finding) -> str:
             return _near(audit.problem, finding, proof)
         case NotStationary() as proof if finding is audit.stationary:
             return _not_stationary(audit.problem, finding, proof)
-        case NotStationary():
-            return f"it is not {'exactly ' if _held(audit.stationary) else ''}stationary"
+        case NotStationary() as proof:
+            return _not_optimal(audit, proof)
         case BetterNetwork() as proof:
             return _better(audit, finding, proof)
         case OptimalWithin() as proof:
@@ -127,6 +127,13 @@ def _not_stationary(problem: Problem, finding: Finding, proof: NotStationary) ->
     if "distance" in finding.numbers:
         text += f"; a network within {small(finding.numbers['distance'])} of its norm satisfies them exactly"
     return text
+
+
+def _not_optimal(audit: Audited, proof: NotStationary) -> str:
+    """Why it is no optimum; exactly, where it is nearly stationary or no more than that is proved."""
+    if _held(audit.stationary) or not proof.epsilon:
+        return "the KKT conditions do not hold exactly, so better networks lie arbitrarily near"
+    return "it is not stationary"
 
 
 def _better(audit: Audited, finding: Finding, proof: BetterNetwork) -> str:
