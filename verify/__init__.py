@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from verify.finding import Finding, Verdict
     from verify.network import Architecture, Layer, Network
     from verify.problem import Bias, Dataset, Goal, Problem, Trained
-    from verify.readers import read
+    from verify.readers import read, read_data
     from verify.training import train
+    from verify.version import __version__ as __version__
 
 __all__ = [
     "Architecture",
@@ -34,6 +35,7 @@ __all__ = [
     "audit",
     "check",
     "read",
+    "read_data",
     "train",
 ]
 
@@ -45,12 +47,20 @@ _HOMES = {
     "finding": ("Finding", "Verdict"),
     "network": ("Architecture", "Layer", "Network"),
     "problem": ("Bias", "Dataset", "Goal", "Problem", "Trained"),
-    "readers": ("read",),
+    "readers": ("read", "read_data"),
     "training": ("train",),
 }
 
 
+_MODULES = ("claims", "plots", "readers", "strategies", "testing")
+"""What is public beside the names above; each is imported when it is first used."""
+
+
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return import_module(f"{__name__}.version").__version__
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     for module, names in _HOMES.items():
         if name in names:
             value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
@@ -59,4 +69,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_MODULES, "__version__"})

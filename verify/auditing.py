@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verify import posing
 from verify.arguments import a_flag, a_time_limit, a_tolerance, instance_of, items_of, wrong
 from verify.audits import Audit
 from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal, Stationary
@@ -39,9 +40,11 @@ from verify.near_findings import lacks_exact_point, local_without_exact_point, s
 from verify.network import Network
 from verify.output_rounding import OutputRounding, output_rounding
 from verify.phrases import any_width, lower_by
-from verify.posing import exchanged_classes, pose
-from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
+from verify.posing import exchanged_classes
+from verify.problem import Bias, Goal, Problem, Trained, objective, outputs
 from verify.proposal import FLOAT_FAILURES, Proposal
+from verify.readers.given import given
+from verify.readers.reading import Options
 from verify.simplified import distinct
 from verify.subjects import Subject, candidates, choose
 from verify.time_limits import is_late, now, poll, share, until, within
@@ -60,8 +63,9 @@ SMALLEST_GAP = 1e-9  # what the float solvers are asked for at most, also when t
 
 
 def audit(
-    network: Network,
-    data: Dataset | tuple[Iterable[Iterable[object]], Iterable[object]],
+    network: object,
+    data: object,
+    y: object = None,
     *,
     goal: Goal | str | None = None,
     bias: Bias | str | None = None,
@@ -75,9 +79,21 @@ def audit(
     symbolic: bool = False,
     fit_tol: float | Fraction | None = None,
     notes: Iterable[str] = (),
+    slope: object = None,
+    output_bias: str = "refuse",
+    two_logits: str = "refuse",
+    fold: bool = False,
+    target: str | None = None,
+    classes: Sequence[object] | None = None,
+    trust_pickle: bool = False,
 ) -> Audit:
     """Is `network` a KKT point, a local, a global optimum of the max-margin or min-norm problem on `data`?
 
+        audit(model, X, y)    audit(model, (X, y))    audit("net.npz", "data.csv")    audit(network, dataset)
+
+    network: whatever `verify.read` takes, with its options slope, output_bias, two_logits, fold and trust_pickle.
+    data, y: whatever `verify.read_data` takes, with its options target and classes; by default the classes of a
+    classifier of scikit-learn. What the readers choose is said in the notes.
     goal: max-margin for targets in {-1, 1} or {0, 1} (0 becomes -1), else min-norm, unless given.
     trained: "both" layers; "hidden" (output weights fixed) is not decided yet.
     bias: "penalised" when the network has hidden biases, else "none"; "free" leaves them out of the norm.
@@ -105,7 +121,20 @@ def audit(
     symbolic = a_flag(symbolic, "symbolic")
     tolerance = a_tolerance(tol, "tol")
     said = [str(note) for note in items_of(notes, "notes", "give a list of sentences")]
-    problem = pose(network, data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, notes=said)
+    brought = given(
+        network,
+        data,
+        y,
+        options=Options(
+            slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle
+        ),
+        target=target,
+        classes=classes,
+        is_regression=isinstance(goal, str) and goal == Goal.MIN_NORM,
+    )
+    network = brought.network
+    said = list(dict.fromkeys((*said, *brought.notes)))
+    problem = posing.pose(network, brought.data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, notes=said)
     exact = network.is_exact and problem.data.is_exact
     allowed = (
         (Fraction(0) if exact else STATIONARY_TOLERANCE)
@@ -220,6 +249,26 @@ def audit(
         stationary_tolerance=allowed,
         symbolic=forms,
         status="interrupted" if left_out.is_interrupted else done.status,
+    )
+
+
+def pose(
+    network: object,
+    data: object,
+    y: object = None,
+    *,
+    goal: Goal | str | None = None,
+    bias: Bias | str | None = None,
+    trained: Trained | str = Trained.BOTH,
+    fit_tol: object = None,
+    notes: list[str] | None = None,
+) -> Problem:
+    """The problem that `audit` decides about this network and these data; what was chosen is appended to `notes`."""
+    brought = given(network, data, y, is_regression=isinstance(goal, str) and goal == Goal.MIN_NORM)
+    said = notes if notes is not None else []
+    said += [note for note in brought.notes if note not in said]
+    return posing.pose(
+        brought.network, brought.data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, notes=said
     )
 
 

@@ -17,7 +17,7 @@ from verify.codec import reader
 from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.exact import dot
-from verify.values import array, as_input_error, is_exact_input, rational, vector
+from verify.values import array, as_input_error, is_exact_input, line, rational, vector
 
 __all__ = ["Architecture", "Layer", "Network"]
 
@@ -180,6 +180,17 @@ class Network(statement.Network):
         return found
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader chose on the way, a sentence each; a report says them. Neither compared nor written."""
+        return self.__dict__.get("_notes", ())
+
+    def noted(self, notes: Iterable[str]) -> Network:
+        """The same network with these notes as well."""
+        found = copy(self)
+        found.__dict__["_notes"] = tuple(dict.fromkeys((*self.notes, *notes)))
+        return found
+
+    @property
     def width(self) -> int:
         """The number of neurons in the widest hidden layer."""
         return self.architecture.width
@@ -192,27 +203,28 @@ class Network(statement.Network):
     @classmethod
     def two_layer(
         cls,
-        W: Iterable[Iterable[object]],
-        v: Iterable[object],
+        W: object,
+        v: object,
         *,
-        b: Iterable[object] | None = None,
+        b: object = None,
         slope: object = 0,
         masks: Iterable[Iterable[int]] | None = None,
     ) -> Network:
         """f(x) = sum_j v_j max(z_j, slope z_j), z_j = W_j.x + b_j.
 
-        W: shape (k, d).   v: length k.   b: length k, or None for no bias.
+        W: shape (k, d).   v: length k.   b: length k, or None for no bias.   Lists, arrays or tensors of numbers.
         masks: for each neuron the columns that it sees (the bias is column d); W must be 0 at the others.
         """
         rows = [array(row, f"W[{j}]") for j, row in enumerate(array(W, "W"))]
         if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
             raise ShapeError("W must be a matrix: one row of weights, all of the same length, for each neuron")
         width, inputs = len(rows), len(rows[0])
-        outgoing, biases = array(v, "v"), None if b is None else array(b, "b")
+        outgoing, biases = line(v, "v"), None if b is None else line(b, "b")
         for name, values in (("v", outgoing), ("b", biases)):
             if values is not None and len(values) != width:
+                hint = ": if W was stored as (inputs, neurons), give W.T" if len(values) == inputs else ""
                 raise ShapeError(
-                    f"{name} has {_entries(values)}, but W has {count(width, 'row')} (one for each neuron)"
+                    f"{name} has {_entries(values)}, but W has {count(width, 'row')} (one for each neuron){hint}"
                 )
         weights = [vector(row, f"W[{j}]") for j, row in enumerate(rows)]
         if biases is not None:

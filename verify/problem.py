@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -15,7 +16,7 @@ from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture
 from verify.statement import Bias, Goal, Trained, half_squared_norm, objective
-from verify.values import array, as_input_error, is_exact_input, rational, vector
+from verify.values import array, as_input_error, is_exact_input, line, rational, vector
 
 __all__ = ["Bias", "Dataset", "Goal", "Problem", "Trained", "half_squared_norm", "objective", "outputs"]
 
@@ -23,18 +24,20 @@ __all__ = ["Bias", "Dataset", "Goal", "Problem", "Trained", "half_squared_norm",
 @final
 @dataclass(frozen=True, slots=True, init=False)
 class Dataset:
-    """Points x_i, shape (n, d), and targets y_i, length n, from any iterables of numbers.
+    """Points x_i, shape (n, d), and targets y_i, length n, from lists, arrays, tensors or tables of numbers.
 
     is_exact: whether every number was given exactly; a float is kept as its dyadic value.
+    notes: what a reader chose on the way, a sentence each; a report says it.
     """
 
     inputs: tuple[tuple[Fraction, ...], ...]
     targets: tuple[Fraction, ...]
     is_exact: bool = field(compare=False)
+    notes: tuple[str, ...] = field(compare=False)
 
-    def __init__(self, inputs: Iterable[Iterable[object]], targets: Iterable[object]) -> None:
+    def __init__(self, inputs: object, targets: object, *, notes: Iterable[str] = ()) -> None:
         rows = [array(row, f"inputs row {i}") for i, row in enumerate(array(inputs, "inputs"))]
-        labels = array(targets, "targets")
+        labels = line(targets, "targets")
         if not rows or not rows[0]:
             raise ShapeError("inputs is empty; give at least one point with at least one coordinate")
         for i, row in enumerate(rows):
@@ -57,16 +60,26 @@ class Dataset:
         )
         object.__setattr__(self, "inputs", points)
         object.__setattr__(self, "targets", vector(labels, "targets"))
+        object.__setattr__(self, "notes", tuple(notes))
         object.__setattr__(self, "is_exact", all(is_exact_input(value) for row in (*rows, labels) for value in row))
 
     def __len__(self) -> int:
         """The number of points."""
         return len(self.targets)
 
+    def __repr__(self) -> str:
+        return f"<Dataset: {count(len(self), 'point')} in dimension {self.dimension}>"
+
     @property
     def dimension(self) -> int:
         """The number of coordinates of a point."""
         return len(self.inputs[0])
+
+    def noted(self, notes: Iterable[str]) -> Dataset:
+        """The same data with these notes as well."""
+        found = copy(self)
+        object.__setattr__(found, "notes", tuple(dict.fromkeys((*self.notes, *notes))))
+        return found
 
 
 def _is_label(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Numbers as users give them, exactly: ints, floats by their dyadic value, `Fraction`s, numpy scalars, canonical text.
+"""Numbers as users give them, exactly: ints, floats by their dyadic value, `Fraction`s, canonical text, and arrays.
 
 Nothing rounds. What comes out is canonical and goes into the records of `verify.statement`.
 """
@@ -13,10 +13,12 @@ from numbers import Rational
 from operator import index
 from typing import Protocol, SupportsIndex, cast, runtime_checkable
 
+from verify.array_like import plain
 from verify.codec import LIMIT, MAX_DIGITS, reader
+from verify.counts import count
 from verify.errors import CertificateError, InputError, ShapeError
 
-__all__ = ["array", "as_input_error", "is_exact_input", "parse_rational", "rational", "vector"]
+__all__ = ["array", "as_input_error", "is_exact_input", "line", "parse_rational", "rational", "vector"]
 
 
 _FORM = re.compile(
@@ -31,7 +33,7 @@ class _SupportsRatio(Protocol):
 
 
 def rational(value: object, place: str = "value") -> Fraction:
-    """The exact value of a number: an int, a `Fraction`, a float (its dyadic value), a numpy scalar or canonical text.
+    """The exact value of a number: an int, a `Fraction`, a float (its dyadic value), a scalar of any library, or text.
 
     Raises InputError naming `place` for anything else: bool, complex, NaN, infinity, other text, other objects.
     """
@@ -39,10 +41,9 @@ def rational(value: object, place: str = "value") -> Fraction:
         return parse_rational(value, place)
     number = _ratio(value)
     if number is None:
-        raise InputError(
-            f"{place} is {value!r:.60}, not a finite real number; "
-            "give an int, a finite float, a Fraction, or text such as '-1/3'"
-        )
+        number = _ratio(given := plain(value, place))
+        if number is None:
+            raise _no_number(given, place)
     if not (-LIMIT < number.numerator < LIMIT and number.denominator < LIMIT):
         raise InputError(f"{place} has more than {MAX_DIGITS} digits; round it to a shorter number")
     return number
@@ -59,6 +60,27 @@ def _ratio(value: object) -> Fraction | None:
         return Fraction(index(cast("SupportsIndex", value)))
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _no_number(value: object, place: str) -> InputError:
+    """What a value is that is no number, and what to give."""
+    kind = type(value).__name__
+    if isinstance(value, list | tuple):
+        entries = count(len(cast("list[object]", value)), "entry", "entries")
+        return InputError(f"{place} is a list of {entries} where one number is needed: give one number")
+    if isinstance(value, bool):
+        return InputError(f"{place} is {value}, a truth value: give the number 1 or 0")
+    if value is None or kind in ("NAType", "NaTType"):
+        return InputError(f"{place} is {value!r}, and a number is missing there: fill it in, or leave that point out")
+    if isinstance(value, float | complex):
+        return InputError(
+            f"{place} is {value!r:.60}, not a finite real number; "
+            "give an int, a finite float, a Fraction, or text such as '-1/3'"
+        )
+    return InputError(
+        f"{place} is of type {kind:.40}, which is no number: give an int, a finite float, a Fraction, text such as "
+        "'-1/3', or an array or tensor of numbers"
+    )
 
 
 def parse_rational(text: str, place: str = "value") -> Fraction:
@@ -90,12 +112,25 @@ def vector(values: object, place: str = "value") -> tuple[Fraction, ...]:
 
 def array(values: object, place: str = "value") -> list[object]:
     """The entries of an iterable of numbers or rows, so that the caller can name them in errors."""
-    if isinstance(values, Iterable) and not isinstance(values, str | bytes | dict):
-        try:
-            return list(cast("Iterable[object]", values))
-        except TypeError:  # numpy arrays of dimension 0 are iterable by name only
-            pass
-    raise ShapeError(f"{place} is {values!r:.60}; give a list of numbers there")
+    given = plain(values, place)
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | dict):
+        return list(cast("Iterable[object]", given))
+    shown = (
+        f"{given!r:.60}"
+        if isinstance(given, str | bytes | int | float | Fraction | None)
+        else f"a {type(given).__name__}"
+    )
+    raise ShapeError(f"{place} is {shown}; give a list of numbers there")
+
+
+def line(values: object, place: str = "value") -> list[object]:
+    """The entries of a vector, which may be stored as a matrix of one column or of one row."""
+    entries = array(values, place)
+    if len(entries) == 1 and isinstance(row := entries[0], list | tuple):
+        return list(cast("list[object]", row))
+    if entries and all(isinstance(entry, list | tuple) and len(cast("list[object]", entry)) == 1 for entry in entries):
+        return [cast("list[object]", entry)[0] for entry in entries]
+    return entries
 
 
 @contextmanager

@@ -125,9 +125,12 @@ def test_arguments_of_any_kind(place, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: audit(object(), DATA), "network is of type object: read it first, as in audit(read(model), data)"),
-        (lambda: audit(NETWORK, None), "data is None: give a Dataset or the pair (X, y) of points and targets"),
-        (lambda: audit(NETWORK, [1]), "data has 1 entry: give a Dataset or the pair (X, y)"),
+        (lambda: audit(object(), DATA), "a network cannot be read from an object of type object: give a module"),
+        (
+            lambda: audit(NETWORK, None),
+            "data cannot be read from an object of type NoneType: give the points and the targets",
+        ),
+        (lambda: audit(NETWORK, [1]), "data has 1 entry: give the points and the targets, X and y"),
         (lambda: audit(NETWORK, DATA, time_limit="1 s"), "time_limit is '1 s': give seconds"),
         (lambda: audit(NETWORK, DATA, time_limit=float("nan")), "time_limit is nan: give seconds"),
         (lambda: audit(NETWORK, DATA, progress=3), "progress is of type int: give a function of one argument, or None"),

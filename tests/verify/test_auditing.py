@@ -311,9 +311,9 @@ def test_options_that_cannot_be(options, message):
         (([[1, 2]], [1]), {}, "2 columns, but the network takes 1 input"),
         (([[1]], [2]), {"goal": "max-margin"}, r"targets\[0\] is 2; max-margin needs targets 1 and -1"),
         (([[1], [2]], [0, -1]), {"goal": "max-margin"}, r"targets\[0\] is 0"),
-        (([[1]], [float("nan")]), {}, r"targets\[0\] is nan"),
-        (([[1], [2]], [1]), {}, "targets has 1 entry, but inputs has 2 rows"),
-        (([], []), {}, "inputs is empty"),
+        (([[1]], [float("nan")]), {}, r"y\[0\] is nan"),
+        (([[1], [2]], [1]), {}, "X has 2 points but y has 1 target"),
+        (([], []), {}, "X is empty"),
     ],
 )
 def test_data_that_cannot_be(data, options, message):

@@ -46,7 +46,7 @@ def test_data_of_any_kind() -> None:
         ([[1j]], [1], "inputs row 0, column 0 is 1j"),
         (np.array([[None]], object), [1], "inputs row 0, column 0 is None"),
         ([[1]], [float("inf")], r"targets\[0\] is inf"),
-        ([[1]], [[1]], r"targets\[0\] is \[1\]"),
+        ([[1]], [[[1]]], r"targets\[0\] is a list of 1 entry"),
         ([[1]], None, "targets is None"),
     ],
 )

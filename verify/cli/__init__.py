@@ -20,13 +20,9 @@ __all__ = ["main", "program"]
 def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if not asked or context.resilient_parsing:
         return
-    from importlib.metadata import PackageNotFoundError, version
+    from verify.version import __version__
 
-    try:
-        number = version("isoptimal")
-    except PackageNotFoundError:
-        number = "from a checkout that is not installed"
-    click.echo(f"isoptimal {number}")
+    click.echo(f"isoptimal {__version__}")
     context.exit()
 
 

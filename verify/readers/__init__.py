@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from verify.arguments import a_flag, instance_of, items_of
+from verify.array_like import is_table, package
 from verify.errors import InputError
 from verify.input_files import read_bytes
 from verify.network import Network
 from verify.problem import Dataset
+from verify.readers import data_objects
 from verify.readers.chains import Chain, chained
 from verify.readers.reading import DataReading, Options, Reading
-from verify.readers.shorthand import DATA_NAMES, Shorthand, check_output_bias, check_slope, two_layer
+from verify.readers.shorthand import Shorthand, check_output_bias, check_slope, two_layer
 from verify.readers.table import Stored, by_package, by_suffix, suffixes
 
 if TYPE_CHECKING:
@@ -94,7 +96,8 @@ def read_with_notes(
             reading = two_layer(found, place, slope=slope, output_bias=output_bias)
         case Chain():
             reading = chained(found, place, options, word)
-    return Reading(reading.network, (*notes, *reading.notes))
+    said = tuple(dict.fromkeys((*reading.network.notes, *notes, *reading.notes)))
+    return Reading(reading.network.noted(said) if said else reading.network, said, _classes_of(source))
 
 
 def _word(source: object) -> str:
@@ -107,30 +110,65 @@ def _word(source: object) -> str:
 
 
 def read_data(
-    source: object, *, target: str | None = None, as_stored: bool = False, classes: Sequence[object] | None = None
+    source: object,
+    y: object = None,
+    *,
+    target: str | None = None,
+    as_stored: bool = False,
+    classes: Sequence[object] | None = None,
 ) -> Dataset:
-    """The data set in `source`: a path (`.npz`, `.csv`, `.json`), arrays (X, y), a mapping of them, or a `Dataset`.
+    """The data set in `source`, which is one of
 
-    target: the name of the target column of a CSV file, by default the last one.
+    - a path: `.npz`, `.csv`, `.json`;
+    - the points X, with the targets in `y`; or the pair (X, y), or a mapping of both: lists, arrays, tensors, tables;
+    - a table (DataFrame), one of whose columns is the target;
+    - a data set or a loader of PyTorch of pairs of a point and its target; a Bunch of scikit-learn; a `Dataset`.
+
+    target: the name of the target column of a CSV file or a table, by default the last one.
     as_stored: leave the labels 0 and 1 as they are; else they become -1 and 1 (never in a `Dataset`, which is kept).
     classes: the negative and the positive label, numbers or text; they become -1 and 1. With scikit-learn
 
-        audit(read(classifier, output_bias="neuron"), read_data((X, y), classes=classifier.classes_))
+        read_data(X, y, classes=classifier.classes_)
 
     Raises InputError.
     """
-    return read_data_with_notes(source, target=target, as_stored=as_stored, classes=classes).data
+    return read_data_with_notes(source, y, target=target, as_stored=as_stored, classes=classes).data
 
 
 def read_data_with_notes(
-    source: object, *, target: str | None = None, as_stored: bool = False, classes: Sequence[object] | None = None
+    source: object,
+    y: object = None,
+    *,
+    target: str | None = None,
+    as_stored: bool = False,
+    classes: Sequence[object] | None = None,
 ) -> DataReading:
     """As `read_data`, with a sentence for each choice that was made: a target column assumed, labels mapped."""
-    as_stored = a_flag(as_stored, "as_stored")
+    reading = _data(_paired(source, y), target, as_stored=a_flag(as_stored, "as_stored"), classes=classes)
+    said = tuple(dict.fromkeys((*reading.data.notes, *reading.notes)))
+    return DataReading(reading.data.noted(said) if said else reading.data, said)
+
+
+def _paired(source: object, y: object) -> object:
+    if y is None:
+        return source
+    if isinstance(source, str | PathLike | Dataset):
+        what = "a Dataset" if isinstance(source, Dataset) else f"the file {source!s:.200}"
+        raise InputError(f"{what} holds its targets, and y is given as well: leave y out, or give X and y")
+    if isinstance(y, str):
+        raise InputError(f"y is the text {y!r:.60}: give the targets, or the name of a column as target={y!r:.60}")
+    return (source, y)
+
+
+def _data(
+    source: object, target: str | None, *, as_stored: bool, classes: Sequence[object] | None = None
+) -> DataReading:
     if target is not None:
-        instance_of(str, target, "target", "give the name of a CSV column")
-        if not isinstance(source, str | PathLike):
-            raise InputError(f"the target {target!r:.60} is the name of a CSV column: leave it out for arrays")
+        instance_of(str, target, "target", "give the name of a column")
+        if not (isinstance(source, str | PathLike) or is_table(source)):
+            raise InputError(
+                f"the target {target!r:.60} is the name of a column of a CSV file or a table: leave it out for arrays"
+            )
     if classes is not None:
         remedy = "classes must be two different labels, the negative and the positive one, such as ('no', 'yes')"
         classes = items_of(classes, "classes", remedy)
@@ -138,14 +176,14 @@ def read_data_with_notes(
         if classes is not None:
             raise InputError("a Dataset holds numbers already: leave the classes out, or give the arrays (X, y)")
         return DataReading(source)
-    if isinstance(source, tuple) and len(pair := cast("tuple[object, ...]", source)) == 2:
-        source = dict(zip(DATA_NAMES, pair, strict=True))
-    if isinstance(source, Mapping):
+    if (found := data_objects.arrays_of(source, target)) is not None:
         from verify.readers import npz
 
-        named = cast("Mapping[object, object]", source)
-        arrays = dict(zip(map(str, named), named.values(), strict=True))
-        return npz.data_of(arrays, _IN_MEMORY, as_stored=as_stored, classes=classes)
+        reading = npz.data_of(found[0], _IN_MEMORY, as_stored=as_stored, classes=classes)
+        return DataReading(reading.data, (*found[1], *reading.notes))
+    if not isinstance(source, str | PathLike):
+        kind = type(source).__name__
+        raise InputError(f"data cannot be read from an object of type {kind}: {data_objects.REMEDY}")
     path = _path(source, "data")
     suffix = path.suffix.lower()
     if target is not None and suffix != ".csv":
@@ -220,6 +258,13 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
         f"{where}a network cannot be read from an object of type {type(source).__name__}: give a module of "
         "PyTorch, an estimator of scikit-learn, arrays W and v, or the path of a file"
     )
+
+
+def _classes_of(source: object) -> tuple[object, object] | None:
+    """The negative and the positive class that a classifier of scikit-learn knows."""
+    known = getattr(source, "classes_", None) if package(source) == "sklearn" else None
+    labels = [] if known is None else list(known)
+    return (labels[0], labels[1]) if len(labels) == 2 else None
 
 
 def _path(source: object, what: str) -> Path:

@@ -1,23 +1,28 @@
 """`.npz` archives of `numpy.savez`, and mappings from the same names to arrays in memory.
 
 A network holds W (k, d), v (k,) and, if it has them, b (k,), b2 and slope (one number each); data hold X (n, d)
-and y (n,). Integers and floats of any width are taken as the exact numbers that they store; nothing is unpickled.
+and y (n,); v, b and y may also be matrices of one row or one column. Integers and floats of any width are taken as the
+exact numbers that they store; nothing is unpickled. In memory the numbers may also be `Fraction`s, and the arrays what
+`verify.array_like` knows.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verify.array_like import plain
 from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.problem import Dataset
 from verify.readers.labels import classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
 from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Number, Shorthand, check_names
+from verify.values import rational
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,13 +79,14 @@ def data_of(
         labels = (y.astype(str) if y.dtype.kind == "S" else y).ravel().tolist()
         signed, notes = classed_targets(labels, classes, f"{place}: y")
         y = np.asarray(signed)
-    elif y.dtype.kind in "US" or (y.dtype.kind == "O" and y.size and all(isinstance(label, str) for label in y.flat)):
+    elif y.dtype.kind in "US" or (y.dtype.kind == "O" and _are_names(y)):
         raise text_labels(y.astype(str).ravel().tolist(), f"{place}: y")
     X = _matrix(_array(arrays["X"], f"{place}: X"), f"{place}: X", "points, inputs")
     y = _vector(_array(y, f"{place}: y"), f"{place}: y", "points")
     if len(X) != len(y):
         sizes = f"X has {count(len(X), 'point')} but y has {count(len(y), 'target')}"
-        raise ShapeError(f"{place}: {sizes}: give one target for each point")
+        turned = ", or X.T if each column of X is a point" if X.shape[1] == len(y) else ""
+        raise ShapeError(f"{place}: {sizes}: give one target for each point{turned}")
     targets: Sequence[Number] = y.tolist()
     if not as_stored and classes is None:
         targets, notes = signed_targets(targets, f"{place}: y")
@@ -121,12 +127,18 @@ def _objects(place: str) -> InputError:
 def _raw(value: object, place: str) -> Array:
     if isinstance(value, bytes):
         raise InputError(f"{place} is not an array: write it with numpy.savez")
+    if isinstance(value, np.ndarray) and not value.dtype.type.__module__.startswith("ml_dtypes"):
+        return value
+    numbers = plain(value, place)
     try:
-        return np.asarray(value)
-    except Exception as error:  # the conversion runs the code of whatever object was given
-        raise InputError(
-            f"{place} cannot be made an array ({error!s:.80}): give rows of equal length, and detach() a torch tensor"
-        ) from error
+        return np.array(numbers, dtype=object)  # an integer beside a float stays one
+    except ValueError as error:  # rows of arrays whose shapes differ
+        raise InputError(f"{place} cannot be made an array: give rows of equal length") from error
+
+
+def _are_names(labels: Array) -> bool:
+    """Whether there is a label that is the name of a class, and no number."""
+    return any(isinstance(label, str) and any(map(str.isalpha, label)) for label in labels.flat)
 
 
 def _array(value: object, place: str) -> Array:
@@ -134,23 +146,46 @@ def _array(value: object, place: str) -> Array:
     match array.dtype.kind:
         case "f" | "i" | "u":
             pass
+        case "O":
+            return _entries_of(array, place)
         case "c":
             raise InputError(f"{place} is complex: store real numbers")
         case "b":
             raise InputError(f"{place} is an array of booleans: store the numbers 0 and 1, with astype(int)")
-        case "O":
-            raise _objects(place)
         case "U" | "S":
             raise InputError(f"{place} is text: store numbers, with astype(float)")
         case _:
             raise InputError(f"{place} has the type {array.dtype}: store numbers, with astype(float)")
-    if array.size == 0:
-        raise InputError(f"{place} is empty (shape {array.shape}): there must be at least one number")
+    _check_size(array, place)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         where = f"{place}[{', '.join(map(str, at))}]" if at else place
-        raise InputError(f"{where} is {array[at]}: every number must be finite, so remove or repair that entry")
+        raise _not_finite(array[at], where)
     return array
+
+
+def _entries_of(array: Array, place: str) -> Array:
+    """The array, when each of its entries is a number; text such as "1/3" as the number."""
+    _check_size(array, place)
+    numbers = np.empty(array.shape, dtype=object)
+    for at, value in np.ndenumerate(array):
+        where = f"{place}[{', '.join(map(str, at))}]" if at else place
+        if isinstance(value, list):
+            raise InputError(f"{place} cannot be made an array: give rows of equal length")
+        if isinstance(value, float) and not isfinite(value):
+            raise _not_finite(value, where)
+        number = rational(value, where)
+        numbers[at] = number if isinstance(value, str) else value
+    return numbers
+
+
+def _check_size(array: Array, place: str) -> None:
+    if array.size == 0:
+        raise InputError(f"{place} is empty (shape {array.shape}): there must be at least one number")
+
+
+def _not_finite(value: object, place: str) -> InputError:
+    return InputError(f"{place} is {value}: every number must be finite, so remove or repair that entry")
 
 
 def _matrix(array: Array, place: str, axes: str) -> Array:
@@ -161,6 +196,8 @@ def _matrix(array: Array, place: str, axes: str) -> Array:
 
 
 def _vector(array: Array, place: str, axis: str) -> Array:
+    if array.ndim == 2 and 1 in array.shape:
+        return array.reshape(-1)
     if array.ndim != 1:
         raise ShapeError(f"{place} has shape {_shape(array.shape)} and must be ({axis},): store it with reshape(-1)")
     return array

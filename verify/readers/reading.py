@@ -17,10 +17,14 @@ from verify.problem import Dataset
 @final
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A network, and one sentence for each choice that the reader made for the user."""
+    """A network, and one sentence for each choice that the reader made for the user.
+
+    classes: the labels of the negative and the positive class, when the source knows them.
+    """
 
     network: Network
     notes: tuple[str, ...] = ()
+    classes: tuple[object, object] | None = None
 
 
 @final

@@ -21,58 +21,62 @@ if TYPE_CHECKING:
 __all__ = ["assert_fits", "assert_globally_optimal", "assert_locally_optimal", "assert_stationary"]
 
 
-def assert_fits(network: object, data: object, *, near: float = 0, **options: Any) -> Audit:
+def assert_fits(network: object, data: object, y: object = None, *, near: float = 0, **options: Any) -> Audit:
     """Fail unless the network meets every constraint: all points on their side, or every target met exactly.
 
     near: also pass when a network within this distance does, relative to the norm: floats meet no target exactly.
     """
-    result = _audited(network, data, near, options)
+    result = _audited(network, data, y, near, options)
     return _passed(result, result.fits, "fit the data", near)
 
 
 def assert_stationary(
-    network: object, data: object, *, within: float | None = None, near: float = 0, **options: Any
+    network: object, data: object, y: object = None, *, within: float | None = None, near: float = 0, **options: Any
 ) -> Audit:
     """Fail unless the network satisfies the KKT conditions, up to `within` relative to its norm.
 
     within: by default 1e-3, and 0 when all numbers are given exactly.
     near: also pass when a network within this distance satisfies them.
     """
-    result = _audited(network, data, near, {"stationary_tol": within, **options})
+    result = _audited(network, data, y, near, {"stationary_tol": within, **options})
     return _passed(result, result.stationary, "be a KKT point", near, result.stationary_tolerance)
 
 
-def assert_locally_optimal(network: object, data: object, *, near: float = 0, **options: Any) -> Audit:
+def assert_locally_optimal(
+    network: object, data: object, y: object = None, *, near: float = 0, **options: Any
+) -> Audit:
     """Fail unless the network is a local optimum.
 
     near: also pass when a network within this distance is one, relative to the norm: what is trained never is exactly.
     """
-    result = _audited(network, data, near, options)
+    result = _audited(network, data, y, near, options)
     return _passed(result, result.local_optimum, "be a local optimum", near)
 
 
 def assert_globally_optimal(
-    network: object, data: object, *, within: float = 1e-6, any_width: bool = True, near: float = 0, **options: Any
+    network: object,
+    data: object,
+    y: object = None,
+    *,
+    within: float = 1e-6,
+    any_width: bool = True,
+    near: float = 0,
+    **options: Any,
 ) -> Audit:
     """Fail unless no network has an objective that is smaller by more than a factor 1 + `within`.
 
     any_width: none of any width; else none of at most the network's own.
     near: also pass when this is so of a network within this distance, relative to the norm.
     """
-    result = _audited(network, data, near, {"tol": within, **options})
+    result = _audited(network, data, y, near, {"tol": within, **options})
     finding = result.global_any_width if any_width else result.global_optimum
     return _passed(result, finding, f"be a global optimum within {within:g}", near, result.tolerance)
 
 
-def _audited(network: object, data: object, near: float, options: dict[str, Any]) -> Audit:
+def _audited(network: object, data: object, y: object, near: float, options: dict[str, Any]) -> Audit:
     from verify.auditing import audit
-    from verify.network import Network
-    from verify.problem import Dataset
-    from verify.readers import read, read_data
 
-    given = network if isinstance(network, Network) else read(network)
-    points = data if isinstance(data, Dataset) else read_data(data)
-    return audit(given, points, **({"near": near} if near else {}), **options)
+    return audit(network, data, y, **({"near": near} if near else {}), **options)
 
 
 def _passed(result: Audit, finding: Finding, meant: str, near: float, within: Fraction = Fraction(0)) -> Audit:

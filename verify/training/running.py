@@ -67,6 +67,7 @@ INIT, SCALE = "balanced-sigma", 0.1
 
 def train(
     data: object,
+    y: object = None,
     *,
     width: int | None = None,
     start: object = None,
@@ -91,7 +92,8 @@ def train(
 ) -> TrainingRun:
     """Train a network on `data` until it is nearly a KKT point (or, for the squared loss, until it fits).
 
-    data: whatever `read_data` takes.   width, slope, bias: of a network of depth 2; or
+    data, y: whatever `read_data` takes, as in `train(X, y, width=20)`.
+    width, slope, bias: of a network of depth 2; or
     start: a network to start from (whatever `read` takes, or a `Network` of any architecture) in place of width, slope,
     bias, init, scale and seed.
     loss: "exponential", "logistic" (default for targets -1 and 1) or "squared" (default for others).
@@ -110,7 +112,7 @@ def train(
 
     Raises InputError. Whatever happens on the way (no separation, NaN, limits, Ctrl-C) is a status with a reason.
     """
-    points = data if isinstance(data, Dataset) else read_data(data)
+    points = read_data(data, y)
     network = None if start is None else start if isinstance(start, Network) else read(start)
     shape = _shape(points, network, width, slope, bias=bias)
     kind = _loss(points, loss)

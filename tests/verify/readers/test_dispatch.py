@@ -119,13 +119,16 @@ def test_an_estimator_is_read_from_its_attributes(missing):
     assert read(estimator).hidden_weights == ((1, 0), (2, 0))
 
 
-@pytest.mark.parametrize(("source", "kind"), [(None, "NoneType"), (3, "int"), ([[1]], "list"), (b"net.npz", "bytes")])
+@pytest.mark.parametrize(("source", "kind"), [(None, "NoneType"), (3, "int"), ({1}, "set"), (b"net.npz", "bytes")])
 def test_other_objects(source, kind):
     assert refusal(read, source) == (
         f"a network cannot be read from an object of type {kind}: give a module of PyTorch, an estimator of "
         "scikit-learn, arrays W and v, or the path of a file"
     )
-    assert refusal(read_data, source) == f"data cannot be read from an object of type {kind}: give the path of a file"
+    assert refusal(read_data, source) == (
+        f"data cannot be read from an object of type {kind}: give the points and the targets, X and y, a Dataset, or "
+        "the path of a .npz, .csv or .json file"
+    )
 
 
 def test_numpy_is_imported_only_for_arrays(tmp_path):

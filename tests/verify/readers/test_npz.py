@@ -320,12 +320,11 @@ def test_network_and_data_exchanged(tmp_path):
         ({"W": W[0]},
          "W has shape (2,) and must be (neurons, inputs): use reshape(-1, 1), or reshape(1, -1) for one row"),
         ({"W": W[None]}, "W has shape (1, 3, 2) and must be (neurons, inputs): store a matrix"),
-        ({"v": V[None]}, "v has shape (1, 3) and must be (neurons,): store it with reshape(-1)"),
-        ({"v": V[:, None]}, "v has shape (3, 1) and must be (neurons,): store it with reshape(-1)"),
+        ({"v": V[None, None]}, "v has shape (1, 1, 3) and must be (neurons,): store it with reshape(-1)"),
         ({"v": np.array(1.0)}, "v has shape () and must be (neurons,): store it with reshape(-1)"),
         ({"v": np.stack([V, -V])}, ("v has shape (2, 3), which is a network of several outputs: give one output; "
                                    "for two logits that is the difference of the two rows, trained as such")),
-        ({"b": B[None]}, "b has shape (1, 3) and must be (neurons,): store it with reshape(-1)"),
+        ({"b": W}, "b has shape (3, 2) and must be (neurons,): store it with reshape(-1)"),
         ({"b2": B}, "b2 has shape (3,) and must be one number: store one number"),
         ({"slope": B}, "slope has shape (3,) and must be one number: store one number"),
         ({"W": W[:0]}, "W is empty (shape (0, 2)): there must be at least one number"),
@@ -349,8 +348,12 @@ def test_network_shapes(tmp_path, arrays, message):
         ),
         ({"X": X[:0], "y": Y[:0]}, "X is empty (shape (0, 2)): there must be at least one number"),
         ({"X": X[:, :0]}, "X is empty (shape (3, 0)): there must be at least one number"),
-        ({"y": Y[:2]}, "X has 3 points but y has 2 targets: give one target for each point"),
-        ({"y": Y[:, None]}, "y has shape (3, 1) and must be (points,): store it with reshape(-1)"),
+        ({"y": Y[:1]}, "X has 3 points but y has 1 target: give one target for each point"),
+        (
+            {"X": X[:, :1].T},
+            "X has 1 point but y has 3 targets: give one target for each point, or X.T if each column of X is a point",
+        ),
+        ({"y": Y[:, None, None]}, "y has shape (3, 1, 1) and must be (points,): store it with reshape(-1)"),
         ({"y": Y > 0}, "y is an array of booleans: store the numbers 0 and 1, with astype(int)"),
     ],
 )
@@ -367,7 +370,7 @@ def test_slopes_that_disagree(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("slope", "reason"), [("ten", "not a rational"), ("1.5", "must lie between 0"), (True, "not a finite real number"),
+    ("slope", "reason"), [("ten", "not a rational"), ("1.5", "must lie between 0"), (True, "a truth value"),
                           (float("nan"), "not a finite real number"), ("nan", "not a rational")],
 )  # fmt: skip
 def test_slopes_that_are_no_slopes(tmp_path, slope, reason):
@@ -448,9 +451,12 @@ def test_a_flipped_byte_is_read_or_refused(tmp_path_factory, position, byte):
 
 def test_ragged_rows_in_memory():
     message = refusal(read, {"W": [[1, 2], [3]], "v": [1, 1]})
-    assert message.startswith("the arrays given: W cannot be made an array (")
-    assert message.endswith("give rows of equal length, and detach() a torch tensor")
+    assert message == "the arrays given: W cannot be made an array: give rows of equal length"
 
 
-def test_exact_numbers_in_memory_belong_in_the_constructor():
-    assert "array of Python objects" in refusal(read, {"W": [[Fraction(1, 3)]], "v": [1]})
+def test_exact_numbers_in_memory_stay_exact():
+    network = read({"W": [[Fraction(1, 3), 2**70 + 1]], "v": ["1/7"], "slope": 0})
+    assert network == Network.two_layer([[Fraction(1, 3), 2**70 + 1]], [Fraction(1, 7)])
+    assert network.is_exact
+    data = read_data([[2**53 + 1, 0.5]], ["2/3"])
+    assert (data.inputs, data.targets) == (((2**53 + 1, Fraction(1, 2)),), (Fraction(2, 3),))

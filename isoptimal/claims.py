@@ -1,0 +1,3 @@
+"""The public names of `verify.claims`."""
+
+from verify.claims import *  # noqa: F403

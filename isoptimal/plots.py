@@ -1,0 +1,3 @@
+"""The public names of `verify.plots`."""
+
+from verify.plots import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""The public names of `verify.readers`."""
+
+from verify.readers import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""The public names of `verify.strategies`."""
+
+from verify.strategies import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""The public names of `verify.testing`."""
+
+from verify.testing import *  # noqa: F403
