@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, cast, final
 
 from verify.errors import InputError
 from verify.network import Network
@@ -39,14 +39,15 @@ def given(
     """The network and the data, for whatever `read` and `read_data` take.
 
     y: the targets, when `data` holds the points alone.
-    options: of `read`.   target, classes, as_stored: of `read_data`. A classifier that knows its two classes is asked for
-    them, unless `is_regression`.
+    options: of `read`.   target, classes, as_stored: of `read_data`. A classifier that knows its two classes is asked
+    for them, unless `is_regression`.
 
     Raises InputError.
     """
     if isinstance(data, Network) or isinstance(network, Dataset):
         raise InputError("the data stand where the network is expected: give the network first, then the data")
-    reading = read_with_notes(network, **({} if options is None else options.given()))
+    chosen = {} if options is None else cast("dict[str, Any]", options.given())
+    reading = read_with_notes(network, **chosen)
     points = None
     if reading.classes is not None and classes is None and not is_regression:
         points = _classed(data, y, target, reading.classes)
