@@ -45,6 +45,7 @@ from verify.problem import Bias, Goal, Problem, Trained, objective, outputs
 from verify.proposal import FLOAT_FAILURES, Proposal
 from verify.readers.given import given
 from verify.readers.reading import Options
+from verify.relaxing import relaxation_note, relaxed
 from verify.simplified import distinct
 from verify.subjects import Subject, candidates, choose
 from verify.time_limits import is_late, now, poll, share, until, within
@@ -59,6 +60,8 @@ __all__ = ["audit", "certified_bracket", "pose"]
 STATIONARY_TOLERANCE = Fraction(1, 1000)
 KEPT_SHARE = 0.15  # of a time limit, for what comes after the search: its last proof is made exact and checked late
 GRACE_SHARE, GRACE_SECONDS = 0.03, 0.25  # what a short step may take beyond a time limit
+ASKED_SHARE = 0.45  # of a time limit, for the question as it is asked, where the network does not fit
+LEAST_SECONDS = 1.0  # for the relaxed question
 SMALLEST_GAP = 1e-9  # what the float solvers are asked for at most, also when the question is sharper
 
 
@@ -79,6 +82,7 @@ def audit(
     symbolic: bool = False,
     fit_tol: float | Fraction | None = None,
     notes: Iterable[str] = (),
+    relax: bool = True,
     slope: object = None,
     output_bias: str = "refuse",
     two_logits: str = "refuse",
@@ -109,6 +113,8 @@ def audit(
     warm_start: a folder of an earlier audit of the same data (`Audit.save`), whose search is taken up again.
     symbolic: also seek the best objective as a formula, such as 8/sqrt(17), with proofs (small problems).
     progress: called once a round of the search with a `solvers.dual_cuts.Progress`.
+    relax: of a network that does not fit, ask as well what it does fit: the targets within its largest residual, or the
+    points that are on their sides. The answer, with certificates of its own, is the audit `.relaxed` of the result.
 
     Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
     fit together. Networks of other depths or with sharing are UNDECIDED beyond `fits`.
@@ -118,7 +124,7 @@ def audit(
     deadline = None if seconds is None else began + seconds
     if progress is not None and not callable(progress):
         raise wrong(progress, "progress", "give a function of one argument, or None")
-    symbolic = a_flag(symbolic, "symbolic")
+    symbolic, relax = a_flag(symbolic, "symbolic"), a_flag(relax, "relax")
     tolerance = a_tolerance(tol, "tol")
     said = [str(note) for note in items_of(notes, "notes", "give a list of sentences")]
     brought = given(
@@ -164,14 +170,17 @@ def audit(
     limits = problem.architecture.limits()
     if problem.trained is Trained.HIDDEN and limits is None:
         limits = "problems with only the hidden layer trained are not decided yet"
+    easier = relaxed(problem, network) if relax and subject is None else None
+    further = None if easier is None else _asking(problem, easier, network, tolerance, allowed, reach, progress)
     impossible = None if limits or subject is not None else _infeasibility(problem, share(deadline, 0.3))
     if impossible is not None:
         refuted = _infeasible(problem, network, impossible, fits, tolerance, tuple(said), began)
-        return replace(
+        refuted = replace(
             refuted,
             symbolic=_no_closed_form("no network fits the data") if symbolic else None,
             stationary_tolerance=allowed,
         )
+        return _with_relaxed(refuted, further, deadline)
     if limits is not None:
         rest = {q: undecided(q, limits) for q in Question if q is not Question.FITS}
         forms = _closed_form(problem, network, deadline, left_out) if symbolic else None
@@ -183,8 +192,9 @@ def audit(
             symbolic=forms,
             status="interrupted" if left_out.is_interrupted else undone.status,
         )
+    searched = 1 - KEPT_SHARE if further is None else ASKED_SHARE
     search = partial(_bracket, problem, network, tol=float(tolerance), progress=progress, earlier=earlier)
-    search = partial(search, deadline=None if seconds is None else began + (1 - KEPT_SHARE) * seconds)
+    search = partial(search, deadline=None if seconds is None else began + searched * seconds)
     if subject is None:
         bracket = _searched(left_out, partial(search, None))
         rest = _not_fitting(problem, network, fits)
@@ -244,12 +254,56 @@ def audit(
     forms = _closed_form(problem, network, deadline, left_out) if symbolic else None
     said += left_out.notes()
     done = _assemble(problem, network, fits, rest, mine, bracket, tolerance, tuple(said), began, diagnosis)
-    return replace(
+    done = replace(
         done,
         stationary_tolerance=allowed,
         symbolic=forms,
         status="interrupted" if left_out.is_interrupted else done.status,
     )
+    return _with_relaxed(done, further, deadline)
+
+
+def _asking(
+    problem: Problem,
+    easier: Problem,
+    network: Network,
+    tolerance: Fraction,
+    allowed: Fraction,
+    reach: Fraction | None,
+    progress: Callable[[Progress], None] | None,
+) -> Callable[[float | None], Audit]:
+    """The audit of the network about the relaxed problem, for as many seconds as are left."""
+
+    def ask(seconds: float | None) -> Audit:
+        return audit(
+            network,
+            easier.data,
+            goal=easier.goal,
+            bias=easier.bias,
+            fit_tol=easier.fit_tolerance if easier.goal is Goal.MIN_NORM else None,
+            tol=tolerance,
+            stationary_tol=allowed,
+            near=reach,
+            time_limit=seconds,
+            progress=progress,
+            notes=[relaxation_note(problem, easier)],
+            relax=False,
+        )
+
+    return ask
+
+
+def _with_relaxed(done: Audit, ask: Callable[[float | None], Audit] | None, deadline: float | None) -> Audit:
+    """The audit with the one about the relaxed question, unless it was interrupted before."""
+    if ask is None or done.status == "interrupted":
+        return done
+    began = now()
+    try:
+        found = ask(None if deadline is None else max(deadline - began, LEAST_SECONDS))
+    except InputError:  # numbers longer than certificates hold
+        return done
+    status = "interrupted" if found.status == "interrupted" else done.status
+    return replace(done, relaxed=found, status=status, seconds=done.seconds + now() - began)
 
 
 def pose(

@@ -13,7 +13,8 @@ from verify.answers import distance
 from verify.arguments import a_path
 from verify.certificate import Certificate, NotStationary, Stationary
 from verify.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, decimal, subject_file
-from verify.finding import Finding
+from verify.finding import Finding, Verdict
+from verify.misfits import misfit
 from verify.network import Network
 from verify.output_files import replace_folder
 from verify.problem import Problem
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from solvers.dual_cuts import Progress
     from verify.diagnosis import Diagnosis
+    from verify.report.advice import NextStep
     from verify.symbolic import Symbolic
 
 __all__ = ["Audit"]
@@ -47,6 +49,8 @@ class Audit:
     search.
     diagnosis: what is wrong with the network and what would improve it; None where that is not known.
     symbolic: the best objective as a formula, with its own certificates; None when it was not asked for.
+    relaxed: of a network that does not fit, the audit about what it does fit (`verify.relaxing`), with certificates of
+    its own; None where it fits, or that was not asked.
     tolerance: within which the global questions were asked; stationary_tolerance: within which stationarity was.
     """
 
@@ -72,6 +76,7 @@ class Audit:
     diagnosis: Diagnosis | None = None
     symbolic: Symbolic | None = None
     stationary_tolerance: Fraction = Fraction(0)
+    relaxed: Audit | None = None
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an audit has no truth value: ask its findings, such as `.fits.verdict is Verdict.PROVED`")
@@ -117,11 +122,34 @@ class Audit:
         return {
             **proved,
             "symbolic": None if self.symbolic is None else {**self.symbolic.to_json(paths), **symbolic},
-            "diagnosis": None if self.diagnosis is None else self.diagnosis.to_json(),
+            "diagnosis": self._explained(has_files=bool(paths)),
             "status": self.status,
             "notes": list(self.notes),
             "seconds": round(self.seconds, 3),
         }
+
+    def _explained(self, *, has_files: bool) -> dict[str, object] | None:
+        """The diagnosis, what to do next, and the audit of the relaxed question; None where there is nothing of it.
+
+        That audit is certified by its own folder, and nothing here rests on it.
+        """
+        known: dict[str, object] = {} if self.diagnosis is None else self.diagnosis.to_json()
+        if self.relaxed is not None:
+            names = self.relaxed.certificates if has_files else ()
+            known["relaxed"] = self.relaxed.to_json({name: name for name in names})
+        missed = misfit(self.problem, self.network) if self.fits.verdict is Verdict.REFUTED else None
+        if missed is not None:
+            known["misfit"] = missed.to_json()
+        if self.next_steps:
+            known["next"] = [step.to_json() for step in self.next_steps]
+        return known or None
+
+    @property
+    def next_steps(self) -> tuple[NextStep, ...]:
+        """What to do next with the network, the most helpful first."""
+        from verify.report.advice import next_steps
+
+        return tuple(next_steps(self))
 
     def _material(self) -> Material:
         """What the answers are derived from."""
@@ -149,10 +177,13 @@ class Audit:
 
         The files of an earlier audit in the folder are removed first. audit.json names the others as they stand beside
         it, and lists them under "files" with their SHA-256, so that a check notices when one is missing or was changed.
+        The audit of the relaxed question, if there is one, is saved in the same way beside it, into `folder`-relaxed.
         """
         target = a_path(folder, "folder")
         files = self.files()
         replace_folder(target, files, lambda name: AUDIT_FILE.fullmatch(name) is not None, AUDIT)
+        if self.relaxed is not None:
+            self.relaxed.save(f"{str(folder).rstrip('/')}-relaxed")
         return {name: str(target / name) for name in files if name != AUDIT}
 
     def files(self) -> dict[str, bytes]:

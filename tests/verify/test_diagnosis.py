@@ -398,7 +398,7 @@ def test_an_audit_keeps_its_diagnosis_as_json():
     network = Network.two_layer([[4, 0], [-1, 0]], [1, 3])
     result = audit(network, Dataset([[1, 0], [3, 0]], [1, 1]))
     written = json.loads(json.dumps(result.to_json()))["diagnosis"]
-    assert set(written) == {"points", "neurons", "excess_parts", "ladder"}
+    assert set(written) == {"points", "neurons", "excess_parts", "ladder", "next"}
     assert written["points"]["active"] == [0]
     assert written["points"]["least_margin"] == "4"
     assert written["neurons"]["dead"] == [1]
@@ -479,8 +479,9 @@ def test_a_wide_bracket_tells_nothing_of_where_the_excess_comes_from():
 
 def test_sentences_about_a_network_that_does_not_fit():
     result = audit(Network.two_layer([[1, 1], [1, 0]], [1, 1]), Dataset([[1, 1], [1, 0], [0, 3]], [1, 1, -1]))
-    first, *_, last = said(result)
+    first, *_, last, eased = said(result)
     assert first == "no point is further on the wrong side than point 2, where y·f(x) is -3"
+    assert eased.startswith("of what it fits: ")
     assert last.startswith(("another network (", "a network polished in its own activation patterns ("))
     assert result.diagnosis.ladder[-1].step is Step.BOUND
 

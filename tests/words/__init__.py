@@ -10,7 +10,9 @@ import re
 
 from tests.words.numbers import NUMBERS, OTHERS
 from tests.words.proofs import ROWS
+from tests.words.steps import STEPS
 from verify.audits import Audit
+from verify.report.quantities import RELAXED
 from verify.report.wording import wording
 
 __all__ = ["check_words"]
@@ -26,7 +28,13 @@ def check_words(audit: Audit) -> int:
         seen += _check(_plain(text), ROWS, audit, finding)
         seen += _check(_plain(finding.reason), ROWS, audit, finding)
     for label, text in words.numbers:
-        seen += _check(f"{label}: {_plain(text)}", NUMBERS, audit, None)
+        is_easier = label.startswith(RELAXED) and not label.endswith("verdicts")
+        about, name = (audit.relaxed, label.removeprefix(RELAXED)) if is_easier else (audit, label)
+        seen += _check(f"{name}: {_plain(text)}", NUMBERS, about, None)
+    for text in words.steps:
+        seen += _check(_plain(text), STEPS, audit, None)
+    if audit.relaxed is not None:
+        seen += check_words(audit.relaxed)
     for text in (*words.legend, *words.faults):
         seen += _check(_plain(text), OTHERS, audit, None)
     seen += _check(f"status: {audit.status}", OTHERS, audit, None)

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from tests.words.reading import (
     AMOUNT,
+    SLACK,
     N,
     amount,
     has_masks,
@@ -112,6 +113,27 @@ def _conflict(audit, _, found):
         assert not any(rows[support[0]][c] for mask in audit.problem.mask_classes for c in mask)
 
 
+def _files(audit, _, found):
+    further = None if audit.relaxed is None else len(audit.relaxed.certificates)
+    return int(found[1]) == len(audit.certificates) and (None if found[2] is None else int(found[2])) == further
+
+
+def _relaxed_within(audit, _, found):
+    easier, values = audit.relaxed.problem, outputs(audit.problem, audit.network)
+    largest = max(abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True))
+    assert (easier.data, easier.goal, easier.bias) == (audit.problem.data, audit.problem.goal, audit.problem.bias)
+    return audit.problem.fit_tolerance < largest <= Fraction(found[1]) == easier.fit_tolerance <= largest * SLACK
+
+
+def _relaxed_to(audit, _, found):
+    values = outputs(audit.problem, audit.network)
+    pairs = zip(audit.problem.data.inputs, audit.problem.targets, values, strict=True)
+    kept = [(x, y) for x, y, f in pairs if y * f > 0]
+    easier = audit.relaxed.problem
+    assert list(zip(easier.data.inputs, easier.targets, strict=True)) == kept
+    return (int(found[1]), int(found[2])) == (len(values) - len(kept), len(kept))
+
+
 NUMBERS = [
     (r"this network: (.*) = ½‖θ‖²(?: at margin 1)?(?: after the repair)?", _own),
     (rf"best possible: {N} … {N}, over networks of any width(?: with these masks)?", _enclosed),
@@ -122,7 +144,10 @@ NUMBERS = [
     (r"better network(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (r"best network found(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (rf"descent path: .*; the objective falls from (.*) to at most {N} at ε = 1(?:; where .*)?", _falls),
-    (r"certificates: (\d+) files?, not written; .*", lambda audit, _, found: int(found[1]) == len(audit.certificates)),
+    (r"certificates: (\d+) files?(?:, and (\d+) files? about what it fits)?, not written; .*", _files),
+    (rf"what it fits: the same within {N} of every target, which this network meets", _relaxed_within),
+    (r"what it fits: the same without the (\d+) that it misses: on the (\d+) points? that .*", _relaxed_to),
+    (r"· verdicts: .*", lambda *_: None),
     (r"time: \S+ s(?:; .*)?", lambda *_: None),
 ]
 
@@ -250,7 +275,74 @@ ENDS = (
     r"(\d+) of the (\d+) points? that holds? the lower bound ha(?:s|ve) an output over 1 % of the tolerance away from "
     rf"the end that holds it, point (\d+) most: about {N} % of the tolerance"
 )
+
+
+def _margins(audit):
+    values = outputs(audit.problem, audit.network)
+    return [y * f for y, f in zip(audit.problem.targets, values, strict=True)]
+
+
+def _norm(audit):
+    counted = audit.problem.norm_columns
+    hidden = sum(row[c] ** 2 for row in audit.network.hidden_weights for c in counted)
+    return (hidden + sum(v**2 for v in audit.network.output_weights)) / 2
+
+
+def _unseen(audit, _, found):
+    margins = _margins(audit)
+    wrong = [i for i, margin in enumerate(margins) if margin <= 0]
+    assert found[1] is None or int(found[2]) == len(wrong)
+    told = [int(i) for i in re.findall(r"\d+", found[3])]
+    neurons = list(zip(audit.network.hidden_weights, audit.network.output_weights, strict=True))
+    for i in told:
+        row = audit.problem.rows[i]
+        assert margins[i] == 0
+        assert all(sum(a * b for a, b in zip(w, row, strict=True)) <= 0 for w, v in neurons if v)
+    return found[1] is None or len(told) == int(found[1]) or (len(told) < int(found[1]) and "…" in found[0])
+
+
+def _best_margin(audit, _, found):
+    lower, upper = audit.bracket or (None, next(b.bracket[1] for b in audit.bounds if b.bracket[1]))
+    low, high = found[1] or found[3], found[2]
+    assert Fraction(low) <= _norm(audit) / upper
+    assert high is None or Fraction(high) >= _norm(audit) / lower
+    return is_value(found[4], min(_margins(audit)))
+
+
+def _missed_targets(audit, _, found):
+    values, tolerance = outputs(audit.problem, audit.network), audit.problem.fit_tolerance
+    apart = [abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True)]
+    missed = [i for i, miss in enumerate(apart) if miss > tolerance]
+    far = [i for i in missed if apart[i] > max(apart) / 2]
+    assert (int(found[1]), int(found[2]), int(found[4])) == (len(missed), len(apart), len(far))
+    return all(int(i) in far for i in re.findall(r"\d+", found[5]))
+
+
+def _least_norm(audit, _, found):
+    lowers = [b.bracket[0] for b in audit.bounds if getattr(b, "bracket", (None, None))[0] is not None]
+    return is_value(found[1], _norm(audit)) and Fraction(found[2]) <= lowers[0]
+
+
+def _of_the_relaxed(audit, _, found):
+    return _ladder(audit.relaxed, None, found)
+
+
+UNSEEN = r"no neuron is active at (?:it|(\d+) of these (\d+) points?), so that f\(x\) = 0 there: points? (.*)"
+MARGIN = (
+    rf"at the norm of this network the best one has a least margin (?:between {N} and {N}|of at least {N}); "
+    r"the least margin of this one is (.*)"
+)
+MISSED = (
+    r"(\d+) of (\d+) targets? (?:is|are) missed(?: by more than (.*))?, (\d+) of them by more than half of the largest "
+    r"residual: points? (.*)"
+)
+LEAST = rf"its ½‖θ‖² is (.*); a network that meets every target (?:exactly|within .*) has at least {N}"
 OTHERS = [
+    (UNSEEN, _unseen),
+    (MARGIN, _best_margin),
+    (MISSED, _missed_targets),
+    (LEAST, _least_norm),
+    (r"of what it fits: (.*)", _of_the_relaxed),
     (ENDS, _ends_of_the_tolerance),
     (rf"near: proved exactly, of .* whose weights differ by at most {N} of their norm", _legend),
     (r"no point is further on the wrong side than point (\d+), where y·f\(x\) is (.*)", _furthest),

@@ -48,7 +48,7 @@ def audited(instance: Instance, tolerance: Fraction = TOLERANCE, near: Fraction 
     problem = instance.problem
     found = audit(
         instance.network, problem.data, goal=problem.goal, bias=problem.bias, trained=problem.trained, tol=tolerance,
-        stationary_tol=near, fit_tol=problem.fit_tolerance or None,
+        stationary_tol=near, fit_tol=problem.fit_tolerance or None, relax=False,
     )  # fmt: skip
     if found.status == "interrupted":
         raise KeyboardInterrupt

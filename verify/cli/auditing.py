@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, final
 
 import click
+from click.core import ParameterSource
 
 from verify.cli.commands import command_line
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
@@ -178,6 +180,7 @@ def audit_command(
         check_file(json_path, given, folder)
     if folder is not None:
         check_folder(folder)
+        check_folder(f"{folder.rstrip('/')}-relaxed")
     if plot is not None:
         check_file(plot, given, None)
         check_picture(plot)
@@ -195,7 +198,7 @@ def audit_command(
         task = _task(network, data, goal, bias, target, options, classes=two_classes(classes))
         task = replace(task, fit_tol=fit_tol)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
-    _deliver(result, json_path, folder, page)
+    _deliver(result, json_path, folder, page, _given(network, data))
     if plot is not None:
         result.plot(plot)
     return _status(result, require, near or Fraction(0))
@@ -298,7 +301,30 @@ def _audited(
             raise InputError(f"{task.place}: {error}") from error
 
 
-def _deliver(result: Audit, json_path: str | None, folder: str | None, page: str | None) -> None:
+def _given(network: str, data: str | None) -> dict[str, str]:
+    """What was given, for the commands that a report names: files, and the options that say how they are read."""
+    if data is None:
+        return {}
+    context = click.get_current_context()
+
+    def options(*names: str) -> str:
+        said = ((name, context.params[name]) for name in names)
+        is_said = {name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+        flags = ((f"--{name.replace('_', '-')}", value) for name, value in said if name in is_said)
+        return " ".join(flag if value is True else f"{flag} {quote(str(value))}" for flag, value in flags)
+
+    def joined(*parts: str) -> str:
+        return " ".join(filter(None, parts))
+
+    return {
+        "NETWORK": quote(network),
+        "START": joined(quote(network), options("output_bias", "two_logits", "fold")),
+        "DATA": joined(quote(data), options("target", "classes")),
+        "OPTIONS": options("goal", "bias", "slope", "output_bias", "two_logits", "fold", "trust_pickle"),
+    }
+
+
+def _deliver(result: Audit, json_path: str | None, folder: str | None, page: str | None, given: Mapping[str, str]) -> None:
     """Write the files, then the report; the report also when a file cannot be written."""
     paths: dict[str, str] | None = None
     try:
@@ -309,7 +335,7 @@ def _deliver(result: Audit, json_path: str | None, folder: str | None, page: str
         if page is not None:
             result.to_html(page, certificates=folder, command=command_line())
     finally:
-        print_report(result, folder if paths is not None else None, to_stderr=json_path == "-")
+        print_report(result, folder if paths is not None else None, to_stderr=json_path == "-", given=given)
 
 
 def _write_json(value: object, path: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["print_report"]
 
 
-def print_report(result: Audit, folder: str | None, *, to_stderr: bool) -> None:
-    """Print it; as wide as the terminal, at most 110 columns."""
+def print_report(result: Audit, folder: str | None, *, to_stderr: bool, given: Mapping[str, str] | None = None) -> None:
+    """Print it; as wide as the terminal, at most 110 columns.   given: as in `verify.report.wording`."""
     from rich.console import Console
 
     from verify.report import as_text, render
@@ -22,7 +23,7 @@ def print_report(result: Audit, folder: str | None, *, to_stderr: bool) -> None:
     console = Console(stderr=to_stderr, highlight=False, emoji=False)
     if console.is_terminal:
         console.width = min(console.width, 110)
-        console.print(render(result, folder=folder))
+        console.print(render(result, folder=folder, given=given))
     else:
         width = console.width if "COLUMNS" in os.environ else 100
-        click.echo(as_text(result, width, folder=folder, encoding=console.encoding), err=to_stderr)
+        click.echo(as_text(result, width, folder=folder, given=given, encoding=console.encoding), err=to_stderr)

@@ -52,6 +52,21 @@ Examples:
 @click.option("--out", required=True, metavar="FILE", help="Where to write the network: .npz, or .json for any kind.")
 @click.option("--start", metavar="NETWORK", help="A network to start from, in place of the options that make one.")
 @click.option(
+    "--output-bias",
+    type=click.Choice(["refuse", "neuron"]),
+    default="refuse",
+    show_default=True,
+    help="What to do with a bias on the output of --start: refuse it, or turn it into one more hidden neuron.",
+)
+@click.option(
+    "--two-logits",
+    type=click.Choice(["refuse", "difference"]),
+    default="refuse",
+    show_default=True,
+    help="What to do when --start has two outputs: refuse it, or read the second minus the first.",
+)
+@click.option("--fold", is_flag=True, help="Fold normalisation layers of --start into the weights.")
+@click.option(
     "--slope",
     type=_Slope(),
     default="0",
@@ -141,6 +156,9 @@ def train_command(
     page: str | None,
     record: str | None,
     resume: bool,
+    output_bias: str,
+    two_logits: str,
+    fold: bool,
     **options: object,
 ) -> int:
     """Train a network of depth 2 on DATA by gradient flow until it is nearly a KKT point.
@@ -166,7 +184,7 @@ def train_command(
         check_savable(Architecture.two_layer(1, 1, slope=options["slope"]), out)
     else:
         _check_start()
-        options["start"] = network = read(start)
+        options["start"] = network = read(start, output_bias=output_bias, two_logits=two_logits, fold=fold)
         check_savable(network.architecture, out)
     labels = two_classes(classes)
     points = read_data_with_notes(data, target=target, as_stored=options["loss"] == "squared", classes=labels)

@@ -36,7 +36,15 @@ def redecide(case: Case) -> Audit:
     """The audit of the network of a case within `TOLERANCE`. Raises KeyboardInterrupt when it is interrupted."""
     problem = case.problem
     within = problem.fit_tolerance or None
-    found = audit(case.network, problem.data, goal=problem.goal, bias=problem.bias, tol=TOLERANCE, fit_tol=within)
+    found = audit(
+        case.network,
+        problem.data,
+        goal=problem.goal,
+        bias=problem.bias,
+        tol=TOLERANCE,
+        fit_tol=within,
+        relax=False,
+    )
     if found.status == "interrupted":
         raise KeyboardInterrupt
     return found

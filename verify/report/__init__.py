@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import io
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import final
@@ -31,6 +32,7 @@ _ASCII = {
     "…": "...", "·(": "*(", "·": "-", "√": "sqrt ", "°": " degrees",
 }  # fmt: skip
 FAULTS = "what is wrong (neurons and points are counted from 0; amounts are rounded to the nearest)"
+STEPS = "what to do next"
 _ASCII_RULE = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 
@@ -76,6 +78,11 @@ class Report:
             yield shown(FAULTS, "dim")
         for fault in self.words.faults:
             yield _listed(shown("·", "dim"), shown(fault))
+        if self.words.steps:
+            yield ""
+            yield shown(STEPS, "dim")
+        for step in self.words.steps:
+            yield _listed(shown("·", "dim"), shown(step))
 
 
 @final
@@ -101,17 +108,27 @@ def _listed(mark: _Paragraph, text: _Paragraph) -> Table:
     return grid
 
 
-def render(audit: Audited, *, folder: str | None = None) -> Report:
-    """The report of `audit`, for `rich.console.Console.print`.   folder: where its certificates were written."""
-    return Report(wording(audit, folder=folder))
+def render(audit: Audited, *, folder: str | None = None, given: Mapping[str, str] | None = None) -> Report:
+    """The report of `audit`, for `rich.console.Console.print`.
+
+    folder: where its certificates were written.   given: what stands for NETWORK and DATA in commands.
+    """
+    return Report(wording(audit, folder=folder, given=given))
 
 
-def as_text(audit: Audited, width: int = 100, *, folder: str | None = None, encoding: str | None = None) -> str:
+def as_text(
+    audit: Audited,
+    width: int = 100,
+    *,
+    folder: str | None = None,
+    given: Mapping[str, str] | None = None,
+    encoding: str | None = None,
+) -> str:
     """The report as plain lines of at most `width` characters, for an output in `encoding` (None: that of stdout)."""
     encoding = encoding or getattr(sys.stdout, "encoding", None) or "utf-8"
     buffer = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     console = Console(file=buffer, width=width, color_system=None, force_terminal=False, highlight=False, emoji=False)
-    console.print(render(audit, folder=folder))
+    console.print(render(audit, folder=folder, given=given))
     buffer.flush()
     buffer.seek(0)
     return "\n".join(line.rstrip() for line in buffer.read().splitlines())
@@ -134,6 +151,7 @@ def as_html(audit: Audited, *, folder: str | None = None) -> str:
     first, *others = map(html.escape, words.title)
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in words.notes)
     faults = "".join(f"<li>{html.escape(fault)}</li>" for fault in words.faults)
+    steps = "".join(f"<li>{html.escape(step)}</li>" for step in words.steps)
     rows = [
         row(
             html.escape(question),
@@ -149,6 +167,7 @@ def as_html(audit: Audited, *, folder: str | None = None) -> str:
             f"<table>{row('question', 'verdict', 'what is proved', tag='th')}{''.join(rows)}</table>",
             f"<table>{''.join(row(html.escape(label), html.escape(text)) for label, text in words.numbers)}</table>",
             f"<p>{FAULTS}</p><ul>{faults}</ul>" if faults else "",
+            f"<p>{STEPS}</p><ul>{steps}</ul>" if steps else "",
             "".join(f"<p><small>{html.escape(line)}</small></p>" for line in words.legend),
             "</div>",
         )

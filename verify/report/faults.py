@@ -11,6 +11,7 @@ from verify.diagnosis import Diagnosis, Excess, Points, Rung, Step
 from verify.finding import Verdict
 from verify.phrases import PER_CENT, SMALL, amount, named
 from verify.report.audited import Audited
+from verify.report.misfits import misfits
 
 CLEAR = 0.005  # parts of the excess below this are not worth a word
 TIMES = 10  # relative amounts from here on are told as "11 times"
@@ -20,14 +21,26 @@ SLACK = 0.01  # relative margin beyond the least one from which a point is calle
 def faults(audit: Audited) -> Iterator[str]:
     """The sentences, the ladder of improvements last; none for a network that is proved optimal."""
     diagnosis = audit.diagnosis
-    if diagnosis is None or audit.global_any_width.verdict is Verdict.PROVED:
+    if audit.global_any_width.verdict is Verdict.PROVED:
         return
-    yield from _furthest(diagnosis.points)
+    if diagnosis is not None:
+        yield from _furthest(diagnosis.points)
+    if audit.fits.verdict is Verdict.REFUTED:
+        yield from misfits(audit)
+    if diagnosis is None:
+        return
     yield from _neurons(diagnosis, is_stationary=audit.stationary.verdict is Verdict.PROVED)
     if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
         yield from _points(diagnosis.excess, audit.problem.fit_tolerance)
         yield from _parts(diagnosis.excess, float(audit.excess[1]))
     yield from _ladder(diagnosis.ladder, audit.tolerance)
+    if audit.relaxed is not None and audit.relaxed.diagnosis is not None:
+        for sentence in _ladder(audit.relaxed.diagnosis.ladder, audit.relaxed.tolerance):
+            yield f"{RELAXED}{sentence}"
+
+
+RELAXED = "of what it fits: "
+"""What a sentence about the relaxed question begins with."""
 
 
 def _furthest(found: Points) -> Iterator[str]:

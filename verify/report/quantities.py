@@ -24,6 +24,11 @@ from verify.symbolic.records import Symbolic
 def quantities(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
     """(label, text) rows; `folder` is where the certificates were written."""
     yield from _numbers(audit)
+    yield from _witnesses(audit)
+    if audit.relaxed is not None:
+        yield from _relaxed(audit, audit.relaxed)
+    if (path := descent_path(audit)) is not None:
+        yield "descent path", path
     if audit.symbolic is not None:
         yield from _closed_forms(audit.symbolic)
     yield from _ending(audit, folder)
@@ -55,9 +60,31 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     elif audit.objective and upper and audit.objective > upper:
         low = audit.objective / upper - 1
         yield "excess", f"at least {_above(low, at_least)}, {_within(low, None, audit.tolerance)}"
-    yield from _witnesses(audit)
-    if (path := descent_path(audit)) is not None:
-        yield "descent path", path
+
+
+_ASKED = {
+    "stationary": "stationary",
+    "local_optimum": "local optimum",
+    "global_optimum": "global optimum of its width",
+    "global_any_width": "of any width",
+}
+RELAXED = "· "
+"""What the labels of the relaxed question begin with."""
+
+
+def _relaxed(audit: Audited, easier: Audited) -> Iterator[tuple[str, str]]:
+    """What the network does fit, and its objective, the best possible and the excess there."""
+    if audit.problem.goal is Goal.MIN_NORM:
+        asked = f"the same within {value(easier.problem.fit_tolerance)} of every target, which this network meets"
+    else:
+        left_out = len(audit.problem.data) - len(easier.problem.data)
+        kept = count(len(easier.problem.data), "point")
+        are = "is" if len(easier.problem.data) == 1 else "are"
+        asked = f"the same without the {left_out} that it misses: on the {kept} that {are} on their sides"
+    yield "what it fits", asked
+    yield from ((f"{RELAXED}{label}", text) for label, text in _numbers(easier))
+    verdicts = (f"{name} {easier.findings[key].verdict.value}" for key, name in _ASKED.items())
+    yield f"{RELAXED}verdicts", ", ".join(verdicts)
 
 
 def _closed_forms(found: Symbolic) -> Iterator[tuple[str, str]]:
@@ -178,10 +205,13 @@ def _why_infeasible(audit: Audited) -> str:
 
 def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
     files = count(len(audit.certificates), "file")
+    others = "" if audit.relaxed is None else f"{count(len(audit.relaxed.certificates), 'file')} about what it fits"
     if folder is None:
-        kept = f"{files}, not written; --certificates DIR writes them (in Python: .save(DIR))"
+        also = f", and {others}" if others else ""
+        kept = f"{files}{also}, not written; --certificates DIR writes them (in Python: .save(DIR))"
     else:
-        kept = f"{files} in {folder}; to check them again: isoptimal check {quote(folder)}"
+        also = f", and {others} in {folder}-relaxed" if others else ""
+        kept = f"{files} in {folder}{also}; to check them again: isoptimal check {quote(folder)}"
     yield "certificates", kept
     name, _, reason = audit.status.partition(" (")
     why = reason.removesuffix(")")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -12,6 +12,7 @@ from verify.decimals import nearest, value
 from verify.finding import Verdict
 from verify.network import Architecture, Network
 from verify.problem import Bias, Goal, Problem, Trained
+from verify.report.advice import next_steps
 from verify.report.audited import Audited
 from verify.report.faults import faults
 from verify.report.quantities import quantities
@@ -22,7 +23,8 @@ from verify.report.verdicts import legend, level, statement
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
     """A report as text: title lines, notes, one row (question, verdict, level, what is proved) per question,
-    a legend of the levels that occur, (label, text) rows of numbers, and what is wrong, a sentence a line.
+    a legend of the levels that occur, (label, text) rows of numbers, what is wrong, a sentence a line, and what to do
+    next, a sentence with a command a line.
     """
 
     title: tuple[str, ...]
@@ -31,10 +33,14 @@ class Wording:
     legend: tuple[str, ...]
     numbers: tuple[tuple[str, str], ...]
     faults: tuple[str, ...]
+    steps: tuple[str, ...] = ()
 
 
-def wording(audit: Audited, *, folder: str | None = None) -> Wording:
-    """The text of the report. folder: where the certificates were written, None when they are only in memory."""
+def wording(audit: Audited, *, folder: str | None = None, given: Mapping[str, str] | None = None) -> Wording:
+    """The text of the report. folder: where the certificates were written, None when they are only in memory.
+
+    given: what stands for NETWORK, DATA and the like in the commands that are named (`verify.report.advice`).
+    """
     questions = (
         ("fits the data", audit.fits),
         ("stationary (KKT point)", audit.stationary),
@@ -55,6 +61,7 @@ def wording(audit: Audited, *, folder: str | None = None) -> Wording:
         legend=tuple(legend(found for _, found in questions)),
         numbers=tuple(quantities(audit, folder)),
         faults=tuple(faults(audit)),
+        steps=tuple(step.told(given or {}) for step in next_steps(audit)),
     )
 
 

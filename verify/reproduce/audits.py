@@ -29,6 +29,7 @@ def audited(
         Dataset(data.inputs.tolist(), data.targets.tolist()),
         goal="max-margin",
         time_limit=time_limit,
+        relax=False,
     )
     best = found.better
     bracket = found.bracket

@@ -76,7 +76,7 @@ def assert_globally_optimal(
 def _audited(network: object, data: object, y: object, near: float, options: dict[str, Any]) -> Audit:
     from verify.auditing import audit
 
-    return audit(network, data, y, **({"near": near} if near else {}), **options)
+    return audit(network, data, y, **({"near": near} if near else {}), **{"relax": False, **options})
 
 
 def _passed(result: Audit, finding: Finding, meant: str, near: float, within: Fraction = Fraction(0)) -> Audit:

@@ -1,0 +1,121 @@
+"""The question that a network does fit, and the audit of it that stands beside the one that was asked."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from tests.words import check_words
+from verify.auditing import audit
+from verify.checker import Accepted, check
+from verify.finding import Verdict
+from verify.folder import decide_folder
+from verify.network import Network
+from verify.posing import pose
+from verify.problem import Dataset, Goal, objective, outputs
+from verify.relaxing import relaxed
+
+RAMPS = Network.two_layer([[1, 0], [0, 1], [-1, 0]], [1, -1, 2])
+POINTS = Dataset([[2, 0], [0, 1], [-1, 0], [1, 3], [3, 1]], [1, -1, 1, 1, 1])
+TARGETS = Dataset([[2, 0], [0, 1], [-1, 0], [1, 3]], [2, -1, Fraction(9, 4), -2])
+
+
+def test_max_margin_keeps_the_points_that_are_on_their_sides():
+    problem = pose(RAMPS, POINTS)
+    easier = relaxed(problem, RAMPS)
+    assert easier is not None
+    assert easier.data == Dataset([[2, 0], [0, 1], [-1, 0], [3, 1]], [1, -1, 1, 1])
+    assert (easier.goal, easier.bias, easier.architecture) == (problem.goal, problem.bias, problem.architecture)
+    assert min(y * f for y, f in zip(easier.targets, outputs(easier, RAMPS), strict=True)) > 0
+
+
+def test_min_norm_is_asked_within_the_largest_residual_rounded_up():
+    easier = relaxed(pose(RAMPS, TARGETS, goal="min-norm"), RAMPS)
+    assert easier is not None
+    assert (easier.data, easier.fit_tolerance) == (TARGETS, Fraction(1, 4))
+    assert objective(easier, RAMPS) is not None
+    odd = Dataset(TARGETS.inputs, [2, -1, 2 + Fraction(1, 7), -2])
+    easier = relaxed(pose(RAMPS, odd, goal="min-norm"), RAMPS)
+    assert easier is not None
+    assert easier.fit_tolerance == Fraction(15, 100)  # 1/7 = 0.1428...
+
+
+@pytest.mark.parametrize("goal", ["max-margin", "min-norm"])
+def test_nothing_is_relaxed_for_a_network_that_fits(goal):
+    fitting = Dataset([[2, 0], [0, 1]], [2, -1] if goal == "min-norm" else [1, -1])
+    assert relaxed(pose(RAMPS, fitting, goal=goal), RAMPS) is None
+    assert audit(RAMPS, fitting, goal=goal).relaxed is None
+
+
+def test_nothing_is_relaxed_where_no_point_is_left_and_where_nothing_is_decided():
+    wrong = Dataset([[2, 0], [0, 1]], [-1, 1])
+    assert relaxed(pose(RAMPS, wrong), RAMPS) is None
+    assert relaxed(pose(RAMPS, POINTS, trained="hidden"), RAMPS) is None
+
+
+@pytest.mark.parametrize(("data", "goal"), [(POINTS, "max-margin"), (TARGETS, "min-norm")])
+def test_the_audit_has_an_excess_for_what_the_network_fits(data, goal):
+    result = audit(RAMPS, data, goal=goal)
+    assert result.fits.verdict is Verdict.REFUTED
+    assert result.excess is None
+    easier = result.relaxed
+    assert easier is not None
+    assert easier.fits.verdict is Verdict.PROVED
+    assert easier.excess is not None
+    assert easier.bracket is not None
+    assert 0 < easier.bracket[0] <= easier.bracket[1] <= result.bracket[1]
+    for certificate in easier.certificates.values():
+        assert isinstance(check(easier.problem, RAMPS, certificate), Accepted)
+    assert check_words(result) > 8
+    assert audit(RAMPS, data, goal=goal, relax=False).relaxed is None
+
+
+def test_a_wider_optimum_is_never_above_that_of_the_question_asked():
+    result = audit(RAMPS, TARGETS, goal="min-norm")
+    assert result.relaxed is not None
+    assert result.relaxed.bracket[0] <= result.bracket[1]
+
+
+def test_contradictory_targets_leave_what_the_network_fits():
+    data = Dataset([[1, 0], [1, 0], [0, 1]], [1, 2, -1])
+    result = audit(RAMPS, data, goal="min-norm")
+    assert result.infeasible
+    assert result.relaxed is not None
+    assert result.relaxed.problem.fit_tolerance == 1
+    assert result.relaxed.excess is not None
+    assert "points 0 and 1" in result.next_steps[1].text
+    check_words(result)
+
+
+def test_both_are_saved_and_each_folder_is_accepted(tmp_path):
+    result = audit(RAMPS, POINTS)
+    result.save(tmp_path / "proofs")
+    for name in ("proofs", "proofs-relaxed"):
+        assert decide_folder(tmp_path / name).is_accepted
+    written = json.loads((tmp_path / "proofs" / "audit.json").read_text("utf-8"))["diagnosis"]
+    assert written["misfit"]["missed"] == 1
+    assert written["misfit"]["first_missed"] == [3]
+    assert written["relaxed"]["problem"]["points"] == 4
+    assert written["relaxed"]["excess"] == json.loads(json.dumps(result.relaxed.to_json()))["excess"]
+    assert [step["command"].split(" ")[:2] for step in written["next"]][-1] == ["isoptimal", "train"]
+
+
+def test_the_relaxed_question_is_left_out_after_an_interruption(monkeypatch):
+    import verify.auditing
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify.auditing, "diagnose", interrupted)
+    result = audit(RAMPS, POINTS)
+    assert result.status == "interrupted"
+    assert result.relaxed is None
+
+
+def test_the_relaxed_audit_names_what_it_leaves_out():
+    result = audit(RAMPS, POINTS)
+    assert (
+        result.relaxed.notes[0]
+        == "asked without the point that is not on its side; points are counted among the others"
+    )
+    assert audit(RAMPS, TARGETS, goal=Goal.MIN_NORM).relaxed.notes[0].startswith("asked with the tolerance 0.25,")

@@ -1,0 +1,46 @@
+"""What a report says to do next: the numbers in it, and that the commands are ones that there are."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from tests.words.reading import N
+
+
+def _within(audit, _, found):
+    within = audit.relaxed.problem.fit_tolerance
+    assert "min-norm" in audit.problem.goal.value
+    return Fraction(found[1]) == Fraction(found[2]) == within
+
+
+def _contradictory(audit, _, found):
+    (proof,) = audit.bounds
+    support = [i for i, _ in proof.multipliers]
+    return all(int(i) in support for i in re.findall(r"\d+", found[1]))
+
+
+def _wider(audit, _, found):
+    assert int(found[1]) == int(found[2]) == len(audit.better.output_weights)
+    return int(found[1]) > len(audit.network.output_weights)
+
+
+def _seeds(audit, _, found):
+    return int(found[1]) == len(audit.network.output_weights)
+
+
+STEPS = [
+    (
+        (
+            rf"for all that is known of this network within {N} of every target: "
+            rf"isoptimal audit NETWORK DATA --fit-tol {N}"
+        ),
+        _within,
+    ),
+    (
+        r"no training helps: correct the data first, or drop (?:one of the )?points? (.*) \(counting from 0\)",
+        _contradictory,
+    ),
+    (r"the best network found needs (\d+) neurons?, more than these: .* --width (\d+)(?: --bias)? --out .*", _wider),
+    (r"training has ended, .*: isoptimal train DATA --width (\d+)(?: --bias)? --seed 1 --out .*", _seeds),
+]

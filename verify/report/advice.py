@@ -1,0 +1,99 @@
+"""What to do next with a network, as sentences with the command that does it; the most helpful first.
+
+A command is written with NETWORK, DATA and OPTIONS for what the audit was given, and with START for a network to start
+from; `filled` puts names of files there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+from verify.certificate import Infeasible
+from verify.counts import count
+from verify.decimals import value
+from verify.finding import Verdict
+from verify.phrases import points
+from verify.problem import Goal, Trained
+from verify.report.audited import Audited
+
+__all__ = ["NextStep", "filled", "next_steps"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """text: what to do and why, or what it brings.   command: what does it; "" where that is not one command."""
+
+    text: str
+    command: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """The step as JSON."""
+        return {"text": self.text, "command": filled(self.command, {})}
+
+    def told(self, given: Mapping[str, str]) -> str:
+        """The step as one sentence; `given` as for `filled`."""
+        return f"{self.text}: {filled(self.command, given)}" if self.command else self.text
+
+
+def filled(command: str, given: Mapping[str, str]) -> str:
+    """The command with what was given in place of NETWORK, START, DATA and OPTIONS; these are "" where not given."""
+    known = {"START": given.get("NETWORK", "NETWORK"), "OPTIONS": "", **given}
+    return " ".join(text for word in command.split(" ") if (text := known.get(word, word)))
+
+
+def next_steps(audit: Audited) -> Iterator[NextStep]:
+    """What would bring the network on, or make an open question decided; nothing for a proved optimum."""
+    problem = audit.problem
+    if problem.architecture.limits() is not None or problem.trained is not Trained.BOTH:
+        return
+    if audit.fits.verdict is Verdict.REFUTED:
+        yield from _to_fit(audit)
+    elif audit.fits.verdict is Verdict.PROVED and audit.global_any_width.verdict is not Verdict.PROVED:
+        yield from _to_improve(audit)
+    if audit.status in ("time", "interrupted"):
+        yield NextStep("the bracket is as narrow as the time allowed; give it more", "--time-limit SECONDS")
+
+
+def _to_fit(audit: Audited) -> Iterator[NextStep]:
+    conflict = [i for bound in audit.bounds if isinstance(bound, Infeasible) for i, _ in bound.multipliers]
+    is_margin = audit.problem.goal is Goal.MAX_MARGIN
+    if not is_margin and audit.relaxed is not None:
+        within = audit.relaxed.problem.fit_tolerance
+        text = f"for all that is known of this network within {value(within)} of every target"
+        yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {_exactly(within)}")
+    if conflict:
+        drop = "drop" if len(conflict) == 1 else "drop one of the"
+        yield NextStep(f"no training helps: correct the data first, or {drop} {points(sorted(conflict))}")
+        return
+    found = audit.better
+    if is_margin and found is not None and found.width > audit.network.width:
+        text = f"the best network found needs {count(found.width, 'neuron')}, more than these: train one of that width"
+        bias = " --bias" if audit.problem.architecture.bias else ""
+        yield NextStep(text, f"isoptimal train DATA --width {found.width}{bias} --out wider.npz --audit")
+    loss = "" if is_margin else " --loss squared"
+    goal = "until every point is on its side" if is_margin else "until the targets are met exactly"
+    yield NextStep(f"train on, {goal}", f"isoptimal train DATA --start START{loss} --out further.npz --audit")
+
+
+def _to_improve(audit: Audited) -> Iterator[NextStep]:
+    is_margin = audit.problem.goal is Goal.MAX_MARGIN
+    if audit.stationary.verdict is Verdict.REFUTED and is_margin:
+        text = "training stopped before a KKT point: train on to one"
+        yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
+    elif audit.stationary.verdict is Verdict.PROVED and audit.global_any_width.verdict is Verdict.REFUTED:
+        bias = " --bias" if audit.problem.architecture.bias else ""
+        width = audit.network.width
+        text = "training has ended, and would have to begin elsewhere to end lower: try other seeds"
+        yield NextStep(text, f"isoptimal train DATA --width {width}{bias} --seed 1 --out other.npz --audit")
+    if audit.better is not None:
+        yield NextStep("in Python the audit holds the better network as .better, and each step up as .diagnosis.ladder")
+
+
+def _exactly(number: Fraction) -> str:
+    """The number as the command line takes it: the decimal where that is exact."""
+    text = value(number)
+    return text.split(" ")[0] if "about" in text else text

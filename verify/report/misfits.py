@@ -1,0 +1,61 @@
+"""How far a network is from fitting, and what the best one would do: sentences for a network that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verify.certificate import LowerBound, UpperBound
+from verify.counts import count
+from verify.decimals import about, at_least, at_most, value
+from verify.misfits import Misfit, misfit
+from verify.phrases import named
+from verify.problem import Goal
+from verify.report.audited import Audited
+
+
+def misfits(audit: Audited) -> Iterator[str]:
+    """The sentences; none for a network that fits."""
+    found = misfit(audit.problem, audit.network)
+    if found is None:
+        return
+    if audit.problem.goal is Goal.MAX_MARGIN:
+        yield from _unseen(audit, found)
+        yield from _margin(audit, found)
+        return
+    yield from _residuals(audit, found)
+    lower = next((bound.bracket[0] for bound in audit.bounds if isinstance(bound, LowerBound)), None)
+    if lower:
+        within = audit.problem.fit_tolerance
+        met = f"within {value(within)}" if within else "exactly"
+        yield (
+            f"its ½‖θ‖² is {about(found.norm)}; a network that meets every target {met} has at least {at_least(lower)}"
+        )
+
+
+def _unseen(audit: Audited, found: Misfit) -> Iterator[str]:
+    """Where the first layer has lost a point; the worst one is told of elsewhere."""
+    others = [i for i in found.unseen if i != found.worst or audit.diagnosis is None]
+    if not others or audit.problem.architecture.slope:
+        return
+    at = "it" if len(found.missed) == 1 else f"{len(found.unseen)} of these {count(len(found.missed), 'point')}"
+    yield f"no neuron is active at {at}, so that f(x) = 0 there: {named(found.unseen, 'point')}"
+
+
+def _margin(audit: Audited, found: Misfit) -> Iterator[str]:
+    """The least margin beside that of the best network of the same norm, norm / optimum: f is homogeneous."""
+    upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
+    lower = next((bound.bracket[0] for bound in audit.bounds if isinstance(bound, LowerBound)), None)
+    if not upper or not found.norm:
+        return
+    low = at_least(found.norm / upper, 3)
+    best = f"between {low} and {at_most(found.norm / lower, 3)}" if lower else f"of at least {low}"
+    least = f"the least margin of this one is {about(found.amount, 3)}"
+    yield f"at the norm of this network the best one has a least margin {best}; {least}"
+
+
+def _residuals(audit: Audited, found: Misfit) -> Iterator[str]:
+    are = "is" if len(found.missed) == 1 else "are"
+    missed = f"{len(found.missed)} of {count(len(audit.problem.data), 'target')} {are} missed"
+    within = f" by more than {value(audit.problem.fit_tolerance)}" if audit.problem.fit_tolerance else ""
+    half = "more than half of the largest residual"
+    yield f"{missed}{within}, {len(found.far)} of them by {half}: {named(found.far, 'point')}"
