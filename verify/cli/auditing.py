@@ -324,7 +324,9 @@ def _given(network: str, data: str | None) -> dict[str, str]:
     }
 
 
-def _deliver(result: Audit, json_path: str | None, folder: str | None, page: str | None, given: Mapping[str, str]) -> None:
+def _deliver(
+    result: Audit, json_path: str | None, folder: str | None, page: str | None, given: Mapping[str, str]
+) -> None:
     """Write the files, then the report; the report also when a file cannot be written."""
     paths: dict[str, str] | None = None
     try:
