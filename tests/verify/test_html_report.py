@@ -134,7 +134,7 @@ def kind(request) -> str:
 
 def test_the_page_says_all_that_the_text_says(kind):
     words, said = wording(audited(kind)), Outline(page_of(kind)).words
-    sentences = [*words.title, *words.notes, *words.legend, *words.faults]
+    sentences = [*words.title, *words.notes, *words.legend, *words.faults, *words.steps]
     sentences += [cell for question, verdict, _, text in words.rows for cell in (question, verdict.value, text)]
     sentences += [cell for row in words.numbers for cell in row]
     assert [sentence for sentence in sentences if plain(sentence) not in said] == []
@@ -142,7 +142,7 @@ def test_the_page_says_all_that_the_text_says(kind):
 
 def test_the_page_knows_every_part_of_the_wording():
     """A new part of the text report has to be placed on the page, and in the test above."""
-    known = {"title", "notes", "rows", "legend", "numbers", "faults"}
+    known = {"title", "notes", "rows", "legend", "numbers", "faults", "steps"}
     assert set(type(wording(audited("optimal"))).__dataclass_fields__) == known
 
 
