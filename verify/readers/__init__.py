@@ -32,7 +32,7 @@ __all__ = ["DataReading", "Reading", "read", "read_case", "read_data", "read_dat
 _IN_MEMORY = "the arrays given"
 _EXPORT = "store W, v and, if there are hidden biases, b with numpy.savez, and read the .npz"
 
-_FILES_TO_COME = {".safetensors": "safetensors", ".onnx": "ONNX", ".msgpack": "Flax"}
+_FILES_TO_COME = {".onnx": "ONNX", ".msgpack": "Flax"}
 _OBJECTS_TO_COME = {"flax": "Flax", "jax": "JAX", "onnx": "ONNX", "keras": "Keras"}
 
 
@@ -239,15 +239,23 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
     if isinstance(source, Network):
         return place or "the network given", source
     if isinstance(source, Mapping):
-        from verify.readers import npz, torch_files
+        from verify.readers import npz, parameters, torch_files
 
         named = cast("Mapping[object, object]", source)
         state = dict(zip(map(str, named), named.values(), strict=True))
         if torch_files.is_state(state):
             place = place or "the state dict given"
             return place, torch_files.read_state(state, place)
+        if parameters.is_tree(state):
+            place = place or "the tree of parameters given"
+            return place, parameters.read_tree(state, place)
         return place or _IN_MEMORY, npz.network_of(state, place or _IN_MEMORY)
     here = place or f"the {type(source).__name__} given"
+    if isinstance(source, list | tuple):
+        from verify.readers import parameters
+
+        if parameters.is_list(layers := cast("Sequence[object]", source)):
+            return here, parameters.read_list(layers, here)
     if (row := by_package(type(source))) is not None:
         return here, row.stored(source, here)
     packages = {kind.__module__.partition(".")[0] for kind in type(source).__mro__}

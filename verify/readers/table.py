@@ -82,6 +82,13 @@ SOURCES: tuple[Source, ...] = (
         is_pickle=True,
     ),
     Source(
+        module="safetensors_files",
+        title="`.safetensors`",
+        reads="a state dict or a tree of parameters, without an activation (`--slope`), or W, v, b; every float type "
+        "from F64 to BF16, exactly",
+        suffixes=(".safetensors",),
+    ),
+    Source(
         module="sklearn_estimators",
         title="scikit-learn, `.skops`",
         reads="`MLPClassifier` of two classes, `MLPRegressor` of one target; ReLU or identity. They always have an "

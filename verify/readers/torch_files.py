@@ -67,7 +67,7 @@ def read_state(state: Mapping[str, object], place: str) -> Chain:
     prefixes = dict.fromkeys(name.rpartition(".")[0] for name in state)
     found = {prefix: _layer(prefix, state, place) for prefix in prefixes}
     check_own_tensors(state, place)
-    order, more = _order(found, place)
+    order, more = in_order(found, place)
     return Chain(layers=tuple(found[name] for name in order), slopes=None, remedy=REMEDY, notes=(*notes, *more))
 
 
@@ -118,8 +118,8 @@ def _layer(prefix: str, state: Mapping[str, object], place: str) -> LinearLayer:
     return linear_layer(weight, bias, (f"{start}weight", f"{start}bias"), place)
 
 
-def _order(layers: Mapping[str, LinearLayer], place: str) -> tuple[Sequence[str], tuple[str, ...]]:
-    """The names in the order in which the layers are applied."""
+def in_order(layers: Mapping[str, LinearLayer], place: str) -> tuple[Sequence[str], tuple[str, ...]]:
+    """The names in the order in which the layers are applied, and a note where shapes leave a choice."""
     stored, named = list(layers), sorted(layers, key=_natural)
     orders = permutations(named) if len(named) <= _MOST_PERMUTED else iter([named])
     possible = [list(order) for order in orders if _is_chain([layers[name] for name in order])]

@@ -44,7 +44,7 @@ def test_a_file_beyond_the_bound(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("m.safetensors", "safetensors"), ("m.onnx", "ONNX"), ("m.msgpack", "Flax")]
+    ("name", "kind"), [("m.onnx", "ONNX"), ("m.msgpack", "Flax")]
 )
 def test_files_to_come(name, kind):
     assert refusal(read, name) == f"{name}: {kind} files are not supported yet: {EXPORT}"
