@@ -81,6 +81,16 @@ class Dataset:
         object.__setattr__(found, "notes", tuple(dict.fromkeys((*self.notes, *notes))))
         return found
 
+    def mapped(
+        self, *, inputs: Iterable[Iterable[object]] | None = None, targets: Iterable[object] | None = None
+    ) -> Dataset:
+        """Data computed from these, with other points or targets; as exact as these are."""
+        found = Dataset(
+            self.inputs if inputs is None else inputs, self.targets if targets is None else targets, notes=self.notes
+        )
+        object.__setattr__(found, "is_exact", self.is_exact and found.is_exact)
+        return found
+
 
 def _is_label(value: object) -> bool:
     """Whether a target is text that is no number, or a truth value, as labels of classes are."""

@@ -32,8 +32,13 @@ __all__ = ["DataReading", "Reading", "read", "read_case", "read_data", "read_dat
 _IN_MEMORY = "the arrays given"
 _EXPORT = "store W, v and, if there are hidden biases, b with numpy.savez, and read the .npz"
 
-_FILES_TO_COME = {".onnx": "ONNX", ".msgpack": "Flax"}
-_OBJECTS_TO_COME = {"flax": "Flax", "jax": "JAX", "onnx": "ONNX", "keras": "Keras"}
+_ITS_PARAMETERS = {
+    "flax": "nnx.to_pure_dict(nnx.state(model, nnx.Param)), or what init returned",
+    "equinox": "the list of its pairs (layer.weight, layer.bias)",
+    "haiku": "what init returned",
+    "jax": "the tree or list of its parameters",
+}
+"""What to give instead of an object of a library whose modules do not say what they apply."""
 
 
 def read(
@@ -224,8 +229,8 @@ def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tu
     row = by_suffix(suffix)
     if suffix == ".csv":
         raise InputError(f"{path}: a CSV file holds data, not a network: give the network first, then the data")
-    if suffix in _FILES_TO_COME:
-        raise InputError(f"{path}: {_FILES_TO_COME[suffix]} files are not supported yet: {_EXPORT}")
+    if suffix == ".msgpack":
+        raise InputError(f"{path}: restore it with flax.serialization.msgpack_restore, and read the tree of parameters")
     if row is None:
         raise InputError(f"{path}: networks are read from {suffixes()}: {_EXPORT}")
     found, notes = row.loaded(read_bytes(path), place, trust_pickle=trust_pickle)
@@ -259,8 +264,8 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
     if (row := by_package(type(source))) is not None:
         return here, row.stored(source, here)
     packages = {kind.__module__.partition(".")[0] for kind in type(source).__mro__}
-    if to_come := [name for package, name in _OBJECTS_TO_COME.items() if package in packages]:
-        raise InputError(f"{to_come[0]} objects are not supported yet: {_EXPORT}")
+    if remedies := [remedy for package, remedy in _ITS_PARAMETERS.items() if package in packages]:
+        raise InputError(f"{here}: what it applies cannot be seen from outside: give {remedies[0]}, with the slope")
     where = f"{place}: " if place else ""
     raise InputError(
         f"{where}a network cannot be read from an object of type {type(source).__name__}: give a module of "

@@ -28,6 +28,7 @@ class ChainBuilder:
         self.folded: list[str] = []
         self.notes: list[str] = []
         self.inputs: Scaling | None = None
+        self.scalers: list[str] = []
         self.head = ""
         self._pending: Scaling | None = None
         self._is_exact = True
@@ -56,8 +57,8 @@ class ChainBuilder:
         values = list(values) * (layer.shape[0] if len(values) == 1 else 1)
         if len(values) != layer.shape[0]:
             raise ShapeError(
-                f"{self.place}: {name} has {len(values)} numbers, but {layer.weights_name} gives {layer.shape[0]}: give "
-                "one bias for each output"
+                f"{self.place}: {name} has {len(values)} numbers, but {layer.weights_name} gives {layer.shape[0]}: "
+                "give one bias for each output"
             )
         if layer.bias is not None:
             values = [Fraction(a) + Fraction(b) for a, b in zip(layer.bias, values, strict=True)]
@@ -83,8 +84,7 @@ class ChainBuilder:
         self._refuse_after_head(where)
         if scaling.is_identity:
             return
-        if self.layers:
-            self.folded.append(name)
+        (self.folded if self.layers else self.scalers).append(name)
         if self.outputs:
             weights, bias = scaling.after(self.layers[-1].weights, self.layers[-1].bias, where)
             self.layers[-1] = _with(self.layers[-1], weights, bias)
@@ -108,6 +108,11 @@ class ChainBuilder:
                 f"{self.place}: an activation follows the last layer, {self.layers[-1].weights_name}, and the output "
                 "of a network must be linear: train without it"
             )
+        if self.folded:
+            self.notes.append(
+                f"{self.place}: {', '.join(self.folded)} went into the weights beside it: the function is the same, "
+                "the norm is not the one that was trained"
+            )
         return Chain(
             layers=tuple(self.layers),
             slopes=tuple(self.slopes[:-1]),
@@ -116,6 +121,7 @@ class ChainBuilder:
             head=self.head,
             folded=tuple(self.folded),
             inputs=self.inputs,
+            scalers=tuple(self.scalers),
             is_exact=self._is_exact,
         )
 

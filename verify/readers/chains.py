@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
@@ -13,6 +13,7 @@ from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture, Layer, Network
 from verify.readers.reading import MissingOptionsError, Options, Reading
+from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Number, Shorthand, settled_slope, two_layer
 
 
@@ -46,6 +47,8 @@ class Chain:
     head: "Sigmoid", "Softmax" or "LogSoftmax" after the last layer, which is left out; "" for none.
     folded: the layers that went into the weights beside them, which the user has to allow, as messages name them.
     is_exact: False when numbers that are rational now were computed from floats.
+    inputs: what is done to the data before the first layer, and outputs: to the value of the last one, by the `scalers`
+    that messages name; they are kept for the data and targets, or fold like `folded`.
     """
 
     layers: tuple[LinearLayer, ...]
@@ -56,15 +59,21 @@ class Chain:
     head: str = ""
     folded: tuple[str, ...] = ()
     is_exact: bool = True
+    inputs: Scaling | None = None
+    outputs: Scaling | None = None
+    scalers: tuple[str, ...] = ()
 
 
-def chained(stored: Chain, place: str, options: Options | None = None, word: str = "model") -> Reading:
+def chained(
+    stored: Chain, place: str, options: Options | None = None, word: str = "model", *, keeps_scalings: bool = False
+) -> Reading:
     """The network that `stored` describes; `place` is what messages call the source, `word` the call in them.
 
     options.slope: for every hidden layer; must agree with a stored one, and is needed without one.
     options.two_logits: of two outputs the second minus the first, whose sign is the class of the larger one.
     options.output_bias: biases after the first layer that are not 0 are carried by one more hidden neuron in each
         hidden layer: the same function, another norm.
+    keeps_scalings: whether the caller scales data and targets, as the reading says; not with options.fold.
 
     Raises InputError: MissingOptionsError, with all options at once, when it is read with more of them.
     """
@@ -72,6 +81,9 @@ def chained(stored: Chain, place: str, options: Options | None = None, word: str
     for layer in stored.layers:
         _check_numbers(layer, place)
     _check_shapes(stored, place)
+    keeps_scalings = keeps_scalings and not options.fold
+    if not keeps_scalings:
+        stored = _with_scalings(stored, place)
     is_two = stored.layers[-1].shape[0] == 2
     layers = (*stored.layers[:-1], _difference(stored.layers[-1])) if is_two else stored.layers
     _check_options(stored, layers, place, options, word)
@@ -82,7 +94,34 @@ def chained(stored: Chain, place: str, options: Options | None = None, word: str
         is_two and any(isinstance(number, float) for row in stored.layers[-1].weights for number in row)
     ):
         network = network.as_from_floats()
-    return Reading(network, (*stored.notes, *_notes_on_outputs(stored, place), *assumed, *reading.notes))
+    notes = (*stored.notes, *_notes_on_outputs(stored, place), *assumed, *reading.notes)
+    return Reading(network, notes, inputs=stored.inputs, outputs=stored.outputs)
+
+
+def _with_scalings(stored: Chain, place: str) -> Chain:
+    """The chain with what is done to inputs and outputs in its first and last layer, and a note that says so."""
+    if stored.inputs is None and stored.outputs is None:
+        return stored
+    layers = list(stored.layers)
+    for i, scaling in ((0, stored.inputs), (-1, stored.outputs)):
+        if scaling is not None:
+            into = scaling.after if i else scaling.before
+            weights, bias = into(layers[i].weights, layers[i].bias, place)
+            layers[i] = replace(layers[i], weights=weights, bias=bias)
+    note = (
+        f"{place}: {', '.join(stored.scalers)} went into the weights of the layer beside it: the function of the data "
+        "as they are is the same, the norm is not the one that was trained"
+    )
+    is_exact = stored.is_exact and not any(
+        isinstance(number, float)
+        for layer in stored.layers
+        for row in (*layer.weights, layer.bias or ())
+        for number in row
+    )
+    return replace(
+        stored, layers=tuple(layers), folded=(*stored.folded, *stored.scalers), notes=(*stored.notes, note),
+        inputs=None, outputs=None, is_exact=is_exact,
+    )  # fmt: skip
 
 
 def _difference(layer: LinearLayer) -> LinearLayer:
@@ -126,19 +165,19 @@ def _check_options(stored: Chain, layers: Sequence[LinearLayer], place: str, opt
         needed["fold"] = True
         reasons.append(f"beside its weights it scales or shifts ({', '.join(stored.folded)})")
     if needed:
-        advice = _advice(needed, stored.remedy)
+        advice = _advice(needed, stored)
         raise MissingOptionsError(f"{place}: {'; '.join(reasons)}: {advice}", needed, options, place, word)
 
 
-def _advice(needed: Mapping[str, object], remedy: str) -> str:
+def _advice(needed: Mapping[str, object], stored: Chain) -> str:
     """What to do: other training, or options."""
     others = set(needed) - {"slope"}
     if not others:
         return "give the slope, 0 for ReLU, or read the module itself"
     if others == {"output_bias"}:
-        start = remedy
+        start = stored.remedy
     elif others == {"fold"}:
-        start = "train without that, or "
+        start = _WITH_DATA if stored.scalers else "train without that, or "
     else:
         plain = " without biases after the first layer" if "output_bias" in others else ""
         start = f"train one output{plain}, or " if "two_logits" in others else "train without that, or "
@@ -146,6 +185,9 @@ def _advice(needed: Mapping[str, object], remedy: str) -> str:
         start = f"give the slope, 0 for ReLU, and {start}"
     same = "decisions" if "two_logits" in others else "function"
     return f"{start}read the same {same} with another norm"
+
+
+_WITH_DATA = "give it to audit together with the data, which are then scaled instead, or "
 
 
 def _later_bias(layers: Sequence[LinearLayer]) -> str:

@@ -132,8 +132,8 @@ def _layers(
     layers = cast("_Config", model.get("config") or {}).get("layers")
     if not isinstance(layers, list) or not layers:
         raise InputError(
-            f"{place} is a model of a class of its own ({model.get('class_name')!s:.40}), whose code is not known: read "
-            "the list model.get_weights() with the slope"
+            f"{place} is a model of a class of its own ({model.get('class_name')!s:.40}), whose code is not known: "
+            "read the list model.get_weights() with the slope"
         )
     listed = cast("list[_Config]", layers)
     if "input_layers" in model["config"]:

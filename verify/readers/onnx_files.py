@@ -10,7 +10,7 @@ Numbers are those that are stored, of any float type, exactly. Nothing is run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from importlib import import_module
 from math import prod
@@ -284,13 +284,17 @@ class _Walk:
         try:
             return made([self.constants[name] for name in node.input], attributes)
         except (ValueError, TypeError, IndexError) as error:
-            raise InputError(f"{self._where(node)} does not fit its constants ({error!s:.80}): export it again") from error
+            raise InputError(
+                f"{self._where(node)} does not fit its constants ({error!s:.80}): export it again"
+            ) from error
 
     def _array(self, tensor: Any) -> Any:
         try:
             return self.onnx.numpy_helper.to_array(tensor)
         except Exception as error:  # a damaged tensor can fail anywhere
-            raise InputError(f"{self.place}: the numbers of {tensor.name!r:.60} cannot be read: export it again") from error
+            raise InputError(
+                f"{self.place}: the numbers of {tensor.name!r:.60} cannot be read: export it again"
+            ) from error
 
     def _where(self, node: Any) -> str:
         return f"{self.place}: node {node.name or node.output[0]!s:.60} ({node.op_type})"

@@ -99,8 +99,8 @@ def dense(kernel: object, bias: object, names: tuple[str, str], place: str) -> L
     values = None if bias is None else numbers(bias, f"{place}: {names[1]}")
     if values is not None and values.shape != weights.shape[1:]:
         raise ShapeError(
-            f"{place}: {names[1]} has shape {values.shape}, but {names[0]} has shape {weights.shape} (inputs, neurons): "
-            "give one bias for each neuron"
+            f"{place}: {names[1]} has shape {values.shape}, but {names[0]} has shape {weights.shape} (inputs, "
+            "neurons): give one bias for each neuron"
         )
     return LinearLayer(
         weights=weights.T.tolist(),
@@ -114,7 +114,7 @@ def numbers(value: object, place: str) -> Array:
     """An array of numpy, JAX, PyTorch or of lists, as numbers of numpy that hold the same values."""
     import numpy as np
 
-    from verify.readers.npz import _array  # noqa: PLC2701
+    from verify.readers.npz import _array
 
     if hasattr(value, "detach"):
         value = cast("Any", value).detach().cpu().double().numpy()
@@ -219,5 +219,7 @@ def _layer_of(item: object, place: str, i: int) -> _Given:
 def _fit(layers: Sequence[_Given], *, inputs_first: bool) -> bool:
     """Whether the matrices, in that layout, can be applied one after the other."""
     shapes = [layer.kernel(inputs_first=inputs_first).shape for layer in layers]
-    biases = all(layer.bias is None or layer.bias.shape == shape[1:] for layer, shape in zip(layers, shapes, strict=True))
+    biases = all(
+        layer.bias is None or layer.bias.shape == shape[1:] for layer, shape in zip(layers, shapes, strict=True)
+    )
     return biases and all(shape[1] == following[0] for shape, following in pairwise(shapes))

@@ -6,12 +6,15 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from verify.arguments import a_flag
 from verify.errors import InputError, IsoptimalError
 from verify.network import Network
 from verify.problem import Dataset
+
+if TYPE_CHECKING:
+    from verify.readers.scalings import Scaling
 
 
 @final
@@ -20,11 +23,15 @@ class Reading:
     """A network, and one sentence for each choice that the reader made for the user.
 
     classes: the labels of the negative and the positive class, when the source knows them.
+    inputs, outputs: what the source does to its inputs before the network, and to the value of the network after it,
+    where the caller asked to be told instead of having it folded.
     """
 
     network: Network
     notes: tuple[str, ...] = ()
     classes: tuple[object, object] | None = None
+    inputs: Scaling | None = None
+    outputs: Scaling | None = None
 
 
 @final

@@ -31,7 +31,9 @@ class Scaling:
         scales, shifts = [Fraction(number) for number in factors], [Fraction(number) for number in offsets]
         width = max(len(scales), len(shifts))
         if len({len(scales), len(shifts), width} - {1}) > 1:
-            raise ShapeError(f"{place} scales {len(scales)} columns but shifts {len(shifts)}: give one of each a column")
+            raise ShapeError(
+                f"{place} scales {len(scales)} columns but shifts {len(shifts)}: give one of each a column"
+            )
         if any(not scale for scale in scales):
             at = scales.index(Fraction(0))
             raise InputError(f"{place} scales column {at} by 0, which leaves nothing of it: leave that column out")
@@ -58,7 +60,7 @@ class Scaling:
         return Scaling(self.factors * columns, self.offsets * columns)
 
     def then(self, following: Scaling, place: str) -> Scaling:
-        """This one first, the following one on what it gives."""
+        """Both, one after the other."""
         width = max(len(self), len(following))
         first, second = self.wide(width, place), following.wide(width, place)
         factors = zip(first.factors, second.factors, strict=True)

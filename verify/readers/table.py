@@ -89,6 +89,33 @@ SOURCES: tuple[Source, ...] = (
         suffixes=(".safetensors",),
     ),
     Source(
+        module="onnx_files",
+        title="ONNX model, `.onnx`",
+        reads="one row of `Gemm`, `MatMul` and `Add` with `Relu` or `LeakyRelu`, as PyTorch, Keras and scikit-learn "
+        "export them; a `Sigmoid` or `Softmax` at the end, and the labels made from it, are left out",
+        extra="onnx",
+        suffixes=(".onnx",),
+        packages=("onnx",),
+        read="read_model",
+    ),
+    Source(
+        module="keras_models",
+        title="Keras model, `.keras`",
+        reads="Sequential and functional models of `Dense` layers with ReLU, LeakyReLU or no activation. Keras itself "
+        "is not needed; `get_weights()` is read too, with the slope",
+        extra="keras",
+        suffixes=(".keras",),
+        packages=("keras", "tf_keras", "tensorflow"),
+        read="read_model",
+    ),
+    Source(
+        module="parameters",
+        title="Flax, Haiku, JAX parameters",
+        reads="nested dictionaries of `kernel` and `bias` (or `w` and `b`), a list of arrays or of pairs `(W, b)`; no "
+        "activation, so give the slope",
+        read="read_tree",
+    ),
+    Source(
         module="sklearn_estimators",
         title="scikit-learn, `.skops`",
         reads="`MLPClassifier` of two classes, `MLPRegressor` of one target; ReLU or identity. They always have an "
