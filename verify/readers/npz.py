@@ -45,7 +45,7 @@ def read_data(
 def network_of(arrays: Mapping[str, object], place: str) -> Shorthand:
     """The network that named arrays describe."""
     check_names(arrays, NETWORK_NAMES, ("W", "v"), place)
-    found = {name: _array(arrays[name], f"{place}: {name}") for name in NETWORK_NAMES if name in arrays}
+    found = {name: array_of(arrays[name], f"{place}: {name}") for name in NETWORK_NAMES if name in arrays}
     W, v = found["W"], found["v"]
     if v.ndim == 2 and 1 not in v.shape:
         raise ShapeError(
@@ -81,8 +81,8 @@ def data_of(
         y = np.asarray(signed)
     elif y.dtype.kind in "US" or (y.dtype.kind == "O" and _are_names(y)):
         raise text_labels(y.astype(str).ravel().tolist(), f"{place}: y")
-    X = _matrix(_array(arrays["X"], f"{place}: X"), f"{place}: X", "points, inputs")
-    y = _vector(_array(y, f"{place}: y"), f"{place}: y", "points")
+    X = _matrix(array_of(arrays["X"], f"{place}: X"), f"{place}: X", "points, inputs")
+    y = _vector(array_of(y, f"{place}: y"), f"{place}: y", "points")
     if len(X) != len(y):
         sizes = f"X has {count(len(X), 'point')} but y has {count(len(y), 'target')}"
         turned = ", or X.T if each column of X is a point" if X.shape[1] == len(y) else ""
@@ -141,7 +141,7 @@ def _are_names(labels: Array) -> bool:
     return any(isinstance(label, str) and any(map(str.isalpha, label)) for label in labels.flat)
 
 
-def _array(value: object, place: str) -> Array:
+def array_of(value: object, place: str) -> Array:
     array = _raw(value, place)
     match array.dtype.kind:
         case "f" | "i" | "u":

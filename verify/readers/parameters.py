@@ -112,16 +112,9 @@ def dense(kernel: object, bias: object, names: tuple[str, str], place: str) -> L
 
 def numbers(value: object, place: str) -> Array:
     """An array of numpy, JAX, PyTorch or of lists, as numbers of numpy that hold the same values."""
-    import numpy as np
+    from verify.readers import npz
 
-    from verify.readers.npz import _array
-
-    if hasattr(value, "detach"):
-        value = cast("Any", value).detach().cpu().double().numpy()
-    array = np.asarray(value)
-    if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8")):
-        array = array.astype(np.float64)  # exact: the small float types of ml_dtypes
-    return _array(array, place)
+    return npz.array_of(value, place)
 
 
 # ---------------------------------------------------------------------------------------------------- lists

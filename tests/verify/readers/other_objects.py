@@ -253,7 +253,8 @@ KINDS = (
     kind(KERAS, "Dropout", "model", keras_model(lambda layers: [layers.Dropout(0.5), *plain(layers)]), K,
          "Dropout is read as what it is at inference, nothing"),
     kind(KERAS, "Sigmoid on the output", "model", keras_model(
-        lambda layers: [*plain(layers)[:1], layers.Dense(1, use_bias=False, activation="sigmoid")]), K, "its Sigmoid is left out"),
+        lambda layers: [*plain(layers)[:1], layers.Dense(1, use_bias=False, activation="sigmoid")]), K,
+        "its Sigmoid is left out"),
     kind(KERAS, "Rescaling first", "model", keras_model(
         lambda layers: [layers.Rescaling(0.5, offset=1.0), *plain(layers)], before=lambda x: x / 2 + 1), K,
         NOT_THE_NORM, fold=True),
