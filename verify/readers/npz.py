@@ -142,6 +142,7 @@ def _are_names(labels: Array) -> bool:
 
 
 def array_of(value: object, place: str) -> Array:
+    """The finite real numbers in an array, a tensor or lists, as they are, of any shape. Raises InputError."""
     array = _raw(value, place)
     match array.dtype.kind:
         case "f" | "i" | "u":

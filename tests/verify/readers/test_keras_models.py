@@ -168,6 +168,7 @@ def test_damaged_files(content, tmp_path):
     assert str(path) in refusal(path)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Keras's own
 def test_against_keras_itself(tmp_path):
     keras = pytest.importorskip("keras")
     layers = keras.layers
