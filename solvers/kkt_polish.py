@@ -115,6 +115,9 @@ class Polished:
     moved: Moved
     reason: str
 
+    def __repr__(self) -> str:
+        return f"<Polished: {self.status.value}, residual {self.residual:.2e}: {self.reason:.100}>"
+
 
 def kkt_polish(
     layers: Layers,

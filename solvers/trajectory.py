@@ -77,6 +77,9 @@ class Moment:
     held: tuple[Kink, ...] = ()
     slopes: tuple[float, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Moment: time {self.time:.4g}, log loss {self.log_loss:.4g}, {self.evaluations:,} gradients>"
+
 
 @dataclass(frozen=True)
 class Trajectory:
@@ -99,6 +102,9 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.times)
 
+    def __repr__(self) -> str:
+        return f"<Trajectory: {len(self)} samples, {len(self.changes)} changes of the pattern>"
+
 
 @dataclass(frozen=True)
 class Training:
@@ -118,6 +124,9 @@ class Training:
     held: tuple[Kink, ...] = ()
     slopes: tuple[float, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Training: {self.status}, {self.evaluations:,} gradients, {self.trajectory!r}>"
 
 
 def margin(layers: Layers, theta: Floats, targets: Floats, outputs: Floats, loss: Loss) -> float:

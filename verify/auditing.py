@@ -35,6 +35,7 @@ from verify.global_optimality import (
     optimal_within,
 )
 from verify.interruptions import INTERRUPTED, LATE, LeftOut
+from verify.intervals import Interval
 from verify.local_optimality import local_optimality, multiplier_dimension
 from verify.near_findings import lacks_exact_point, local_without_exact_point, strengthened, without_nearby
 from verify.network import Network
@@ -808,7 +809,7 @@ def _assemble(
 ) -> Audit:
     rest = consistent(problem, network, {**rest, Question.FITS: fits})
     lower, upper = (None, None) if bracket is None else bracket.ends
-    both, excess = bracket_and_excess(lower, upper, mine)
+    both, excess = map(Interval.of, bracket_and_excess(lower, upper, mine))
     better = own = None
     known = () if bracket is None else zip(bracket.witnesses, bracket.objectives, strict=True)
     for witness, value in known:

@@ -14,6 +14,7 @@ from verify.arguments import a_path
 from verify.certificate import Certificate, NotStationary, Stationary
 from verify.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, decimal, subject_file
 from verify.finding import Finding, Verdict
+from verify.intervals import Interval
 from verify.misfits import misfit
 from verify.network import Network
 from verify.output_files import replace_folder
@@ -39,8 +40,8 @@ class Audit:
 
     objective: 1/2 ||theta||^2 at margin 1 (max-margin) or after the repair (min-norm); None when the network does not
     fit.
-    bracket: bounds of the best objective over all widths.   excess: how far above that best the network is, as a
-    bracket.
+    bracket: bounds of the best objective over all widths, `.lower` and `.upper`, exact, printed as decimals that
+    enclose them.   excess: how far above that best the network is, likewise.
     better: the best network found, of any width; better_own_width: the best with at most this network's neurons.
     infeasible: proved that no network fits.   history: the bracket over time.
     notes: what was assumed on the way, and what was cut short.
@@ -62,8 +63,8 @@ class Audit:
     local_optimum: Finding
     global_optimum: Finding
     global_any_width: Finding
-    bracket: tuple[Fraction, Fraction] | None
-    excess: tuple[Fraction, Fraction] | None
+    bracket: Interval | None
+    excess: Interval | None
     better: Network | None
     better_own_width: Network | None
     infeasible: bool
@@ -231,6 +232,14 @@ class Audit:
         target = None if path is None else a_path(path, "path")
         folder = None if certificates is None else a_path(certificates, "certificates")
         return html_report(self, target, folder=folder, command=command)
+
+    def __repr__(self) -> str:
+        told = [f"{name.replace('_', ' ')} {finding.verdict.value}" for name, finding in self.findings.items()]
+        numbers = ["" if found is None else f"; {name} {found}" for name, found in self._numbers()]
+        return f"<Audit: {', '.join(told)}{''.join(numbers)}; {self.status}>"
+
+    def _numbers(self) -> tuple[tuple[str, Interval | None], ...]:
+        return ("bracket", self.bracket), ("excess", self.excess)
 
     def __str__(self) -> str:
         from verify.report import as_text

@@ -10,13 +10,17 @@ from typing import NoReturn, final
 from verify.answers import Answer, Question, Verdict, answers, distance, level, subject, why_open
 from verify.certificate import Certificate
 from verify.checker import Accepted
-from verify.decimals import small
+from verify.decimals import about, small
 from verify.errors import IsoptimalError
 from verify.network import Network
 from verify.problem import Problem
 from verify.proposal import Proposal, checked, sealed
+from verify.shown import as_html, as_text
 
 __all__ = ["Answer", "Finding", "Question", "Verdict", "decide", "shortfall", "undecided"]
+
+MOST_CLAIM = 1000
+"""Characters of a claim that are shown; the certificate holds it whole."""
 
 
 @final
@@ -47,6 +51,29 @@ class Finding:
     def __post_init__(self) -> None:
         if self.verdict is not Verdict.UNDECIDED and not (self.certificates and self.claim):
             raise IsoptimalError(f"{self.question.value}: a verdict needs a certificate that was accepted")
+
+    def __repr__(self) -> str:
+        return f"<Finding: {self._title()}; {self.reason:.120}>"
+
+    def __str__(self) -> str:
+        return as_text(self._title(), (), self._rows())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._title(), (), self._rows())
+
+    def _title(self) -> str:
+        level = f" ({self.level})" if self.level else ""
+        return f"{self.question.value.replace('_', ' ')}: {self.verdict.value}{level}"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """What is known, a line each; the claim as far as it can be read."""
+        claim = self.claim if len(self.claim) <= MOST_CLAIM else f"{self.claim[:MOST_CLAIM]} …"
+        told = [("reason", self.reason), ("claim", claim)]
+        told += [(name, about(number, 6)) for name, number in self.numbers.items()]
+        if self.moved:
+            told.append(("moved", f"at most {small(self.moved)} of the norm"))
+        kinds = ", ".join(certificate.KIND for certificate in self.certificates)
+        return [(name, text) for name, text in (*told, ("certificates", kinds)) if text]
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a finding has no truth value: ask `.verdict is Verdict.PROVED`")

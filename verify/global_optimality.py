@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.certificate import BetterNetwork, Bound, Infeasible, LowerBound, NotLocal, OptimalWithin, UpperBound
+from verify.counts import count
+from verify.decimals import at_least, at_most
 from verify.errors import CertificateError
 from verify.estimates import Estimates, estimate, exact_objective
 from verify.exact import common_integers, sqrt_upper, squared_norm
@@ -33,6 +35,7 @@ from verify.exact_networks import (
 )
 from verify.exactify import primitive, solve_exactly
 from verify.interpolation import interpolate
+from verify.intervals import Interval
 from verify.network import Network
 from verify.precise_search import Precise, precise_bracket
 from verify.problem import Bias, Goal, Problem, objective
@@ -80,6 +83,13 @@ class Bracket:
     status: str
     history: tuple[Progress, ...]
     own: Network | None = None
+
+    def __repr__(self) -> str:
+        low, high = self.ends
+        ends = f"[{'?' if low is None else at_least(low, 10)}, {'?' if high is None else at_most(high, 10)}]"
+        if low is not None and high is not None:
+            ends = repr(Interval(low, high))
+        return f"<Bracket: {ends}, {self.status}, {count(len(self.witnesses), 'network')} that fit>"
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a bracket has no truth value: ask `.ends`, or whether `.lower` or `.upper` is None")
@@ -578,14 +588,14 @@ def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Ne
     sizes = norms(atoms.directions)
     kept = {int((sizes > part * sizes.max(initial=0.0)).sum()): part for part in reversed(DROPPED)}
     kept.pop(0, None)
-    for count, part in sorted(kept.items()):
+    for number, part in sorted(kept.items()):
         keep = sizes > part * sizes.max(initial=0.0)
         directions, signs = atoms.directions[keep], [int(s) for s in atoms.signs[keep]]
         masks = [int(m) for m in atoms.masks[keep]]
         merged = merge_directions(instance.rows, directions, signs, masks, slope, bias=problem.architecture.bias)
         if problem.goal is Goal.MIN_NORM:
             guessed = within_tolerance if problem.fit_tolerance else interpolate
-            yield from guessed(problem, *merged, wider=count == max(kept))
+            yield from guessed(problem, *merged, wider=number == max(kept))
             continue
         yield network_of_directions(problem, *merged)
         if len(merged[0]) < len(directions):

@@ -15,11 +15,15 @@ from verify import statement
 from verify.arguments import instance_of, items_of
 from verify.codec import reader
 from verify.counts import count
+from verify.decimals import nearest
 from verify.errors import InputError, ShapeError
 from verify.exact import dot
+from verify.shown import as_html, as_text
 from verify.values import array, as_input_error, is_exact_input, line, rational, vector
 
 __all__ = ["Architecture", "Layer", "Network"]
+
+MOST_ROWS, MOST_COLUMNS = 20, 8  # of the table that print shows of a network
 
 
 @final
@@ -34,6 +38,11 @@ class Layer(statement.Layer):
         places = None if entries is None else cast("tuple[tuple[int | None, ...], ...]", _rows_of(entries, "entries"))
         with as_input_error("layer"):
             super().__init__(inputs=inputs, outputs=outputs, slope=number, bias=bias, entries=places)
+
+    def __repr__(self) -> str:
+        slope = "no activation" if self.slope is None else _activation(self.slope)
+        bias, masked = " with biases" if self.bias else "", "" if self.entries is None else ", masked or shared"
+        return f"<Layer: {count(self.inputs, 'input')}, {count(self.outputs, 'output')}{bias}, {slope}{masked}>"
 
     @classmethod
     def of(cls, layer: statement.Layer) -> Layer:
@@ -108,6 +117,24 @@ class Architecture(statement.Architecture):
         """Whether two places of a layer hold one parameter."""
         return any(layer.has_sharing for layer in self.layers)
 
+    @property
+    def description(self) -> str:
+        """Such as "Network of 12 ReLU neurons with biases (48 parameters)"."""
+        hidden, parameters = self.layers[:-1], count(self.parameter_count, "parameter")
+        if not hidden:
+            return f"Linear network without hidden neurons ({parameters})"
+        slopes = {layer.slope for layer in hidden if layer.slope is not None}
+        name = " and ".join(sorted(map(_activation, slopes)))
+        kind = "Masked network" if any(layer.entries is not None for layer in self.layers) else "Network"
+        biases = " with biases" if self.bias else ""
+        if len(hidden) == 1:
+            return f"{kind} of {count(self.width, f'{name} neuron')}{biases} ({parameters})"
+        widths = " and ".join(str(layer.outputs) for layer in hidden)
+        return f"{kind} of depth {self.depth}, {widths} {name} neurons{biases} ({parameters})"
+
+    def __repr__(self) -> str:
+        return f"<Architecture: {self.description}, {count(self.inputs, 'input')}>"
+
     def limits(self) -> str | None:
         """Why questions beyond "does it fit" are not decided yet; None for depth 2 without sharing."""
         if self.is_two_layer:
@@ -117,6 +144,12 @@ class Architecture(statement.Architecture):
         if self.has_sharing:
             return "networks that share weights are not decided yet"
         return "an output layer that is not dense is not decided yet"
+
+
+def _activation(slope: Fraction) -> str:
+    if slope in (0, 1):
+        return "linear" if slope else "ReLU"
+    return f"leaky ReLU (slope {nearest(slope, 4)})"
 
 
 def _rows_of(values: object, name: str) -> tuple[tuple[object, ...], ...]:
@@ -241,6 +274,36 @@ class Network(statement.Network):
         given = [*outgoing, *(biases or ()), *(value for row in rows for value in row)]
         network.__dict__["_is_exact"] = all(map(is_exact_input, given))
         return network
+
+    def __repr__(self) -> str:
+        return f"<Network: {self.architecture.description}, {count(self.architecture.inputs, 'input')}>"
+
+    def __str__(self) -> str:
+        return as_text(self.architecture.description, *self._table())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.architecture.description, *self._table())
+
+    def _table(self) -> tuple[list[str], list[list[str]], list[str]]:
+        """The neurons of a two-layer network, a row each: head, the first rows, what is left out."""
+        if not self.architecture.is_two_layer:
+            return [], [], []
+        inputs = self.architecture.inputs
+        weights = [f"w{column}" for column in range(min(inputs, MOST_COLUMNS))]
+        skipped = ["…"] if inputs > MOST_COLUMNS else []
+        head = ["neuron", *weights, *skipped, *(["bias"] if self.architecture.bias else []), "v"]
+        rows = [
+            [
+                str(j),
+                *(nearest(weight, 5) for weight in row[: len(weights)]),
+                *skipped,
+                *(nearest(bias, 5) for bias in row[inputs:]),
+                nearest(v, 5),
+            ]
+            for j, (row, v) in enumerate(zip(self.hidden_weights[:MOST_ROWS], self.output_weights, strict=False))
+        ]
+        more = [f"… {self.width - len(rows)} more neurons"] if self.width > len(rows) else []
+        return head, rows, [*more, "weights rounded to 5 digits; exact in .hidden_weights and .output_weights"]
 
     def preactivations(self, row: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """w_j.x for each neuron of the first layer, at a lifted row (with the appended 1 when there is a bias)."""

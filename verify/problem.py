@@ -13,6 +13,7 @@ from verify import statement
 from verify.arguments import instance_of
 from verify.codec import reader
 from verify.counts import count
+from verify.decimals import small
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture
 from verify.statement import Bias, Goal, Trained, half_squared_norm, objective
@@ -138,6 +139,11 @@ class Problem(statement.Problem):
         with as_input_error():
             super().__init__(data.inputs, data.targets, shape, goal, bias, trained, tolerance)
         self.__dict__["_data"] = data
+
+    def __repr__(self) -> str:
+        points = f"{count(len(self.data), 'point')} in dimension {self.data.dimension}"
+        within = f" within {small(self.fit_tolerance)}" if self.fit_tolerance else ""
+        return f"<Problem: {self.goal.value}{within} on {points}, bias {self.bias.value}, {self.architecture!r:.200}>"
 
     @property
     def data(self) -> Dataset:

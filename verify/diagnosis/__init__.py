@@ -10,14 +10,17 @@ from typing import final
 
 import numpy as np
 
+from verify.counts import count
 from verify.diagnosis.excess import Excess, study_excess
 from verify.diagnosis.ladder import Rung, Step, climb
 from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
 from verify.diagnosis.points import Points, study_points
+from verify.diagnosis.summary import HEAD, noticed, rungs
 from verify.estimates import estimate
 from verify.global_optimality import Bracket
 from verify.network import Network
 from verify.problem import Problem, Trained
+from verify.shown import as_html, as_text
 
 __all__ = ["Diagnosis", "Excess", "Imbalance", "Neurons", "Points", "Rung", "Step", "diagnose"]
 
@@ -35,6 +38,18 @@ class Diagnosis:
     neurons: Neurons
     excess: Excess | None
     ladder: tuple[Rung, ...]
+
+    def __repr__(self) -> str:
+        found = self.neurons
+        told = [f"{len(found.dead)} dead", f"{len(found.unbalanced)} unbalanced"]
+        points = f"{count(len(self.points.violated), 'point')} missed, " if self.points.violated else ""
+        return f"<Diagnosis: {points}{count(found.count, 'neuron')} ({', '.join(told)}), {len(self.ladder)} rungs>"
+
+    def __str__(self) -> str:
+        return as_text(repr(self)[1:-1], HEAD, rungs(self), noticed(self))
+
+    def _repr_html_(self) -> str:
+        return as_html(repr(self)[1:-1], HEAD, rungs(self), noticed(self))
 
     def to_json(self) -> dict[str, object]:
         """The diagnosis as JSON; what comes from floats has a key that ends in "hint"."""

@@ -43,6 +43,11 @@ class Excess:
     slack_hints: tuple[tuple[int, float, float], ...]
     support: int
 
+    def __repr__(self) -> str:
+        parts = {"dead": self.dead_hint, "imbalance": self.imbalance_hint, "directions": self.directions_hint}
+        told = (f"{name} {part:.3g}" for name, part in (parts | {"slack": self.slack_hint}).items())
+        return f"<Excess: {', '.join(told)} (floats)>"
+
     @property
     def directions_hint(self) -> float:
         """The part of all live neurons that do not point where the bound is tight."""

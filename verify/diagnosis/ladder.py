@@ -19,12 +19,15 @@ from functools import lru_cache
 from typing import final
 
 from verify.codec import rational_text
+from verify.counts import count
+from verify.decimals import about
 from verify.derived import decimal
 from verify.errors import InputError
 from verify.estimates import Estimates, estimate, exact_objective
 from verify.exact import squared_norm
 from verify.exact_networks import CONSTANT_COST
 from verify.global_optimality import Bracket, is_no_wider
+from verify.intervals import Interval
 from verify.network import Network
 from verify.problem import Problem
 from verify.time_limits import poll
@@ -61,6 +64,11 @@ class Rung:
     objective: Fraction
     network: Network | None
     excess: tuple[Fraction, Fraction] | None
+
+    def __repr__(self) -> str:
+        width = "" if self.network is None else f", {count(self.network.width, 'neuron')}"
+        excess = "" if self.excess is None else f", excess {Interval(*self.excess)}"
+        return f"<Rung: {self.step.value}{width}, objective {about(self.objective)}{excess}>"
 
     def to_json(self) -> dict[str, object]:
         """The rung as JSON, without the weights."""

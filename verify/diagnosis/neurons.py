@@ -56,6 +56,9 @@ class Imbalance:
     outgoing_squared: Fraction
     hidden_squared: Fraction
 
+    def __repr__(self) -> str:
+        return f"<Imbalance: neuron {self.neuron}, |v| {self.outgoing_hint:.4g}, |w| {self.hidden_hint:.4g}>"
+
     @property
     def outgoing_hint(self) -> float:
         """|v|."""
@@ -95,6 +98,10 @@ class Neurons:
     doubled_hints: tuple[tuple[int, ...], ...]
     near_kink_hints: tuple[tuple[int, int], ...]
     turn_hints: tuple[tuple[int, float], ...]
+
+    def __repr__(self) -> str:
+        told = (("dead", self.dead), ("zero", self.zero), ("unbalanced", self.unbalanced), ("turned", self.turn_hints))
+        return f"<Neurons: {self.count}; {', '.join(f'{len(found)} {what}' for what, found in told)}>"
 
     def to_json(self) -> dict[str, object]:
         """The neurons as JSON; of the near-kinks the first ten."""

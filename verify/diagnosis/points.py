@@ -46,6 +46,10 @@ class Points:
     close_share_hint: float | None
     median_slack_hint: float | None
 
+    def __repr__(self) -> str:
+        told = (("violated", self.violated), ("active", self.active), ("nearly so", self.near_tie_hints))
+        return f"<Points: {', '.join(f'{len(found)} {what}' for what, found in told)}>"
+
     def to_json(self) -> dict[str, object]:
         """The points as JSON: counts, and the first ten of each list."""
         return {

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import final
 
 from verify.counts import count
-from verify.decimals import nearest, value
+from verify.decimals import value
 from verify.finding import Verdict
-from verify.network import Architecture, Network
+from verify.network import Network
 from verify.problem import Bias, Goal, Problem, Trained
 from verify.report.advice import next_steps
 from verify.report.audited import Audited
@@ -67,7 +66,7 @@ def wording(audit: Audited, *, folder: str | None = None, given: Mapping[str, st
 
 def _title(problem: Problem, network: Network) -> Iterator[str]:
     points = count(len(problem.data), "point")
-    yield f"{_network(network.architecture)}, on {points} in dimension {problem.data.dimension}"
+    yield f"{network.architecture.description}, on {points} in dimension {problem.data.dimension}"
     match problem.goal:
         case Goal.MAX_MARGIN:
             asked = "max-margin: the least norm with y·f(x) ≥ 1 at every point"
@@ -81,23 +80,3 @@ def _title(problem: Problem, network: Network) -> Iterator[str]:
         Bias.FREE: "biases do not count in the norm (free)",
     }[problem.bias]
     yield f"{asked}; {bias}" + ("; only the hidden layer is trained" if problem.trained is Trained.HIDDEN else "")
-
-
-def _network(architecture: Architecture) -> str:
-    hidden, parameters = architecture.layers[:-1], count(architecture.parameter_count, "parameter")
-    if not hidden:
-        return f"Linear network without hidden neurons ({parameters})"
-    slopes = {layer.slope for layer in hidden if layer.slope is not None}
-    name = " and ".join(sorted(map(_activation, slopes)))
-    kind = "Masked network" if any(layer.entries is not None for layer in architecture.layers) else "Network"
-    biases = " with biases" if architecture.bias else ""
-    if len(hidden) == 1:
-        return f"{kind} of {count(architecture.width, f'{name} neuron')}{biases} ({parameters})"
-    widths = " and ".join(str(layer.outputs) for layer in hidden)
-    return f"{kind} of depth {architecture.depth}, {widths} {name} neurons{biases} ({parameters})"
-
-
-def _activation(slope: Fraction) -> str:
-    if slope in (0, 1):
-        return "linear" if slope else "ReLU"
-    return f"leaky ReLU (slope {nearest(slope, 4)})"

@@ -44,6 +44,7 @@ from verify.strategies.points import (
     separable,
     symmetric,
 )
+from verify.strategies.printing import print_exactly
 from verify.strategies.random_kkt import random_kkt_points, searched_kkt_points
 from verify.strategies.small_starts import (
     balanced_pairs,
@@ -137,3 +138,5 @@ __all__ = [
     "with_ties",
     "z_matrix_teachers",
 ]
+
+print_exactly()

@@ -59,6 +59,9 @@ class Symbolic:
     moved: Fraction | None = None
     reason: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Symbolic: {self.reason or 'none'}>" if self.value is None else f"<Symbolic: {self.value}>"
+
     def to_json(self, paths: Mapping[str, str]) -> dict[str, object]:
         """The record as JSON; `paths` maps file names of certificates to where they were saved."""
         return {

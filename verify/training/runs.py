@@ -16,6 +16,7 @@ from verify.errors import InputError
 from verify.network import Architecture, Network
 from verify.output_files import write_bytes, write_text
 from verify.problem import Dataset
+from verify.shown import as_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,8 +95,15 @@ class TrainingRun:
 
         return plot(self.trajectory, layers_of(self.network.architecture), self.loss, self.description, path)
 
+    def __repr__(self) -> str:
+        return f"<TrainingRun: {self.status}, {self.network.architecture.description}, {self.loss} loss>"
+
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        title, *lines = self.lines()
+        return as_html(title, (), (), (line.strip() for line in lines))
 
     def lines(self) -> Iterator[str]:
         """The report."""
