@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from verify.network import Architecture, Layer, Network
     from verify.problem import Bias, Dataset, Goal, Problem, Trained
     from verify.readers import read, read_data
+    from verify.sweeping import Sweep, sweep
     from verify.training import train
     from verify.version import __version__ as __version__
 
@@ -30,12 +31,14 @@ __all__ = [
     "Layer",
     "Network",
     "Problem",
+    "Sweep",
     "Trained",
     "Verdict",
     "audit",
     "check",
     "read",
     "read_data",
+    "sweep",
     "train",
 ]
 
@@ -48,6 +51,7 @@ _HOMES = {
     "network": ("Architecture", "Layer", "Network"),
     "problem": ("Bias", "Dataset", "Goal", "Problem", "Trained"),
     "readers": ("read", "read_data"),
+    "sweeping": ("Sweep", "sweep"),
     "training": ("train",),
 }
 

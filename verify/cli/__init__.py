@@ -12,6 +12,7 @@ from verify.cli.generating import data_command
 from verify.cli.regressing import regress_command
 from verify.cli.reproducing import reproduce_command
 from verify.cli.searching import search_command
+from verify.cli.sweeping import sweep_command
 from verify.cli.training import train_command
 
 __all__ = ["main", "program"]
@@ -53,6 +54,7 @@ def program(context: click.Context) -> int:
 
 program.add_command(audit_command)
 program.add_command(check_command)
+program.add_command(sweep_command)
 program.add_command(regress_command)
 program.add_command(data_command)
 program.add_command(train_command)

@@ -1,0 +1,153 @@
+"""`isoptimal sweep`: many networks, audited side by side into a folder from which a sweep goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from verify.cli.auditing import INTERRUPTED, audit_command
+from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
+from verify.cli.labels import two_classes
+from verify.cli.places import check_file, check_picture
+from verify.errors import InputError
+
+if TYPE_CHECKING:
+    from verify.sweeping import Sweep
+    from verify.sweeping.pairs import Pair
+
+__all__ = ["sweep_command"]
+
+OF_AUDIT = (
+    "goal", "bias", "tol", "stationary_tol", "near", "fit_tol", "time_limit", "symbolic",
+    "slope", "output_bias", "two_logits", "fold", "trust_pickle", "target", "classes",
+)  # fmt: skip
+
+
+def _options_of_audit(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of `isoptimal audit` that are asked of each network."""
+    known = {option.name: option for option in audit_command.params}
+    options = [known[name] for name in OF_AUDIT]
+    command.__dict__.setdefault("__click_params__", []).extend(reversed(options))
+    return command
+
+
+@click.command(
+    "sweep",
+    short_help="Audit many networks side by side, into a folder that can be taken up again.",
+    epilog="""\b
+Examples:
+  isoptimal sweep runs/*.npz data.csv --out results --jobs 4 --time-limit 60
+  isoptimal sweep --pairs pairs.csv --out results --export table.csv --plot excess.png
+  isoptimal sweep --out results
+""",
+)
+@click.argument("sources", metavar="[NETWORKS]... [DATA]", nargs=-1)
+@click.option("--out", "folder", metavar="FOLDER", required=True, help="The folder of the sweep, made when it is new.")
+@click.option(
+    "--pairs",
+    "listing",
+    metavar="FILE",
+    help="Take networks and their data from a CSV file with the columns network, data and, if you like, name; or from "
+    "a JSON list of such objects. Paths are taken from the current folder.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Audits that run at a time; by default the number of cores.")
+@click.option("--retry-failed", is_flag=True, help="Try again the networks that have no audit, because theirs failed.")
+@click.option("--export", metavar="FILE", help="Write the table to a file that ends in .csv or .parquet.")
+@click.option("--plot", metavar="FILE", help="Draw the excess of each network: .png, .pdf or .svg.")
+@_options_of_audit
+@debug_option
+def sweep_command(
+    sources: tuple[str, ...],
+    folder: str,
+    listing: str | None,
+    jobs: int | None,
+    retry_failed: bool,
+    export: str | None,
+    plot: str | None,
+    **options: Any,
+) -> int:
+    """Audit NETWORKS on DATA side by side, with the certificates of each, and print a table of them.
+
+    The last file is the DATA, the others are networks. What the folder holds already is not done again: killed, or
+    stopped by Ctrl-C, the same command goes on where it was. With --out alone the table is printed as it is so far.
+
+    \b
+    FOLDER/sweep.sqlite        one row for each audit
+    FOLDER/certificates/...    a folder for each, for isoptimal check
+
+    Exit status: 0 each network has an audit, whatever the verdicts; 1 some have none, and the table says why; 2 bad
+    input; 130 interrupted.
+    """  # noqa: D301 (the backspace keeps the lines apart)
+    use_one_thread()
+    check_solvers_are_ours()
+    options["classes"] = two_classes(options["classes"])
+    _check_places(folder, sources, listing, export, plot)
+    from verify.sweeping import Sweep, sweep
+
+    if not sources and listing is None:
+        swept = Sweep.of(folder)
+    else:
+        pairs = _pairs(sources, listing, options)
+        swept = sweep(pairs, out=folder, jobs=jobs, retry_failed=retry_failed, progress=True, **options)
+    _print(swept)
+    if export is not None:
+        (swept.to_csv if export.lower().endswith(".csv") else swept.to_parquet)(export)
+    if plot is not None:
+        swept.plot(plot)
+    if swept.status == "interrupted" and (sources or listing):
+        click.echo("isoptimal: interrupted; what is done is kept, and the same command goes on from there", err=True)
+        return INTERRUPTED
+    return int(bool(swept.failed))
+
+
+def _check_places(
+    folder: str, sources: tuple[str, ...], listing: str | None, export: str | None, plot: str | None
+) -> None:
+    """Refuse, before the work, what could not be written after it."""
+    if listing is not None and sources:
+        raise InputError(f"--pairs {listing} names networks and data: leave {sources[0]} out")
+    inputs = [*sources, *([] if listing is None else [listing])]
+    if export is not None:
+        kind = Path(export).suffix.lower()
+        if kind not in (".csv", ".parquet"):
+            raise InputError(f"{export} does not say what kind of table it is: end its name in .csv or .parquet")
+        if kind == ".parquet":
+            _check_pyarrow(export)
+        check_file(export, inputs, folder)
+    if plot is not None:
+        check_file(plot, inputs, folder)
+        check_picture(plot)
+
+
+def _check_pyarrow(export: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("pyarrow") is None:
+        raise InputError(f"{export}: Parquet needs pyarrow: pip install pyarrow, or give a name that ends in .csv")
+
+
+def _pairs(sources: tuple[str, ...], listing: str | None, options: dict[str, Any]) -> list[Pair]:
+    from verify.readers import read_data
+    from verify.sweeping import Pair, listed_pairs
+
+    if listing is not None:
+        return listed_pairs(listing)
+    if len(sources) == 1:
+        raise InputError(f"{sources[0]} is one file: give NETWORKS and, as the last one, their DATA")
+    *networks, data = sources
+    read_data(data, target=options["target"], as_stored=True, classes=options["classes"])
+    return [Pair(network, data) for network in networks]
+
+
+def _print(swept: Sweep) -> None:
+    from rich.console import Console
+
+    from verify.sweeping.table import render
+
+    console = Console(highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.width = max(console.width, 120)
+    console.print(render(swept, ascii_only=console.options.ascii_only))

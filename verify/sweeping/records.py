@@ -1,0 +1,136 @@
+"""A row of a sweep's table: what audit.json says of one network, with its numbers as doubles rounded outward."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, final
+
+from verify.codec import rational_of
+from verify.sweeping.tasks import Outcome
+
+__all__ = ["AUDITED", "COLUMNS", "FAILED", "QUESTIONS", "Row", "facts_of"]
+
+AUDITED, FAILED = "audited", "failed"
+
+QUESTIONS = {
+    "fits": "fits the data",
+    "stationary": "stationary (KKT point)",
+    "local_optimum": "local optimum",
+    "global_optimum": "global optimum of its width",
+    "global_any_width": "global optimum of any width",
+}
+"""The columns of verdicts, and what reports call the questions."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One network of a sweep and what is known of it. What is not known, or was not decided, is None.
+
+    network, data: the names under which they were given.   outcome: "audited", or "failed" with the sentence `failure`.
+    fits ... global_any_width: "proved", "refuted" or "undecided"; "proved (near)" is of another network near the given
+    one, "proved (approximate)" holds up to a tolerance.
+    objective: to the nearest double.   best_lower, best_upper, excess_lower, excess_upper: bounds that are proved,
+    rounded outward; an excess of 0.1 is 10 % above the best possible.   infeasible: whether no network fits the data.
+    status: how the audit ended, as in `Audit`.   reason: why the first question that is not proved is not.
+    seconds: that the audit took.   certificates: their folder, within that of the sweep.   finished: when, in UTC.
+    """
+
+    network: str
+    data: str
+    outcome: str
+    failure: str | None = None
+    goal: str | None = None
+    bias: str | None = None
+    points: int | None = None
+    dimension: int | None = None
+    neurons: int | None = None
+    parameters: int | None = None
+    fits: str | None = None
+    stationary: str | None = None
+    local_optimum: str | None = None
+    global_optimum: str | None = None
+    global_any_width: str | None = None
+    objective: float | None = None
+    best_lower: float | None = None
+    best_upper: float | None = None
+    excess_lower: float | None = None
+    excess_upper: float | None = None
+    infeasible: bool | None = None
+    status: str | None = None
+    reason: str | None = None
+    notes: str | None = None
+    seconds: float | None = None
+    certificates: str | None = None
+    network_sha256: str | None = None
+    data_sha256: str | None = None
+    version: str | None = None
+    finished: str | None = None
+
+
+COLUMNS = {field.name: str(field.type).partition(" ")[0] for field in fields(Row)}
+"""The names of the columns, and the name of the type of what they hold besides None."""
+
+
+def facts_of(outcome: Outcome) -> dict[str, Any]:
+    """The columns that come from the audit itself."""
+    if outcome.files is None:
+        return {"outcome": FAILED, "failure": outcome.failure, "version": outcome.version}
+    return {"outcome": AUDITED, "version": outcome.version, **_facts(json.loads(outcome.files["audit.json"]))}
+
+
+def _facts(audit: Mapping[str, Any]) -> dict[str, Any]:
+    problem, network, findings = audit["problem"], audit["network"], audit["findings"]
+    lower, upper = _ends(audit["bracket"])
+    least, most = _ends(audit["excess"])
+    return {
+        **{name: problem[name] for name in ("goal", "bias", "points", "dimension")},
+        "neurons": network["width"],
+        "parameters": network["parameters"],
+        **{name: _verdict(findings[name]) for name in QUESTIONS},
+        "objective": None if audit["objective"] is None else _double(rational_of(audit["objective"])),
+        "best_lower": lower,
+        "best_upper": upper,
+        "excess_lower": least,
+        "excess_upper": most,
+        "infeasible": audit["infeasible"],
+        "status": audit["status"],
+        "reason": _reason(findings),
+        "notes": "\n".join(audit["notes"]),
+        "seconds": audit["seconds"],
+    }
+
+
+def _verdict(finding: Mapping[str, Any]) -> str:
+    level = finding["level"]
+    return finding["verdict"] if level in (None, "exact") else f"{finding['verdict']} ({level})"
+
+
+def _reason(findings: Mapping[str, Any]) -> str | None:
+    """Why the first question that is not proved is not; None where all are."""
+    return next((findings[name]["reason"] for name in QUESTIONS if findings[name]["verdict"] != "proved"), None)
+
+
+def _ends(texts: list[str] | None) -> tuple[float | None, float | None]:
+    """Doubles at or below the lower end, and at or above the upper one."""
+    if texts is None:
+        return None, None
+    lower, upper = map(rational_of, texts)
+    low, high = _double(lower), _double(upper)
+    if low > lower:  # Python compares doubles, infinities too, with fractions exactly
+        low = math.nextafter(low, -math.inf)
+    if high < upper:
+        high = math.nextafter(high, math.inf)
+    return low, high
+
+
+def _double(number: Fraction) -> float:
+    """The nearest double; beyond their range, an infinity."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf

@@ -1,0 +1,210 @@
+"""The table of a sweep: on a terminal, as text, as HTML, as CSV and as Parquet."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple
+from fractions import Fraction
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from verify.counts import count
+from verify.decimals import at_least, at_most
+from verify.errors import InputError
+from verify.folder import printable
+from verify.output_files import write_bytes
+from verify.sweeping.records import COLUMNS, FAILED, QUESTIONS, Row
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from verify.sweeping.sweeps import Sweep
+
+__all__ = ["as_html", "as_text", "headline", "render", "write_csv", "write_parquet"]
+
+SHOWN = 40
+"""The most rows that are printed; files have all."""
+
+_VERDICTS = ("proved", "refuted", "undecided")
+_STYLES = {"proved": "green", "refuted": "red", "undecided": "yellow"}
+_HEADS = ("network", "neurons", *("fits", "stationary", "local", "global", "any width"), "excess", "time")
+
+
+def headline(sweep: Sweep) -> str:
+    """Such as "200 networks on 1 data set: 198 audited, 2 failed; interrupted, 43 are left"."""
+    sets = len({row.data for row in sweep})
+    text = f"{count(len(sweep), 'network')} on {count(sets, 'data set')}: {len(sweep.audited)} audited"
+    if sweep.failed:
+        text += f", {len(sweep.failed)} failed"
+    if sweep.status == "done":
+        return text
+    left = "" if sweep.total is None else f", of {count(sweep.total, 'network')} in the last run"
+    return f"{text}; interrupted{left}"
+
+
+def render(sweep: Sweep, *, ascii_only: bool = False) -> RenderableType:
+    """What is printed: how many of each verdict, the excess, and the rows, or the first of many."""
+    parts: list[RenderableType] = [Text(headline(sweep), "bold")]
+    parts += [Text(f"- {note}", "dim") for note in sweep.notes]
+    if sweep.audited:
+        parts += [_summary(sweep), *map(Text, excess_lines(sweep))]
+    if len(sweep):
+        parts += [_rows(sweep, "..." if ascii_only else "…")]
+    if len(sweep) > SHOWN:
+        parts += [Text(f"{len(sweep) - SHOWN} more; --export FILE.csv writes all (in Python: .to_csv)", "dim")]
+    groups = Counter(printable(row.failure or "") for row in sweep.failed)
+    parts += [Text(f"failed ({number}): {sentence}") for sentence, number in groups.most_common(5)]
+    if len(groups) > 5:
+        parts += [Text(f"and {count(len(groups) - 5, 'other reason')}", "dim")]
+    return Group(*parts)
+
+
+def excess_lines(sweep: Sweep) -> Iterator[str]:
+    """What can be said of the excess of those networks of which it is known."""
+    known = [row for row in sweep if row.excess_upper is not None and row.excess_lower is not None]
+    if known:
+        most = max(row.excess_upper or 0.0 for row in known)
+        middle = median(row.excess_upper or 0.0 for row in known)
+        least = min(row.excess_lower or 0.0 for row in known)
+        yield (
+            f"excess over the best possible of {count(len(known), 'network')}: at least {_amount(least, up=False)}, "
+            f"half of them at most {_amount(middle)}, all at most {_amount(most)}"
+        )
+    if misfits := sum(row.fits == "refuted" for row in sweep.audited):
+        yield (
+            f"{count(misfits, 'network')} of {len(sweep.audited)} do not fit, and have no excess"
+            if misfits != 1
+            else (f"1 network of {len(sweep.audited)} does not fit, and has no excess")
+        )
+
+
+def _summary(sweep: Sweep) -> Table:
+    """How many of each verdict."""
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
+    table.add_column("question", no_wrap=True)
+    for verdict in _VERDICTS:
+        table.add_column(verdict, justify="right", no_wrap=True)
+    for name, question in QUESTIONS.items():
+        found = Counter(_word(getattr(row, name)) for row in sweep.audited)
+        table.add_row(question, *(str(found[verdict]) for verdict in _VERDICTS))
+    return table
+
+
+def _word(verdict: str | None) -> str:
+    return (verdict or "").partition(" ")[0]
+
+
+def _rows(sweep: Sweep, dots: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    has_data = len({row.data for row in sweep}) > 1
+    table.add_column("network", overflow="fold", ratio=None)
+    if has_data:
+        table.add_column("data", overflow="fold")
+    for head in _HEADS[1:]:
+        table.add_column(head, no_wrap=True, justify="right" if head in ("neurons", "excess", "time") else "left")
+    for row in sweep.rows[:SHOWN]:
+        names = [Text(printable(row.network))] + ([Text(printable(row.data))] if has_data else [])
+        table.add_row(*names, *_cells(row, dots))
+    return table
+
+
+def _cells(row: Row, dots: str) -> list[Text]:
+    if row.outcome == FAILED:
+        return [Text(""), Text("failed", "bold red")]
+    verdicts = [getattr(row, name) or "" for name in QUESTIONS]
+    return [
+        Text(str(row.neurons)),
+        *(Text(verdict, _STYLES.get(_word(verdict), "")) for verdict in verdicts),
+        Text(_excess(row, dots)),
+        Text(f"{row.seconds:.1f} s"),
+    ]
+
+
+def _excess(row: Row, dots: str) -> str:
+    """Bounds that are proved, rounded outward: such as "28.2 ... 28.4 %", or "at most 1e-7"."""
+    low, high = row.excess_lower, row.excess_upper
+    if low is None or high is None:
+        return "-"
+    if low <= 0 or high < 1e-4:
+        return "0" if high == 0 else f"<= {_amount(high)}"
+    return f"{_amount(low, up=False).removesuffix(' %')} {dots} {_amount(high)}"
+
+
+def _amount(excess: float, *, up: bool = True) -> str:
+    """In per cent from 1e-4 on, rounded up or down to three digits."""
+    if excess in (float("inf"), float("-inf")):
+        return "more than doubles hold"
+    rounded, number = at_most if up else at_least, Fraction(excess)
+    return rounded(number, 2) if abs(excess) < 1e-4 else f"{rounded(100 * number, 3)} %"
+
+
+def as_text(sweep: Sweep, width: int = 120) -> str:
+    """The table as plain lines."""
+    console = Console(
+        file=io.StringIO(), width=width, color_system=None, force_terminal=False, highlight=False, emoji=False
+    )
+    with console.capture() as captured:
+        console.print(render(sweep, ascii_only=console.options.ascii_only))
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def as_html(sweep: Sweep) -> str:
+    """The table as one piece of HTML, for notebooks."""
+
+    def line(cells: Sequence[str], tag: str = "td") -> str:
+        left = ' style="text-align:left"'
+        return "<tr>" + "".join(f"<{tag}{left}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    counts = [
+        line([question, *(str(sum(_word(getattr(row, name)) == word for row in sweep.audited)) for word in _VERDICTS)])
+        for name, question in QUESTIONS.items()
+    ]
+    rows = [line([row.network, row.data, *(text.plain for text in _cells(row, "…"))]) for row in sweep.rows[:SHOWN]]
+    more = f"<p>{len(sweep) - SHOWN} more: .to_dataframe() has all</p>" if len(sweep) > SHOWN else ""
+    said = "<br>".join(map(html.escape, (headline(sweep), *sweep.notes, *excess_lines(sweep))))
+    return (
+        f"<div><p>{said}</p><table>{line(['question', *_VERDICTS], 'th')}{''.join(counts)}</table>"
+        f"<table>{line(['network', 'data', *_HEADS[1:]], 'th')}{''.join(rows)}</table>{more}</div>"
+    )
+
+
+def write_csv(rows: Sequence[Row], path: Path) -> None:
+    """Write all rows; a spreadsheet that opens the file sees text and numbers, no formulas of ours."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([astuple(row) for row in rows])
+    _write(path, text.getvalue().encode("utf-8"))
+
+
+def write_parquet(rows: Sequence[Row], path: Path) -> None:
+    """Write all rows, with the types of the columns also where all is None."""
+    try:
+        import pyarrow as pa  # pyright: ignore[reportMissingImports]
+        import pyarrow.parquet as pq  # pyright: ignore[reportMissingImports]
+    except ImportError as error:
+        raise InputError(
+            f"{path}: Parquet needs pyarrow: pip install pyarrow, or give a name that ends in .csv"
+        ) from error
+    arrow: Any = pa
+    kinds = {"str": arrow.string(), "int": arrow.int64(), "float": arrow.float64(), "bool": arrow.bool_()}
+    schema = arrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
+    sink = arrow.BufferOutputStream()
+    pq.write_table(arrow.Table.from_pylist([asdict(row) for row in rows], schema=schema), sink)
+    _write(path, sink.getvalue().to_pybytes())
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        write_bytes(path, content)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror or error}): check the folder") from error
