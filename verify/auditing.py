@@ -90,6 +90,7 @@ def audit(
     fold: bool = False,
     target: str | None = None,
     classes: Sequence[object] | None = None,
+    standardise: object = None,
     trust_pickle: bool = False,
 ) -> Audit:
     """Is `network` a KKT point, a local, a global optimum of the max-margin or min-norm problem on `data`?
@@ -97,8 +98,9 @@ def audit(
         audit(model, X, y)    audit(model, (X, y))    audit("net.npz", "data.csv")    audit(network, dataset)
 
     network: whatever `verify.read` takes, with its options slope, output_bias, two_logits, fold and trust_pickle.
-    data, y: whatever `verify.read_data` takes, with its options target and classes; by default the classes of a
-    classifier of scikit-learn. What the readers choose is said in the notes.
+    data, y: whatever `verify.read_data` takes, with its options target, classes and standardise; by default the classes
+    of a classifier of scikit-learn. The scaler of a pipeline is applied to them, unless `fold`. What the readers choose
+    is said in the notes.
     goal: max-margin for targets in {-1, 1} or {0, 1} (0 becomes -1), else min-norm, unless given.
     trained: "both" layers; "hidden" (output weights fixed) is not decided yet.
     bias: "penalised" when the network has hidden biases, else "none"; "free" leaves them out of the norm.
@@ -137,6 +139,7 @@ def audit(
         ),
         target=target,
         classes=classes,
+        standardise=standardise,
         is_regression=isinstance(goal, str) and goal == Goal.MIN_NORM,
     )
     network = brought.network

@@ -63,6 +63,12 @@ Examples:
     help="The two labels in the data that stand for -1 and 1, when they are text or other numbers.",
 )
 @click.option(
+    "--standardise",
+    metavar="FILE",
+    help="Put the data into the coordinates that the network saw, (x - mean) / scale, exactly: a fitted scaler "
+    '(.skops, .pkl), the arrays mean and scale (.npz or .json), or "data": the mean and standard deviation of the data.',
+)
+@click.option(
     "--tol", type=Number(), default="1e-6", show_default=True, help="Relative gap that a global optimum may have."
 )
 @click.option(
@@ -145,6 +151,7 @@ def audit_command(
     slope: str | None,
     target: str | None,
     classes: str | None,
+    standardise: str | None,
     tol: Fraction,
     stationary_tol: Fraction | None,
     fit_tol: Fraction | None,
@@ -188,6 +195,7 @@ def audit_command(
         check_page(page, given, folder, [path for path in (plot, json_path) if path is not None])
     if data is None:
         options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target, "--classes": classes}
+        options["--standardise"] = standardise
         options["--fit-tol"] = None if fit_tol is None else str(fit_tol)
         task = _case(network, options)
     else:
@@ -195,7 +203,7 @@ def audit_command(
             "slope": slope, "output_bias": output_bias, "two_logits": two_logits, "fold": fold,
             "trust_pickle": trust_pickle,
         }  # fmt: skip
-        task = _task(network, data, goal, bias, target, options, classes=two_classes(classes))
+        task = _task(network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise)
         task = replace(task, fit_tol=fit_tol)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
     _deliver(result, json_path, folder, page, _given(network, data))
@@ -225,22 +233,30 @@ def _task(
     options: Mapping[str, Any],
     *,
     classes: list[str] | None,
+    standardise: str | None,
 ) -> _Task:
-    from verify.readers import read_data_with_notes, read_with_notes
-    from verify.readers.reading import MissingOptionsError
+    from verify.readers.given import given
+    from verify.readers.reading import MissingOptionsError, Options
 
     try:
-        reading = read_with_notes(network, **options)
+        brought = given(
+            network,
+            data,
+            options=Options(**options),
+            target=target,
+            as_stored=goal == "min-norm",
+            classes=classes,
+            standardise=standardise,
+        )
     except MissingOptionsError as error:
         raise error.with_command(click.get_current_context().obj or ("isoptimal", "audit", network, data)) from error
-    points = read_data_with_notes(data, target=target, as_stored=goal == "min-norm", classes=classes)
     return _Task(
         place=f"{network} with {data}",
-        network=reading.network,
-        data=points.data,
+        network=brought.network,
+        data=brought.data,
         goal=goal,
         bias=bias,
-        notes=(*reading.notes, *points.notes),
+        notes=brought.notes,
     )
 
 
@@ -319,7 +335,7 @@ def _given(network: str, data: str | None) -> dict[str, str]:
     return {
         "NETWORK": quote(network),
         "START": joined(quote(network), options("output_bias", "two_logits", "fold")),
-        "DATA": joined(quote(data), options("target", "classes")),
+        "DATA": joined(quote(data), options("target", "classes", "standardise")),
         "OPTIONS": options("goal", "bias", "slope", "output_bias", "two_logits", "fold", "trust_pickle"),
     }
 

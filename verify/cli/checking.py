@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +22,9 @@ from verify.folder import Decision, Line, decide_folder
 from verify.input_files import read_bytes
 from verify.network import Network
 from verify.problem import Goal, Problem
+
+if TYPE_CHECKING:
+    from verify.readers.reading import Reading
 
 __all__ = ["check_command"]
 
@@ -42,6 +47,7 @@ Examples:
 @click.option("--network", metavar="FILE", help="Your network: read again, and compared with that of the certificates.")
 @click.option("--target", metavar="NAME", help="The target column of --data when it is a CSV file.")
 @click.option("--classes", metavar="NEGATIVE,POSITIVE", help="The two labels of --data, as they were given to audit.")
+@click.option("--standardise", metavar="FILE", help="What standardises --data, as it was given to audit.")
 @click.option("--trust-pickle", is_flag=True, help="Load --network from a pickle, which runs the code that is in it.")
 @click.option("--bare", is_flag=True, help="DIR holds certificates without an audit.json: check these, with no table.")
 @debug_option
@@ -51,6 +57,7 @@ def check_command(
     network: str | None,
     target: str | None,
     classes: str | None,
+    standardise: str | None,
     trust_pickle: bool,
     bare: bool,
 ) -> int:
@@ -69,7 +76,7 @@ def check_command(
     found = _one(paths) if len(paths) == 3 else _folder(Path(paths[0]), bare=bare)
     problem = Problem.from_json(found.problem.to_json())
     own = None if found.network is None else Network.from_json(found.network.to_json())
-    mine = _compared(problem, own, data, network, target, two_classes(classes), trust_pickle=trust_pickle)
+    mine = _compared(problem, own, data, network, target, two_classes(classes), standardise, trust_pickle=trust_pickle)
     is_whole = True
     for is_accepted, path, text in chain(mine, ((line.is_accepted, line.file, line.text) for line in found.lines)):
         word = click.style("accepted", fg="green") if is_accepted else click.style("refused", fg="red")
@@ -127,27 +134,30 @@ def _compared(
     network: str | None,
     target: str | None,
     classes: list[str] | None,
+    standardise: str | None,
     *,
     trust_pickle: bool,
 ) -> Iterator[_Line]:
     """Whether the user's files give the problem and the network of the certificates, by their hashes."""
-    from verify.readers import read, read_data
+    from verify.readers import read_data_with_notes
+    from verify.readers.given import as_the_network_sees
 
-    architecture = problem.architecture
+    scaler: Reading | None = None
     if network is not None:
-        given = read(
-            network,
-            slope=rational_text(architecture.slope),
-            output_bias="neuron",
-            two_logits="difference",
-            fold=True,
-            trust_pickle=trust_pickle,
-        )
-        same = own is not None and own.sha256() == given.sha256()
+        scaler = _as_audited(network, problem, own, trust_pickle=trust_pickle)
+        same = own is not None and own.sha256() == scaler.network.sha256()
         why = "" if own is not None else ": they come with no network.json to compare it with"
         yield same, network, "the network of the certificates" if same else f"not the network of the certificates{why}"
     if data is not None:
-        points = read_data(data, target=target, as_stored=problem.goal is Goal.MIN_NORM, classes=classes)
+        points = read_data_with_notes(
+            data,
+            target=target,
+            as_stored=problem.goal is Goal.MIN_NORM,
+            classes=classes,
+            standardise=standardise,
+            trust_pickle=trust_pickle,
+        ).data
+        points = points if scaler is None else as_the_network_sees(points, scaler)
         try:
             rebuilt = problem.posed_on(points)
         except InputError as error:
@@ -155,6 +165,29 @@ def _compared(
             return
         same = rebuilt.sha256() == problem.sha256()
         yield same, data, "the data of the certificates" if same else _difference(problem, rebuilt)
+
+
+def _as_audited(path: str, problem: Problem, own: Network | None, *, trust_pickle: bool) -> Reading:
+    """The user's network, with its scaler folded if that is how it was audited, and beside it if not."""
+    from verify.readers import read_with_notes
+
+    def reading(*, keeps_scalings: bool) -> Reading:
+        return read_with_notes(
+            path,
+            slope=rational_text(problem.architecture.slope),
+            output_bias="neuron",
+            two_logits="difference",
+            fold=not keeps_scalings,
+            trust_pickle=trust_pickle,
+            keeps_scalings=keeps_scalings,
+        )
+
+    folded = reading(keeps_scalings=False)
+    if own is None or folded.network.sha256() == own.sha256():
+        return folded
+    with suppress(InputError):
+        return reading(keeps_scalings=True)
+    return folded
 
 
 def _difference(problem: Problem, rebuilt: Problem) -> str:

@@ -8,6 +8,7 @@ Every fault of the input raises InputError: one sentence that names the place (f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -53,9 +54,11 @@ def read(
     """The network in `source`, which is one of
 
     - a module of PyTorch (any float type, the slope from its LeakyReLU), or a state dict, which needs `slope`;
-    - a fitted `MLPClassifier` of two classes or `MLPRegressor` of one target of scikit-learn;
+    - a fitted `MLPClassifier` of two classes or `MLPRegressor` of one target of scikit-learn, a pipeline or search of
+      one, whose scalers `fold` puts into the weights (`audit(pipeline, X, y)` scales the data instead);
+    - a model of Keras or ONNX; a tree of parameters of Flax, a list of arrays or of pairs, which need `slope`;
     - a mapping of arrays W, v and, if it has them, b, b2, slope; or a `Network`;
-    - a path: `.npz`, `.json`, `.pt`, `.pth`, `.ckpt`, `.skops`, `.pkl`, `.pickle`, `.joblib`.
+    - a path: `.npz`, `.json`, `.pt`, `.pth`, `.ckpt`, `.safetensors`, `.onnx`, `.keras`, `.skops`, `.pkl`, `.joblib`.
 
     slope: the slope of the activation (0 ReLU, 1 linear), a number or text; must agree with the source's if it has one.
     output_bias: "refuse", or "neuron" to turn an output bias that is not 0 into one more hidden neuron. scikit-learn
@@ -81,8 +84,13 @@ def read_with_notes(
     two_logits: str = "refuse",
     fold: bool = False,
     trust_pickle: bool = False,
+    keeps_scalings: bool = False,
 ) -> Reading:
-    """As `read`, with a sentence for each choice made: a slope assumed, an output bias turned into a neuron."""
+    """As `read`, with a sentence for each choice made: a slope assumed, an output bias turned into a neuron.
+
+    keeps_scalings: leave scalers out of the network, unless `fold`, and say them in the reading: for a caller who
+    scales the data and the targets.
+    """
     options = Options(
         slope=slope,
         output_bias=output_bias,
@@ -100,9 +108,10 @@ def read_with_notes(
             check_output_bias(found, place, options, word)
             reading = two_layer(found, place, slope=slope, output_bias=output_bias)
         case Chain():
-            reading = chained(found, place, options, word)
+            reading = chained(found, place, options, word, keeps_scalings=keeps_scalings)
     said = tuple(dict.fromkeys((*reading.network.notes, *notes, *reading.notes)))
-    return Reading(reading.network.noted(said) if said else reading.network, said, _classes_of(source))
+    network = reading.network.noted(said) if said else reading.network
+    return replace(reading, network=network, notes=said, classes=_classes_of(source))
 
 
 def _word(source: object) -> str:
@@ -121,6 +130,7 @@ def read_data(
     target: str | None = None,
     as_stored: bool = False,
     classes: Sequence[object] | None = None,
+    standardise: object = None,
 ) -> Dataset:
     """The data set in `source`, which is one of
 
@@ -135,9 +145,14 @@ def read_data(
 
         read_data(X, y, classes=classifier.classes_)
 
+    standardise: put every point into the coordinates (x - mean) / scale, exactly: a fitted scaler of scikit-learn, the
+    arrays mean and scale or the path of a file with them, or "data" for the data's own mean and standard deviation.
+
     Raises InputError.
     """
-    return read_data_with_notes(source, y, target=target, as_stored=as_stored, classes=classes).data
+    return read_data_with_notes(
+        source, y, target=target, as_stored=as_stored, classes=classes, standardise=standardise
+    ).data
 
 
 def read_data_with_notes(
@@ -147,9 +162,18 @@ def read_data_with_notes(
     target: str | None = None,
     as_stored: bool = False,
     classes: Sequence[object] | None = None,
+    standardise: object = None,
+    trust_pickle: bool = False,
 ) -> DataReading:
-    """As `read_data`, with a sentence for each choice that was made: a target column assumed, labels mapped."""
+    """As `read_data`, with a sentence for each choice that was made: a target column assumed, labels mapped.
+
+    trust_pickle: load a scaler from a pickle, which runs any code in it.
+    """
     reading = _data(_paired(source, y), target, as_stored=a_flag(as_stored, "as_stored"), classes=classes)
+    if standardise is not None:
+        from verify.readers.standardising import standardised
+
+        reading = standardised(reading, standardise, trust_pickle=trust_pickle)
     said = tuple(dict.fromkeys((*reading.data.notes, *reading.notes)))
     return DataReading(reading.data.noted(said) if said else reading.data, said)
 

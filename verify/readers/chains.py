@@ -176,8 +176,10 @@ def _advice(needed: Mapping[str, object], stored: Chain) -> str:
         return "give the slope, 0 for ReLU, or read the module itself"
     if others == {"output_bias"}:
         start = stored.remedy
+    elif "fold" in others and stored.scalers:
+        start = _WITH_DATA
     elif others == {"fold"}:
-        start = _WITH_DATA if stored.scalers else "train without that, or "
+        start = "train without that, or "
     else:
         plain = " without biases after the first layer" if "output_bias" in others else ""
         start = f"train one output{plain}, or " if "two_logits" in others else "train without that, or "

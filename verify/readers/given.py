@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, final
 
@@ -10,9 +10,11 @@ from verify.errors import InputError
 from verify.network import Network
 from verify.problem import Dataset
 from verify.readers import read_data_with_notes, read_with_notes
-from verify.readers.reading import DataReading, Options
+from verify.readers.reading import DataReading, Options, Reading
+from verify.readers.scalings import scaled_inputs, scaled_targets
+from verify.readers.standardising import standardised
 
-__all__ = ["Given", "given"]
+__all__ = ["Given", "as_the_network_sees", "given"]
 
 
 @final
@@ -35,25 +37,53 @@ def given(
     classes: Sequence[object] | None = None,
     as_stored: bool = True,
     is_regression: bool = False,
+    standardise: object = None,
 ) -> Given:
     """The network and the data, for whatever `read` and `read_data` take.
 
     y: the targets, when `data` holds the points alone.
     options: of `read`.   target, classes, as_stored: of `read_data`. A classifier that knows its two classes is asked
-    for them, unless `is_regression`.
+    for them, unless `is_regression`. What the source of the network does to its inputs and targets is done to the data,
+    exactly, unless it is folded.
+    standardise: of `read_data`.
 
     Raises InputError.
     """
     if isinstance(data, Network) or isinstance(network, Dataset):
         raise InputError("the data stand where the network is expected: give the network first, then the data")
     chosen = {} if options is None else cast("dict[str, Any]", options.given())
-    reading = read_with_notes(network, **chosen)
+    reading = read_with_notes(network, keeps_scalings=True, **chosen)
     points = None
     if reading.classes is not None and classes is None and not is_regression:
         points = _classed(data, y, target, reading.classes)
     if points is None:
         points = read_data_with_notes(data, y, target=target, as_stored=as_stored, classes=classes)
+    notes = (*points.notes, *_notes_of_scaling(reading))
+    points = DataReading(as_the_network_sees(points.data, reading), notes)
+    if standardise is not None:
+        if reading.inputs is not None:
+            raise InputError("the network comes with a scaler of its own, which scales the data: leave standardise out")
+        points = standardised(points, standardise, trust_pickle=options is not None and options.trust_pickle)
     return Given(reading.network, points.data, tuple(dict.fromkeys((*reading.notes, *points.notes))))
+
+
+def as_the_network_sees(data: Dataset, reading: Reading) -> Dataset:
+    """The data with what comes before the network done to the inputs, and what comes after it undone in the targets."""
+    if reading.inputs is not None:
+        data = scaled_inputs(data, reading.inputs, "the scaler of the network")
+    if reading.outputs is not None:
+        data = scaled_targets(data, reading.outputs.inverse(), "the scaler of the targets")
+    return data
+
+
+def _notes_of_scaling(reading: Reading) -> Iterator[str]:
+    if reading.inputs is not None:
+        yield (
+            "the points are scaled by the scaler that comes with the network, exactly, and the network is kept, whose "
+            "norm is the one that was trained; with fold the scaler goes into the first layer instead"
+        )
+    if reading.outputs is not None:
+        yield "the targets are scaled as they were for training, exactly: amounts are in these units"
 
 
 def _classed(data: object, y: object, target: str | None, classes: Sequence[object]) -> DataReading | None:

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 def read_network(content: bytes, place: str) -> Shorthand:
     """The network in the bytes of an archive."""
-    return network_of(_arrays(content, place), place)
+    return network_of(arrays_in(content, place), place)
 
 
 def read_data(
     content: bytes, place: str, *, as_stored: bool = False, classes: Sequence[object] | None = None
 ) -> DataReading:
     """The data set in the bytes of an archive."""
-    return data_of(_arrays(content, place), place, as_stored=as_stored, classes=classes)
+    return data_of(arrays_in(content, place), place, as_stored=as_stored, classes=classes)
 
 
 def network_of(arrays: Mapping[str, object], place: str) -> Shorthand:
@@ -94,7 +94,8 @@ def data_of(
         return DataReading(Dataset(X.tolist(), targets), notes)
 
 
-def _arrays(content: bytes, place: str) -> dict[str, object]:
+def arrays_in(content: bytes, place: str) -> dict[str, object]:
+    """The arrays in the bytes of an archive, by name. Raises InputError."""
     if content.startswith(b"\x93NUMPY"):
         raise InputError(f"{place} is a single array: write the named arrays with numpy.savez")
     if not content.startswith(b"PK"):

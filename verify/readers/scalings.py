@@ -36,8 +36,16 @@ class Scaling:
             )
         if any(not scale for scale in scales):
             at = scales.index(Fraction(0))
-            raise InputError(f"{place} scales column {at} by 0, which leaves nothing of it: leave that column out")
+            raise InputError(
+                f"{place} scales column {at} by 0, which no column can be: correct it, or leave that column out"
+            )
         return cls(tuple(scales * (width // len(scales))), tuple(shifts * (width // len(shifts))))
+
+    @classmethod
+    def standardising(cls, mean: Iterable[Number], scale: Iterable[Number], place: str) -> Scaling:
+        """x -> (x - mean) / scale. InputError names the place of a scale that is 0."""
+        shift = cls.of(offsets=[-Fraction(number) for number in mean], place=place)
+        return shift.then(cls.of(factors=scale, place=place).inverse(), place)
 
     def __len__(self) -> int:
         """The number of columns; 1 also when it is the same for all."""

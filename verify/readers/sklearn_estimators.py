@@ -1,4 +1,4 @@
-"""scikit-learn: `MLPClassifier` (two classes) and `MLPRegressor` (one target), in memory and in `.skops` files.
+"""scikit-learn: `MLPClassifier` (two classes) and `MLPRegressor` (one target), also in pipelines; and `.skops` files.
 
 coefs_ hold the transposes of the matrices here. The network is the value before the logistic function; it is positive
 for the class classes_[1]. Labels become -1 and 1 by `read_data(..., classes=estimator.classes_)`.
@@ -13,6 +13,7 @@ from typing import Any
 from verify.counts import count
 from verify.errors import InputError
 from verify.readers.chains import Chain, LinearLayer
+from verify.readers.sklearn_pipelines import unwrapped
 
 _SLOPES = {"relu": 0, "identity": 1}
 _SAFE = (
@@ -23,10 +24,15 @@ _SAFE = (
 
 
 def read_estimator(estimator: Any, place: str) -> Chain:
-    """The layers of a fitted estimator, from its attributes: nothing is imported. Raises InputError."""
+    """The layers of a fitted estimator, from its attributes: nothing is imported. Raises InputError.
+
+    Of a pipeline, a search or a regressor of transformed targets those of the network inside, with its scalers.
+    """
+    around = unwrapped(estimator, place)
+    estimator = around.estimator
     kinds = {kind.__name__ for kind in type(estimator).__mro__}
     if kinds.isdisjoint({"MLPClassifier", "MLPRegressor"}):
-        raise _other(kinds, place)
+        raise InputError(f"{place} is no network: of scikit-learn only MLPClassifier and MLPRegressor are read")
     if getattr(estimator, "coefs_", None) is None:
         raise InputError(f"{place} is not fitted: call fit first")
     if estimator.activation not in _SLOPES:
@@ -47,7 +53,10 @@ def read_estimator(estimator: Any, place: str) -> Chain:
         ),
         slopes=(_SLOPES[estimator.activation],) * (len(estimator.coefs_) - 1),
         remedy="scikit-learn always trains one, so ",
-        notes=notes,
+        notes=(*around.notes, *notes),
+        inputs=around.inputs,
+        outputs=around.outputs,
+        scalers=around.scalers,
     )
 
 
@@ -70,7 +79,7 @@ def load_skops(content: bytes, place: str) -> object:
         ) from error
     raise InputError(
         f"{place} holds objects that are not known to be harmless ({', '.join(sorted(unknown))[:200]}): store the "
-        "MLPClassifier or MLPRegressor alone, or load the file yourself and read the estimator in memory"
+        "MLPClassifier, MLPRegressor or pipeline alone, or load the file yourself and read the estimator in memory"
     )
 
 
@@ -102,22 +111,6 @@ def _checked_target(estimator: Any, place: str) -> tuple[str, ...]:
             "output of a network must be linear: fit it with the squared error"
         )
     return ()
-
-
-def _other(kinds: set[str], place: str) -> InputError:
-    if "Pipeline" in kinds:
-        return InputError(
-            f"{place} changes its inputs before the network sees them: read its last step, pipeline[-1], with the data "
-            "pipeline[:-1].transform(X)"
-        )
-    if "BaseSearchCV" in kinds:
-        return InputError(f"{place} is a search: read its best_estimator_")
-    if "TransformedTargetRegressor" in kinds:
-        return InputError(
-            f"{place} changes its targets before the network sees them: read its regressor_, with the data "
-            "(X, transformer_.transform(y))"
-        )
-    return InputError(f"{place} is no network: of scikit-learn only MLPClassifier and MLPRegressor are read")
 
 
 def _listed(classes: Sequence[object]) -> str:

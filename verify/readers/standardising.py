@@ -1,0 +1,120 @@
+"""`standardise`: the data in the coordinates that the network saw, (x - mean) / scale, computed in rationals.
+
+The norm that training weighs is that of the network in those coordinates, so the data are moved and not the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import sqrt
+from os import PathLike
+from pathlib import Path
+from typing import cast
+
+from verify.errors import InputError
+from verify.input_files import read_bytes
+from verify.problem import Dataset
+from verify.readers.reading import DataReading
+from verify.readers.scalings import Scaling, scaled_inputs
+from verify.readers.shorthand import Number
+
+__all__ = ["standardised"]
+
+_REMEDY = (
+    "give a fitted scaler of scikit-learn, the arrays mean and scale, the path of a .npz, .json or .skops file, or "
+    '"data" for the mean and the standard deviation of the data'
+)
+_NAMES = ("mean", "scale")
+
+
+def standardised(points: DataReading, given: object, *, trust_pickle: bool = False) -> DataReading:
+    """The data with every point scaled, exactly, and a note that says by what.
+
+    given: a fitted scaler of scikit-learn or a pipeline of scalers; a mapping of the arrays mean and scale, or the pair
+    of them; the path of a .npz, .json, .skops or (with trust_pickle) .pkl file of one of these; "data" for the data's
+    own mean and standard deviation, rounded to doubles. InputError says what is wrong with it.
+    """
+    if isinstance(given, str) and given == "data":
+        scaling, what = _own(points.data), "their own means and standard deviations, rounded to doubles"
+    elif isinstance(given, str | PathLike):
+        path = Path(cast("str | PathLike[str]", given))
+        scaling, what = _in_file(path, trust_pickle=trust_pickle), f"{path}"
+    else:
+        scaling, what = _in_memory(given, "standardise"), f"the {type(given).__name__} given"
+    note = (
+        f"the points are standardised by {what}, exactly: the question is about the network and the data in these "
+        "coordinates"
+    )
+    return DataReading(scaled_inputs(points.data, scaling, f"standardise ({what})"), (*points.notes, note))
+
+
+def _own(data: Dataset) -> Scaling:
+    """Mean and population standard deviation of each column; 1 for that of a column that is constant."""
+    columns = list(zip(*data.inputs, strict=True))
+    means = [sum(column, Fraction(0)) / len(column) for column in columns]
+    squares = [
+        sum(((x - mean) ** 2 for x in column), Fraction(0)) / len(column)
+        for column, mean in zip(columns, means, strict=True)
+    ]
+    try:
+        scales = [sqrt(square) or 1.0 for square in squares]
+        return Scaling.standardising([float(mean) for mean in means], scales, "standardise")
+    except OverflowError:
+        raise InputError('standardise="data": the data are beyond the range of floats: scale them first') from None
+
+
+def _in_file(path: Path, *, trust_pickle: bool) -> Scaling:
+    place = str(path)
+    match path.suffix.lower():
+        case ".npz":
+            from verify.readers import npz
+
+            return _of_arrays(npz.arrays_in(read_bytes(path), place), place)
+        case ".json":
+            from verify.readers import json_files
+
+            value = json_files.parse(read_bytes(path), place)
+            _check_names(value, place)
+            mean, scale = (json_files.vector(value[name], f"{place}: {name}") for name in _NAMES)
+            return Scaling.standardising(mean, scale, place)
+        case ".skops":
+            from verify.readers import sklearn_estimators
+
+            return _in_memory(sklearn_estimators.load_skops(read_bytes(path), place), place)
+        case ".pkl" | ".pickle" | ".joblib":
+            from verify.readers import pickles
+
+            return _in_memory(pickles.load(read_bytes(path), place, trust_pickle=trust_pickle)[0], place)
+        case _:
+            raise InputError(f"standardise is {place!r:.60}: {_REMEDY}")
+
+
+def _in_memory(given: object, place: str) -> Scaling:
+    from verify.readers import sklearn_pipelines
+
+    if isinstance(given, Mapping):
+        named = cast("Mapping[object, object]", given)
+        return _of_arrays(dict(zip(map(str, named), named.values(), strict=True)), place)
+    if isinstance(given, tuple) and len(pair := cast("tuple[object, ...]", given)) == 2:
+        return _of_arrays(dict(zip(_NAMES, pair, strict=True)), place)
+    if not sklearn_pipelines.is_scaler(given):
+        raise InputError(f"{place} is of type {type(given).__name__}: {_REMEDY}")
+    scaling = sklearn_pipelines.scaling_of(given, place)
+    return Scaling.of(place=place) if scaling is None else scaling
+
+
+def _of_arrays(arrays: Mapping[str, object], place: str) -> Scaling:
+    from verify.readers import npz
+
+    _check_names(arrays, place)
+    mean, scale = (
+        cast("list[Number]", npz.array_of(arrays[name], f"{place}: {name}").reshape(-1).tolist()) for name in _NAMES
+    )
+    return Scaling.standardising(mean, scale, place)
+
+
+def _check_names(found: Mapping[str, object], place: str) -> None:
+    if set(found) != set(_NAMES):
+        held = ", ".join(f"{name:.40}" for name in list(found)[:6]) or "nothing"
+        raise InputError(f"{place} must hold mean and scale, one number a column of each, and it holds {held}")
