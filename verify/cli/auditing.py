@@ -66,7 +66,7 @@ Examples:
     "--standardise",
     metavar="FILE",
     help="Put the data into the coordinates that the network saw, (x - mean) / scale, exactly: a fitted scaler "
-    '(.skops, .pkl), the arrays mean and scale (.npz or .json), or "data": the mean and standard deviation of the data.',
+    '(.skops, .pkl), the arrays mean and scale (.npz or .json), or "data": their own mean and standard deviation.',
 )
 @click.option(
     "--tol", type=Number(), default="1e-6", show_default=True, help="Relative gap that a global optimum may have."

@@ -119,8 +119,8 @@ SOURCES: tuple[Source, ...] = (
         module="sklearn_estimators",
         title="scikit-learn, `.skops`",
         reads="`MLPClassifier` of two classes, `MLPRegressor` of one target; ReLU or identity. They always have an "
-        "output bias. Pipelines of scalers, searches and `TransformedTargetRegressor` too: `audit` scales the data as they "
-        "do, `--fold` puts the scalers into the weights",
+        "output bias. Pipelines of scalers, searches and `TransformedTargetRegressor` too: `audit` scales the data as "
+        "they do, `--fold` puts the scalers into the weights",
         extra="sklearn",
         suffixes=(".skops",),
         load="load_skops",

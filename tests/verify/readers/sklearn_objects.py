@@ -75,11 +75,11 @@ KINDS = (
     kind("MLPClassifier of two classes", classifier, CARRIED),
     kind("MLPRegressor", regressor, CARRIED),
     kind("MLPRegressor, identity", lambda sk: regressor(sk, activation="identity"), CARRIED),
-    kind("two hidden layers", lambda sk: regressor(sk, hidden_layer_sizes=(4, 3)), "one more neuron in each hidden layer"),
+    kind("two hidden layers", lambda sk: regressor(sk, hidden_layer_sizes=(4, 3)), "one more neuron in each"),
     kind("pipeline with StandardScaler", lambda sk: scaled(sk, classifier(sk)), NORM, fold=True),
     kind("pipeline with MinMaxScaler", lambda sk: scaled(sk, regressor(sk), "MinMaxScaler"), NORM, fold=True),
     kind("GridSearchCV of a pipeline", lambda sk: sk.model_selection.GridSearchCV(
-        scaled(sk, classifier(sk)), {"mlpclassifier__alpha": [1.0, 3.0]}, cv=2), "its best_estimator_ is read", fold=True),
+        scaled(sk, classifier(sk)), {"mlpclassifier__alpha": [1.0, 3.0]}, cv=2), "is a search", fold=True),
     kind("TransformedTargetRegressor", lambda sk: sk.compose.TransformedTargetRegressor(
         scaled(sk, regressor(sk)), transformer=sk.preprocessing.StandardScaler()), NORM, fold=True),
     kind("pipeline with PCA", lambda sk: sk.pipeline.make_pipeline(sk.decomposition.PCA(), regressor(sk)),
