@@ -66,7 +66,7 @@ def is_scaler(source: object) -> bool:
 def scaling_of(scaler: Any, place: str) -> Scaling | None:
     """What a fitted scaler does to each column; None for nothing. Raises InputError."""
     kinds = _kinds(scaler)
-    if scaler is None or (isinstance(scaler, str) and scaler == "passthrough"):
+    if scaler in (None, "passthrough"):
         return None
     if "Pipeline" in kinds:
         return _composed([step for _, step in scaler.steps], place)[0]
