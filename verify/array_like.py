@@ -64,7 +64,7 @@ def _converted(value: Any) -> Any:
             value = _dense_tensor(value)
         case "tensorflow" | "keras" if isinstance(numbers := _method(value, "numpy"), Callable):
             value = numbers()
-        case "pandas":
+        case "pandas" if isinstance(_method(value, "to_numpy"), Callable):
             value = value.to_numpy(dtype=object)  # a column of integers stays one beside a column of floats
         case "polars":
             value = value.to_numpy()

@@ -41,7 +41,7 @@ from verify.near_findings import lacks_exact_point, local_without_exact_point, s
 from verify.network import Network
 from verify.output_rounding import OutputRounding, output_rounding
 from verify.phrases import any_width, lower_by
-from verify.posing import exchanged_classes
+from verify.posing import exchanged_classes, transposed_weights
 from verify.problem import Bias, Goal, Problem, Trained, objective, outputs
 from verify.proposal import FLOAT_FAILURES, Proposal
 from verify.readers.given import given
@@ -168,8 +168,8 @@ def audit(
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
     if earlier is not None and earlier.note:
         said.append(earlier.note)
-    if subject is None and (note := exchanged_classes(problem, network)) is not None:
-        said.append(note)
+    if subject is None:
+        said += filter(None, (exchanged_classes(problem, network), transposed_weights(problem, network)))
     mine = objective(problem, subject) if subject is not None else None
     limits = problem.architecture.limits()
     if problem.trained is Trained.HIDDEN and limits is None:

@@ -9,15 +9,19 @@ from typing import TypeVar, cast
 
 from verify.arguments import instance_of, wrong
 from verify.counts import count
+from verify.decimals import about
 from verify.errors import InputError
 from verify.network import Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, outputs
 from verify.values import rational
 
-__all__ = ["exchanged_classes", "pose"]
+__all__ = ["exchanged_classes", "pose", "transposed_weights"]
 
 MOST_CLASSES = 10
 """Targets of at most so many integers, each met twice on average, may be labels of classes."""
+
+CLEARLY = 100
+"""By how much smaller residuals must be for W to have been transposed."""
 
 MOSTLY = Fraction(9, 10)
 """The share of points on the wrong side from which the classes may have been exchanged."""
@@ -127,6 +131,32 @@ def exchanged_classes(problem: Problem, network: Network) -> str | None:
     return (
         f"{found} on the wrong side of the network, so {what}: give --classes with the two labels in the other order "
         "(for -1 and 1: --classes 1,-1; in Python read_data(..., classes=(1, -1)))"
+    )
+
+
+def transposed_weights(problem: Problem, network: Network) -> str | None:
+    """A note when a square W does not fit the data and its transpose does, or nearly does."""
+    shape = network.architecture
+    if not shape.is_two_layer or shape.inputs != shape.width or any(layer.entries for layer in shape.layers):
+        return None
+    rows = [row[: shape.inputs] for row in network.hidden_weights]
+    b = [row[-1] for row in network.hidden_weights] if shape.bias else None
+    turned = Network.two_layer(list(zip(*rows, strict=True)), network.output_weights, b=b, slope=shape.slope)
+    own, other = outputs(problem, network), outputs(problem, turned)
+    if problem.goal is Goal.MAX_MARGIN:
+        is_mended = min(map(mul, problem.data.targets, other)) > 0 >= min(map(mul, problem.data.targets, own))
+        what = "every point is on its side"
+    else:
+        missed, left = (
+            max(abs(f - y) for f, y in zip(found, problem.data.targets, strict=True)) for found in (own, other)
+        )
+        is_mended = missed > problem.fit_tolerance and left * CLEARLY <= missed
+        what = f"the largest residual is {about(left, 3)} rather than {about(missed, 3)}"
+    if not is_mended:
+        return None
+    return (
+        f"W is square, and with its transpose {what}: if it was stored as (inputs, neurons), as Keras, Flax and "
+        "scikit-learn do, give W.T"
     )
 
 

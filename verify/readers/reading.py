@@ -83,10 +83,15 @@ class MissingOptionsError(InputError):
         self.reason, self.needed = reason, dict(needed)
         found = given.given() | self.needed
         every = {name: found[name] for name in _NAMES if name in found}
-        written = in_python(every)
+        self.source = word or repr(place)
+        self.written = written = in_python(every)
         call = f"read({', '.join((word, *written))})"
         command = shlex.join(("isoptimal", "audit", place, "DATA", *on_command_line(every)))
         super().__init__(f"{reason}: {call}" if word else f"{reason}: {command} (in Python {', '.join(written)})")
+
+    def with_audit(self, *data: str) -> InputError:
+        """The same error, ending in the call of `audit` with these names of the data."""
+        return InputError(f"{self.reason}: audit({', '.join((self.source, *data, *self.written))})")
 
     def with_command(self, words: Sequence[str]) -> InputError:
         """The same error, ending in the command of these words and the options that it lacks."""
