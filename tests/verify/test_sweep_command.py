@@ -77,8 +77,7 @@ def test_a_network_without_an_audit_is_status_1(files, tmp_path, capsys):
     assert status(tmp_path / "missing.npz", networks[0], data, "--out", out, "--jobs", 1) == 1
     said = capsys.readouterr().out
     assert "2 networks on 1 data set: 1 audited, 1 failed" in said
-    assert "failed (1):" in said
-    assert "does not exist" in said
+    assert "failed: NETWORK does not exist: check the path" in said
 
 
 def test_options_of_audit_reach_every_audit(files, capsys):
@@ -98,6 +97,8 @@ def test_options_of_audit_reach_every_audit(files, capsys):
         (["net-0.npz", "nothing.npz", "--out", "out"], "nothing.npz does not exist"),
         (["--out", "out"], "out does not exist"),
         (["--out", "net-0.npz"], "holds no sweep"),
+        (["--out", "out", "--retry-failed"], "--retry-failed is given without networks"),
+        (["--out", "out", "--tol", "1e-3"], "--tol is given without networks"),
         (["net-0.npz", "data.npz"], "Missing option '--out'"),
         (["net-0.npz", "data.npz", "--out", "net-1.npz"], "net-1.npz cannot be written"),
         (["net-0.npz", "data.npz", "--out", "out", "--export", "table.txt"], "end its name in .csv or .parquet"),

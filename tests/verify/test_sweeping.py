@@ -491,8 +491,20 @@ def test_exact_optima_and_several_data_sets_are_drawn(tmp_path):
 
 
 def test_a_sweep_of_nothing_but_failures_is_drawn_and_printed(tmp_path):
-    result = sweep([("a.npz", "b.npz")], executor=AtOnce())
-    assert "a.npz does not exist" in str(result)
+    result = sweep([(f"{name}.npz", "data.npz") for name in "abc"], executor=AtOnce())
+    assert "failed: NETWORK does not exist: check the path (3 networks, the first is a.npz)" in str(result)
+    assert "the first is a.npz" in result._repr_html_()
     assert "without one" in result.plot().axes[0].get_title(loc="left")
     with pytest.raises(InputError, match="png"):
         result.plot(tmp_path / "picture.bmp")
+
+
+def test_options_that_a_network_lacks_are_named_and_reach_the_reader(tmp_path):
+    logits = tmp_path / "logits.npz"
+    np.savez(logits, W=[[1.0, 1.0]], v=[1.0], b2=0.5)
+    (row,) = sweep([(logits, (X, Y))], executor=AtOnce())
+    assert "--output-bias neuron" in row.failure
+    (row,) = sweep([(logits, (X, Y))], executor=AtOnce(), output_bias="neuron")
+    assert (row.outcome, row.neurons) == ("audited", 2)
+    (row,) = sweep([(dict(np.load(logits)), X, Y)], executor=AtOnce(), output_bias="neuron")
+    assert row.outcome == "audited"

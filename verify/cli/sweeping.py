@@ -88,6 +88,7 @@ def sweep_command(
     from verify.sweeping import Sweep, sweep
 
     if not sources and listing is None:
+        _check_alone()
         swept = Sweep.of(folder)
     else:
         pairs = _pairs(sources, listing, options)
@@ -120,6 +121,15 @@ def _check_places(
     if plot is not None:
         check_file(plot, inputs, folder)
         check_picture(plot)
+
+
+def _check_alone() -> None:
+    """Refuse options that nothing would come of, where no networks are given."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        is_given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+        if is_given and option.name not in ("folder", "export", "plot"):
+            raise InputError(f"{option.opts[-1]} is given without networks: give NETWORKS and DATA, or --pairs FILE")
 
 
 def _check_pyarrow(export: str) -> None:

@@ -34,6 +34,9 @@ __all__ = ["as_html", "as_text", "headline", "render", "write_csv", "write_parqu
 SHOWN = 40
 """The most rows that are printed; files have all."""
 
+REASONS = 5
+"""The most reasons of failures that are printed."""
+
 _VERDICTS = ("proved", "refuted", "undecided")
 _STYLES = {"proved": "green", "refuted": "red", "undecided": "yellow"}
 _HEADS = ("network", "neurons", *("fits", "stationary", "local", "global", "any width"), "excess", "time")
@@ -61,11 +64,29 @@ def render(sweep: Sweep, *, ascii_only: bool = False) -> RenderableType:
         parts += [_rows(sweep, "..." if ascii_only else "…")]
     if len(sweep) > SHOWN:
         parts += [Text(f"{len(sweep) - SHOWN} more; --export FILE.csv writes all (in Python: .to_csv)", "dim")]
-    groups = Counter(printable(row.failure or "") for row in sweep.failed)
-    parts += [Text(f"failed ({number}): {sentence}") for sentence, number in groups.most_common(5)]
-    if len(groups) > 5:
-        parts += [Text(f"and {count(len(groups) - 5, 'other reason')}", "dim")]
-    return Group(*parts)
+    return Group(*parts, *map(Text, failure_lines(sweep)))
+
+
+def failure_lines(sweep: Sweep) -> Iterator[str]:
+    """Why networks failed, the most frequent reasons first."""
+    groups: dict[str, list[Row]] = {}
+    for row in sweep.failed:
+        groups.setdefault(_without_names(row), []).append(row)
+    often = sorted(groups.items(), key=lambda group: -len(group[1]))
+    for sentence, rows in often[:REASONS]:
+        first = printable(rows[0].network)
+        named = f"{len(rows)} networks, the first is {first}" if len(rows) > 1 else first
+        yield f"failed: {sentence} ({named})"
+    if len(often) > REASONS:
+        yield f"and {count(len(often) - REASONS, 'other reason')}: the column failure of --export has them all"
+
+
+def _without_names(row: Row) -> str:
+    """Why it failed, in words that are the same for all networks that failed so."""
+    said = printable(row.failure or "")
+    for name, what in ((row.network, "NETWORK"), (row.data, "DATA")):
+        said = said.replace(printable(name), what)
+    return said.removeprefix("NETWORK: ").removeprefix("DATA: ")
 
 
 def excess_lines(sweep: Sweep) -> Iterator[str]:
@@ -170,7 +191,7 @@ def as_html(sweep: Sweep) -> str:
     ]
     rows = [line([row.network, row.data, *(text.plain for text in _cells(row, "…"))]) for row in sweep.rows[:SHOWN]]
     more = f"<p>{len(sweep) - SHOWN} more: .to_dataframe() has all</p>" if len(sweep) > SHOWN else ""
-    said = "<br>".join(map(html.escape, (headline(sweep), *sweep.notes, *excess_lines(sweep))))
+    said = "<br>".join(map(html.escape, (headline(sweep), *sweep.notes, *excess_lines(sweep), *failure_lines(sweep))))
     return (
         f"<div><p>{said}</p><table>{line(['question', *_VERDICTS], 'th')}{''.join(counts)}</table>"
         f"<table>{line(['network', 'data', *_HEADS[1:]], 'th')}{''.join(rows)}</table>{more}</div>"

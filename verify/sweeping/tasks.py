@@ -15,6 +15,7 @@ import verify
 from verify.errors import InputError
 from verify.network import Network
 from verify.problem import Dataset
+from verify.readers.reading import MissingOptionsError, in_python, on_command_line
 from verify.sweeping.options import Questions
 from verify.version import __version__
 
@@ -69,6 +70,9 @@ def carry_out(task: Task) -> Outcome:
 
 def failure_of(error: BaseException) -> str:
     """Why there is no audit, as one sentence."""
+    if isinstance(error, MissingOptionsError):
+        options = error.needed
+        return f"{error.reason}: give {' '.join(on_command_line(options))} (in Python {', '.join(in_python(options))})"
     if isinstance(error, InputError):
         return " ".join(str(error).split())
     if isinstance(error, MemoryError):
