@@ -32,7 +32,7 @@ def hidden_by(name: str) -> str | None:
         return f"the package {name} is not beside the package isoptimal in {ROOT}: install isoptimal again"
     if place == ours:
         return None
-    return f"{place} hides the package {name} of isoptimal: rename it, or run from another folder"
+    return f"{place} hides the package {name} of isoptimal: rename it, or keep it off the import path"
 
 
 def _place(name: str) -> Path | None:

@@ -3,7 +3,9 @@
 Names are imported when they are first used, so that the checker runs where only the standard library is installed.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,12 +66,25 @@ def __getattr__(name: str) -> object:
     if name == "__version__":
         return import_module(f"{__name__}.version").__version__
     if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
+        return _imported(name)
     for module, names in _HOMES.items():
         if name in names:
-            value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+            value = globals()[name] = getattr(_imported(module), name)
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _imported(module: str) -> ModuleType:
+    try:
+        return import_module(f"{__name__}.{module}")
+    except ModuleNotFoundError as error:
+        hidden = sys.modules.get("solvers") if (error.name or "").startswith("solvers.") else None
+        if hidden is None:
+            raise
+        place = hidden.__file__ or f"the folder {next(iter(hidden.__path__), 'solvers')}"
+        raise ImportError(
+            f"{place} hides the package solvers of isoptimal: rename it, or keep it off the import path"
+        ) from error
 
 
 def __dir__() -> list[str]:

@@ -7,6 +7,7 @@ import click
 from verify.cli.auditing import audit_command
 from verify.cli.checking import check_command
 from verify.cli.claiming import claims_command
+from verify.cli.completion import SHELLS, complete_places
 from verify.cli.failures import Program
 from verify.cli.generating import data_command
 from verify.cli.regressing import regress_command
@@ -35,7 +36,9 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 Example:
   isoptimal audit net.npz data.npz --certificates proofs
   isoptimal check proofs
-""",
+
+"""
+    + SHELLS,
 )
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 @click.pass_context
@@ -61,8 +64,10 @@ program.add_command(train_command)
 program.add_command(reproduce_command)
 program.add_command(claims_command)
 program.add_command(search_command)
+for command in program.commands.values():
+    complete_places(command)
 
 
 def main() -> None:
-    """The entry point of `isoptimal` and of `python -m verify`."""
+    """The entry point of `isoptimal`, `python -m isoptimal` and `python -m verify`."""
     program.main(prog_name="isoptimal")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, final, get_args, get_orig
 
 import click
 
+from verify.cli.completion import complete_places
 from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.places import check_file
 from verify.counts import count
@@ -97,6 +98,7 @@ def _command(generator: Generator) -> click.Command:
     callback: Callable[..., Any] = debug_option(run)
     made = click.Command(generator.name, callback=callback, params=options, help=_help(generator))
     made.params += getattr(callback, "__click_params__", [])
+    complete_places(made)
     return made
 
 
