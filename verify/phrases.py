@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from verify.decimals import at_least
+from verify.exact import dot
+from verify.network import Network
 from verify.problem import Problem
 
 PER_CENT = "\u00a0%"
 SMALL = Fraction(1, 10**4)
-"""Relative amounts below this are written as they are, larger ones in per cent."""
+"""Relative amounts below this are known and told to two digits only."""
 
 
 def points(indices: Sequence[int]) -> str:
@@ -28,8 +30,8 @@ def named(indices: Sequence[int], name: str) -> str:
 
 
 def amount(relative: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
-    """A relative amount, rounded by `at_least` or `at_most`."""
-    return rounded(relative, 2) if relative < SMALL else f"{rounded(100 * relative, 3)}{PER_CENT}"
+    """A relative amount in per cent, rounded by `at_least` or `at_most`; small ones to two digits."""
+    return f"{rounded(100 * relative, 2 if relative < SMALL else 3)}{PER_CENT}"
 
 
 def lower_by(found: Fraction, own: Fraction) -> str:
@@ -40,6 +42,15 @@ def lower_by(found: Fraction, own: Fraction) -> str:
 def any_width(problem: Problem) -> str:
     """Over which networks a bound holds: of any width, whose neurons have the masks of the problem."""
     return f"any width{with_masks(problem)}"
+
+
+def no_neuron(problem: Problem, network: Network, unseen: Iterable[int]) -> str:
+    """What is not active at points where every neuron with an output weight is 0: those with v = 0 may be active."""
+    rows = [problem.rows[i] for i in unseen]
+    idle = (w for w, v in zip(network.hidden_weights, network.output_weights, strict=True) if not v)
+    values = (dot(w, row) for w in idle for row in rows)
+    is_active = any(z > 0 or (z and problem.architecture.slope) for z in values)
+    return "no neuron with an output weight" if is_active else "no neuron"
 
 
 def with_masks(problem: Problem) -> str:

@@ -40,8 +40,8 @@ FACING = [[1, 1], [1, 2], [2, 1]]
 def test_neurons_that_are_off_everywhere_are_dead():
     network = Network.two_layer([[1, 1], [-1, 0], [0, 3], [0, 0]], [1, 2, 0, 0])
     found = diagnosed(network, FACING, [1, 1, 1]).neurons
-    assert (found.dead, found.zero, found.count) == ((1, 2), (3,), 4)
-    assert found.dead_share == F(1 + 4 + 9, 2 + 1 + 1 + 4 + 9)
+    assert (found.dead, found.idle, found.zero, found.count) == ((1,), (2,), (3,), 4)
+    assert (found.dead_share, found.idle_share) == (F(1 + 4, 2 + 1 + 1 + 4 + 9), F(9, 2 + 1 + 1 + 4 + 9))
 
 
 def test_a_leaky_neuron_that_is_off_is_not_dead():
@@ -437,10 +437,10 @@ def test_the_sentences_of_a_report():
     assert said(result) == [
         "2 of 3 neurons are dead and waste 72.1 % of the squared norm: neurons 1 and 2",
         "neuron 0 is unbalanced by more than 1 %: |v| = 0.5, |w| = 2",
-        "the excess comes from dead neurons (83 %) and imbalance (17 %)",
+        "at the multipliers of the lower bound the excess comes from dead neurons (83 %) and imbalance (17 %)",
         (
             "removing the dead neurons would bring the network from 662 % above the best possible to 112 %; "
-            "then balancing to 0"
+            "then balancing to 0 %"
         ),
     ]
     text = str(result)
@@ -472,7 +472,7 @@ def test_the_sentence_about_slack_points():
 def test_a_wide_bracket_tells_nothing_of_where_the_excess_comes_from():
     network = Network.two_layer([[2, 0], [0, 2], [-1, 1]], [F(1, 2), 2, 1])
     result = audit(network, Dataset([[1, 0]], [1]))
-    assert any(text.startswith("the excess comes from") for text in said(result))
+    assert any(text.startswith("at the multipliers of the lower bound the excess comes from") for text in said(result))
     wide = replace(result, excess=(result.excess[0] / 2, result.excess[1]))
     assert not any("excess" in text for text in said(wide))
 

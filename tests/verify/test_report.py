@@ -68,7 +68,7 @@ def test_the_tie_case(tie):
     said = numbers(tie)
     assert said["this network"] == "2 = ½‖θ‖² at margin 1"
     assert said["excess"].startswith("about 17.2 % above the best possible (between 17.157")
-    assert said["excess"].endswith("%), not within 1e-6")
+    assert said["excess"].endswith("%), not within 1e-6 (relative)")
     low, high = said["best possible"].removesuffix(", over networks of any width").split(" … ")
     assert Fraction(low) <= tie.bracket[0] < tie.bracket[1] <= Fraction(high)
     assert Fraction(17071066, 10**7) < Fraction(low)  # 1 + 1/sqrt 2 = 1.70710678..., within the tolerance
@@ -293,22 +293,37 @@ def test_an_optimum_within_a_large_tolerance(tie):
 @pytest.mark.parametrize(
     ("low", "high", "text"),
     [
-        ("0.12795", "0.1281", "about 12.8 % above the best possible (between 12.79 % and 12.81 %), not within 1e-6"),
+        (
+            "0.12795",
+            "0.1281",
+            "about 12.8 % above the best possible (between 12.79 % and 12.81 %), not within 1e-6 (relative)",
+        ),
         (
             "0.128001",
             "0.128004",
-            "about 12.8 % above the best possible (between 12.8001 % and 12.8004 %), not within 1e-6",
+            "about 12.8 % above the best possible (between 12.8001 % and 12.8004 %), not within 1e-6 (relative)",
         ),
         ("0", "0", "none: this network is the best possible"),
-        ("0", "0.00000029", "at most 2.9e-7 above the best possible, within 1e-6"),
-        ("0.0000001", "0.00000091", "at most 9.1e-7 above the best possible, within 1e-6"),
-        ("0", "0.4", "at most 40 % above the best possible, whether within 1e-6 is open"),
-        ("0.0000005", "0.000002", "between 5e-7 and 2e-6 above the best possible, whether within 1e-6 is open"),
-        ("0.00001", "0.00002", "between 1e-5 and 2e-5 above the best possible, not within 1e-6"),
-        ("0.1", "0.5", "between 10 % and 50 % above the best possible, not within 1e-6"),
-        ("51", "51.0001", "about 52 times the best possible (between 52.0000 and 52.0001), not within 1e-6"),
-        ("0", "99", "at most 100 times the best possible, whether within 1e-6 is open"),
-        ("0.5", "0.5", "50 % above the best possible, not within 1e-6"),
+        ("0", "0.00000029", "at most 2.9e-5 % above the best possible, within 1e-6 (relative)"),
+        ("0.0000001", "0.00000091", "at most 9.1e-5 % above the best possible, within 1e-6 (relative)"),
+        ("0", "0.4", "at most 40 % above the best possible, whether within 1e-6 (relative) is open"),
+        (
+            "0.0000005",
+            "0.000002",
+            ("between 5e-5 % and 0.0002 % above the best possible, whether within 1e-6 (relative) is open"),
+        ),
+        ("0.00001", "0.00002", "between 0.001 % and 0.002 % above the best possible, not within 1e-6 (relative)"),
+        ("0.1", "0.5", "between 10 % and 50 % above the best possible, not within 1e-6 (relative)"),
+        (
+            "51",
+            "51.0001",
+            (
+                "this network is about 52 times the best possible (between 52.0000 and 52.0001), "
+                "not within 1e-6 (relative)"
+            ),
+        ),
+        ("0", "99", "this network is at most 100 times the best possible, whether within 1e-6 (relative) is open"),
+        ("0.5", "0.5", "50 % above the best possible, not within 1e-6 (relative)"),
     ],
 )
 def test_excess(low, high, text):
@@ -322,7 +337,7 @@ def test_wide_and_one_sided_brackets(tie):
     assert numbers(exact)["best possible"] == "32/17 (about 1.882353), over networks of any width"
     zero = replace(tie, bracket=(Fraction(0), Fraction(8, 5)), excess=None)
     assert numbers(zero)["best possible"] == "at most 1.6; no lower bound above 0 is proved"
-    assert numbers(zero)["excess"] == "at least 25 % above the best possible, not within 1e-6"
+    assert numbers(zero)["excess"] == "at least 25 % above the best possible, not within 1e-6 (relative)"
     one_sided = replace(tie, bracket=None, excess=None)
     upper = [bound for bound in tie.bounds if not hasattr(bound, "trees")]
     assert numbers(replace(one_sided, bounds=tuple(upper)))["best possible"].startswith("at most 1.70710")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from tests.words.numbers import NUMBERS, OTHERS
+from tests.words.faults import OTHERS
+from tests.words.numbers import NUMBERS
 from tests.words.proofs import ROWS
 from tests.words.steps import STEPS
 from verify.audits import Audit

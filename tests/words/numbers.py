@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from itertools import pairwise
 
 from tests.words.reading import (
-    AMOUNT,
     SLACK,
     N,
     amount,
     has_masks,
-    is_up,
     is_value,
     subject_of,
 )
 from verify.network import Network
+from verify.phrases import SMALL
 from verify.problem import Goal, objective, outputs
 
 
@@ -65,8 +63,12 @@ def _excess(audit, _, found):
     else:
         assert low <= audit.tolerance
     times = "times" in said
+    assert times == said.startswith("this network is ") == ((high or low) >= 10)
+    said = said.removeprefix("this network is ")
+    assert "at most" not in said or low <= 0 or high < SMALL  # a lower end that is known is told
 
     def part(text: str) -> Fraction:
+        assert times or text.endswith("%")
         return Fraction(text) - 1 if times else amount(text)
 
     told = [part(text) for text in re.findall(rf"{N}(?: %)?", said) and re.findall(r"-?\d[\d.e-]*(?: %)?", said)]
@@ -140,7 +142,7 @@ NUMBERS = [
     (r"best possible: (.*), over networks of any width(?: with these masks)?", _one_value),
     (rf"best possible: (at most|at least) {N}; no .*", _one_end),
     (r"best possible: none: no network of any width(?: with these masks)? fits the data: .*", _conflict),
-    (r"excess: (.*), (within|not within|whether within) (\S+|about \S+)(?: is open)?", _excess),
+    (r"excess: (.*), (within|not within|whether within) (\S+|about \S+) \(relative\)(?: is open)?", _excess),
     (r"better network(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (r"best network found(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (rf"descent path: .*; the objective falls from (.*) to at most {N} at ε = 1(?:; where .*)?", _falls),
@@ -150,213 +152,3 @@ NUMBERS = [
     (r"· verdicts: .*", lambda *_: None),
     (r"time: \S+ s(?:; .*)?", lambda *_: None),
 ]
-
-
-# -- legend, what is wrong, status
-
-
-def _legend(audit, _, found):
-    near = [finding.moved for finding in audit.findings.values() if finding.level == "near" and finding.moved]
-    return is_up(found[1], max(near))
-
-
-def _furthest(audit, _, found):
-    values = outputs(audit.problem, audit.network)
-    margins = [y * f for y, f in zip(audit.problem.targets, values, strict=True)]
-    return margins[int(found[1])] == min(margins) and is_value(found[2], min(margins))
-
-
-def _zero_there(audit, _, found):
-    assert outputs(audit.problem, audit.network)[int(found[2])] == 0
-    row = audit.problem.rows[int(found[2])]
-    network, slope = audit.network, audit.problem.architecture.slope
-    z = [
-        sum((a * b for a, b in zip(w, row, strict=True)), Fraction(0))
-        for w, v in zip(network.hidden_weights, network.output_weights, strict=True)
-        if v
-    ]
-    unseen = all(value == 0 or (value < 0 and not slope) for value in z)
-    return unseen == found[1].startswith("no neuron")
-
-
-def _dead(audit, _, found):
-    dead = audit.diagnosis.neurons.dead
-    assert (int(found[1]), int(found[2])) == (len(dead), len(audit.network.output_weights))
-    network = audit.fits.subject or audit.network
-    for j in dead:
-        kept = [Fraction(0) if q == j else v for q, v in enumerate(network.output_weights)]
-        without = Network(network.architecture, (network.parameters[0], kept))
-        assert outputs(audit.problem, without) == outputs(audit.problem, network)
-    return found[3] is None or abs(amount(found[3]) - audit.diagnosis.neurons.dead_share) < Fraction(1, 100)
-
-
-def _unbalanced(audit, _, found):
-    network = audit.fits.subject or audit.network
-    counted = audit.problem.norm_columns
-    neurons = zip(network.hidden_weights, network.output_weights, strict=True)
-    pairs = [(sum((w[c] ** 2 for c in counted), Fraction(0)), v * v) for w, v in neurons]
-    silent = {*audit.diagnosis.neurons.dead, *audit.diagnosis.neurons.zero}
-    apart = [j for j, pair in enumerate(pairs) if j not in silent and min(pair) < Fraction(99, 100) ** 2 * max(pair)]
-    several, single, worst, v, w = found.groups()
-    j = int(single or worst)
-    assert j in apart
-    assert len(apart) == (1 if single else int(several))
-    sizes = [(v, pairs[j][1]), (w, pairs[j][0])]
-    return all(abs(float(said) - float(square) ** 0.5) <= 0.006 * float(said) for said, square in sizes)
-
-
-def _no_turn(audit, *_):
-    return audit.stationary.verdict.value != "proved"
-
-
-def _slack(audit, _, found):
-    values = outputs(audit.problem, audit.fits.subject or audit.network)
-    margins = [y * f for y, f in zip(audit.problem.targets, values, strict=True)]
-    least = min(margins)
-    support = [i for bound in audit.bounds for i, m in getattr(bound, "multipliers", ()) if m]
-    beyond = {i: margins[i] / least - 1 for i in support}
-    assert int(found[2]) == len(support)
-    assert int(found[1]) <= sum(value > Fraction(1, 100) for value in beyond.values())
-    worst = beyond[int(found[3])]
-    said = Fraction(found[4]) - 1 if found[5] == " times" else Fraction(found[4]) / 100
-    return abs(said - worst) <= (1 + worst) * Fraction(1, 100)
-
-
-def _ends_of_the_tolerance(audit, _, found):
-    """A multiplier above 0 holds the lower end of what the tolerance leaves, one below 0 the upper end."""
-    tolerance = audit.problem.fit_tolerance
-    values = outputs(audit.problem, audit.fits.subject or audit.network)
-    held = {i: m for bound in audit.bounds for i, m in getattr(bound, "multipliers", ()) if m}
-    away = {i: tolerance + (values[i] - audit.problem.targets[i]) * (1 if m > 0 else -1) for i, m in held.items()}
-    assert int(found[2]) == len(held)
-    assert int(found[1]) <= sum(value > tolerance / 100 for value in away.values())
-    worst = away[int(found[3])] / tolerance
-    assert worst == max(away.values()) / tolerance
-    return abs(Fraction(found[4]) / 100 - worst) <= worst / 100
-
-
-def _ladder(audit, _, found):
-    """The heights fall, and none is above what is proved."""
-    rungs = audit.diagnosis.ladder
-    networks = [rung for rung in rungs if rung.network is not None]
-    assert all(a.objective > b.objective for a, b in pairwise(networks))
-    for rung in rungs:
-        if rung.network is not None:
-            assert objective(audit.problem, rung.network) == rung.objective
-    parts = re.findall(rf"(at most )?{N}( %| times|)", re.sub(r"\(\d+ neurons?\)", "", found[0]))
-    if "objective" in found[0]:
-        return
-    highs = [rung.excess[1] for rung in rungs if rung.excess is not None]
-    for most, number, unit in parts:
-        part = Fraction(number) - 1 if unit == " times" else Fraction(number) / (100 if unit == " %" else 1)
-        if most:
-            assert any(high <= part for high in highs)
-        else:
-            rough = Fraction(1, 100) if unit else Fraction(1, 15)  # three digits, or two
-            shift = 1 if unit == " times" else 0
-            assert any(abs(part - high) <= rough * (part + shift) for high in highs)
-
-
-def _stalled(audit, _, found):
-    lower, upper = audit.bracket
-    assert upper > (1 + audit.tolerance) * lower
-    return not lower or upper / lower - 1 <= Fraction(found[1])
-
-
-UNBALANCED = (
-    rf"(?:(\d+) of \d+ live neurons are|neuron (\d+) is) unbalanced by more than 1 %"
-    rf"(?:, neuron (\d+) at the highest cost)?: \|v\| = {N}, \|w\| = {N}"
-)
-SLACKS = (
-    r"(\d+) of the (\d+) points? that holds? the lower bound ha(?:s|ve) over 1 % more than the least margin, "
-    rf"point (\d+) most: {N}( times|.*)"
-)
-ENDS = (
-    r"(\d+) of the (\d+) points? that holds? the lower bound ha(?:s|ve) an output over 1 % of the tolerance away from "
-    rf"the end that holds it, point (\d+) most: about {N} % of the tolerance"
-)
-
-
-def _margins(audit):
-    values = outputs(audit.problem, audit.network)
-    return [y * f for y, f in zip(audit.problem.targets, values, strict=True)]
-
-
-def _norm(audit):
-    counted = audit.problem.norm_columns
-    hidden = sum(row[c] ** 2 for row in audit.network.hidden_weights for c in counted)
-    return (hidden + sum(v**2 for v in audit.network.output_weights)) / 2
-
-
-def _unseen(audit, _, found):
-    margins = _margins(audit)
-    wrong = [i for i, margin in enumerate(margins) if margin <= 0]
-    assert found[1] is None or int(found[2]) == len(wrong)
-    told = [int(i) for i in re.findall(r"\d+", found[3])]
-    neurons = list(zip(audit.network.hidden_weights, audit.network.output_weights, strict=True))
-    for i in told:
-        row = audit.problem.rows[i]
-        assert margins[i] == 0
-        assert all(sum(a * b for a, b in zip(w, row, strict=True)) <= 0 for w, v in neurons if v)
-    return found[1] is None or len(told) == int(found[1]) or (len(told) < int(found[1]) and "…" in found[0])
-
-
-def _best_margin(audit, _, found):
-    lower, upper = audit.bracket or (None, next(b.bracket[1] for b in audit.bounds if b.bracket[1]))
-    low, high = found[1] or found[3], found[2]
-    assert Fraction(low) <= _norm(audit) / upper
-    assert high is None or Fraction(high) >= _norm(audit) / lower
-    return is_value(found[4], min(_margins(audit)))
-
-
-def _missed_targets(audit, _, found):
-    values, tolerance = outputs(audit.problem, audit.network), audit.problem.fit_tolerance
-    apart = [abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True)]
-    missed = [i for i, miss in enumerate(apart) if miss > tolerance]
-    far = [i for i in missed if apart[i] > max(apart) / 2]
-    assert (int(found[1]), int(found[2]), int(found[4])) == (len(missed), len(apart), len(far))
-    return all(int(i) in far for i in re.findall(r"\d+", found[5]))
-
-
-def _least_norm(audit, _, found):
-    lowers = [b.bracket[0] for b in audit.bounds if getattr(b, "bracket", (None, None))[0] is not None]
-    return is_value(found[1], _norm(audit)) and Fraction(found[2]) <= lowers[0]
-
-
-def _of_the_relaxed(audit, _, found):
-    return _ladder(audit.relaxed, None, found)
-
-
-UNSEEN = r"no neuron is active at (?:it|(\d+) of these (\d+) points?), so that f\(x\) = 0 there: points? (.*)"
-MARGIN = (
-    rf"at the norm of this network the best one has a least margin (?:between {N} and {N}|of at least {N}); "
-    r"the least margin of this one is (.*)"
-)
-MISSED = (
-    r"(\d+) of (\d+) targets? (?:is|are) missed(?: by more than (.*))?, (\d+) of them by more than half of the largest "
-    r"residual: points? (.*)"
-)
-LEAST = rf"its ½‖θ‖² is (.*); a network that meets every target (?:exactly|within .*) has at least {N}"
-OTHERS = [
-    (UNSEEN, _unseen),
-    (MARGIN, _best_margin),
-    (MISSED, _missed_targets),
-    (LEAST, _least_norm),
-    (r"of what it fits: (.*)", _of_the_relaxed),
-    (ENDS, _ends_of_the_tolerance),
-    (rf"near: proved exactly, of .* whose weights differ by at most {N} of their norm", _legend),
-    (r"no point is further on the wrong side than point (\d+), where y·f\(x\) is (.*)", _furthest),
-    (r"(no neuron is active at|what the neurons give at) point (\d+).*", _zero_there),
-    (rf"(\d+) of (\d+) neurons? (?:is|are) dead(?: and wastes? {AMOUNT} of the squared norm)?: neurons? .*", _dead),
-    (UNBALANCED, _unbalanced),
-    (r"neurons .* point the same way to within 1e-3.*", lambda *_: None),
-    (r"at the multipliers that suit the network best .*° from its KKT direction", _no_turn),
-    (r"\d+ preactivations? (?:is|are) at a kink or within 1e-6 of one, relative to .*", lambda *_: None),
-    (SLACKS, _slack),
-    (r"the excess comes from .*", lambda *_: None),
-    (r".* would bring the network from .*", _ladder),
-    (r"(?:another network|a network polished in its own activation patterns) \(\d+ neurons?\) fits, .*", _ladder),
-    (rf"status: stalled \(the bracket is {N} wide \(relative\), and .* was asked\)", _stalled),
-    (r"status: stalled \((?:the lower end of the bracket is 0.*|[^\d]*)\)", lambda *_: None),
-    (r"status: failed .*", lambda *_: None),
-]  # fmt: skip

@@ -95,10 +95,9 @@ def _diagnosed(
     with np.errstate(all="ignore"):
         points = study_points(problem, judged, estimates)
         neurons = study_neurons(problem, judged, estimates, may_turn=subject is not None and not is_stationary)
-        silent = frozenset((*neurons.dead, *neurons.zero))
         excess = None
         if subject is not None and bracket is not None and bracket.lower is not None:
             least = 1.0 if points.least is None else float(points.least)
-            excess = study_excess(problem, estimates, bracket.lower, silent, least)
-        ladder = climb(problem, subject, bracket, silent, estimates)
+            excess = study_excess(problem, estimates, bracket.lower, neurons.silent, least)
+        ladder = climb(problem, subject, bracket, neurons.silent, estimates)
     return Diagnosis(points=points, neurons=neurons, excess=excess, ladder=ladder)

@@ -80,9 +80,10 @@ class Imbalance:
 class Neurons:
     """The neurons by what is wrong with them. Fields named `hint` come from floats; the others are exact.
 
-    dead: they add 0 to the output at every point of the data, but not to the norm.   dead_share: their share of
-    ||theta||^2.   zero: neurons whose weights are all zero (they cost nothing).
-    unbalanced: beyond `UNBALANCED`, the most wasteful first; dead ones are left out.
+    dead: they have an output weight, are 0 at every point of the data, and cost norm.   dead_share: their share of
+    ||theta||^2.   idle, idle_share: the same of those that cost norm and have no output weight, v = 0, active or not.
+    zero: neurons whose weights are all zero (they cost nothing).   Together they are the `silent` ones.
+    unbalanced: beyond `UNBALANCED`, the most wasteful first; silent ones are left out.
     doubled_hints: groups that point the same way (`DOUBLED`), with the same output sign and mask: one would do.
     near_kink_hints: (neuron, point) with a preactivation within `NEAR_KINK` of 0, the exact kinks among them.
     turn_hints: (neuron, degrees) beyond `TURNED` between w_j and v_j sum_i lambda_i y_i g_ij x_i, at the multipliers,
@@ -93,6 +94,8 @@ class Neurons:
     count: int
     dead: tuple[int, ...]
     dead_share: Fraction
+    idle: tuple[int, ...]
+    idle_share: Fraction
     zero: tuple[int, ...]
     unbalanced: tuple[Imbalance, ...]
     doubled_hints: tuple[tuple[int, ...], ...]
@@ -100,8 +103,19 @@ class Neurons:
     turn_hints: tuple[tuple[int, float], ...]
 
     def __repr__(self) -> str:
-        told = (("dead", self.dead), ("zero", self.zero), ("unbalanced", self.unbalanced), ("turned", self.turn_hints))
+        told = (
+            ("dead", self.dead),
+            ("idle", self.idle),
+            ("zero", self.zero),
+            ("unbalanced", self.unbalanced),
+            ("turned", self.turn_hints),
+        )
         return f"<Neurons: {self.count}; {', '.join(f'{len(found)} {what}' for what, found in told)}>"
+
+    @property
+    def silent(self) -> frozenset[int]:
+        """The neurons that add exactly 0 to the output at every point of the data."""
+        return frozenset((*self.dead, *self.idle, *self.zero))
 
     def to_json(self) -> dict[str, object]:
         """The neurons as JSON; of the near-kinks the first ten."""
@@ -109,6 +123,8 @@ class Neurons:
             "count": self.count,
             "dead": list(self.dead),
             "dead_share_of_squared_norm": rational_text(self.dead_share),
+            "idle": list(self.idle),
+            "idle_share_of_squared_norm": rational_text(self.idle_share),
             "zero": list(self.zero),
             "unbalanced": [
                 {"neuron": q.neuron, "outgoing_hint": q.outgoing_hint, "hidden_hint": q.hidden_hint}
@@ -128,7 +144,8 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
     outgoing = [v * v for v in network.output_weights]
     costs = [a + b for a, b in zip(hidden, outgoing, strict=True)]
     silent = [j for j in range(len(costs)) if is_silent(problem, network, estimates, j)]
-    dead = tuple(j for j in silent if costs[j])
+    dead = tuple(j for j in silent if costs[j] and outgoing[j])
+    idle = tuple(j for j in silent if costs[j] and not outgoing[j])
     total = sum(costs, Fraction(0))
     live = np.ones(len(costs), bool)
     live[silent] = False
@@ -136,7 +153,9 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
     return Neurons(
         count=len(costs),
         dead=dead,
-        dead_share=sum((costs[j] for j in dead), Fraction(0)) / total if total else Fraction(0),
+        dead_share=sum((costs[j] for j in dead), Fraction(0)) / (total or 1),
+        idle=idle,
+        idle_share=sum((costs[j] for j in idle), Fraction(0)) / (total or 1),
         zero=tuple(j for j in silent if not costs[j]),
         unbalanced=_unbalanced(hidden, outgoing, live),
         doubled_hints=_doubled(network, estimates, live),

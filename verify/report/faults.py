@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from verify.counts import count
-from verify.decimals import about, allowed, at_most, nearest
-from verify.diagnosis import Diagnosis, Excess, Points, Rung, Step
+from verify.decimals import about, at_most, nearest
+from verify.diagnosis import Diagnosis, Excess, Neurons, Points, Rung, Step
 from verify.finding import Verdict
-from verify.phrases import PER_CENT, SMALL, amount, named
+from verify.phrases import PER_CENT, SMALL, amount, named, no_neuron
 from verify.report.audited import Audited
 from verify.report.misfits import misfits
 
 CLEAR = 0.005  # parts of the excess below this are not worth a word
+ROUNDED = 1e-9  # an excess below this is not split, as its parts are floats
 TIMES = 10  # relative amounts from here on are told as "11 times"
+NEGLIGIBLE = Fraction(1, 10**6)  # heights up to this differ by what the search leaves open, and are told as one
 SLACK = 0.01  # relative margin beyond the least one from which a point is called slack
 
 
@@ -24,7 +26,7 @@ def faults(audit: Audited) -> Iterator[str]:
     if audit.global_any_width.verdict is Verdict.PROVED:
         return
     if diagnosis is not None:
-        yield from _furthest(diagnosis.points)
+        yield from _furthest(audit, diagnosis.points)
     if audit.fits.verdict is Verdict.REFUTED:
         yield from misfits(audit)
     if diagnosis is None:
@@ -32,10 +34,10 @@ def faults(audit: Audited) -> Iterator[str]:
     yield from _neurons(diagnosis, is_stationary=audit.stationary.verdict is Verdict.PROVED)
     if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
         yield from _points(diagnosis.excess, audit.problem.fit_tolerance)
-        yield from _parts(diagnosis.excess, float(audit.excess[1]))
-    yield from _ladder(diagnosis.ladder, audit.tolerance)
+        yield from _parts(diagnosis, diagnosis.excess, float(audit.excess[1]))
+    yield from _ladder(diagnosis)
     if audit.relaxed is not None and audit.relaxed.diagnosis is not None:
-        for sentence in _ladder(audit.relaxed.diagnosis.ladder, audit.relaxed.tolerance):
+        for sentence in _ladder(audit.relaxed.diagnosis):
             yield f"{RELAXED}{sentence}"
 
 
@@ -43,7 +45,7 @@ RELAXED = "of what it fits: "
 """What a sentence about the relaxed question begins with."""
 
 
-def _furthest(found: Points) -> Iterator[str]:
+def _furthest(audit: Audited, found: Points) -> Iterator[str]:
     """The point that is furthest on the wrong side (max-margin), or why the output is 0 there."""
     if found.worst is None or found.least is None:
         return
@@ -51,7 +53,8 @@ def _furthest(found: Points) -> Iterator[str]:
         least = about(found.least, 3)
         yield f"no point is further on the wrong side than point {found.worst}, where y·f(x) is {least}"
     elif found.worst_is_unseen:
-        yield f"no neuron is active at point {found.worst}, so that f(x) = 0 there"
+        nobody = no_neuron(audit.problem, audit.network, [found.worst])
+        yield f"{nobody} is active at point {found.worst}, so that f(x) = 0 there"
     else:
         yield f"what the neurons give at point {found.worst} cancels: f(x) = 0 there"
 
@@ -59,19 +62,18 @@ def _furthest(found: Points) -> Iterator[str]:
 def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
     """is_stationary: the network, or one near it, is proved to be a KKT point, so that no neuron is said to turn."""
     found = diagnosis.neurons
-    live = found.count - len(found.dead) - len(found.zero)
+    others = f"{found.count - len(found.silent)} {'contributing' if found.idle else 'live'} neurons"
     if found.dead:
-        are, waste = ("is", "wastes") if len(found.dead) == 1 else ("are", "waste")
-        share = amount(found.dead_share, nearest)
-        cost = f" and {waste} {share} of the squared norm" if found.dead_share >= SMALL else ""
-        yield f"{len(found.dead)} of {count(found.count, 'neuron')} {are} dead{cost}: {named(found.dead, 'neuron')}"
+        yield _silent(found, found.dead, found.dead_share, "is dead", "are dead")
+    if found.idle:
+        yield _silent(found, found.idle, found.idle_share, f"contributes {NOTHING}", f"contribute {NOTHING}")
     if found.unbalanced:
         worst = found.unbalanced[0]
         sizes = f"|v| = {_number(worst.outgoing_hint)}, |w| = {_number(worst.hidden_hint)}"
         if len(found.unbalanced) == 1:
             yield f"neuron {worst.neuron} is unbalanced by more than 1{PER_CENT}: {sizes}"
         else:
-            many = f"{len(found.unbalanced)} of {live} live neurons are unbalanced by more than 1{PER_CENT}"
+            many = f"{len(found.unbalanced)} of {others} are unbalanced by more than 1{PER_CENT}"
             yield f"{many}, neuron {worst.neuron} at the highest cost: {sizes}"
     if found.doubled_hints:
         first, *others = found.doubled_hints
@@ -85,7 +87,7 @@ def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
         if len(found.turn_hints) == 1:
             yield f"{at} neuron {neuron} is {turned}"
         else:
-            many = f"{len(found.turn_hints)} of {live} live neurons are more than 1° from their KKT directions"
+            many = f"{len(found.turn_hints)} of {others} are more than 1° from their KKT directions"
             yield f"{at} {many}, neuron {neuron} at the highest cost: {turned}"
     if found.near_kink_hints:
         neuron, point = found.near_kink_hints[0]
@@ -93,6 +95,20 @@ def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
         are = "is" if len(found.near_kink_hints) == 1 else "are"
         near = "at a kink or within 1e-6 of one, relative to |w| |x|"
         yield f"{pairs} {are} {near}, such as neuron {neuron} at point {point}"
+
+
+NOTHING = "nothing (v = 0)"
+
+
+def _silent(found: Neurons, which: tuple[int, ...], share: Fraction, one: str, several: str) -> str:
+    are, waste = (one, "wastes") if len(which) == 1 else (several, "waste")
+    cost = f" and {waste} {amount(share, nearest)} of the squared norm" if share >= SMALL else ""
+    return f"{len(which)} of {count(found.count, 'neuron')} {are}{cost}: {named(which, 'neuron')}"
+
+
+def _silent_ones(found: Neurons) -> str:
+    """What the neurons are called that add nothing."""
+    return "neurons that contribute nothing" if found.idle else "dead neurons"
 
 
 def _points(excess: Excess, tolerance: Fraction) -> Iterator[str]:
@@ -116,46 +132,54 @@ def _is_narrow(low: Fraction, high: Fraction) -> bool:
     return high - low <= high / 5
 
 
-def _parts(excess: Excess, whole: float) -> Iterator[str]:
-    turned = f", most from neuron {excess.direction_hints[0][0]}" if excess.direction_hints else ""
-    slack = f", most from point {excess.slack_hints[0][0]}" if excess.slack_hints else ""
+def _parts(diagnosis: Diagnosis, excess: Excess, whole: float) -> Iterator[str]:
+    """Where the excess comes from; a single cause with all that have a part in it."""
+    if whole < ROUNDED:
+        return
+    turned, slack = (
+        [pair[0] for pair in parts if pair[1] > CLEAR * whole]
+        for parts in (excess.direction_hints, [(point, part) for point, part, _ in excess.slack_hints])
+    )
     parts = [
-        (excess.imbalance_hint, "imbalance", ""),
-        (excess.directions_hint, "directions", turned),
-        (excess.slack_hint, "slack points", slack),
-        (excess.dead_hint, "dead neurons", ""),
+        (excess.imbalance_hint, "imbalance", "neuron", []),
+        (excess.directions_hint, "directions", "neuron", turned),
+        (excess.slack_hint, "slack points", "point", slack),
+        (excess.dead_hint, _silent_ones(diagnosis.neurons), "neuron", []),
     ]
+    clear = sorted((part for part in parts if part[0] > CLEAR * whole), key=lambda part: -part[0])
+    begin = "at the multipliers of the lower bound the excess comes from"
     told = [
-        f"{name} ({_number(100 * part / whole, 2)}{PER_CENT}{most})"
-        for part, name, most in sorted(parts, key=lambda entry: -entry[0])
-        if part > CLEAR * whole
+        f"{name} ({_number(100 * part / whole, 2)}{PER_CENT}{f', most from {kind} {those[0]}' if those else ''})"
+        for part, name, kind, those in clear
     ]
     if len(told) > 1:
-        yield f"the excess comes from {', '.join(told[:-1])} and {told[-1]}"
+        yield f"{begin} {', '.join(told[:-1])} and {told[-1]}"
+    elif told:
+        _, name, kind, those = clear[0]
+        yield f"{begin} {name}{f' ({named(sorted(those), kind)})' if those else ''}"
 
 
-def _ladder(ladder: tuple[Rung, ...], tolerance: Fraction) -> Iterator[str]:
+def _ladder(diagnosis: Diagnosis) -> Iterator[str]:
     rungs: list[Rung] = []
-    for rung in ladder:
-        if rung.step is not Step.BOUND and not (rungs and _height(rungs[-1], tolerance) == _height(rung, tolerance)):
+    for rung in diagnosis.ladder:
+        if rung.step is not Step.BOUND and not (rungs and _height(rungs[-1]) == _height(rung)):
             rungs.append(rung)
+    steps = _IMPROVEMENTS | {Step.WITHOUT_DEAD: f"removing the {_silent_ones(diagnosis.neurons)}"}
     if len(rungs) > 1 and rungs[0].step is Step.GIVEN:
-        start = f"would bring the network from {_height(rungs[0], tolerance)}{_above(rungs[0])}"
-        verbs = [f" {start}", *[""] * (len(rungs) - 2)]
+        verbs = [f" would bring the network from {_height(rungs[0])}{_above(rungs[0])}", *[""] * (len(rungs) - 2)]
         yield "; then ".join(
-            f"{_IMPROVEMENTS[rung.step]}{_size(rung)}{verb} to {_height(rung, tolerance)}"
+            f"{steps[rung.step]}{_size(rung)}{verb} to {_height(rung)}"
             for rung, verb in zip(rungs[1:], verbs, strict=True)
         )
     elif rungs and rungs[0].step is not Step.GIVEN:
-        rung = rungs[0]
-        what = "a network polished in its own activation patterns" if rung.step is Step.POLISHED else "another network"
-        with_ = "with " if rung.excess is None else ""
-        yield f"{what}{_size(rung)} fits, {with_}{_height(rung, tolerance)}{_above(rung)}"
+        first, *others = rungs
+        what = "a network polished in its own activation patterns" if first.step is Step.POLISHED else "another network"
+        further = "".join(f"; so does {steps[rung.step]}{_size(rung)}, {_with(rung)}" for rung in others)
+        yield f"{what}{_size(first)} fits, {_with(first)}{further}"
 
 
 _IMPROVEMENTS = {
     Step.GIVEN: "this network",
-    Step.WITHOUT_DEAD: "removing the dead neurons",
     Step.BALANCED: "balancing",
     Step.POLISHED: "polishing in its own activation patterns",
     Step.OWN_WIDTH: "the best network known of at most its width",
@@ -170,8 +194,13 @@ def _size(rung: Rung) -> str:
     return f" ({count(rung.network.width, 'neuron')})"
 
 
-def _height(rung: Rung, tolerance: Fraction) -> str:
-    """How far the rung is above the best possible: "28.3 %", "311 times", "at most 1e-6", or its objective.
+def _with(rung: Rung) -> str:
+    """Such as "28.3 % above the best possible"."""
+    return f"{'with ' if rung.excess is None else ''}{_height(rung)}{_above(rung)}"
+
+
+def _height(rung: Rung) -> str:
+    """How far the rung is above the best possible: "28.3 %", "311 times", "at most 3e-5 %", or its objective.
 
     Rounded to the nearest where the proved ends agree in three digits, else "at most", rounded up.
     """
@@ -179,9 +208,9 @@ def _height(rung: Rung, tolerance: Fraction) -> str:
         return f"an objective of {about(rung.objective, 4)}"
     low, high = rung.excess
     if high == 0:
-        return "0"
-    if high <= tolerance:
-        return f"at most {allowed(tolerance)}"
+        return f"0{PER_CENT}"
+    if high <= NEGLIGIBLE:
+        return f"at most {amount(NEGLIGIBLE, at_most)}"
     least, most = _relative(low, nearest), _relative(high, nearest)
     return most if least == most else f"at most {_relative(high, at_most)}"
 

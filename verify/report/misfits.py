@@ -8,7 +8,7 @@ from verify.certificate import LowerBound, UpperBound
 from verify.counts import count
 from verify.decimals import about, at_least, at_most, value
 from verify.misfits import Misfit, misfit
-from verify.phrases import named
+from verify.phrases import named, no_neuron
 from verify.problem import Goal
 from verify.report.audited import Audited
 
@@ -38,7 +38,8 @@ def _unseen(audit: Audited, found: Misfit) -> Iterator[str]:
     if not others or audit.problem.architecture.slope:
         return
     at = "it" if len(found.missed) == 1 else f"{len(found.unseen)} of these {count(len(found.missed), 'point')}"
-    yield f"no neuron is active at {at}, so that f(x) = 0 there: {named(found.unseen, 'point')}"
+    nobody = no_neuron(audit.problem, audit.network, found.unseen)
+    yield f"{nobody} is active at {at}, so that f(x) = 0 there: {named(found.unseen, 'point')}"
 
 
 def _margin(audit: Audited, found: Misfit) -> Iterator[str]:

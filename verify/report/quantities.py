@@ -59,7 +59,7 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         yield "excess", excess_text(audit.excess, audit.tolerance)
     elif audit.objective and upper and audit.objective > upper:
         low = audit.objective / upper - 1
-        yield "excess", f"at least {_above(low, at_least)}, {_within(low, None, audit.tolerance)}"
+        yield "excess", f"{_above(low, at_least, 'at least ')}, {_within(low, None, audit.tolerance)}"
 
 
 _ASKED = {
@@ -128,33 +128,37 @@ def _bounds(audit: Audited) -> tuple[Fraction | None, Fraction | None]:
 
 
 def excess_text(excess: tuple[Fraction, Fraction], tolerance: Fraction) -> str:
-    """Such as "12.8 % above the best possible (between 12.79 % and 12.81 %), not within 1e-6"."""
+    """Such as "12.8 % above the best possible (between 12.79 % and 12.81 %), not within 1e-6 (relative)"."""
     low, high = excess
     verdict = _within(low, high, tolerance)
     if high == 0:
         return "none: this network is the best possible"
-    if low <= 0 or high <= tolerance:
-        return f"at most {_above(high, at_most)}, {verdict}"
+    if low <= 0 or high <= min(tolerance, SMALL):
+        return f"{_above(high, at_most, 'at most ')}, {verdict}"
     if high < SMALL:
-        return f"between {at_least(low, 2)} and {at_most(high, 2)} above the best possible, {verdict}"
-    if high < 10:
+        ends = f"between {at_least(100 * low, 2)}{PER_CENT} and {at_most(100 * high, 2)}{PER_CENT}"
+        return f"{ends} above the best possible, {verdict}"
+    if high < TIMES:
         return f"{_between(100 * low, 100 * high, PER_CENT, 'above the best possible')}, {verdict}"
-    return f"{_between(1 + low, 1 + high, '', 'times the best possible')}, {verdict}"
+    return f"this network is {_between(1 + low, 1 + high, '', 'times the best possible')}, {verdict}"
 
 
-def _above(excess: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
-    if excess < 10:
-        return f"{amount(excess, rounded)} above the best possible"
-    return f"{rounded(1 + excess, 3)} times the best possible"
+TIMES = 10  # an excess from here on is told as how many times the best possible the network is
+
+
+def _above(excess: Fraction, rounded: Callable[[Fraction, int], str], bound: str) -> str:
+    if excess < TIMES:
+        return f"{bound}{amount(excess, rounded)} above the best possible"
+    return f"this network is {bound}{rounded(1 + excess, 3)} times the best possible"
 
 
 def _within(low: Fraction, high: Fraction | None, tolerance: Fraction) -> str:
     if high is not None and high <= tolerance:
-        return f"within\u00a0{allowed(tolerance)}"
+        return f"within\u00a0{allowed(tolerance)} (relative)"
     return (
-        f"not\u00a0within\u00a0{denied(tolerance)}"
+        f"not\u00a0within\u00a0{denied(tolerance)} (relative)"
         if low > tolerance
-        else f"whether within {about(tolerance, 6)} is open"
+        else f"whether within {about(tolerance, 6)} (relative) is open"
     )
 
 

@@ -1,0 +1,101 @@
+"""Reports that a hostile reader found wanting, and relatives of them: what they say now is what is proved."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.words import check_words
+from verify.auditing import audit
+from verify.network import Network
+from verify.problem import Dataset
+from verify.report import as_text
+
+AXES = [[1, 0], [0, 1]]
+CROSS = [[1, 0], [-1, 0], [0, 1], [0, -1]]
+
+
+def net(W, v, **options):
+    return Network.two_layer(W, v, **options)
+
+
+READ = {
+    "a loose tolerance is no height": (
+        net(AXES, [1, 1]), Dataset(AXES, [1, 1]), {"tol": "0.4142"},
+        ["from 41.4 % above the best possible to at most ", "0.0001 %"], ["at most 0.4142"],
+    ),
+    "the unit of what would fit": (
+        net([[1, 0], [0, -1]], [1, 1]), Dataset([[1, 1], [0, 1], [2, -1]], [1, -1, 1]), {"tol": 10},
+        [" % above the best possible"], ["at most 10 above"],
+    ),
+    "tiny objectives have relative heights": (
+        net([[1, 0], [0, -1]], [1, 1]), Dataset([[10**9, 10**9], [0, -(10**9)]], [1, 1]), {},
+        [" % above the best possible", "not within 1e-6 (relative)"], ["1e-6 above"],
+    ),
+    "a small part is told in per cent": (
+        net([[1, 0], [0, "-1/100"]], [1, "1/100"]), Dataset([[1, 0], [2, 3]], [1, 1]), {},
+        ["% lower"], ["e-5 lower"],
+    ),
+    "an active neuron without an output weight": (
+        net(AXES, [1, 0]), Dataset(AXES, [1, -1]), {},
+        ["no neuron with an output weight is active at point 1"], ["no neuron is active"],
+    ),
+    "two of them": (
+        net([[1, 0], [-1, 0], [0, 1]], [1, -1, 0]), Dataset(CROSS, [1, -1, 1, -1]), {},
+        ["no neuron with an output weight is active at"], ["no neuron is active"],
+    ),
+    "one that is not active": (
+        net([[1, 0], [0, -1]], [1, 0]), Dataset(AXES, [1, -1]), {},
+        ["no neuron is active at point 1"], ["output weight"],
+    ),
+    "a leaky one": (
+        net([[1, 0], [0, -1]], [1, 0], slope="1/10"), Dataset(AXES, [1, -1]), {},
+        ["no neuron with an output weight is active at point 1"], ["no neuron is active"],
+    ),
+    "without an output weight is not dead": (
+        net([[1], ["19/10"]], [1, 0]), Dataset([[1]], [1]), {},
+        [
+            "1 of 2 neurons contributes nothing (v = 0) and wastes 64.3 % of the squared norm: neuron 1",
+            "removing the neurons that contribute nothing would",
+        ],
+        ["dead"],
+    ),
+    "one dead, two without an output weight": (
+        net([[1], [-2], [1], [-1]], [1, 1, 0, 0]), Dataset([[1]], [1]), {},
+        ["1 of 4 neurons is dead", "2 of 4 neurons contribute nothing (v = 0)"], ["3 of 4"],
+    ),
+    "the network, not the excess, is so many times the best": (
+        net([[1, 1e-9], [-1, 0]], [1, -1]), Dataset([[1, 0], [-1, 0], [0, 1]], [1, -1, 1]), {},
+        ["this network is about ", " times the best possible"], ["excess about"],
+    ),
+    "a sole cause is named": (
+        net([[1, 0], [1, 0], [0, 1]], [1, -1, 1]), Dataset(AXES, [0, 1]), {"goal": "min-norm"},
+        ["the excess comes from directions (neurons 0 and 1)"], [],
+    ),
+    "a sole cause that is slack": (
+        net(AXES, [1, 1]), Dataset([[1, 0], [0, 2000], [3, -1]], [1, 1, 1]), {},
+        ["at the multipliers of the lower bound the excess comes from"], [],
+    ),
+    "both ends of the excess, within the tolerance too": (
+        net(AXES, [1, 1]), Dataset(AXES, [1, 1]), {"tol": 1, "time_limit": 5},
+        ["between 41.42 % and"], ["at most 41"],
+    ),
+    "every rung where the network does not fit": (
+        net([[-1, 2], [2, -1], [0, 2]], [1, -1, -1], slope="1/10"),
+        Dataset([[1, 0], [2, -1], [-1, 1], [2, 2]], [1, 1, -1, -1]), {},
+        ["a network polished in its own activation patterns (2 neurons) fits, 613 % above the best possible; "
+         "so does the best network known of at most its width (2 neurons), at most 0.0001 % above the best possible"],
+        [],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_said(name):
+    network, data, options, there, not_there = READ[name]
+    result = audit(network, data, **options)
+    check_words(result)
+    text = " ".join(as_text(result, 10**4).replace("\u00a0", " ").split())
+    assert all(part in text for part in there), text
+    assert not any(part in text for part in not_there), text
+    if result.excess is not None and result.excess[1] >= 10:
+        assert Fraction(1) + result.excess[0] > 10

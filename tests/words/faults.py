@@ -1,0 +1,291 @@
+"""The legend of a report, what is wrong, and the status."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from itertools import pairwise
+
+from tests.words.reading import AMOUNT, SLACK, N, amount, is_about, is_up, is_value
+from verify.diagnosis import Step
+from verify.phrases import SMALL
+from verify.problem import objective, outputs
+
+
+def _legend(audit, _, found):
+    near = [finding.moved for finding in audit.findings.values() if finding.level == "near" and finding.moved]
+    return is_up(found[1], max(near))
+
+
+def _furthest(audit, _, found):
+    values = outputs(audit.problem, audit.network)
+    margins = [y * f for y, f in zip(audit.problem.targets, values, strict=True)]
+    return margins[int(found[1])] == min(margins) and is_value(found[2], min(margins))
+
+
+def _preactivations(audit, point):
+    row = audit.problem.rows[point]
+    return [sum((a * b for a, b in zip(w, row, strict=True)), Fraction(0)) for w in audit.network.hidden_weights]
+
+
+def _is_off(audit, z) -> bool:
+    return z == 0 or (z < 0 and not audit.problem.architecture.slope)
+
+
+def _nobody(audit, said, points) -> bool:
+    """ "no neuron" means none at all, "no neuron with an output weight" that some with v = 0 are active."""
+    weights = audit.network.output_weights
+    on = [v for i in points for z, v in zip(_preactivations(audit, i), weights, strict=True) if not _is_off(audit, z)]
+    return not any(on) and bool(on) == ("with an output weight" in said)
+
+
+def _zero_there(audit, _, found):
+    point = int(found[2])
+    assert outputs(audit.problem, audit.network)[point] == 0
+    if found[1].startswith("no neuron"):
+        return _nobody(audit, found[1], [point])
+    zs = zip(_preactivations(audit, point), audit.network.output_weights, strict=True)
+    return any(v and not _is_off(audit, z) for z, v in zs)
+
+
+def _dead(audit, _, found):
+    neurons, network = audit.diagnosis.neurons, audit.fits.subject or audit.network
+    is_dead = "dead" in found[0]
+    names, share = (neurons.dead, neurons.dead_share) if is_dead else (neurons.idle, neurons.idle_share)
+    assert (int(found[1]), int(found[2])) == (len(names), len(audit.network.output_weights))
+    assert all(int(j) in names for j in re.findall(r"\d+", found[4]))
+    columns = len(audit.problem.rows[0])
+    for j in names:
+        w, v = network.hidden_weights[j][:columns], network.output_weights[j]
+        assert bool(v) is is_dead
+        rows = audit.problem.rows if is_dead else ()
+        assert all(_is_off(audit, sum(a * b for a, b in zip(w, row, strict=True))) for row in rows)
+    return found[3] is None or abs(amount(found[3]) - share) <= share / 100
+
+
+def _unbalanced(audit, _, found):
+    network = audit.fits.subject or audit.network
+    counted = audit.problem.norm_columns
+    neurons = zip(network.hidden_weights, network.output_weights, strict=True)
+    pairs = [(sum((w[c] ** 2 for c in counted), Fraction(0)), v * v) for w, v in neurons]
+    silent = audit.diagnosis.neurons.silent
+    apart = [j for j, pair in enumerate(pairs) if j not in silent and min(pair) < Fraction(99, 100) ** 2 * max(pair)]
+    several, single, worst, v, w = found.groups()
+    j = int(single or worst)
+    assert j in apart
+    assert len(apart) == (1 if single else int(several))
+    sizes = [(v, pairs[j][1]), (w, pairs[j][0])]
+    return all(abs(float(said) - float(square) ** 0.5) <= 0.006 * float(said) for said, square in sizes)
+
+
+def _no_turn(audit, *_):
+    return audit.stationary.verdict.value != "proved"
+
+
+def _slack(audit, _, found):
+    values = outputs(audit.problem, audit.fits.subject or audit.network)
+    margins = [y * f for y, f in zip(audit.problem.targets, values, strict=True)]
+    least = min(margins)
+    support = [i for bound in audit.bounds for i, m in getattr(bound, "multipliers", ()) if m]
+    beyond = {i: margins[i] / least - 1 for i in support}
+    assert int(found[2]) == len(support)
+    assert int(found[1]) <= sum(value > Fraction(1, 100) for value in beyond.values())
+    worst = beyond[int(found[3])]
+    said = Fraction(found[4]) - 1 if found[5] == " times" else Fraction(found[4]) / 100
+    return abs(said - worst) <= (1 + worst) * Fraction(1, 100)
+
+
+def _ends_of_the_tolerance(audit, _, found):
+    """A multiplier above 0 holds the lower end of what the tolerance leaves, one below 0 the upper end."""
+    tolerance = audit.problem.fit_tolerance
+    values = outputs(audit.problem, audit.fits.subject or audit.network)
+    held = {i: m for bound in audit.bounds for i, m in getattr(bound, "multipliers", ()) if m}
+    away = {i: tolerance + (values[i] - audit.problem.targets[i]) * (1 if m > 0 else -1) for i, m in held.items()}
+    assert int(found[2]) == len(held)
+    assert int(found[1]) <= sum(value > tolerance / 100 for value in away.values())
+    worst = away[int(found[3])] / tolerance
+    assert worst == max(away.values()) / tolerance
+    return abs(Fraction(found[4]) / 100 - worst) <= worst / 100
+
+
+STEPS = {
+    "removing the ": Step.WITHOUT_DEAD,
+    "balancing": Step.BALANCED,
+    "polishing in its own": Step.POLISHED,
+    "a network polished": Step.POLISHED,
+    "the best network known of at most": Step.OWN_WIDTH,
+    "the best network known of any": Step.ANY_WIDTH,
+}
+HEIGHT = rf"(at most )?{N}( %| times)|an objective of (about )?{N}"
+
+
+def _ladder(audit, _, found):
+    return _climbs(audit, found[0])
+
+
+def _climbs(audit, text):
+    """The heights fall, and each is that of the rung that is named: rounded up, or to the nearest."""
+    rungs = audit.diagnosis.ladder
+    networks = [rung for rung in rungs if rung.network is not None]
+    assert all(a.objective > b.objective for a, b in pairwise(networks))
+    for rung in networks:
+        assert objective(audit.problem, rung.network) == rung.objective
+    assert rungs[0].step is Step.GIVEN or "would bring" not in text
+    for part in re.split(r"; then |; so does ", text):
+        step = next((step for begin, step in STEPS.items() if part.startswith(begin)), None)
+        rung = networks[0] if step is None else next(rung for rung in networks if rung.step is step)
+        if size := re.search(r"\((\d+) neurons?\)", part):
+            assert int(size[1]) == rung.network.width
+        heights = list(re.finditer(HEIGHT, part))
+        for height, at in zip(heights[::-1], (rung, networks[0]), strict=False):
+            assert _is_height(at, *height.groups()), (height[0], at)
+
+
+def _is_height(rung, most, number, unit, rough, value) -> bool:
+    if value:
+        return is_about(value, rung.objective) if rough else Fraction(value) == rung.objective
+    low, high = rung.excess
+    said = Fraction(number) - 1 if unit == " times" else Fraction(number) / 100
+    if most:
+        return high <= said <= max(high * SLACK, Fraction(1, 10**6))
+    return all(
+        abs(said - end) <= (end + (unit == " times")) * Fraction(6, 10**2 if end < SMALL else 10**3)
+        for end in (low, high)
+    )
+
+
+def _comes(audit, _, found):
+    """Each part with its share of the excess, and whose it is; of a single one all that have a part in it."""
+    excess, whole = audit.diagnosis.excess, float(audit.excess[1])
+    idle = bool(audit.diagnosis.neurons.idle)
+    slack = [(i, part) for i, part, _ in excess.slack_hints]
+    parts = {
+        "imbalance": (excess.imbalance_hint, ()),
+        "directions": (excess.directions_hint, excess.direction_hints),
+        "slack points": (excess.slack_hint, slack),
+        "neurons that contribute nothing" if idle else "dead neurons": (excess.dead_hint, ()),
+    }
+    told = re.findall(r"(?:, | and |^)([a-z ]+?)(?: \(([^)]*)\))?(?=, | and |$)", found[1])
+    assert set(parts) >= {name for name, _ in told}, told
+    for name, (part, _) in parts.items():
+        assert (name in dict(told)) == (part > 0.005 * whole)
+    for name, inside in told:
+        part, owners = parts[name]
+        if "%" in inside:
+            assert abs(float(inside.split(" ")[0]) / 100 - part / whole) < 0.006 * max(1, part / whole)
+        owned = [j for j, _ in owners]
+        named = list(map(int, re.findall(r"\d+", inside.partition("%")[2] or ("" if "%" in inside else inside))))
+        assert named == owned[:1] if "%" in inside else set(named) <= set(owned)
+
+
+def _stalled(audit, _, found):
+    lower, upper = audit.bracket
+    assert upper > (1 + audit.tolerance) * lower
+    return not lower or upper / lower - 1 <= Fraction(found[1])
+
+
+UNBALANCED = (
+    rf"(?:(\d+) of \d+ (?:live|contributing) neurons are|neuron (\d+) is) unbalanced by more than 1 %"
+    rf"(?:, neuron (\d+) at the highest cost)?: \|v\| = {N}, \|w\| = {N}"
+)
+SLACKS = (
+    r"(\d+) of the (\d+) points? that holds? the lower bound ha(?:s|ve) over 1 % more than the least margin, "
+    rf"point (\d+) most: {N}( times|.*)"
+)
+ENDS = (
+    r"(\d+) of the (\d+) points? that holds? the lower bound ha(?:s|ve) an output over 1 % of the tolerance away from "
+    rf"the end that holds it, point (\d+) most: about {N} % of the tolerance"
+)
+
+
+def _margins(audit):
+    values = outputs(audit.problem, audit.network)
+    return [y * f for y, f in zip(audit.problem.targets, values, strict=True)]
+
+
+def _norm(audit):
+    counted = audit.problem.norm_columns
+    hidden = sum(row[c] ** 2 for row in audit.network.hidden_weights for c in counted)
+    return (hidden + sum(v**2 for v in audit.network.output_weights)) / 2
+
+
+def _unseen(audit, _, found):
+    margins = _margins(audit)
+    wrong = [i for i, margin in enumerate(margins) if margin <= 0]
+    assert found[1] is None or int(found[2]) == len(wrong)
+    told = [int(i) for i in re.findall(r"\d+", found[3])]
+    assert not any(margins[i] for i in told)
+    assert _nobody(audit, found[0].partition(" is active")[0], told)
+    return found[1] is None or len(told) == int(found[1]) or (len(told) < int(found[1]) and "…" in found[0])
+
+
+def _best_margin(audit, _, found):
+    lower, upper = audit.bracket or (None, next(b.bracket[1] for b in audit.bounds if b.bracket[1]))
+    low, high = found[1] or found[3], found[2]
+    assert Fraction(low) <= _norm(audit) / upper
+    assert high is None or Fraction(high) >= _norm(audit) / lower
+    return is_value(found[4], min(_margins(audit)))
+
+
+def _missed_targets(audit, _, found):
+    values, tolerance = outputs(audit.problem, audit.network), audit.problem.fit_tolerance
+    apart = [abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True)]
+    missed = [i for i, miss in enumerate(apart) if miss > tolerance]
+    far = [i for i in missed if apart[i] > max(apart) / 2]
+    assert (int(found[1]), int(found[2]), int(found[4])) == (len(missed), len(apart), len(far))
+    return all(int(i) in far for i in re.findall(r"\d+", found[5]))
+
+
+def _least_norm(audit, _, found):
+    lowers = [b.bracket[0] for b in audit.bounds if getattr(b, "bracket", (None, None))[0] is not None]
+    return is_value(found[1], _norm(audit)) and Fraction(found[2]) <= lowers[0]
+
+
+def _of_the_relaxed(audit, _, found):
+    return _climbs(audit.relaxed, found[1])
+
+
+UNSEEN = (
+    r"no neuron(?: with an output weight)? is active at (?:it|(\d+) of these (\d+) points?), so that f\(x\) = 0 there: "
+    r"points? (.*)"
+)
+MARGIN = (
+    rf"at the norm of this network the best one has a least margin (?:between {N} and {N}|of at least {N}); "
+    r"the least margin of this one is (.*)"
+)
+MISSED = (
+    r"(\d+) of (\d+) targets? (?:is|are) missed(?: by more than (.*))?, (\d+) of them by more than half of the largest "
+    r"residual: points? (.*)"
+)
+LEAST = rf"its ½‖θ‖² is (.*); a network that meets every target (?:exactly|within .*) has at least {N}"
+OTHERS = [
+    (UNSEEN, _unseen),
+    (MARGIN, _best_margin),
+    (MISSED, _missed_targets),
+    (LEAST, _least_norm),
+    (r"of what it fits: (.*)", _of_the_relaxed),
+    (ENDS, _ends_of_the_tolerance),
+    (rf"near: proved exactly, of .* whose weights differ by at most {N} of their norm", _legend),
+    (r"no point is further on the wrong side than point (\d+), where y·f\(x\) is (.*)", _furthest),
+    (
+        (r"(no neuron(?: with an output weight)? is active at|what the neurons give at) point (\d+)"
+        r"(?:, so that| cancels:) f\(x\) = 0 there"),
+        _zero_there,
+    ),
+    (
+        (rf"(\d+) of (\d+) neurons? (?:is dead|are dead|contributes? nothing \(v = 0\))"
+        rf"(?: and wastes? {AMOUNT} of the squared norm)?: neurons? (.*)"),
+        _dead,
+    ),
+    (UNBALANCED, _unbalanced),
+    (r"neurons .* point the same way to within 1e-3.*", lambda *_: None),
+    (r"at the multipliers that suit the network best .*° from its KKT direction", _no_turn),
+    (r"\d+ preactivations? (?:is|are) at a kink or within 1e-6 of one, relative to .*", lambda *_: None),
+    (SLACKS, _slack),
+    (r"at the multipliers of the lower bound the excess comes from (.*)", _comes),
+    (r".* would bring the network from .*", _ladder),
+    (r"(?:another network|a network polished in its own activation patterns) \(\d+ neurons?\) fits, .*", _ladder),
+    (rf"status: stalled \(the bracket is {N} wide \(relative\), and .* was asked\)", _stalled),
+    (r"status: stalled \((?:the lower end of the bracket is 0.*|[^\d]*)\)", lambda *_: None),
+    (r"status: failed .*", lambda *_: None),
+]  # fmt: skip
