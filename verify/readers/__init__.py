@@ -279,6 +279,10 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
             place = place or "the tree of parameters given"
             return place, parameters.read_tree(state, place)
         return place or _IN_MEMORY, npz.network_of(state, place or _IN_MEMORY)
+    if isinstance(source, list | tuple) and {package(entry) for entry in cast("list[object]", source)} == {"torch"}:
+        from verify.readers import torch_tensors
+
+        return place or _IN_MEMORY, torch_tensors.read_tensors(cast("list[object]", source), place or _IN_MEMORY)
     here = place or f"the {type(source).__name__} given"
     if isinstance(source, list | tuple):
         from verify.readers import parameters

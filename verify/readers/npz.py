@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from verify.array_like import plain
 from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.problem import Dataset
+from verify.readers.chains import Chain, LinearLayer
 from verify.readers.labels import classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
 from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Number, Shorthand, check_names
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def read_network(content: bytes, place: str) -> Shorthand:
+def read_network(content: bytes, place: str) -> Shorthand | Chain:
     """The network in the bytes of an archive."""
     return network_of(arrays_in(content, place), place)
 
@@ -42,22 +43,41 @@ def read_data(
     return data_of(arrays_in(content, place), place, as_stored=as_stored, classes=classes)
 
 
-def network_of(arrays: Mapping[str, object], place: str) -> Shorthand:
-    """The network that named arrays describe."""
+def network_of(arrays: Mapping[str, object], place: str) -> Shorthand | Chain:
+    """The network that named arrays describe; a chain when v has a row for each of several outputs."""
     check_names(arrays, NETWORK_NAMES, ("W", "v"), place)
     found = {name: array_of(arrays[name], f"{place}: {name}") for name in NETWORK_NAMES if name in arrays}
     W, v = found["W"], found["v"]
     if v.ndim == 2 and 1 not in v.shape:
-        raise ShapeError(
-            f"{place}: v has shape {v.shape}, which is a network of several outputs: give one output; "
-            "for two logits that is the difference of the two rows, trained as such"
-        )
+        return _several_outputs(found, place)
     return Shorthand(
         W=_matrix(W, f"{place}: W", "neurons, inputs").tolist(),
         v=_vector(v, f"{place}: v", "neurons").tolist(),
         b=_vector(found["b"], f"{place}: b", "neurons").tolist() if "b" in found else None,
         b2=_scalar(found["b2"], f"{place}: b2") if "b2" in found else 0,
         slope=_scalar(found["slope"], f"{place}: slope") if "slope" in found else None,
+    )
+
+
+def _several_outputs(found: Mapping[str, Array], place: str) -> Chain:
+    """With v (outputs, neurons) and b2 (outputs,)."""
+    W, v, b, b2 = (found.get(name) for name in ("W", "v", "b", "b2"))
+    slope = _scalar(found["slope"], f"{place}: slope") if "slope" in found else None
+    layers: list[LinearLayer] = []
+    for name, weights, bias_name, bias in (("W", W, "b", b), ("v", v, "b2", b2)):
+        rows = _matrix(cast("Array", weights), f"{place}: {name}", "outputs, inputs").tolist()
+        shift = None if bias is None else _vector(bias, f"{place}: {bias_name}", "outputs").tolist()
+        if shift is not None and len(shift) != len(rows):
+            raise ShapeError(
+                f"{place}: {name} has {count(len(rows), 'row')} but {bias_name} has "
+                f"{count(len(shift), 'entry', 'entries')}: give one bias for each"
+            )
+        layers.append(LinearLayer(weights=rows, bias=shift, weights_name=name, bias_name=bias_name))
+    return Chain(
+        layers=tuple(layers),
+        slopes=None if slope is None else (slope,),
+        remedy="train without it, or ",
+        is_relu=True,
     )
 
 

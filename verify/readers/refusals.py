@@ -10,6 +10,7 @@ NORMALISED = (
 )
 CONVOLVED = "{0} shares its weights between places, which is not read yet: train a network of dense layers"
 
+_POINTWISE = "{0} divides by a number that depends on the point, so no weights make the same function: train without it"
 _SOFTMAX = (
     "{0} is the head of a network with one output for each class, whose norm is another problem: train one output with "
     "the logistic loss (BCEWithLogitsLoss)"
@@ -24,13 +25,14 @@ _RANDOM_SLOPE = "the slope of {0} is random while it is trained: train with Leak
 _UNKNOWN = "{0} is not read: only Linear, ReLU, LeakyReLU, Identity, Flatten and (in eval mode) Dropout are"
 
 _BY_PART = {
+    "layernorm": _POINTWISE, "groupnorm": _POINTWISE, "rmsnorm": _POINTWISE, "instancenorm": _POINTWISE,
     "norm": NORMALISED, "conv": CONVOLVED, "softmax": _SOFTMAX, "softmin": _SOFTMAX,
     "prelu": _TRAINED_SLOPE, "rrelu": _RANDOM_SLOPE,
 }  # fmt: skip
 _CURVES = {
     "sigmoid", "logsigmoid", "hardsigmoid", "expit", "tanh", "hardtanh", "tanhshrink", "gelu", "elu", "celu", "selu",
     "silu", "swish", "mish", "softplus", "softsign", "softshrink", "hardshrink", "hardswish", "relu6", "threshold",
-    "glu",
+    "glu", "abs",
 }  # fmt: skip
 
 

@@ -30,6 +30,7 @@ class Shorthand:
     """A two-layer network as it is stored: W (k, d), v (k,), b (k,) or None, b2 a number, slope a number or None.
 
     masks: for each neuron the columns of the lifted input that it sees, or None when each sees all.
+    notes: what has to be said about the reading.
     """
 
     W: Sequence[Sequence[Number]]
@@ -38,6 +39,7 @@ class Shorthand:
     b2: Number = 0
     slope: Number | None = None
     masks: Sequence[Sequence[int]] | None = None
+    notes: tuple[str, ...] = ()
 
 
 def two_layer(stored: Shorthand, place: str, *, slope: object = None, output_bias: str = "refuse") -> Reading:
@@ -50,11 +52,12 @@ def two_layer(stored: Shorthand, place: str, *, slope: object = None, output_bia
     Raises InputError when the shapes do not fit, the slopes disagree, or the output bias is refused.
     """
     _check_shapes(stored, place)
+    given = stored.notes
     used, notes = settled_slope(stored.slope, slope, place)
     stored, more = _without_output_bias(stored, place, output_bias)
     with naming(place):
         network = Network.two_layer(stored.W, stored.v, b=stored.b, slope=used, masks=stored.masks)
-    return Reading(network, (*notes, *more))
+    return Reading(network, (*given, *notes, *more))
 
 
 def check_names(found: Mapping[str, object], known: Sequence[str], required: Sequence[str], place: str) -> None:

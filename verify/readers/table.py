@@ -65,9 +65,9 @@ SOURCES: tuple[Source, ...] = (
     Source(
         module="torch_modules",
         title="PyTorch module",
-        reads="`Linear` layers in the order of `forward`, with ReLU, LeakyReLU (its slope) or no activation between "
-        "them; dropout in eval mode is nothing; batch normalisation, softmax heads, convolutions and the like are "
-        "refused with the reason",
+        reads="`Linear` layers and products with bare parameters in the order of `forward`, with ReLU, LeakyReLU (its "
+        "slope) or no activation between them; compiled, scripted, pruned, normalised and quantised modules by their "
+        "effective weights; [what needs an option, and what is refused](docs/objects.md)",
         extra="torch",
         packages=("torch",),
         read="read_module",
@@ -75,8 +75,8 @@ SOURCES: tuple[Source, ...] = (
     Source(
         module="torch_files",
         title="`.pt`, `.pth`, `.ckpt`",
-        reads="a state dict; it holds no activation, so give the slope (`--slope 0` for ReLU). Whole modules only with "
-        "`--trust-pickle`",
+        reads="a state dict, or a checkpoint with one (Lightning's too); it holds no activation, so give the slope "
+        "(`--slope 0` for ReLU). Whole modules and TorchScript only with `--trust-pickle`",
         extra="torch",
         suffixes=(".pt", ".pth", ".ckpt"),
         is_pickle=True,

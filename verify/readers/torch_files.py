@@ -9,21 +9,26 @@ from __future__ import annotations
 import io
 import pickle
 import re
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise, permutations
 from typing import Any, cast
 
+from verify.array_like import package
 from verify.errors import InputError, ShapeError
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.pickles import unpickled
 from verify.readers.refusals import CONVOLVED, NORMALISED
-from verify.readers.torch_modules import REMEDY
+from verify.readers.shorthand import NETWORK_NAMES, Shorthand
+from verify.readers.torch_modules import REMEDY, read_module
 from verify.readers.torch_tensors import check_own_tensors, import_torch, linear_layer
 
 SAFE_SINCE = (2, 6)
 """Older versions of PyTorch can be made to run code by a file, also with `weights_only` (CVE-2025-32434)."""
 
 _MOST_PERMUTED = 6
+_OF_LOSSES = ("pos_weight",)
 _WEIGHT = re.compile(r"(.*\.)?weight(_.*)?|.*\.parametrizations\.weight\..*")
 
 
@@ -43,25 +48,44 @@ def load(content: bytes, place: str, *, trust_pickle: bool = False) -> tuple[obj
                 "model.state_dict(), or pass --trust-pickle (trust_pickle=True) if you made the file yourself"
             ) from error
     except Exception as error:  # a damaged archive can fail anywhere
-        raise _unreadable(error, place) from error
+        if not _is_script(error):
+            raise InputError(f"{place} is damaged, or was not written by torch.save: write it again") from error
+        if not trust_pickle:
+            raise InputError(
+                f"{place} is a TorchScript archive: save the state_dict() of the module that it was made from, or pass "
+                "--trust-pickle (trust_pickle=True), which runs the code in it, if you made the file yourself"
+            ) from error
+        return _script(content, place, torch)
     return unpickled(lambda: torch.load(io.BytesIO(content), map_location="cpu", weights_only=False), place)
 
 
 def is_state(source: Mapping[str, object]) -> bool:
-    """Whether a mapping is a state dict, or a checkpoint with state dicts inside."""
-    return _has_weights(source) or bool(_states_in(source))
+    """Whether a mapping is a state dict, or a checkpoint with networks inside."""
+    return _is_whole(source) or bool(_inside(source))
 
 
-def read_state(state: Mapping[str, object], place: str) -> Chain:
-    """The layers in a state dict, or in a checkpoint that holds one. Raises InputError."""
-    notes: tuple[str, ...] = ()
-    if not _has_weights(state):
-        (name, state), *others = _states_in(state).items()
-        if others:
-            raise InputError(
-                f"{place} holds several state dicts ({', '.join((name, *dict(others)))}): save the one to audit alone"
-            )
-        notes = (f"{place} is a checkpoint, of which {name!r} is read",)
+def read_state(state: Mapping[str, object], place: str) -> Chain | Shorthand:
+    """The layers in a state dict, or in a checkpoint that holds one or a module. Raises InputError."""
+    if _is_whole(state):
+        return _read_whole(state, place)
+    (name, found), *others = _inside(state).items()
+    if others:
+        raise InputError(
+            f"{place} holds several networks ({', '.join((name, *dict(others)))}): give, or save, that alone"
+        )
+    note = f"{place} is a checkpoint, of which {name!r} is read"
+    read = _read_whole(found, place) if isinstance(found, Mapping) else read_module(found, place)
+    return replace(read, notes=(note, *read.notes))
+
+
+def _read_whole(state: Mapping[str, object], place: str) -> Chain | Shorthand:
+    if (bare := _bare(state)) is not None:
+        from verify.readers import npz
+
+        return cast("Chain | Shorthand", npz.network_of(bare, place))
+    left_out = [name for name in state if name.rpartition(".")[2] in _OF_LOSSES]
+    state = {name: value for name, value in state.items() if name not in left_out}
+    notes = tuple(f"{place}: {name} belongs to a loss, and is left out" for name in left_out)
     for name in state:
         _check_name(name, place)
     prefixes = dict.fromkeys(name.rpartition(".")[0] for name in state)
@@ -75,13 +99,31 @@ def _has_weights(source: Mapping[str, object]) -> bool:
     return any(_WEIGHT.fullmatch(str(name)) for name in source)
 
 
-def _states_in(source: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
-    inner: dict[str, Mapping[str, object]] = {}
+def _is_whole(source: Mapping[str, object]) -> bool:
+    return _has_weights(source) or _bare(source) is not None
+
+
+def _bare(source: Mapping[str, object]) -> dict[str, object] | None:
+    """Parameters W, v, ... of a module by these names; None for anything else. Without a prefix they are arrays."""
+    prefixes = {name.rpartition(".")[0] for name in source}
+    if len(prefixes) != 1 or prefixes == {""}:
+        return None
+    found = {name.rpartition(".")[2]: value for name, value in source.items()}
+    return found if {"W", "v"} <= set(found) <= set(NETWORK_NAMES) else None
+
+
+def _inside(source: Mapping[str, object]) -> dict[str, object]:
+    """The state dicts, bare parameters and modules in a checkpoint."""
+    inner: dict[str, object] = {}
     for name, value in source.items():
         if isinstance(value, Mapping):
             entries = cast("Mapping[object, object]", value)
-            inner[name] = dict(zip(map(str, entries), entries.values(), strict=True))
-    return {name: value for name, value in inner.items() if _has_weights(value)}
+            state = dict(zip(map(str, entries), entries.values(), strict=True))
+            if _is_whole(state) or {"W", "v"} <= set(state) <= set(NETWORK_NAMES):
+                inner[name] = state
+        elif package(value) == "torch" and callable(getattr(value, "state_dict", None)) and callable(value):
+            inner[name] = value
+    return inner
 
 
 def _check_name(name: str, place: str) -> None:
@@ -155,9 +197,18 @@ def _natural(name: str) -> list[str | int]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
-def _unreadable(error: Exception, place: str) -> InputError:
-    if "TorchScript" in str(error):
-        return InputError(
-            f"{place} is a TorchScript archive: save the state_dict() of the module that it was made from"
-        )
-    return InputError(f"{place} is damaged, or was not written by torch.save: write it again")
+def _is_script(error: Exception) -> bool:
+    return "TorchScript" in str(error)
+
+
+def _script(content: bytes, place: str, torch: Any) -> tuple[object, tuple[str, ...]]:
+    """The module in a TorchScript archive, and a warning."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = torch.jit.load(io.BytesIO(content), map_location="cpu")
+    except Exception as error:  # a damaged archive can fail anywhere
+        raise InputError(f"{place} is damaged, or was not written by torch.jit.save: write it again") from error
+    return found, (
+        f"{place} is a TorchScript archive, and reading it runs its code: do this with files of your own only",
+    )

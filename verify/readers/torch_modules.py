@@ -1,29 +1,35 @@
 """PyTorch modules in memory.
 
-A module is traced with `torch.fx`, which records what its `forward` does, whatever the order of its children; it is
-read when that is one row of Linear layers with ReLU, LeakyReLU or no activation between them. Weights of any type are
-the exact numbers that they store; the slope of a LeakyReLU is the exact value of its `negative_slope`, a double.
+The forward of a module is recorded as a graph, which shows what it does, whatever the order of its children; it is read
+when that is one row of linear maps with ReLU, LeakyReLU or no activation between them. Weights of any type are the
+exact numbers that they store; the slope of a LeakyReLU is the exact value of its `negative_slope`, a double.
 
-Dropout is read as what it is in eval mode, nothing, and refused in training mode.
+Dropout and batch normalisation are read as what they are in eval mode, and refused in training mode.
 """
 
 from __future__ import annotations
 
-import operator
+from contextlib import suppress
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast, final
 
 from verify.errors import InputError
-from verify.readers.chains import Chain, LinearLayer
+from verify.readers.chains import Chain
+from verify.readers.folding import Row
 from verify.readers.refusals import refusal
 from verify.readers.shorthand import in_range
-from verify.readers.torch_tensors import check_own_tensors, import_torch, linear_layer
+from verify.readers.torch_graphs import recorded_graph, symbolic_graph, unwrapped
+from verify.readers.torch_operations import Call, ExampleNeededError, Flow, Operations, Size
+from verify.readers.torch_steps import SHAPING, STEPS, drop, known_name
+from verify.readers.torch_tensors import check_own_tensors, import_torch, read_tensors
+from verify.readers.torch_weights import Constant, attribute, computing_hooks, quantised, reparametrisations_at_rest
 from verify.values import rational
 
 REMEDY = "train without it (Linear(k, 1, bias=False)), or "
 
-_SAME, _RESHAPED = "same", "reshaped"
+_QUERIES = ("size", "dim", "ndimension", "shape", "ndim", "dtype", "device", "numel", "nelement", "is_cuda")
 _DROPOUTS = ("Dropout", "AlphaDropout", "FeatureAlphaDropout")
+_RANDOM = ("rand", "normal", "bernoulli", "multinomial", "poisson")
 
 
 def read_module(module: object, place: str) -> Chain:
@@ -31,201 +37,200 @@ def read_module(module: object, place: str) -> Chain:
     torch = import_torch(place)
     if not isinstance(module, torch.nn.Module):
         raise InputError(f"{place} is not a module: give the module, its state dict, or the path of a file")
-    _check_plain(module, place, torch)
-    return _Walk(module, place, torch).along(_graph(module, place, torch))
+    if isinstance(module, torch.nn.ParameterList):
+        return read_tensors(list(cast("Any", module)), place)
+    inner = unwrapped(module, torch)
+    _check_plain(inner, place, torch)
+    with reparametrisations_at_rest(inner, torch):
+        if not isinstance(inner, torch.jit.ScriptModule):
+            found = symbolic_graph(inner, torch)
+            with suppress(ExampleNeededError):
+                if found is not None:
+                    return _Walk(inner, found[1], place, torch, is_recorded=False).along(found[0])
+        graph, root = recorded_graph(inner, place, torch)
+        return _Walk(inner, root, place, torch, is_recorded=True).along(graph)
 
 
 def _check_plain(module: Any, place: str, torch: Any) -> None:
-    """Refuse what changes the outputs of a module behind its `forward`, and wrappers whose content can be given."""
-    if type(module).__name__ == "OptimizedModule":
-        raise InputError(f"{place} is compiled: read the module it was made from, model._orig_mod")
-    if isinstance(module, torch.jit.ScriptModule):
-        raise InputError(f"{place} is a TorchScript module: read the module it was made from")
-    if isinstance(module, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel):
-        raise InputError(f"{place} wraps the network: read model.module")
+    """Refuse what changes the outputs of a module behind its `forward`, and what its forward changes in training."""
     for name, part in module.named_modules():
         where = f"{place}: the module {name!r}" if name else place
         if isinstance(part, torch.nn.modules.lazy.LazyModuleMixin):
             raise InputError(f"{where} has no weights yet: run one batch through the model first")
-        if torch.nn.utils.parametrize.is_parametrized(part):
+        kind = getattr(part, "original_name", type(part).__name__)
+        if "BatchNorm" in kind and part.training:
             raise InputError(
-                f"{where} is reparametrised, so other numbers than its weights were trained: call "
-                "torch.nn.utils.parametrize.remove_parametrizations first if the norm of the weights is what you mean"
+                f"{where} ({kind}) depends on the batch in training mode: call model.eval() first, which is how the "
+                "network is used"
             )
-        if part._forward_hooks or part._forward_pre_hooks:  # noqa: SLF001 (there is no public way to ask)
-            raise InputError(
-                f"{where} has a forward hook, which may change what it computes: remove it (after pruning with "
-                "torch.nn.utils.prune.remove, after weight_norm with torch.nn.utils.remove_weight_norm)"
-            )
+        if isinstance(part, torch.jit.ScriptModule) or unwrapped(part, torch) is not part:
+            continue
+        if part._forward_hooks or len(part._forward_pre_hooks) > len(computing_hooks(part)):  # noqa: SLF001 (no public way)
+            raise InputError(f"{where} has a forward hook, which may change what it computes: remove it")
         if "forward" in vars(part):
             raise InputError(f"{where} has a forward of its own beside its class's: put it into a class")
 
 
-def _graph(module: Any, place: str, torch: Any) -> Any:
-    try:
-        return torch.fx.Tracer().trace(module)
-    except Exception as error:  # tracing runs the code of the module
-        said = " ".join(str(error).split())[:100]
-        raise InputError(
-            f"{place}: what its forward does cannot be traced ({said}): read an nn.Sequential of the same layers"
-        ) from error
-
-
+@final
 class _Walk:
-    """The layers met so far on the way from the input of a graph to its output."""
+    """The values of a graph, node by node: constants, and the flow from the input to the output."""
 
-    def __init__(self, module: Any, place: str, torch: Any) -> None:
-        self.module, self.place, self.torch = module, place, torch
-        self.operations = _operations(torch)
-        self.layers: list[LinearLayer] = []
-        self.slopes: list[Fraction] = []
-        self.tensors: dict[str, object] = {}
-        self.notes: list[str] = []
-        self.is_reshaped = False
+    def __init__(self, module: Any, root: Any, place: str, torch: Any, *, is_recorded: bool) -> None:
+        self.module, self.root, self.place, self.torch, self.is_recorded = module, root, place, torch, is_recorded
+        is_any_trained = any(parameter.requires_grad for parameter in module.parameters())
+        self.row = Row(place, REMEDY)
+        self.operations = Operations(self.row, place, torch, (STEPS, SHAPING), is_any_trained=is_any_trained)
+        self.values: dict[Any, Any] = {}
+        self.flow: Flow | None = None
 
     def along(self, graph: Any) -> Chain:
-        """The chain, when each node of the graph takes the one before and nothing else."""
-        previous = None
+        """The chain, when each operation takes the flow once and otherwise constants."""
         for node in graph.nodes:
-            if node.op == "get_attr" or (node.op == "placeholder" and not (previous is None or node.users)):
-                continue
-            if node.op == "placeholder" and previous is None:
-                previous = node
-                continue
-            if [used for used in node.all_input_nodes if used.op != "get_attr"] != [previous]:
-                raise InputError(
-                    f"{self.place}: at {node.name!r} its forward does not apply one layer to the one before: branches, "
-                    "skip connections, computed weights and several inputs or outputs are not read"
-                )
             if node.op == "output":
-                if node.args[0] is not previous:
+                if self._found(node.args[0]) is not self.flow or self.flow is None:
                     raise InputError(f"{self.place}: its forward must return one tensor: return the output alone")
                 break
-            self._step(node)
-            previous = node
-        if not self.layers:
-            raise InputError(f"{self.place} has no Linear layer: give the whole network")
-        if self.slopes[-1] != 1:
-            raise InputError(
-                f"{self.place}: an activation follows the last layer, {self.layers[-1].weights_name}, and the output "
-                "of a network must be linear: train without it"
-            )
-        check_own_tensors(self.tensors, self.place)
-        return Chain(layers=tuple(self.layers), slopes=tuple(self.slopes[:-1]), remedy=REMEDY, notes=tuple(self.notes))
-
-    def _step(self, node: Any) -> None:
-        step = self._module_step(node) if node.op == "call_module" else self._function_step(node)
-        match step:
-            case LinearLayer() if self.is_reshaped:
-                raise InputError(f"{self._where(node)}: a layer after a reshaping is not read: reshape at the end only")
-            case LinearLayer():
-                self.layers.append(step)
-                self.slopes.append(Fraction(1))
-            case Fraction() if self.layers:
-                self.slopes[-1] *= step  # max(z, a z) after max(z, b z) is max(z, a b z)
-            case Fraction():
+            if node.users or node.op == "placeholder":
+                self.values[node] = self._value(node)
+            elif str(node.target).endswith("_") or node.kwargs.get("inplace"):
                 raise InputError(
-                    f"{self._where(node)}: an activation acts on the inputs: apply it to the data, and read the "
-                    "network without it"
+                    f"{self.place}: at {node.name!r} its forward changes a tensor in place and goes on with the old "
+                    "name: assign the result"
                 )
-            case str() if step == _SAME:
-                pass
-            case str() if self._is_output():
-                self.is_reshaped = True  # (n, 1) in another shape: the same numbers in the same order
-            case _:
-                raise refusal(self._name(node), self._where(node), is_output=self._is_output())
+        check_own_tensors(self.operations.tensors, self.place)
+        return self.row.chain()
 
-    def _module_step(self, node: Any) -> LinearLayer | Fraction | str | None:
-        part, nn = self.module.get_submodule(node.target), self.torch.nn
-        kind = type(part)
-        if kind is nn.Linear:
-            return self._linear(f"{node.target}.weight", f"{node.target}.bias", part.weight, part.bias)
-        if kind is nn.ReLU:
-            return Fraction(0)
-        if kind is nn.LeakyReLU:
-            return self._slope(part.negative_slope, node)
-        if kind is nn.Identity:
-            return _SAME
-        if kind is nn.Flatten:
-            return _SAME if (part.start_dim, part.end_dim) == (1, -1) else _RESHAPED
-        if kind.__name__ in _DROPOUTS:
-            return self._dropout(part.p, part.training, node)
-        return None
-
-    def _function_step(self, node: Any) -> LinearLayer | Fraction | str | None:
-        def given(position: int, name: str, default: object = None) -> Any:
-            return node.args[position] if len(node.args) > position else node.kwargs.get(name, default)
-
-        match self.operations.get(node.target) if node.op == "call_function" else node.target:
-            case "linear":
-                weight, bias = given(1, "weight"), given(2, "bias")
-                names = str(weight.target), "no bias" if bias is None else str(bias.target)
-                values = [operator.attrgetter(name)(self.module) for name in (names if bias is not None else names[:1])]
-                return self._linear(*names, values[0], None if bias is None else values[1])
-            case "relu" | "relu_":
-                return Fraction(0)
-            case "clamp" if given(1, "min") == 0 and given(2, "max") is None:
-                return Fraction(0)
-            case "leaky_relu":
-                return self._slope(given(1, "negative_slope", 0.01), node)
-            case "dropout":
-                return self._dropout(given(1, "p", 0.5), given(2, "training", True), node)
-            case "flatten" if (given(1, "start_dim", 0), given(2, "end_dim", -1)) == (1, -1):
-                return _SAME
-            case "flatten" | "squeeze" | "reshape" | "view":
-                return _RESHAPED
-            case "getitem" if node.args[1] in [(slice(None), 0), (slice(None), -1), (..., 0), (..., -1)]:
-                return _RESHAPED
-            case _:
-                return None
-
-    def _linear(self, weight_name: str, bias_name: str, weight: Any, bias: Any) -> LinearLayer:
-        for name, tensor in ((weight_name, weight), (bias_name, bias)):
-            if tensor is not None:
-                self.tensors[f"{name} (applied again)" if name in self.tensors else name] = tensor
-        return linear_layer(weight, bias, (weight_name, bias_name), self.place)
-
-    def _slope(self, value: object, node: Any) -> Fraction:
-        place = f"{self._where(node)}: negative_slope"
-        return in_range(rational(value, place), place)
-
-    def _dropout(self, p: float, training: object, node: Any) -> str:
-        if p and training is not False:
-            raise InputError(
-                f"{self._where(node)}: dropout is random in training mode: call model.eval() first, which is how the "
-                "network is used"
-            )
-        if p:
-            self.notes.append(f"{self._where(node)}: dropout is read as what it is in eval mode, nothing")
-        return _SAME
-
-    def _is_output(self) -> bool:
-        return bool(self.layers) and self.layers[-1].shape[0] == 1
-
-    def _where(self, node: Any) -> str:
-        return f"{self.place}: {node.target if node.op == 'call_module' else node.name!s}"
-
-    def _name(self, node: Any) -> str:
+    def _value(self, node: Any) -> Any:
+        if node.op == "placeholder":
+            if self.flow is None:
+                self.flow = Flow()
+                return self.flow
+            return Constant(node.args[0]) if node.args else Flow()
+        if node.op == "get_attr":
+            return self._attribute(node)
+        arguments, named = self._found(node.args), self._found(node.kwargs)
+        name = node.target if node.op == "call_method" else known_name(node.target, self.torch)
+        if node.target is getattr:
+            _, name = node.args
+            arguments = arguments[:1]
+        flows = {id(value): value for value in _leaves([arguments, named]) if isinstance(value, Flow)}
+        if not flows:
+            return self._constant(node, name, arguments, named)
+        if flows and name in _QUERIES:
+            return Size()
+        if list(flows.values()) != [self.flow]:
+            raise self._branch(node)
+        where = f"{self.place}: {node.target if node.op == 'call_module' else node.name!s}"
         if node.op == "call_module":
-            return type(self.module.get_submodule(node.target)).__name__
-        return str(getattr(node.target, "__name__", node.target))
+            self._module(node, where)
+        elif name == "getitem" and self.is_recorded and type(arguments[1].value) is int:
+            return self.flow  # the first of several outputs of one operation; the others are not used
+        else:
+            name = name or str(getattr(node.target, "__name__", node.target))
+            self.operations.apply(Call(name, where, arguments, named, self.is_recorded))
+        self.flow = Flow()
+        return self.flow
+
+    def _found(self, value: Any) -> Any:
+        """Arguments with nodes replaced by their values, and everything else made constant."""
+        if isinstance(value, self.torch.fx.Node):
+            return self.values.get(value, Flow())
+        if isinstance(value, list | tuple):
+            found = [self._found(entry) for entry in value]
+            return tuple(found) if isinstance(value, tuple) else found
+        if isinstance(value, dict):
+            return {name: self._found(entry) for name, entry in value.items()}
+        return None if value is None else Constant(value)
+
+    def _attribute(self, node: Any) -> Constant:
+        name = node.meta.get("name") if self.is_recorded else node.target
+        if self.is_recorded and not name:
+            return Constant(getattr(self.root, node.target))
+        if not self.is_recorded and str(node.target).startswith("_tensor_constant"):
+            return Constant(getattr(self.root, node.target))
+        return attribute(self.module, name)
+
+    def _constant(self, node: Any, name: str, arguments: Any, named: Any) -> Any:
+        """What an operation makes of constants, computed as the forward does."""
+        leaves = _leaves([arguments, named])
+        if any(isinstance(value, Size) for value in leaves):
+            return Size()
+        if not name or node.op == "call_module" or any(word in name for word in _RANDOM):
+            raise self._branch(node)
+        constants = [value for value in leaves if isinstance(value, Constant)]
+        plain, keywords = _plain(arguments), _plain(named)
+        with self.torch.no_grad():
+            if node.op == "call_method" or node.target is getattr:
+                found = getattr(plain[0], name)
+                value = found(*plain[1:], **keywords) if node.op == "call_method" else found
+            else:
+                value = node.target(*plain, **keywords)
+        first = constants[0] if constants else Constant(None)
+        return first.computed(value, name, constants[1:])
+
+    def _module(self, node: Any, where: str) -> None:
+        part, nn = self.module.get_submodule(node.target), self.torch.nn
+        kind, row = type(part), self.row
+        if isinstance(part, nn.Linear) and kind.forward is nn.Linear.forward:
+            weight, bias = (attribute(self.module, f"{node.target}.{name}") for name in ("weight", "bias"))
+            self._linear(weight, bias, where)
+        elif kind.__module__.startswith("torch.ao.nn.quantized.dynamic") and kind.__name__ == "Linear":
+            self._linear(*quantised(part, str(node.target), self.place), where)
+        elif kind is nn.ReLU:
+            row.activation(Fraction(0), where)
+        elif kind is nn.LeakyReLU:
+            place = f"{where}: negative_slope"
+            row.activation(in_range(rational(part.negative_slope, place), place), where)
+        elif kind is nn.Flatten:
+            self._apply("flatten", where, part.start_dim, part.end_dim)
+        elif kind.__name__ in _DROPOUTS:
+            drop(self.operations, part.p, part.training, where)
+        elif kind is nn.BatchNorm1d:
+            self._normalise(part, str(node.target), where)
+        elif kind in (nn.Sigmoid, nn.Softmax, nn.LogSoftmax):
+            words = {nn.Sigmoid: "sigmoid", nn.Softmax: "softmax", nn.LogSoftmax: "log_softmax"}
+            self._head(words[kind], kind.__name__, getattr(part, "dim", None), where)
+        elif kind is not nn.Identity:
+            raise refusal(kind.__name__, where, is_output=self.operations.is_output)
+
+    def _linear(self, weight: Constant, bias: Constant, where: str) -> None:
+        self.operations.across(False, where)
+        self.operations.linear(weight, None if bias.value is None else bias, where)
+
+    def _apply(self, name: str, where: str, *arguments: object) -> None:
+        self.operations.apply(Call(name, where, [self.flow, *map(Constant, arguments)], {}))
+
+    def _head(self, word: str, name: str, dim: object, where: str) -> None:
+        try:
+            self._apply(word, where, dim)
+        except InputError as error:
+            raise refusal(name, where, is_output=self.operations.is_output) from error
+
+    def _normalise(self, part: Any, name: str, where: str) -> None:
+        parts = ("running_mean", "running_var", "weight", "bias")
+        found = [None if getattr(part, own) is None else attribute(self.module, f"{name}.{own}") for own in parts]
+        call = Call("BatchNorm1d", where, [self.flow], {})
+        self.operations.normalise(call, found, part.eps, is_training=part.training)
+
+    def _branch(self, node: Any) -> InputError:
+        return InputError(
+            f"{self.place}: at {node.name!r} its forward does not apply one layer to the one before: branches, skip "
+            "connections, weights computed from the inputs and several inputs or outputs are not read"
+        )
 
 
-def _operations(torch: Any) -> dict[object, str]:
-    """The functions that are understood; methods of tensors have the same names."""
-    functional = torch.nn.functional
-    return {
-        functional.linear: "linear",
-        functional.relu: "relu",
-        functional.relu_: "relu",
-        torch.relu: "relu",
-        torch.relu_: "relu",
-        torch.clamp: "clamp",
-        functional.leaky_relu: "leaky_relu",
-        functional.leaky_relu_: "leaky_relu",
-        functional.dropout: "dropout",
-        torch.flatten: "flatten",
-        torch.squeeze: "squeeze",
-        torch.reshape: "reshape",
-        operator.getitem: "getitem",
-    }
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, list | tuple):
+        return [leaf for entry in value for leaf in _leaves(entry)]
+    if isinstance(value, dict):
+        return [leaf for entry in value.values() for leaf in _leaves(entry)]
+    return [value]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        found = [_plain(entry) for entry in value]
+        return tuple(found) if isinstance(value, tuple) else found
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
+    return value.value if isinstance(value, Constant) else value

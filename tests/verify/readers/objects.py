@@ -14,7 +14,7 @@ from pathlib import Path
 Outputs = Callable[[Sequence[Sequence[float]]], Sequence[float]]
 """What an object itself computes in double precision: rows of inputs -> one number for each."""
 
-FILES = ("torch_objects", "sklearn_objects", "other_objects")
+FILES = ("torch_objects", "torch_refused", "torch_stored", "sklearn_objects", "other_objects")
 """The modules beside this one that hold a tuple KINDS, in the order of the page."""
 
 

@@ -322,8 +322,10 @@ def test_network_and_data_exchanged(tmp_path):
         ({"W": W[None]}, "W has shape (1, 3, 2) and must be (neurons, inputs): store a matrix"),
         ({"v": V[None, None]}, "v has shape (1, 1, 3) and must be (neurons,): store it with reshape(-1)"),
         ({"v": np.array(1.0)}, "v has shape () and must be (neurons,): store it with reshape(-1)"),
-        ({"v": np.stack([V, -V])}, ("v has shape (2, 3), which is a network of several outputs: give one output; "
-                                   "for two logits that is the difference of the two rows, trained as such")),
+        ({"v": np.stack([V, -V, V])}, ("the last layer (v) has 3 outputs, as for a softmax over classes or several "
+                                       "targets, and its weights count in the norm one by one: train a network with "
+                                       "one output, or keep two of the classes")),
+        ({"v": np.stack([V, -V]), "b2": [1, 2, 3]}, "v has 2 rows but b2 has 3 entries: give one bias for each"),
         ({"b": W}, "b has shape (3, 2) and must be (neurons,): store it with reshape(-1)"),
         ({"b2": B}, "b2 has shape (3,) and must be one number: store one number"),
         ({"slope": B}, "slope has shape (3,) and must be one number: store one number"),
@@ -460,3 +462,22 @@ def test_exact_numbers_in_memory_stay_exact():
     assert network.is_exact
     data = read_data([[2**53 + 1, 0.5]], ["2/3"])
     assert (data.inputs, data.targets) == (((2**53 + 1, Fraction(1, 2)),), (Fraction(2, 3),))
+
+
+def test_two_logits_of_an_archive(tmp_path):
+    V2, B2 = np.stack([V, -2 * V]), np.array([0.25, -0.5])
+    path = save(tmp_path, W=W, v=V2, b=B, b2=B2)
+    assert refusal(read, path).endswith(
+        "isoptimal audit "
+        f'{path} DATA --two-logits difference --output-bias neuron (in Python two_logits="difference", '
+        'output_bias="neuron")'
+    )
+    reading = read_with_notes(path, two_logits="difference", output_bias="neuron")
+    expected = Network.two_layer(
+        [*W.tolist(), [0, 0]], [*(-3 * Fraction(v) for v in V.tolist()), -1], b=[*B.tolist(), Fraction(3, 4)]
+    )
+    assert reading.network == expected
+    assert "holds no slope: it is read as ReLU (slope 0)" in " ".join(reading.notes)
+    assert read(save(tmp_path, W=W, v=V2, b=B, slope=0.25), two_logits="difference").architecture.slope == Fraction(
+        1, 4
+    )

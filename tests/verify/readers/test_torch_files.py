@@ -71,7 +71,7 @@ def test_a_checkpoint(tmp_path, module):
 
 def test_a_checkpoint_of_two_networks(tmp_path, module):
     path = save(tmp_path, {"net": module.state_dict(), "ema": module.state_dict()})
-    assert refusal(path, slope=0) == " holds several state dicts (net, ema): save the one to audit alone"
+    assert refusal(path, slope=0) == " holds several networks (net, ema): give, or save, that alone"
 
 
 def test_arrays_by_the_names_of_the_npz(tmp_path, module):
@@ -140,7 +140,15 @@ def test_a_dict_of_something_else(tmp_path):
 def test_torchscript(tmp_path, module):
     path = tmp_path / "net.pt"
     torch.jit.save(torch.jit.script(module), path)
-    assert refusal(path) == " is a TorchScript archive: save the state_dict() of the module that it was made from"
+    assert refusal(path) == (
+        " is a TorchScript archive: save the state_dict() of the module that it was made from, or pass --trust-pickle "
+        "(trust_pickle=True), which runs the code in it, if you made the file yourself"
+    )
+    reading = read_with_notes(path, trust_pickle=True)
+    assert reading.network == read(module)
+    assert reading.notes[0] == (
+        f"{path} is a TorchScript archive, and reading it runs its code: do this with files of your own only"
+    )
 
 
 @pytest.mark.parametrize("trust_pickle", [False, True])

@@ -1,0 +1,67 @@
+"""Kinds of modules of PyTorch that are refused, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.verify.readers.objects import Kind
+from tests.verify.readers.torch_objects import GROUP, maker
+
+
+def refused(name: str, built: Callable[[Any, Any], Any], said: str, **options: object) -> Kind:
+    """A module that is refused."""
+    return Kind(
+        group=GROUP, name=name, source="model", made=maker(built, ""), options=options, said=said, is_read=False,
+        needs=("torch",),
+    )  # fmt: skip
+
+
+KINDS = (
+    refused("three and more logits", lambda t, n: n.plain(outputs=3), "has 3 outputs", two_logits="difference"),
+    refused(
+        "Softmax over three",
+        lambda t, n: n.headed(t.nn.Softmax(1), outputs=3),
+        "Softmax is the head of a network with one output",
+    ),
+    refused("PReLU", lambda t, n: n.plain(t.nn.PReLU()), "the slope of PReLU is trained with the weights"),
+    refused("ReLU6", lambda t, n: n.plain(t.nn.ReLU6()), "ReLU6 is not max(z, a z)"),
+    refused("GELU", lambda t, n: n.plain(t.nn.GELU()), "GELU is not max(z, a z)"),
+    refused("SiLU", lambda t, n: n.plain(t.nn.SiLU()), "SiLU is not max(z, a z)"),
+    refused("ELU", lambda t, n: n.plain(t.nn.ELU()), "ELU is not max(z, a z)"),
+    refused("Tanh", lambda t, n: n.plain(t.nn.Tanh()), "Tanh is not max(z, a z)"),
+    refused("abs in forward", lambda t, n: n.module(lambda m, x: m.v(m.W(x).abs())), "abs is not max(z, a z)"),
+    refused(
+        "LazyLinear before its first batch",
+        lambda t, n: t.nn.Sequential(t.nn.LazyLinear(4), t.nn.ReLU(), t.nn.Linear(4, 1)),
+        "has no weights yet: run one batch through the model first",
+    ),
+    refused(
+        "dropout in training mode",
+        lambda t, n: n.plain(t.nn.Dropout(0.5)).train(),
+        "dropout is random in training mode",
+    ),
+    refused(
+        "BatchNorm in training mode",
+        lambda t, n: n.plain(t.nn.BatchNorm1d(4)).train(),
+        "depends on the batch in training mode",
+    ),
+    refused("BatchNorm without the option", lambda t, n: n.plain(t.nn.BatchNorm1d(4)).eval(), "read(model, fold=True)"),
+    refused(
+        "LayerNorm", lambda t, n: n.plain(t.nn.LayerNorm(4)), "LayerNorm divides by a number that depends on the point"
+    ),
+    refused(
+        "a residual connection", lambda t, n: n.module(lambda m, x: m.v(t.relu(m.W(x)) + m.W(x))), "skip connections"
+    ),
+    refused("a linear skip", lambda t, n: n.module(lambda m, x: m.v(t.relu(m.W(x))) + m.skip(x)), "skip connections"),
+    refused(
+        "Conv1d",
+        lambda t, n: t.nn.Sequential(t.nn.Conv1d(1, 4, 3), t.nn.ReLU(), t.nn.Flatten(), t.nn.Linear(4, 1)),
+        "Conv1d shares its weights between places",
+    ),
+    refused(
+        "tied weights",
+        lambda t, n: n.module(lambda m, x: m.v(t.relu(m.W(m.square(m.square(x)))))),
+        "tied weights are not read yet",
+    ),
+)
