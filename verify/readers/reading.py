@@ -76,22 +76,43 @@ class MissingOptionsError(InputError):
     """A network that can be read with more options; the message ends in the call, or the command, with them.
 
     reason: what stands before the call.   needed: the options that are missing, by their names in Python.
-    word: what the call names the source, such as "model"; "" for a file.
+    given: those that the call has.   place: the path of a file.   word: what a call names another source, such as
+    "model"; "" for a file.   data: what a call of `audit` names the data; () for a call of `read`.
     """
 
-    def __init__(self, reason: str, needed: Mapping[str, object], given: Options, place: str, word: str) -> None:
-        self.reason, self.needed = reason, dict(needed)
-        found = given.given() | self.needed
-        every = {name: found[name] for name in _NAMES if name in found}
-        self.source = word or repr(place)
-        self.written = written = in_python(every)
-        call = f"read({', '.join((word, *written))})"
-        command = shlex.join(("isoptimal", "audit", place, "DATA", *on_command_line(every)))
-        super().__init__(f"{reason}: {call}" if word else f"{reason}: {command} (in Python {', '.join(written)})")
+    def __init__(
+        self,
+        reason: str,
+        needed: Mapping[str, object],
+        given: Options,
+        place: str,
+        word: str,
+        data: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(reason, needed, given, place, word, data)
+        self.reason, self.needed, self.given, self.place, self.word, self.data = (
+            reason,
+            needed,
+            given,
+            place,
+            word,
+            data,
+        )
 
-    def with_audit(self, *data: str) -> InputError:
+    def __str__(self) -> str:
+        found = {**self.given.given(), **self.needed}
+        every = {name: found[name] for name in _NAMES if name in found}
+        written = ", ".join(in_python(every))
+        if self.data:
+            return f"{self.reason}: audit({', '.join((self.word or repr(self.place), *self.data))}, {written})"
+        if self.word:
+            return f"{self.reason}: read({self.word}, {written})"
+        command = shlex.join(("isoptimal", "audit", self.place, "DATA", *on_command_line(every)))
+        return f"{self.reason}: {command} (in Python {written})"
+
+    def with_audit(self, *data: str) -> MissingOptionsError:
         """The same error, ending in the call of `audit` with these names of the data."""
-        return InputError(f"{self.reason}: audit({', '.join((self.source, *data, *self.written))})")
+        return MissingOptionsError(self.reason, self.needed, self.given, self.place, self.word, data)
 
     def with_command(self, words: Sequence[str]) -> InputError:
         """The same error, ending in the command of these words and the options that it lacks."""

@@ -1,5 +1,6 @@
 """The options of `read`: every one that is missing is named at once, in a call or a command that works."""
 
+import pickle
 import shlex
 from fractions import Fraction
 
@@ -56,6 +57,14 @@ def test_two_logits_with_biases_and_no_activation_need_one_call():
     network = called(error, state=TWO_LOGITS)
     assert [network(x) for x in POINTS] == [exact_difference(x) for x in POINTS]
     assert not network.is_exact
+
+
+def test_the_error_survives_pickling_as_between_processes():
+    error = missing(TWO_LOGITS, slope=0)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(error.with_audit("X", "y")).endswith(
+        'audit(state, X, y, slope=0, two_logits="difference", output_bias="neuron")'
+    )
 
 
 def test_the_call_keeps_what_was_given():
