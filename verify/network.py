@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from fractions import Fraction
-from typing import cast, final
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast, final
 
 from verify import statement
-from verify.arguments import instance_of, items_of
+from verify.arguments import a_flag, a_path, instance_of, items_of
 from verify.codec import reader
 from verify.counts import count
 from verify.decimals import nearest
@@ -20,6 +21,9 @@ from verify.errors import InputError, ShapeError
 from verify.exact import dot
 from verify.shown import as_html, as_text
 from verify.values import array, as_input_error, is_exact_input, line, rational, vector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["Architecture", "Layer", "Network"]
 
@@ -211,6 +215,71 @@ class Network(statement.Network):
         found = copy(self)
         found.__dict__["_is_exact"] = False
         return found
+
+    def rounded(self) -> Network:
+        """The network of the doubles nearest to each weight and slope: what `to_torch` and an .npz hold.
+
+        Equal to this one when nothing is lost. Raises InputError for numbers beyond the range of floats.
+        """
+        from verify.writers import double
+
+        layers = [
+            Layer(
+                inputs=layer.inputs,
+                outputs=layer.outputs,
+                slope=None if layer.slope is None else double(layer.slope, "the slope"),
+                bias=layer.bias,
+                entries=layer.entries,
+            )
+            for layer in self.architecture.layers
+        ]
+        weights = [
+            [double(weight, f"parameters[{i}][{j}]") for j, weight in enumerate(layer)]
+            for i, layer in enumerate(self.parameters)
+        ]
+        return Network(Architecture(layers), weights)
+
+    def to_arrays(self, *, exact: bool = False) -> dict[str, NDArray[Any]]:
+        """The arrays W (neurons, inputs), v (neurons,), b (neurons,) if there are biases, and slope, of depth 2.
+
+        Doubles, the nearest to each number; with `exact` arrays of `Fraction`. `rounded()` is the network of the
+        doubles. Raises InputError for other networks.
+        """
+        from verify.writers import arrays_of
+
+        return arrays_of(self, exact=a_flag(exact, "exact"))
+
+    def to_torch(self) -> Any:
+        """A module of PyTorch: an `nn.Sequential` in double precision, of the weights of `rounded()`.
+
+        Raises InputError for masks and shared weights, which Linear layers do not hold, and without PyTorch.
+        """
+        from verify.writers.torch_modules import module_of
+
+        return module_of(self)
+
+    def to_sklearn(self, classes: Sequence[object] | None = None) -> Any:
+        """A fitted estimator of scikit-learn of the weights of `rounded()`: an `MLPRegressor` that predicts f(x).
+
+        classes: the negative and the positive label; then an `MLPClassifier` that predicts the second where f(x) > 0.
+        Raises InputError for a leaky ReLU, masks and shared weights, and without scikit-learn.
+        """
+        from verify.writers.sklearn_estimators import estimator_of
+
+        return estimator_of(self, classes)
+
+    def save(self, path: str | PathLike[str]) -> Network:
+        """Write the network for `read`, and return the one that the file holds.
+
+        .json is exact, of any network. .npz, .pt, .safetensors, .onnx and .skops hold doubles: `rounded()` is what they
+        hold, which need not be optimal, or fit, where this network is. .pt, and .safetensors of more than two layers,
+        hold no slope, and .skops holds biases that are 0. Raises InputError, OSError.
+        """
+        from verify.writers import write
+
+        file = a_path(path, "path")
+        write(self, file)
+        return self if file.suffix.lower() == ".json" else self.rounded()
 
     @property
     def notes(self) -> tuple[str, ...]:

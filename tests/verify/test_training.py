@@ -332,7 +332,7 @@ def test_the_command_writes_what_it_says(data, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        (("--out", "{}/net.csv"), "must end in .npz or .json"),
+        (("--out", "{}/net.csv"), "must end in .npz, .json, "),
         (("--out", "{}/data.npz"), "is an input"),
         (("--out", "{}/n.npz", "--record", "{}/n.npz"), "is to be written twice"),
         (("--out", "{}/n.npz", "--resume"), "--resume goes on from the file of --record"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from verify.cli.auditing import audit_command
+from verify.cli.bettering import better_command
 from verify.cli.checking import check_command
 from verify.cli.claiming import claims_command
 from verify.cli.completion import SHELLS, complete_places
@@ -57,6 +58,7 @@ def program(context: click.Context) -> int:
 
 program.add_command(audit_command)
 program.add_command(check_command)
+program.add_command(better_command)
 program.add_command(sweep_command)
 program.add_command(regress_command)
 program.add_command(data_command)

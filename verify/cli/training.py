@@ -49,7 +49,9 @@ Examples:
 )
 @click.argument("data")
 @click.option("--width", type=int, help="The number of hidden neurons.")
-@click.option("--out", required=True, metavar="FILE", help="Where to write the network: .npz, or .json for any kind.")
+@click.option(
+    "--out", required=True, metavar="FILE", help="Where to write the network: .npz, .pt, .safetensors, .onnx, ..."
+)
 @click.option("--start", metavar="NETWORK", help="A network to start from, in place of the options that make one.")
 @click.option(
     "--output-bias",
@@ -231,9 +233,13 @@ def _check_places(inputs: list[str], out: str, plot: str | None, record: str | N
             if Path(path).resolve() in written:
                 raise InputError(f"{path} is to be written twice: give every file a name of its own")
             written.add(Path(path).resolve())
-    for name, path, endings in (("--out", out, (".npz", ".json")), ("--record", record, (".npz",))):
+    from verify.writers import SUFFIXES
+
+    for name, path, endings in (("--out", out, SUFFIXES), ("--record", record, (".npz",))):
         if path is not None and Path(path).suffix.lower() not in endings:
-            raise InputError(f"{name} {path} must end in {' or '.join(endings)}")
+            raise InputError(
+                f"{name} {path} must end in {', '.join(endings[:-1]) + ' or ' * (len(endings) > 1) + endings[-1]}"
+            )
     if plot is not None:
         check_picture(plot)
 

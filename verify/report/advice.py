@@ -90,7 +90,8 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         text = "training has ended, and would have to begin elsewhere to end lower: try other seeds"
         yield NextStep(text, f"isoptimal train DATA --width {width}{bias} --seed 1 --out other.npz --audit")
     if audit.better is not None:
-        yield NextStep("in Python the audit holds the better network as .better, and each step up as .diagnosis.ladder")
+        text = "write the better network from the folder of --certificates proofs (in Python .better.save)"
+        yield NextStep(text, "isoptimal better proofs --out better.npz")
 
 
 def _exactly(number: Fraction) -> str:

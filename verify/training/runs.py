@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os import PathLike, fspath
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from os import PathLike
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from verify.counts import count
-from verify.errors import InputError
-from verify.network import Architecture, Network
-from verify.output_files import write_bytes, write_text
+from verify.network import Network
 from verify.problem import Dataset
 from verify.shown import as_html
+from verify.writers import check_savable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,15 +75,8 @@ class TrainingRun:
         return audit(self.network, self.data, **options)  # type: ignore[arg-type]
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the network for `read`: .npz for two dense layers (W, v, b, slope), canonical .json for any."""
-        file = Path(fspath(path))
-        check_savable(self.network.architecture, file)
-        if file.suffix.lower() == ".npz":
-            content = io.BytesIO()
-            np.savez(content, **_arrays(self.network))
-            write_bytes(file, content.getvalue())
-        else:
-            write_text(file, self.network.canonical_text() + "\n")
+        """Write the network for `read`, as `Network.save`: its weights are doubles, so that no file rounds them."""
+        self.network.save(path)
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """A picture of the way: loss, margin, norm, pattern; written to `path` (.png, .pdf, .svg) when one is given."""
@@ -130,29 +120,3 @@ class TrainingRun:
         effort = [f"{made:,} gradient{'' if made == 1 else 's'}", f"{changes} of the pattern"]
         effort.append(f"{count(len(self.training.held), 'kink')} held")
         yield f"  {', '.join(effort)}, {self.seconds:.1f} s"
-
-
-def check_savable(shape: Architecture, path: str | PathLike[str]) -> None:
-    """Refuse a file that cannot hold such a network: before the training, so that none is done in vain."""
-    file = Path(fspath(path))
-    match file.suffix.lower():
-        case ".json":
-            return
-        case ".npz":
-            if len(shape.layers) != 2 or any(layer.entries is not None for layer in shape.layers):
-                raise InputError("only networks of two dense layers go into an .npz: give a name that ends in .json")
-            if float(shape.slope) != shape.slope:
-                raise InputError(
-                    f"the slope {shape.slope} is no float: give a name that ends in .json, which keeps it exactly"
-                )
-        case _:
-            raise InputError(f"{file} does not say what kind of file it is: end its name in .npz or .json")
-
-
-def _arrays(network: Network) -> dict[str, Any]:
-    shape = network.architecture
-    weights = np.array([[float(weight) for weight in row] for row in network.hidden_weights])
-    found: dict[str, Any] = {"W": weights, "v": np.array([float(v) for v in network.output_weights])}
-    if shape.bias:
-        found |= {"W": weights[:, :-1], "b": weights[:, -1]}
-    return {**found, "slope": float(shape.slope)}

@@ -1,0 +1,132 @@
+"""`isoptimal better`: the better network that an audit found, out of its folder of certificates into a file."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+from verify.cli.failures import debug_option
+from verify.cli.places import check_file
+from verify.codec import load_json
+from verify.counts import count
+from verify.decimals import about, at_least, small
+from verify.derived import WITNESSES
+from verify.errors import InputError
+from verify.folder import Decision, decide_folder
+from verify.network import Network
+from verify.phrases import lower_by
+from verify.problem import Goal, Problem, objective, outputs
+
+__all__ = ["better_command"]
+
+
+@click.command(
+    "better",
+    short_help="Write the better network that an audit found.",
+    epilog="""\b
+Examples:
+  isoptimal audit net.npz data.npz --certificates proofs
+  isoptimal better proofs --out better.npz
+""",
+)
+@click.argument("folder", metavar="DIR")
+@click.option(
+    "--out",
+    required=True,
+    metavar="FILE",
+    help="Where to write it: .json holds it exactly; .npz, .pt, .safetensors, .onnx and .skops hold doubles.",
+)
+@click.option("--own-width", is_flag=True, help="The better network of at most as many neurons as the audited one.")
+@debug_option
+def better_command(folder: str, out: str, own_width: bool) -> int:
+    """Write the better network from DIR, which isoptimal audit --certificates DIR wrote.
+
+    The folder is checked first, as by isoptimal check, and nothing is written when anything in it is refused. What is
+    said of the network is exact; for a file that rounds, so is what is said of the rounded network.
+
+    Exit status: 1 when the folder is refused, or holds no better network.
+    """
+    given = Path(folder)
+    check_file(out, [str(given / name) for name in WITNESSES.values()], folder)
+    found = decide_folder(given)
+    if not found.is_accepted:
+        for line in found.lines:
+            if not line.is_accepted:
+                click.echo(f"{click.style('refused', fg='red')} {given / line.file}: {line.text}", err=True)
+        click.echo(f"isoptimal: {folder} is refused, and no network is written", err=True)
+        return 1
+    file = given / WITNESSES["better_own_width" if own_width else "better"]
+    if found.network is None or not file.is_file():
+        click.echo(f"isoptimal: {folder} holds no better network{_why_none(found, own_width)}", err=True)
+        return 1
+    better = Network.from_json(load_json(file.read_text(encoding="utf-8")))
+    problem = Problem.from_json(found.problem.to_json())
+    held = better.save(out)
+    click.echo(f"the folder {folder} was checked: {count(len(found.lines), 'certificate')} accepted")
+    click.echo(f"the network of the audit: {_told(problem, Network.from_json(found.network.to_json()))}")
+    click.echo(f"the better network: {_told(problem, better)}{_by_how_much(problem, found, better)}")
+    click.echo(f"written: {out}, {_held(problem, better, held)}")
+    return 0
+
+
+def _why_none(found: Decision, own_width: bool) -> str:
+    """What the folder proves instead: of the network given, or of one near it."""
+    proved = {name: about for name, verdict, about in found.table if verdict == "proved"}
+    if "infeasible" in proved:
+        return ": no network of any width fits the data"
+    question, width = ("global_optimum", "its width") if own_width else ("global_any_width", "any width")
+    about = proved.get(question, proved.get("global_any_width"))
+    if about is None:
+        return ": the audit found none"
+    return f": a global optimum of {width} is what is proved of its network ({about})"
+
+
+def _told(problem: Problem, network: Network) -> str:
+    """Width and objective."""
+    value = objective(_posed(problem, network), network)
+    size = count(network.width, "neuron")
+    return f"{size}, {'it does not fit' if value is None else f'objective {about(value)}'}"
+
+
+def _by_how_much(problem: Problem, found: Decision, better: Network) -> str:
+    given = None if found.network is None else Network.from_json(found.network.to_json())
+    mine = None if given is None else objective(_posed(problem, given), given)
+    theirs = objective(_posed(problem, better), better)
+    return "" if not mine or theirs is None else f", {lower_by(theirs, mine)}"
+
+
+def _held(problem: Problem, better: Network, held: Network) -> str:
+    """What the file holds, decided exactly."""
+    if held == better:
+        return "which holds it exactly"
+    start = "which holds the doubles nearest to its weights"
+    posed = _posed(problem, held)
+    values = outputs(posed, held)
+    value = objective(posed, held)
+    if problem.goal is Goal.MAX_MARGIN:
+        margin = min(y * f for y, f in zip(problem.targets, values, strict=True))
+        if value is None or margin <= 0:
+            return f"{start}: rounded so, a point is on the wrong side; a .json holds the exact network"
+        return (
+            f"{start}: rounded so, every point is on its side, the least margin is at least {at_least(margin)}, "
+            f"and the objective {about(value)} (at margin 1)"
+        )
+    missed = max(abs(f - y) for f, y in zip(values, problem.targets, strict=True))
+    if value is not None:
+        return f"{start}: rounded so, it meets every target as asked, with the objective {about(value)}"
+    beyond = Fraction(problem.fit_tolerance)
+    asked = "exactly" if not beyond else f"within {about(beyond)}"
+    return (
+        f"{start}: rounded so, it misses targets, which were to be met {asked}, by up to {small(missed)}; a .json "
+        "holds the exact network"
+    )
+
+
+def _posed(problem: Problem, network: Network) -> Problem:
+    """The same question about networks of that shape."""
+    try:
+        return problem.posed_on(problem.data, architecture=network.architecture)
+    except InputError as error:
+        raise InputError(f"the network does not answer the question of the folder: {error}") from error
