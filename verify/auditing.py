@@ -45,7 +45,7 @@ from verify.posing import exchanged_classes, transposed_weights
 from verify.problem import Bias, Goal, Problem, Trained, objective, outputs
 from verify.proposal import FLOAT_FAILURES, Proposal
 from verify.readers.given import given
-from verify.readers.reading import Options
+from verify.readers.reading import MissingOptionsError, Options
 from verify.relaxing import relaxation_note, relaxed
 from verify.simplified import distinct
 from verify.subjects import Subject, candidates, choose
@@ -130,18 +130,21 @@ def audit(
     symbolic, relax = a_flag(symbolic, "symbolic"), a_flag(relax, "relax")
     tolerance = a_tolerance(tol, "tol")
     said = [str(note) for note in items_of(notes, "notes", "give a list of sentences")]
-    brought = given(
-        network,
-        data,
-        y,
-        options=Options(
-            slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle
-        ),
-        target=target,
-        classes=classes,
-        standardise=standardise,
-        is_regression=isinstance(goal, str) and goal == Goal.MIN_NORM,
-    )
+    try:
+        brought = given(
+            network,
+            data,
+            y,
+            options=Options(
+                slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle
+            ),
+            target=target,
+            classes=classes,
+            standardise=standardise,
+            is_regression=isinstance(goal, str) and goal == Goal.MIN_NORM,
+        )
+    except MissingOptionsError as error:
+        raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from error
     network = brought.network
     said = list(dict.fromkeys((*said, *brought.notes)))
     problem = posing.pose(network, brought.data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, notes=said)

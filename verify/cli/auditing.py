@@ -245,6 +245,7 @@ def _task(
             options=Options(**options),
             target=target,
             as_stored=goal == "min-norm",
+            is_regression=goal == "min-norm",
             classes=classes,
             standardise=standardise,
         )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DataReading", "Reading", "read", "read_case", "read_data", "read_data_with_notes", "read_with_notes"]
 
+_Classes = tuple[object, object] | None
 _IN_MEMORY = "the arrays given"
 _EXPORT = "store W, v and, if there are hidden biases, b with numpy.savez, and read the .npz"
 
@@ -98,7 +99,7 @@ def read_with_notes(
         fold=a_flag(fold, "fold"),
         trust_pickle=a_flag(trust_pickle, "trust_pickle"),
     )
-    place, found, notes = _stored_network(source, options.trust_pickle)
+    place, found, notes, classes = _stored_network(source, options.trust_pickle)
     word = _word(source)
     match found:
         case Network():
@@ -111,7 +112,7 @@ def read_with_notes(
             reading = chained(found, place, options, word, keeps_scalings=keeps_scalings)
     said = tuple(dict.fromkeys((*reading.network.notes, *notes, *reading.notes)))
     network = reading.network.noted(said) if said else reading.network
-    return replace(reading, network=network, notes=said, classes=_classes_of(source))
+    return replace(reading, network=network, notes=said, classes=classes)
 
 
 def _word(source: object) -> str:
@@ -244,10 +245,10 @@ def read_case(source: object) -> Case:
     return cases.read_case(read_bytes(path), str(path))
 
 
-def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tuple[str, ...]]:
-    """What messages call the source, what is stored there, and notes."""
+def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tuple[str, ...], _Classes]:
+    """What messages call the source, what is stored there, notes, and the classes if it knows them."""
     if not isinstance(source, str | PathLike):
-        return (*_in_memory(source, None), ())
+        return (*_in_memory(source, None), (), _classes_of(source))
     path = _path(source, "a network")
     place, suffix = str(path), path.suffix.lower()
     row = by_suffix(suffix)
@@ -259,8 +260,8 @@ def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tu
         raise InputError(f"{path}: networks are read from {suffixes()}: {_EXPORT}")
     found, notes = row.loaded(read_bytes(path), place, trust_pickle=trust_pickle)
     if isinstance(found, Stored):
-        return place, found, notes
-    return (*_in_memory(found, place), notes)
+        return place, found, notes, None
+    return (*_in_memory(found, place), notes, _classes_of(found))
 
 
 def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
@@ -301,7 +302,7 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
     )
 
 
-def _classes_of(source: object) -> tuple[object, object] | None:
+def _classes_of(source: object) -> _Classes:
     """The negative and the positive class that a classifier of scikit-learn knows."""
     known = getattr(source, "classes_", None) if package(source) == "sklearn" else None
     labels = [] if known is None else list(known)

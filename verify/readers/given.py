@@ -10,7 +10,7 @@ from verify.errors import InputError
 from verify.network import Network
 from verify.problem import Dataset
 from verify.readers import read_data_with_notes, read_with_notes
-from verify.readers.reading import DataReading, MissingOptionsError, Options, Reading
+from verify.readers.reading import DataReading, Options, Reading
 from verify.readers.scalings import scaled_inputs, scaled_targets
 from verify.readers.standardising import standardised
 
@@ -52,10 +52,7 @@ def given(
     if isinstance(data, Network) or isinstance(network, Dataset):
         raise InputError("the data stand where the network is expected: give the network first, then the data")
     chosen = {} if options is None else cast("dict[str, Any]", options.given())
-    try:
-        reading = read_with_notes(network, keeps_scalings=True, **chosen)
-    except MissingOptionsError as error:
-        raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from error
+    reading = read_with_notes(network, keeps_scalings=True, **chosen)
     points = None
     if reading.classes is not None and classes is None and not is_regression:
         points = _classed(data, y, target, reading.classes)
