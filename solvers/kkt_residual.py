@@ -6,7 +6,8 @@ With N = ||theta||^2, gradients h_i(g) of the (signed) outputs and slacks s_i = 
     1] at kinks.
 
 For a point with kinks the products lambda_i h_i(g) form the cone of the h_i at the ends of the intervals, so this is a
-nonnegative least-squares problem; its columns (point, ends) are generated as they are needed. Its residual z is also
+nonnegative least-squares problem; its columns (point, ends) are generated as they are needed, each constraint in a unit
+of its own (a power of two, of about the size of its gradients), so that points may be of any sizes. Its residual z is also
 the best separating direction: z . h_i(g) <= kappa s_i for all i and g, kappa = rho^2 sum lambda_i s_i / N.
 
 Source: arXiv:1906.05890v4, Definition 2 (approximate KKT points); arXiv:2110.02732, Theorem 2.1.
@@ -75,6 +76,16 @@ class LocalModel:
         v = np.where(self.kink[:, point], 0.0, np.where(self.on[:, point], z, self.slope * z))
         return self.signs[point] * np.concatenate([w.ravel(), v]) / np.sqrt(self.norm)
 
+    def units(self) -> Array:
+        """For each point a power of two (n,), of about the largest entry of h_i / sqrt N; 1 where that is 0."""
+        seen = self.allowed & (self.outgoing != 0)[:, None]
+        heads = np.abs(np.where(seen.any(axis=0), self.rows, 0.0)).max(axis=1, initial=0.0)
+        heads = heads * np.abs(self.outgoing).max(initial=0.0)
+        tails = np.abs(self.weights @ self.rows.T).max(axis=0, initial=0.0)
+        sizes = np.abs(self.signs) * np.maximum(heads, tails) / np.sqrt(self.norm)
+        is_one = ~np.isfinite(sizes) | (sizes == 0)
+        return np.ldexp(1.0, np.where(is_one, 0, np.frexp(np.where(is_one, 1.0, sizes))[1]))
+
     def best_ends(self, direction: Array) -> tuple[Array, NDArray[np.bool_]]:
         """sup over the kink slopes of direction . h_i for every point (n,), and the ends (k, n) that reach it."""
         k, c = self.weights.shape
@@ -120,7 +131,7 @@ def fit_multipliers(
     points = np.arange(len(model.rows)) if candidates is None else candidates
     pool = _Pool(model, free_signs, negative)
     target, slack = model.parameters(), model.slacks / model.norm
-    for i in points[np.argsort(slack[points], kind="stable")[:FIRST_COLUMNS]]:
+    for i in points[np.argsort((slack / pool.units)[points], kind="stable")[:FIRST_COLUMNS]]:
         for sign in (1, -1):
             pool.add(int(i), np.zeros(len(model.outgoing), bool), sign)
     weights, residual, delta = np.zeros(0), target, 0.0
@@ -166,6 +177,7 @@ class _Pool:
     def __init__(self, model: LocalModel, free_signs: bool, negative: frozenset[int]) -> None:
         self.model, self.free_signs, self.negative = model, free_signs, negative
         self.has_kink = (model.kink & (model.outgoing != 0)[:, None]).any(axis=0)
+        self.units = model.units()
         self.columns: dict[tuple[int, int, bytes], tuple[int, NDArray[np.bool_], int]] = {}
         self.gradients: list[Array] = []
 
@@ -182,25 +194,28 @@ class _Pool:
         if key in self.columns or not self.allows(point, sign):
             return False
         self.columns[key] = (point, relevant, sign)
-        self.gradients.append(sign * self.model.gradient(point, relevant))
+        self.gradients.append(sign * self.model.gradient(point, relevant) / self.units[point])
         return True
 
     def extend(self, residual: Array, bound: Array, points: NDArray[np.intp], sign: int, threshold: float) -> int:
-        """Add the columns with sign * residual . h_i(g) above `bound`, the worst first; returns how many are new."""
+        """Add the columns with sign * residual . h_i(g) above `bound`, the worst first; returns how many are new.
+
+        threshold: by how much, in the units of the points.
+        """
         if sign < 0 and not self.free_signs:
             return 0
         gain, ends = self.model.best_ends(sign * residual)
-        excess = gain - bound
+        excess = (gain - bound) / self.units
         order = points[np.argsort(-excess[points], kind="stable")[:COLUMNS_PER_ROUND]]
         return sum(self.add(int(i), ends[:, i], sign) for i in order if excess[i] > threshold)
 
     def matrix(self) -> Array:
-        """The columns, shape (k c + k, columns)."""
+        """The columns in units of their points, shape (k c + k, columns)."""
         return np.array(self.gradients).reshape(len(self.gradients), -1).T
 
     def slacks(self, slack: Array) -> Array:
         """The slack of each column's point."""
-        return slack[[point for point, _, _ in self.columns.values()]]
+        return (slack / self.units)[[point for point, _, _ in self.columns.values()]]
 
     def read(
         self, weights: Array
@@ -212,7 +227,7 @@ class _Pool:
         for (point, ends, sign), weight in zip(self.columns.values(), weights, strict=False):
             if weight <= 0:
                 continue
-            amount = sign * float(weight)
+            amount = sign * float(weight) / float(self.units[point])
             multipliers[point] += amount
             basis.append((point, ends, amount))
             for j in np.flatnonzero(self.model.kink[:, point]):
