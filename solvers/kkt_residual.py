@@ -7,15 +7,15 @@ With N = ||theta||^2, gradients h_i(g) of the (signed) outputs and slacks s_i = 
 
 For a point with kinks the products lambda_i h_i(g) form the cone of the h_i at the ends of the intervals, so this is a
 nonnegative least-squares problem; its columns (point, ends) are generated as they are needed, each constraint in a unit
-of its own (a power of two, of about the size of its gradients), so that points may be of any sizes. Its residual z is also
-the best separating direction: z . h_i(g) <= kappa s_i for all i and g, kappa = rho^2 sum lambda_i s_i / N.
+of its own (a power of two, of about the size of its gradients), so that points may be of any sizes. Its residual z is
+also the best separating direction: z . h_i(g) <= kappa s_i for all i and g, kappa = rho^2 sum lambda_i s_i / N.
 
 Source: arXiv:1906.05890v4, Definition 2 (approximate KKT points); arXiv:2110.02732, Theorem 2.1.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ class LocalModel:
     rows (n, c), signs (n,): y_i for max-margin, 1 for min-norm; slope a; weights (k, c), outgoing (k,);
     on, kink (k, n): the exact activation pattern; counted (c,): columns in the norm; allowed (k, c): not masked;
     slacks (n,): q_i - m >= 0 (zeros for min-norm); norm: N = ||theta||^2.
+    levels (k c + k,): what each equation theta_p = sum_i lambda_i h_ip is multiplied with, None for 1 (see `levelled`).
     """
 
     rows: Array
@@ -54,6 +55,19 @@ class LocalModel:
     allowed: NDArray[np.bool_]
     slacks: Array
     norm: float
+    levels: Array | None = None
+
+    def levelled(self) -> LocalModel:
+        """The same with equations of one size, powers of two, for weights and columns of very different sizes.
+
+        What is left over is then measured otherwise than in epsilon: only that it is 0, or not, means the same.
+        """
+        units = self.units()
+        heads = np.abs(self.outgoing)[:, None] * (np.abs(self.rows) / units[:, None]).max(axis=0, initial=0.0)
+        tails = (np.abs(self.weights @ self.rows.T) / units).max(axis=1, initial=0.0)
+        target = np.abs(self.parameters())
+        found = np.concatenate([np.where(self.allowed, heads, 0.0).ravel(), tails]) / np.sqrt(self.norm)
+        return replace(self, levels=1.0 / _powers_of_two(np.where(target > 0, target, found)))
 
     def parameters(self) -> Array:
         """theta / sqrt N as one vector (k c + k,), 0 at a free bias."""
@@ -77,14 +91,13 @@ class LocalModel:
         return self.signs[point] * np.concatenate([w.ravel(), v]) / np.sqrt(self.norm)
 
     def units(self) -> Array:
-        """For each point a power of two (n,), of about the largest entry of h_i / sqrt N; 1 where that is 0."""
-        seen = self.allowed & (self.outgoing != 0)[:, None]
-        heads = np.abs(np.where(seen.any(axis=0), self.rows, 0.0)).max(axis=1, initial=0.0)
-        heads = heads * np.abs(self.outgoing).max(initial=0.0)
-        tails = np.abs(self.weights @ self.rows.T).max(axis=0, initial=0.0)
-        sizes = np.abs(self.signs) * np.maximum(heads, tails) / np.sqrt(self.norm)
-        is_one = ~np.isfinite(sizes) | (sizes == 0)
-        return np.ldexp(1.0, np.where(is_one, 0, np.frexp(np.where(is_one, 1.0, sizes))[1]))
+        """For each point a power of two (n,), of about the largest entry of its column, h_i / sqrt N as levelled."""
+        k, c = self.weights.shape
+        levels = np.ones(k * c + k) if self.levels is None else self.levels
+        pull = np.where(self.allowed, levels[: k * c].reshape(k, c) * np.abs(self.outgoing)[:, None], 0.0)
+        heads = (np.abs(self.rows) * pull.max(axis=0, initial=0.0)).max(axis=1, initial=0.0)
+        tails = (np.abs(self.weights @ self.rows.T) * levels[k * c :, None]).max(axis=0, initial=0.0)
+        return _powers_of_two(np.abs(self.signs) * np.maximum(heads, tails) / np.sqrt(self.norm))
 
     def best_ends(self, direction: Array) -> tuple[Array, NDArray[np.bool_]]:
         """sup over the kink slopes of direction . h_i for every point (n,), and the ends (k, n) that reach it."""
@@ -98,10 +111,18 @@ class LocalModel:
         return gain / np.sqrt(self.norm), ends
 
 
+def _powers_of_two(sizes: Array) -> Array:
+    """Above each size, by a factor of at most 2; 1 for 0 and what is no number."""
+    is_one = ~np.isfinite(sizes) | (sizes == 0)
+    return np.ldexp(1.0, np.where(is_one, 0, np.frexp(np.where(is_one, 1.0, sizes))[1]))
+
+
 @dataclass(frozen=True, slots=True)
 class KktFit:
-    """multipliers (n,); kink_products {(point, neuron): lambda_i g_ij}; residual (k c + k,) in units of sqrt N;
-    epsilon = ||residual||, delta = sum lambda s / N, kappa (of the normalised problem);
+    """multipliers (n,); kink_products {(point, neuron): lambda_i g_ij};
+    residual (k c + k,) in units of sqrt N, the separating direction (of a levelled model times its levels);
+    epsilon = ||residual|| (of a levelled model: of its equations, in parts of their right sides);
+    delta = sum lambda s / N, kappa (of the normalised problem);
     basis: the (point, ends) columns with positive weight, linearly independent, and their weights.
     """
 
@@ -130,7 +151,8 @@ def fit_multipliers(
     """
     points = np.arange(len(model.rows)) if candidates is None else candidates
     pool = _Pool(model, free_signs, negative)
-    target, slack = model.parameters(), model.slacks / model.norm
+    levels = 1.0 if model.levels is None else model.levels
+    target, slack = model.parameters() * levels, model.slacks / model.norm
     for i in points[np.argsort((slack / pool.units)[points], kind="stable")[:FIRST_COLUMNS]]:
         for sign in (1, -1):
             pool.add(int(i), np.zeros(len(model.outgoing), bool), sign)
@@ -145,10 +167,12 @@ def fit_multipliers(
             break
         residual, delta = target - matrix @ weights, float(loose @ weights)
         threshold = VIOLATION * max(1.0, float(np.linalg.norm(residual)))
-        if not sum(pool.extend(residual, rho * rho * delta * slack, points, sign, threshold) for sign in (1, -1)):
+        bound, toward = rho * rho * delta * slack, residual * levels
+        if not sum(pool.extend(toward, bound, points, sign, threshold) for sign in (1, -1)):
             break
     multipliers, products, basis = pool.read(weights)
-    return KktFit(multipliers, products, residual, float(np.linalg.norm(residual)), delta, rho * rho * delta, basis)
+    epsilon = float(np.linalg.norm(residual)) / (1.0 if model.levels is None else float(np.linalg.norm(target)))
+    return KktFit(multipliers, products, residual * levels, epsilon, delta, rho * rho * delta, basis)
 
 
 def _shortened(matrix: Array, goal: Array) -> tuple[Array, Array]:
@@ -194,7 +218,8 @@ class _Pool:
         if key in self.columns or not self.allows(point, sign):
             return False
         self.columns[key] = (point, relevant, sign)
-        self.gradients.append(sign * self.model.gradient(point, relevant) / self.units[point])
+        levels = 1.0 if self.model.levels is None else self.model.levels
+        self.gradients.append(sign * self.model.gradient(point, relevant) * levels / self.units[point])
         return True
 
     def extend(self, residual: Array, bound: Array, points: NDArray[np.intp], sign: int, threshold: float) -> int:

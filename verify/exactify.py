@@ -155,28 +155,43 @@ def solve_by_few(
 ) -> list[Fraction] | None:
     """A solution of `matrix` x = `right` with as few nonzero entries as the rank, well-conditioned columns first.
 
-    The columns are chosen in floats (QR with pivoting), the system on them is solved exactly. None when it has no
-    solution, or at the deadline (a value of time.monotonic()).
+    The columns are chosen in floats (QR with pivoting, of equations of one size, and where that has no solution, of
+    columns of one size as well), the system on them is solved exactly. None when it has no solution, or at the deadline
+    (a moment of `solvers.clock.now()`).
     """
-    from scipy.linalg import qr
-
     if not matrix or not matrix[0]:
         return None if any(right) else []
     numbers = np.array([[float(entry) for entry in line] for line in matrix])
-    largest = float(np.abs(numbers).max())
-    if not math.isfinite(largest):
+    if not np.isfinite(numbers).all():
         return None
+    numbers = _of_one_size(numbers, axis=1)
+    before: list[int] = []
+    for scaled in (numbers, _of_one_size(numbers, axis=0)):
+        chosen = _independent(scaled, tolerance)
+        if sorted(chosen) == sorted(before):
+            break
+        few = solve_exactly([[line[q] for q in chosen] for line in matrix], right, deadline=deadline)
+        if few is not None:
+            solution = dict(zip(chosen, few, strict=True))
+            return [solution.get(q, Fraction(0)) for q in range(len(matrix[0]))]
+        before = chosen
+    return None if any(right) else [Fraction(0)] * len(matrix[0])
+
+
+def _of_one_size(numbers: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Every row (axis 1) or column (axis 0) over its largest entry; one of zeros as it is."""
+    largest = np.abs(numbers).max(axis=axis, keepdims=True)
+    return numbers / np.where(largest > 0, largest, 1.0)
+
+
+def _independent(numbers: NDArray[np.float64], tolerance: float) -> list[int]:
+    """As many columns as the rank is, independent of each other."""
+    from scipy.linalg import qr
+
     _, triangle, order = cast(
         "tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]",
-        qr(numbers / (largest or 1.0), mode="economic", pivoting=True),
+        qr(numbers, mode="economic", pivoting=True),
     )
     diagonal = np.abs(np.diag(triangle))
     rank = int((diagonal > tolerance * max(float(diagonal.max(initial=0.0)), 1e-300)).sum())
-    chosen = [int(q) for q in order[:rank]]
-    few = solve_exactly([[line[q] for q in chosen] for line in matrix], right, deadline=deadline) if chosen else None
-    if few is None:
-        return [Fraction(0)] * len(matrix[0]) if not any(right) else None
-    solution = [Fraction(0)] * len(matrix[0])
-    for q, value in zip(chosen, few, strict=True):
-        solution[q] = value
-    return solution
+    return [int(q) for q in order[:rank]]

@@ -59,6 +59,9 @@ MOST_TERMS = 2 * 10**6
 
 ROUNDING = Fraction(1, 10**9)  # for multipliers that are rounded, relative and absolute
 
+MODERATE = 200
+"""Networks of norms from 2^-200 to 2^200 are put into floats as they are."""
+
 MAX_BRANCHES = 10
 """Min-norm: points with kinks beyond which the sign branches are not enumerated."""
 
@@ -68,7 +71,8 @@ class _Subject:
     """A network with its exact pattern, and its float model.
 
     factors: what turns outputs into q_i.   slacks: how far each constraint is from being active, 0 for interpolation.
-    Constraint i is one of point i, or i - n.
+    Constraint i is one of point i, or i - n.   unit: the parameters of the model times this, a power of two, are those
+    of the network.
     """
 
     network: Network
@@ -78,6 +82,7 @@ class _Subject:
     slacks: tuple[Fraction, ...]
     kinks: tuple[tuple[int, int], ...]
     model: LocalModel
+    unit: Fraction
 
     @property
     def parameters(self) -> Rows | None:
@@ -119,6 +124,10 @@ def _stationarity(
     if nearly is not None and tolerance:
         return nearly
     refuted = _refute(problem, subject, tolerance, deadline)
+    if refuted.certificate is None and (levelled := _levelled(problem, subject, tolerance, deadline)) is not None:
+        if isinstance(levelled.certificate, Stationary):
+            return levelled
+        refuted = levelled
     if nearly is None and tolerance and best is not None and refuted.certificate is not None:
         nearly = _as_it_is(problem, *best)
     return _with_what_holds(refuted, nearly)
@@ -136,9 +145,23 @@ def exactly_refuted(problem: Problem, network: Network, given: Network, *, deadl
         if subject is None:
             return Proposal(reason="the network is zero or its numbers are out of the range of floats")
         unbalanced = _balance_separator(distinct, subject, Fraction(0))
-        return unbalanced or _refute(distinct, subject, Fraction(0), deadline)
+        refuted = unbalanced or _refute(distinct, subject, Fraction(0), deadline)
+        is_open = refuted.certificate is None
+        return (_levelled(distinct, subject, Fraction(0), deadline) if is_open else None) or refuted
 
     return without_copies(problem, given, search)
+
+
+def _levelled(problem: Problem, subject: _Subject, tolerance: Fraction, deadline: float | None) -> Proposal | None:
+    """The exact question once more, with equations of one size: weights and columns may be of very different sizes."""
+    if is_late(deadline):
+        return None
+    again = replace(subject, model=subject.model.levelled())
+    exact = _prove_exactly(problem, again, deadline)
+    if exact is not None or tolerance:
+        return exact
+    refuted = _refute(problem, again, tolerance, deadline)
+    return None if refuted.certificate is None else refuted
 
 
 def _nearly(
@@ -178,7 +201,11 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
     if norm <= 0:
         return None
     factors, slacks = _constraints(problem, network)
-    weights, allowed = float_weights(network)
+    unit = _unit(norm)
+    scaled = (
+        network if unit == 1 else Network(network.architecture, [[z / unit for z in p] for p in network.parameters])
+    )
+    weights, allowed = float_weights(scaled)
     counted = np.zeros(weights.shape[1], bool)
     counted[list(problem.norm_columns)] = True
     slope = problem.architecture.slope
@@ -191,20 +218,26 @@ def _subject(problem: Problem, network: Network, given: Network) -> _Subject | N
             signs=np.array([float_near(factor) for factor in factors]),
             slope=float(slope),
             weights=weights,
-            outgoing=np.array([float_near(value) for value in network.output_weights]),
+            outgoing=np.array([float_near(value) for value in scaled.output_weights]),
             on=grid > 0,
             kink=(grid == 0) & (slope < 1),
             counted=counted,
             allowed=allowed,
-            slacks=np.array([float_near(slack) for slack in slacks]),
-            norm=float(norm),
+            slacks=np.array([float_near(slack / unit**2) for slack in slacks]),
+            norm=float(norm / unit**2),
         )
     except OverflowError:
         return None
-    if not (np.isfinite(model.rows).all() and np.isfinite(model.weights).all() and 1e-290 < model.norm < 1e290):
+    if not (np.isfinite(model.rows).all() and np.isfinite(model.weights).all()):
         return None
     kinks = tuple((int(i), int(j)) for j, i in np.argwhere(model.kink)) if slope < 1 else ()
-    return _Subject(network, given, distance(network, given), factors, slacks, kinks, model)
+    return _Subject(network, given, distance(network, given), factors, slacks, kinks, model, unit)
+
+
+def _unit(norm: Fraction) -> Fraction:
+    """1 for networks of a moderate size, else a power of two of about theirs, for N = ||theta||^2."""
+    exponent = (norm.numerator.bit_length() - norm.denominator.bit_length()) // 2
+    return Fraction(1) if abs(exponent) <= MODERATE else Fraction(2) ** exponent
 
 
 def _constraints(problem: Problem, network: Network) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
@@ -618,7 +651,7 @@ def _one_sided_separator(
                 moved=subject.moved,
                 epsilon=tolerance,
                 delta=tolerance,
-                kappa=dyadic(kappa * (1 + 1e-9), 50),
+                kappa=dyadic(kappa * (1 + 1e-9), 50) / subject.unit,
                 vectors=(_parameters(subject, [dyadic(float(z), 45) for z in direction]),),
             )
             proof = certified(problem, subject.given, certificate)
@@ -634,12 +667,16 @@ def _inwards(problem: Problem, subject: _Subject, direction: np.ndarray) -> np.n
     constraint that has little room is 1, at the kink slopes that `direction` favours.
     """
     model = subject.model
-    if problem.goal is Goal.MAX_MARGIN:
+    if problem.goal is Goal.MAX_MARGIN and model.levels is None:
         return model.scaling()
     ahead, ends = model.best_ends(direction)
-    near = np.flatnonzero((model.slacks < float(problem.fit_tolerance) / 10) & (ahead > -1e-6))
-    lines = np.array([model.gradient(int(i), ends[:, i]) for i in near]).reshape(len(near), len(direction))
-    return np.linalg.lstsq(lines, np.ones(len(near)), rcond=1e-10)[0]
+    units, levels = model.units(), np.ones(len(direction)) if model.levels is None else model.levels
+    near = np.flatnonzero(
+        (model.slacks <= float(problem.fit_tolerance / subject.unit**2) / 10) & (ahead > -1e-6 * units)
+    )
+    lines = np.array([model.gradient(int(i), ends[:, i]) * levels / units[i] for i in near])
+    found = np.linalg.lstsq(lines.reshape(len(near), len(direction)), np.ones(len(near)), rcond=1e-10)[0]
+    return found * levels
 
 
 def _parameters(subject: _Subject, direction: list[Fraction]) -> Rows:
@@ -688,20 +725,21 @@ def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: froz
     flat = z[: k * c].reshape(k, c).copy()
     for j in range(k):  # z_w + (z_v / v) w has no output part left
         share = dyadic(float(-z[k * c + j] / model.outgoing[j]), 30) if model.outgoing[j] else Fraction(0)
-        shares.append(share)
+        shares.append(share / subject.unit)
         flat[j] -= float(share) * model.weights[j]
     place = [(j, column) for j, mask in enumerate(network.architecture.masks) for column in mask]
     constant = [j for j in range(k) if not outgoing[j] and any(network.hidden_weights[j])]
     kinks = set(subject.kinks)
     lines: list[list[Fraction]] = []
-    ends = {sign: model.best_ends(sign * z) for sign in (1, -1)}
+    levels = np.ones((k, c)) if model.levels is None else model.levels[: k * c].reshape(k, c)
+    ends, units = {sign: model.best_ends(sign * z) for sign in (1, -1)}, model.units()
     for i in range(len(problem.rows)):
         poll()
         here = [j for j in range(k) if (i, j) in kinks and outgoing[j] != 0]
         slopes = [Fraction(1) if (model.on[j, i] or (j in here)) else problem.architecture.slope for j in range(k)]
         if here:
             gain, best = ends[-1 if i in negative else 1]
-            if gain[i] < -1e-9:
+            if gain[i] < -1e-9 * units[i]:
                 continue
             slopes = [
                 (Fraction(1) if best[j, i] else problem.architecture.slope) if j in here else slopes[j]
@@ -709,16 +747,18 @@ def _orthogonal(problem: Problem, subject: _Subject, fit: KktFit, negative: froz
             ]
         heads = [slopes[j] * dot(network.hidden_weights[j], problem.rows[i]) for j in constant]
         lines.append([*(outgoing[j] * slopes[j] * problem.rows[i][column] for j, column in place), *heads])
-        reach = 1e-7 * float(norms(model.rows[i : i + 1])[0])
-        level = [q for q in here if abs(float(model.rows[i] @ flat[q])) <= reach]  # both ends are active: each stays so
+        reach = 1e-7 * norms(model.rows[i] * levels)
+        level = [q for q in here if abs(float(model.rows[i] @ flat[q])) <= reach[q]]  # both ends active: each stays so
         idle = [Fraction(0)] * len(constant)
         lines += [[*(problem.rows[i][column] if j == q else Fraction(0) for j, column in place), *idle] for q in level]
     start = [dyadic(float(value), 30) for value in (*(flat[j, column] for j, column in place), *z[k * c :][constant])]
     zeros = [Fraction(0)] * len(start)
-    correction = solve_by_few(lines, [-dot(line, start) for line in lines]) if lines else zeros
+    sizes = [Fraction(float(levels[j, column])) for j, column in place] + [Fraction(1)] * len(constant)
+    level_lines = [[entry * size for entry, size in zip(line, sizes, strict=True)] for line in lines]
+    correction = solve_by_few(level_lines, [-dot(line, start) for line in lines]) if lines else zeros
     if correction is None:
         return None
-    found = [value + change for value, change in zip(start, correction, strict=True)]
+    found = [value + change * size for value, change, size in zip(start, correction, sizes, strict=True)]
     weights = network.hidden_weights
     hidden = [value + shares[j] * weights[j][column] for value, (j, column) in zip(found, place, strict=False)]
     heads = dict(zip(constant, found[len(place) :], strict=True))

@@ -13,9 +13,14 @@ from fractions import Fraction
 from functools import cache
 from random import Random
 
+import numpy as np
 import pytest
 
 from verify import Audit, Bias, Dataset, Goal, Network, Verdict, audit
+from verify.auditing import pose
+from verify.certificate import Stationary
+from verify.local_optimality import local_optimality
+from verify.stationarity import stationarity
 from verify.strategies import kkt_points
 
 Rows = list[list[Fraction]]
@@ -387,6 +392,49 @@ def test_verdicts_stay_and_brackets_scale(name, symmetry):
         assert low <= found.bracket[1]
         if low > 0:
             assert found.bracket[1] - found.bracket[0] <= after.tol * found.bracket[0]
+
+
+def stationary_and_local(posed: Posed) -> tuple[str, ...]:
+    """The kinds of the certificates about stationarity and, where it is exact, about local optimality."""
+    network, given = posed.network(), Dataset(posed.X, posed.y)
+    fit_tol = 0 if posed.goal is Goal.MIN_NORM else None
+    asked = pose(network, given, goal=posed.goal, bias=posed.bias, fit_tol=fit_tol)
+    with np.errstate(all="ignore"):
+        found = stationarity(asked, network, network, posed.stationary_tol).certificate
+        if not isinstance(found, Stationary) or found.epsilon or found.delta:
+            return (type(found).__name__,)
+        local = local_optimality(asked, network, network).certificate
+    return type(found).__name__, type(local).__name__
+
+
+FAR = Fraction(10) ** 5
+EXTREMES = {
+    "points times 10^-10": [scale_points(1 / FAR)],
+    "points times 10^10": [scale_points(FAR)],
+    "targets times 10^-10": [scale_targets(1 / FAR)],
+    "targets times 10^10": [scale_targets(FAR)],
+    "points times 10^-10, targets times 10^10": [scale_points(1 / FAR), scale_targets(FAR)],
+    "points times 10^-30": [scale_points(1 / FAR**3)],
+    "points times 10^30": [scale_points(FAR**3)],
+    "parameters times 10^200": [scale_parameters(FAR**40)],
+    "parameters times 10^-200": [scale_parameters(1 / FAR**40)],
+}
+
+
+def extreme_units():
+    for extreme in EXTREMES:
+        without = [NO_SYMMETRY[kind] for kind in ("points", "targets", "parameters") if kind in extreme]
+        yield from ((name, extreme) for name in NAMES if name != "odd" and not any(w in name for w in without))
+
+
+@pytest.mark.parametrize(("name", "extreme"), list(extreme_units()))
+def test_what_is_stationary_stays_so_in_extreme_units(name, extreme):
+    posed: Posed | None = problem(name)
+    for scaled in EXTREMES[extreme]:
+        found = scaled(posed) if posed is not None else None
+        posed = None if found is None else found[0]
+    if posed is not None:
+        assert stationary_and_local(posed) == stationary_and_local(problem(name))
 
 
 def test_each_verdict_occurs():

@@ -583,3 +583,37 @@ def test_nothing_counts_but_a_free_bias():
     proposal = stationarity(problem, network, network, Fraction(0))
     assert isinstance(proposal.certificate, Stationary)
     assert isinstance(check(problem, network, sealed(problem, network, proposal.certificate)), Accepted)
+
+
+# ------------------------------------------------------------------------------------------------ of mixed sizes
+
+
+def mixed(size):
+    """(network, data, options, whether it is a KKT point): neurons or points of very different sizes."""
+    B = Fraction(size)
+    two = Network.two_layer([[B, 0], [0, 1]], [B, 1])
+    bad = Network.two_layer([[B, 0], [0, 5]], [B, 5])
+    tied = Network.two_layer([[B], [-1]], [B, 1], b=[0, 1])
+    unit, across = Network.two_layer([[1, 0], [0, 1]], [1, -1]), [[B, 0], [0, 1 / B]]
+    optimal = Network.two_layer([[1 / B, 0], [0, B]], [1 / B, -B])
+    return {
+        "margin": (two, ([[1 / B**2, 0], [0, 1]], [1, 1]), {}, True),
+        "norm": (two, ([[1 / B**2, 0], [0, 1]], [1, 1]), {"goal": "min-norm"}, True),
+        "targets": (two, ([[1, 0], [0, 1]], [B**2, 1]), {}, True),
+        "not margin": (bad, ([[1 / B**2, 0], [3, 4]], [1, 1]), {}, False),
+        "not norm": (tied, ([[1 / B**2], [0]], [2 - 1 / B**2, 1]), {"bias": "free"}, False),
+        "across": (unit, (across, [1, -1]), {}, False),
+        "across, norm": (unit, (across, [B, -1 / B]), {}, True),
+        "across, best": (optimal, ([[B**2, 0], [0, 1 / B**2]], [1, -1]), {}, True),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "exponent"),
+    [(name, e) for name in mixed(2) for e in ((6, 12, 30, 150) if "across" in name else (6, 9, 12, 30))],
+)
+def test_neurons_and_points_of_very_different_sizes(name, exponent):
+    network, data, options, is_stationary = mixed(10**exponent)[name]
+    result = audit(network, data, **options)
+    assert result.stationary.verdict is (PROVED if is_stationary else REFUTED), result.stationary.reason
+    assert result.local_optimum.verdict is not Verdict.UNDECIDED
