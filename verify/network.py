@@ -361,9 +361,10 @@ class Network(statement.Network):
         weights = [f"w{column}" for column in range(min(inputs, MOST_COLUMNS))]
         skipped = ["…"] if inputs > MOST_COLUMNS else []
         head = ["neuron", *weights, *skipped, *(["bias"] if self.architecture.bias else []), "v"]
+        constant = self.output_bias_neurons
         rows = [
             [
-                str(j),
+                f"{j} (output bias)" if j in constant else str(j),
                 *(nearest(weight, 5) for weight in row[: len(weights)]),
                 *skipped,
                 *(nearest(bias, 5) for bias in row[inputs:]),
@@ -373,6 +374,14 @@ class Network(statement.Network):
         ]
         more = [f"… {self.width - len(rows)} more neurons"] if self.width > len(rows) else []
         return head, rows, [*more, "weights rounded to 5 digits; exact in .hidden_weights and .output_weights"]
+
+    @property
+    def output_bias_neurons(self) -> tuple[int, ...]:
+        """Neurons that stand for a bias on the output: without weights, and with a positive bias (two layers only)."""
+        if not (self.architecture.is_two_layer and self.architecture.bias):
+            return ()
+        pairs = enumerate(zip(self.hidden_weights, self.output_weights, strict=True))
+        return tuple(j for j, ((*weights, bias), v) in pairs if bias > 0 and v and not any(weights))
 
     def preactivations(self, row: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """w_j.x for each neuron of the first layer, at a lifted row (with the appended 1 when there is a bias)."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.words import check_words
 from verify import Dataset, Network, Verdict, audit, read, read_data, train
 from verify.array_like import package, plain
 from verify.auditing import pose
@@ -141,6 +142,17 @@ def test_notes_stay_with_what_was_read(tmp_path):
     assert (network, hash(network), network.to_json()) == (NETWORK, hash(NETWORK), NETWORK.to_json())
     assert read(network) is not NETWORK
     assert read(NETWORK).notes == NETWORK.notes == ()
+
+
+def test_the_output_bias_neuron_has_one_name():
+    found = audit({"W": W, "v": V, "b": [0.25, 0.5], "b2": -0.3, "slope": 0}, X, Y, output_bias="neuron")
+    assert found.network.output_bias_neurons == (2,)
+    text = " ".join(str(found).split())
+    assert "the output bias -0.3 became hidden neuron 2, the output-bias neuron (weight 0, bias 0.3" in text
+    assert "neuron 2 is the output-bias neuron: it adds about -0.3 to every output" in text
+    assert "2 (output bias)" in str(found.network)
+    assert check_words(found) > 3
+    assert NETWORK.output_bias_neurons == Network.two_layer(W, V, b=[0, 1]).output_bias_neurons == ()
 
 
 class Classifier:

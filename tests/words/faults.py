@@ -258,7 +258,15 @@ MISSED = (
     r"residual: points? (.*)"
 )
 LEAST = rf"its ½‖θ‖² is (.*); a network that meets every target (?:exactly|within .*) has at least {N}"
+
+
+def _output_bias(audit, _, found):
+    row, v = audit.network.hidden_weights[int(found[1])], audit.network.output_weights[int(found[1])]
+    return not any(row[:-1]) and is_about(found[2], row[-1] * v)
+
+
 OTHERS = [
+    (r"neuron (\d+) is the output-bias neuron: it adds (?:about )?(\S+) to every output", _output_bias),
     (UNSEEN, _unseen),
     (MARGIN, _best_margin),
     (MISSED, _missed_targets),

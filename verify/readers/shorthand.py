@@ -154,8 +154,9 @@ def _without_output_bias(stored: Shorthand, place: str, output_bias: str) -> tup
     )
     others = ", and the others, which had no bias, got the bias 0" if stored.b is None else ""
     note = (
-        f"the output bias {stored.b2} became hidden neuron {width} (weight 0, bias {abs(stored.b2)}, outgoing weight "
-        f"{sign}){others}: the function is the same, the norm is not the one that was trained"
+        f"the output bias {stored.b2} became hidden neuron {width}, the output-bias neuron (weight 0, bias "
+        f"{abs(stored.b2)}, outgoing weight {sign}){others}: the function is the same, the norm is not the one that "
+        "was trained"
     )
     return without, (note,)
 

@@ -9,6 +9,7 @@ from verify.counts import count
 from verify.decimals import about, at_most, nearest
 from verify.diagnosis import Diagnosis, Excess, Neurons, Points, Rung, Step
 from verify.finding import Verdict
+from verify.network import Network
 from verify.phrases import PER_CENT, SMALL, amount, named, no_neuron
 from verify.report.audited import Audited
 from verify.report.misfits import misfits
@@ -31,7 +32,10 @@ def faults(audit: Audited) -> Iterator[str]:
         yield from misfits(audit)
     if diagnosis is None:
         return
-    yield from _neurons(diagnosis, is_stationary=audit.stationary.verdict is Verdict.PROVED)
+    told = list(_neurons(diagnosis, is_stationary=audit.stationary.verdict is Verdict.PROVED))
+    yield from told
+    if told:
+        yield from _output_biases(audit.network)
     if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
         yield from _points(diagnosis.excess, audit.problem.fit_tolerance)
         yield from _parts(diagnosis, diagnosis.excess, float(audit.excess[1]))
@@ -109,6 +113,13 @@ def _silent(found: Neurons, which: tuple[int, ...], share: Fraction, one: str, s
 def _silent_ones(found: Neurons) -> str:
     """What the neurons are called that add nothing."""
     return "neurons that contribute nothing" if found.idle else "dead neurons"
+
+
+def _output_biases(network: Network) -> Iterator[str]:
+    """Which neuron is meant by the output bias."""
+    for j in network.output_bias_neurons:
+        constant = network.output_weights[j] * network.hidden_weights[j][-1]
+        yield f"neuron {j} is the output-bias neuron: it adds {about(constant, 4)} to every output"
 
 
 def _points(excess: Excess, tolerance: Fraction) -> Iterator[str]:
