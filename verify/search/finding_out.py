@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,6 +17,7 @@ from verify.claims.running import no_judgement
 from verify.errors import InputError
 from verify.search.pool import places
 from verify.search.reducing import reduced
+from verify.time_limits import now
 
 __all__ = ["Found", "Search", "search"]
 
@@ -96,12 +96,12 @@ def search(
         raise InputError(f"claim {claim.id} has no hypothesis {drop!r}: it has {names}")
     result = Search(claim=claim, dropped=drop)
     tell = (on_found or (lambda _: None), on_progress or (lambda _, __: None))
-    work = _Work(claim, drop, result, time.monotonic(), 60 * minutes, stop_at, *tell)
+    work = _Work(claim, drop, result, now(), 60 * minutes, stop_at, *tell)
     try:
         work.run(seed)
     except KeyboardInterrupt:
         result.is_interrupted = True
-    result.seconds = time.monotonic() - work.began
+    result.seconds = now() - work.began
     return result
 
 
@@ -133,7 +133,7 @@ class _Work:
         small = self.result.smallest
         if self.stop_at is not None and small is not None and small.instance.size <= self.stop_at:
             return True
-        return time.monotonic() - self.began > self.limit
+        return now() - self.began > self.limit
 
     def draw(self, place: str, strategy: SearchStrategy[Instance], seed_: int, number: int) -> int:
         """Draw a chunk; how many instances were in the claim's setting."""
@@ -169,7 +169,7 @@ class _Work:
         return hits
 
     def tell(self, doing: str) -> None:
-        self.result.seconds = time.monotonic() - self.began
+        self.result.seconds = now() - self.began
         self.on_progress(self.result, doing)
 
     def has_the_rest(self, instance: Instance) -> bool:
@@ -184,7 +184,7 @@ class _Work:
         judgement = self.decided(instance)
         if judgement.outcome is Outcome.FAILED:
             self.tell(f"making a counterexample smaller ({place})")
-            deadline = min(self.began + 1.2 * self.limit, time.monotonic() + 20)
+            deadline = min(self.began + 1.2 * self.limit, now() + 20)
             small = reduced(instance, self.is_counterexample, deadline)
             if known is None or small.size < known.instance.size:
                 self.result.smallest = self.made(small, self.decided(small), place)
@@ -198,7 +198,7 @@ class _Work:
                 self.on_found(self.result.extremes[group])
 
     def made(self, instance: Instance, judgement: Judgement, place: str, group: int | None = None) -> Found:
-        return Found(instance, judgement, place, time.monotonic() - self.began, group)
+        return Found(instance, judgement, place, now() - self.began, group)
 
     def is_counterexample(self, instance: Instance) -> bool:
         is_asked_for = self.claim.setting(instance) and self.has_the_rest(instance)

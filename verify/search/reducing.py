@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from math import gcd, lcm
@@ -11,6 +10,7 @@ from verify.claims import Instance
 from verify.errors import InputError
 from verify.network import Network
 from verify.problem import Bias, Dataset
+from verify.time_limits import now
 
 __all__ = ["reduced"]
 
@@ -20,13 +20,13 @@ _Rows = list[list[Fraction]]
 def reduced(instance: Instance, is_one: Callable[[Instance], bool], deadline: float) -> Instance:
     """The smallest counterexample that single steps lead to, each of which makes `Instance.size` less.
 
-    is_one: whether an instance is a counterexample.   deadline: of time.monotonic().
+    is_one: whether an instance is a counterexample.   deadline: of `solvers.clock.now`.
     """
     found = True
     while found:
         found = False
         for other in _smaller(instance):
-            if time.monotonic() > deadline:
+            if now() > deadline:
                 return instance
             if other.size < instance.size and is_one(other):
                 instance, found = other, True
