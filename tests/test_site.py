@@ -66,6 +66,13 @@ def test_every_page_of_the_docs_is_there(site, pages):
     assert site / "examples" / "iris" / "index.html" in pages
 
 
+def test_every_page_of_the_docs_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    named = set(re.findall(r"[\w/-]+\.md", navigation))
+    docs = ROOT / "docs"
+    assert {place.relative_to(docs).as_posix() for place in docs.rglob("*.md")} <= named
+
+
 def test_nothing_is_loaded_from_elsewhere(site, pages):
     assert len(pages) > 25
     for place, page in pages.items():
