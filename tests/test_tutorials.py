@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from fractions import Fraction
 from importlib.util import find_spec
 from itertools import zip_longest
 from math import isclose
@@ -19,7 +20,7 @@ TUTORIALS = ROOT / "docs" / "tutorials"
 NEEDS = {"pytorch": ("torch",), "notebook": ("nbconvert", "ipykernel"), "scikit-learn": (), "index": ()}
 PAGES = sorted(place.stem for place in [*TUTORIALS.glob("*.md"), *TUTORIALS.glob("*.ipynb")])
 
-WORD = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\w+|[^\w\s]")
+WORD = re.compile(r"\d+/\d+|\d+\.\d+(?:e[+-]?\d+)?|\w+|[^\w\s]")
 TIME = re.compile(r"\btime\s+[0-9.,]+ s\b")
 
 
@@ -39,16 +40,18 @@ def words(text: str) -> list[str]:
 
 
 def is_same(one: str | None, other: str | None) -> bool:
-    """Whether two words are the same; decimals may differ in the fourth digit, as other processors round otherwise."""
+    """Whether two words are the same; decimals and fractions may differ in the fourth digit, as rounding differs between
+    processors.
+    """
     if one == other:
         return True
-    if one is None or other is None or "." not in one + other or not (is_number(one) and is_number(other)):
+    if one is None or other is None or not set("./") & set(one + other) or not (is_number(one) and is_number(other)):
         return False
-    return isclose(float(one), float(other), rel_tol=1e-3)
+    return isclose(Fraction(one), Fraction(other), rel_tol=1e-3)
 
 
 def is_number(word: str) -> bool:
-    return re.fullmatch(r"\d+(\.\d+(e[+-]?\d+)?)?", word) is not None
+    return re.fullmatch(r"\d+/0*[1-9]\d*|\d+(\.\d+(e[+-]?\d+)?)?", word) is not None
 
 
 def assert_same(shown: str, printed: str) -> None:
@@ -94,6 +97,7 @@ def test_every_tutorial_shows_what_it_prints():
 
 
 def test_other_words_and_other_numbers_are_noticed():
+    assert_same("at least 1/3 and 2", "at least 3333/10000 and 2")
     assert_same("at least 5.5769, 40 of 40\ntime 1.5 s", "at least\n5.5771, 40 of 40 time  3 s")
     for other in ("at least 5.6", "at most 5.5769", "at least 5.5769, 39 of 40", "at least"):
         with pytest.raises(pytest.fail.Exception):

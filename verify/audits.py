@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -220,18 +221,24 @@ class Audit:
         return plot(self, path)
 
     def to_html(
-        self, path: str | Path | None = None, *, certificates: str | Path | None = None, command: str | None = None
+        self,
+        path: str | Path | None = None,
+        *,
+        certificates: str | Path | None = None,
+        command: str | None = None,
+        given: Mapping[str, str] | None = None,
     ) -> str:
         """The report with its pictures as one HTML page that loads nothing; written to `path` when one is given.
 
         certificates: the folder that `save` wrote, to which the page then links.   command: the command line that made
-        the page, for those who want to make it again. Raises OSError when the file cannot be written.
+        the page, for those who want to make it again.   given: what stands for NETWORK, DATA and the like in the
+        commands that it names. Raises OSError when the file cannot be written.
         """
         from verify.html_report import html_report
 
         target = None if path is None else a_path(path, "path")
         folder = None if certificates is None else a_path(certificates, "certificates")
-        return html_report(self, target, folder=folder, command=command)
+        return html_report(self, target, folder=folder, command=command, given=given)
 
     def __repr__(self) -> str:
         told = [f"{name.replace('_', ' ')} {finding.verdict.value}" for name, finding in self.findings.items()]

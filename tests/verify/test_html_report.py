@@ -277,6 +277,7 @@ def test_the_command_writes_the_page_and_shows_itself_without_places(tmp_path, c
     said = Outline(text).words
     assert "made by isoptimal audit net.npz data.npz --certificates proofs --html=report.html --tol 1e-4" in said
     assert "asked within 1e-4" in said
+    assert "isoptimal train data.npz --start net.npz --polish --out kkt.npz --audit" in said
     assert str(tmp_path) not in text
     assert str(ROOT) not in text
     assert json.loads((proofs / "audit.json").read_text())["problem"]["sha256"] in said

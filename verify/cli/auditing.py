@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 from click.core import ParameterSource
 
-from verify.cli.commands import command_line
+from verify.cli.commands import command_line, without_places
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
@@ -352,7 +352,8 @@ def _deliver(
         if json_path is not None:
             _write_json(result.to_json(paths), json_path)
         if page is not None:
-            result.to_html(page, certificates=folder, command=command_line())
+            names = {word: without_places(text) for word, text in given.items()}
+            result.to_html(page, certificates=folder, command=command_line(), given=names)
     finally:
         print_report(result, folder if paths is not None else None, to_stderr=json_path == "-", given=given)
 

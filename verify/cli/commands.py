@@ -7,7 +7,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 import click
 
-__all__ = ["command_line"]
+__all__ = ["command_line", "without_places"]
 
 
 def command_line() -> str:
@@ -17,6 +17,11 @@ def command_line() -> str:
     """
     words = click.get_current_context().find_root().obj or ("isoptimal",)
     return shlex.join(map(_without_place, words))
+
+
+def without_places(words: str) -> str:
+    """A part of a command line, of absolute paths the last part alone."""
+    return shlex.join(map(_without_place, shlex.split(words)))
 
 
 def _without_place(argument: str) -> str:

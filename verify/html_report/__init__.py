@@ -6,6 +6,7 @@ runs nothing: a content security policy in its head forbids it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -22,16 +23,23 @@ __all__ = ["Audited", "html_report"]
 
 
 def html_report(
-    audit: Audited, path: str | Path | None = None, *, folder: str | Path | None = None, command: str | None = None
+    audit: Audited,
+    path: str | Path | None = None,
+    *,
+    folder: str | Path | None = None,
+    command: str | None = None,
+    given: Mapping[str, str] | None = None,
 ) -> str:
     """The page of `audit`; written to `path` as well, when one is given.
 
     folder: where its certificates were written, for links to them that are relative to the folder of `path`.
-    command: the command line that made it, as it is to be shown.
+    command: the command line that made it, as it is to be shown.   given: what stands for NETWORK, DATA and the like in
+    the commands that it names.
 
     Raises OSError when the file cannot be written.
     """
-    text = _render(page(audit, place=None if path is None else Path(path), folder=folder, command=command))
+    place = None if path is None else Path(path)
+    text = _render(page(audit, place=place, folder=folder, command=command, given=given))
     if path is not None:
         write_text(path, text)
     return text

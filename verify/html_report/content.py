@@ -84,14 +84,21 @@ class Page:
     version: str
 
 
-def page(audit: Audited, *, place: Path | None, folder: str | Path | None, command: str | None) -> Page:
+def page(
+    audit: Audited,
+    *,
+    place: Path | None,
+    folder: str | Path | None,
+    command: str | None,
+    given: Mapping[str, str] | None,
+) -> Page:
     """The content of the page at `place`, with certificates in `folder`; None where nothing is written."""
     seen = None if folder is None else _seen_from(place, folder)
     shown = shell_quoted(seen or "DIR")
     number = _version()
     return Page(
         summary=f"{_sentence(standing(audit))}.",
-        words=wording(audit, folder=seen),
+        words=wording(audit, folder=seen, given=given),
         faults_note=f"{_sentence(FAULTS.partition(' (')[2].removesuffix(')'))}.",
         pictures=tuple(_pictures(audit)),
         proofs=tuple(_proofs(audit, seen)),
