@@ -40,8 +40,8 @@ def words(text: str) -> list[str]:
 
 
 def is_same(one: str | None, other: str | None) -> bool:
-    """Whether two words are the same; decimals and fractions may differ in the fourth digit, as rounding differs between
-    processors.
+    """Whether two words are the same; decimals and fractions may differ in the fourth digit, as processors round
+    differently.
     """
     if one == other:
         return True
