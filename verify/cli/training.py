@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import click
 from click.core import ParameterSource
@@ -130,6 +130,7 @@ Examples:
 @click.option("--resume", is_flag=True, help="Go on from the file of --record, if there is one.")
 @click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")
 @click.option("--classes", metavar="NEGATIVE,POSITIVE", help="The two labels in the data that stand for -1 and 1.")
+@click.option("--standardise", metavar="FILE", help="What puts DATA into the coordinates of the network, as for audit.")
 @click.option("--plot", metavar="FILE", help="Draw the way: .png, .pdf or .svg.")
 @click.option(
     "--audit",
@@ -151,6 +152,7 @@ def train_command(
     out: str,
     target: str | None,
     classes: str | None,
+    standardise: str | None,
     plot: str | None,
     is_audited: bool,
     fit_tol: Fraction | None,
@@ -179,17 +181,22 @@ def train_command(
     if page is not None:
         check_page(page, [data], folder, [path for path in (out, plot, record) if path is not None])
     from verify.network import Architecture
-    from verify.readers import read, read_data_with_notes
+    from verify.readers import read_data_with_notes
+    from verify.readers.given import given as both
+    from verify.readers.reading import Options
     from verify.training import check_savable, train
 
+    reading: dict[str, Any] = {"target": target, "classes": two_classes(classes), "standardise": standardise}
+    reading["as_stored"] = options["loss"] == "squared"
     if start is None:
         check_savable(Architecture.two_layer(1, 1, slope=options["slope"]), out)
+        points = read_data_with_notes(data, **reading)
     else:
         _check_start()
-        options["start"] = network = read(start, output_bias=output_bias, two_logits=two_logits, fold=fold)
-        check_savable(network.architecture, out)
-    labels = two_classes(classes)
-    points = read_data_with_notes(data, target=target, as_stored=options["loss"] == "squared", classes=labels)
+        allowed = Options(output_bias=output_bias, two_logits=two_logits, fold=fold)
+        points = both(start, data, options=allowed, **reading)
+        options["start"] = points.network
+        check_savable(points.network.architecture, out)
     given = {
         name: float(value) if isinstance(value, Fraction) and name != "slope" else value
         for name, value in options.items()

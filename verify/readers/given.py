@@ -14,7 +14,7 @@ from verify.readers.reading import DataReading, Options, Reading
 from verify.readers.scalings import scaled_inputs, scaled_targets
 from verify.readers.standardising import standardised
 
-__all__ = ["Given", "as_the_network_sees", "given"]
+__all__ = ["Given", "as_the_network_sees", "given", "notes_of_scaling"]
 
 
 @final
@@ -58,7 +58,7 @@ def given(
         points = _classed(data, y, target, reading.classes)
     if points is None:
         points = read_data_with_notes(data, y, target=target, as_stored=as_stored, classes=classes)
-    notes = (*points.notes, *_notes_of_scaling(reading))
+    notes = (*points.notes, *notes_of_scaling(reading))
     points = DataReading(as_the_network_sees(points.data, reading), notes)
     if standardise is not None:
         if reading.inputs is not None:
@@ -76,7 +76,8 @@ def as_the_network_sees(data: Dataset, reading: Reading) -> Dataset:
     return data
 
 
-def _notes_of_scaling(reading: Reading) -> Iterator[str]:
+def notes_of_scaling(reading: Reading) -> Iterator[str]:
+    """What has to be said of data that were scaled so."""
     if reading.inputs is not None:
         yield (
             "the points are scaled by the scaler that comes with the network, exactly, and the network is kept, whose "

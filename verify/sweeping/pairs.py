@@ -115,27 +115,32 @@ class Reader:
         """The network, with what was chosen. Raises whatever reading it raises."""
         from verify.readers import read_with_notes
 
-        return read_with_notes(source, **cast("dict[str, Any]", self._options.given()))
+        return read_with_notes(source, keeps_scalings=True, **cast("dict[str, Any]", self._options.given()))
 
     def data(self, source: object, reading: Reading) -> Data:
-        """The data set; with the classes of a classifier that knows them. Raises whatever reading it raises."""
+        """The data set; with the classes of a classifier that knows them, scaled as the source of the network scales.
+
+        Raises whatever reading it raises.
+        """
         classes = self._classes
         is_own = classes is None and reading.classes is not None and not self._is_regression
         if is_own and not isinstance(source, Dataset):
             try:
-                return self._read(source, reading.classes)
+                return self._read(source, reading, reading.classes)
             except InputError:  # the data hold other labels, or numbers already
                 pass
-        return self._read(source, classes)
+        return self._read(source, reading, classes)
 
-    def _read(self, source: object, classes: Sequence[object] | None) -> Data:
+    def _read(self, source: object, reading: Reading, classes: Sequence[object] | None) -> Data:
         from verify.readers import read_data_with_notes
+        from verify.readers.given import as_the_network_sees, notes_of_scaling
 
-        key = (_text(source) or id(source), repr(classes))
+        key = (_text(source) or id(source), repr(classes), reading.inputs, reading.outputs)
         if key not in self._kept:
-            found = read_data_with_notes(source, target=self._target, as_stored=True, classes=classes)
-            pickled = pickle.dumps(found.data, protocol=pickle.HIGHEST_PROTOCOL)
-            self._kept[key] = source, Data(found.data, _sha256(found.data), pickled)  # with the source its id is kept
+            found = read_data_with_notes(source, target=self._target, as_stored=True, classes=classes).data
+            found = as_the_network_sees(found, reading).noted(notes_of_scaling(reading))
+            pickled = pickle.dumps(found, protocol=pickle.HIGHEST_PROTOCOL)
+            self._kept[key] = source, Data(found, _sha256(found), pickled)  # with the source its id is kept
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)

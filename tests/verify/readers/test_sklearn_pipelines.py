@@ -235,3 +235,33 @@ def test_folded_and_kept_are_two_questions_about_one_function():
     assert values[0] == values[1]
     norms = [sum(w * w for layer in brought.network.parameters for w in layer) for brought in (kept, folded)]
     assert norms[0] != norms[1]
+
+
+def test_training_goes_on_in_the_coordinates_of_the_network(tmp_path):
+    pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, SIGNS)
+    network, data, scaler, out = (str(tmp_path / name) for name in ("n.skops", "d.npz", "s.skops", "o.npz"))
+    skops.io.dump(pipeline, network)
+    skops.io.dump(pipeline[0], scaler)
+    np.savez(data, X=X, y=SIGNS)
+    often = ["--output-bias", "neuron", "--max-evaluations", "50"]
+    shown = CliRunner().invoke(program, ["train", data, "--start", network, "--out", out, *often])
+    assert shown.exit_code == 0, shown.output
+    assert "the network is kept, whose norm is the one that was trained" in " ".join(shown.output.split())
+    first = read(out)
+    alone = str(tmp_path / "alone.skops")
+    skops.io.dump(pipeline[-1], alone)
+    words = ["train", data, "--start", alone, "--out", out, "--standardise", scaler, *often]
+    assert CliRunner().invoke(program, words).exit_code == 0
+    assert read(out) == first
+
+
+def test_sweeps_scale_the_data_for_each_network():
+    from verify.sweeping.pairs import Reader
+
+    pipeline = make_pipeline(StandardScaler(), classifier()).fit(X, SIGNS)
+    reader = Reader(NEURON, None, None, is_regression=False)
+    for model in (pipeline, pipeline[-1]):
+        reading = reader.network(model)
+        assert reading.network == read(pipeline[-1], output_bias="neuron")
+        expected = given(model, X, SIGNS, options=NEURON).data
+        assert reader.data((X, SIGNS), reading).data == expected
