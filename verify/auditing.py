@@ -560,7 +560,7 @@ def _fits(problem: Problem, network: Network, subject: Network | None, *, is_far
         moved = distance(subject, network)
         certificate = Fits(subject=subject.parameters, moved=moved, margin=Fraction(0))
         reason = f"every target is met exactly after moving the weights by at most {small(moved)} of their norm"
-        return _fit(problem, network, certificate, reason, subject)
+        return _fit(problem, network, certificate, reason)
     else:
         residuals = [abs(value - y) for value, y in zip(values, targets, strict=True)]
         worst = max(range(len(residuals)), key=lambda i: residuals[i])
@@ -599,10 +599,8 @@ def _rounding_note(within: OutputRounding) -> str:
     )
 
 
-def _fit(
-    problem: Problem, network: Network, certificate: Certificate, reason: str, subject: Network | None = None
-) -> Finding:
-    proposal = Proposal(certificate=certificate, reason=reason, subject=subject)
+def _fit(problem: Problem, network: Network, certificate: Certificate, reason: str) -> Finding:
+    proposal = Proposal(certificate=certificate, reason=reason)
     return decide(Question.FITS, problem, network, proposal)
 
 

@@ -67,7 +67,7 @@ def solve_exactly(
 
     Few equations or unknowns: fraction-free elimination (Bareiss) on integer rows, the numbers stay minors of the
     matrix. Many: `verify.lifting`, hundreds in seconds.
-    matrix: m rows of n numbers; right: m numbers. deadline: a value of time.monotonic().
+    matrix: m rows of n numbers; right: m numbers. deadline: a moment of `solvers.clock.now()`.
     """
     width = len(matrix[0]) if matrix else 0
     augmented = _integer_rows([[*row, value] for row, value in zip(matrix, right, strict=True)])

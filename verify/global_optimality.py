@@ -218,7 +218,7 @@ def bracket_optimum(
 
     subject: a network that fits; it is a witness like those found (its own repair, for min-norm).
     warm_start: what an earlier audit of the same data knew.
-    deadline: a value of time.monotonic(); the best certified bracket so far is returned then, or at Ctrl-C.
+    deadline: a moment of `solvers.clock.now()`; the best certified bracket so far is returned then, or at Ctrl-C.
     """
     simple = simplified(problem)
     if simple.is_same:

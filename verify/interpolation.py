@@ -42,7 +42,7 @@ def interpolate(
     one.
 
     The wider one adds small neurons whose outputs at the data absorb the residual exactly; linear networks that were
-    repaired need none. deadline: a value of time.monotonic() after which no equations are solved.
+    repaired need none. deadline: a moment of `solvers.clock.now()` after which no equations are solved.
     """
     if problem.goal is not Goal.MIN_NORM:
         return

@@ -38,7 +38,7 @@ Words = NDArray[np.int64]
 def solve_by_lifting(matrix: Integers, right: Sequence[int], deadline: float | None = None) -> list[Fraction] | None:
     """A solution x of `matrix` x = `right`, free variables 0; None when there is none, or at the deadline.
 
-    matrix: m rows of n integers.   right: m integers.   deadline: a value of time.monotonic().
+    matrix: m rows of n integers.   right: m integers.   deadline: a moment of `solvers.clock.now()`.
     None is wrong only where every one of `PRIMES` divides a minor that is not 0.
     O(m n r) word operations for rank r, and O(r^2 b) for each of about 2 r b / 26 digits, b the bits of an entry.
     """

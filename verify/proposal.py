@@ -30,13 +30,12 @@ exception is a bug and passes on."""
 class Proposal:
     """certificate: None when the question stays open.   reason: one sentence, of what is proved or of why it is open.
 
-    subject: the network that the statement is about when it is not the given one.   numbers: further exact values.
+    numbers: further exact values.
     beside: a further certificate, which the checker accepted: what holds where the answer is no.
     """
 
     certificate: Certificate | None = None
     reason: str
-    subject: Network | None = None
     numbers: Mapping[str, Fraction] = field(default_factory=dict[str, Fraction])
     beside: Certificate | None = None
 

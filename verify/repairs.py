@@ -59,7 +59,7 @@ def repairs(problem: Problem, network: Network, deadline: float | None = None) -
     For each of `NEAR_KINKS`: near kinks are held as equalities, the nearest first, where they agree with those before
     and with the targets; the weights move as little as that allows, and other preactivations keep their side or stop at
     their kink. Last, one whose preactivations all keep their side, by a visible distance where they were near 0.
-    deadline: a value of time.monotonic() after which no further one is looked for.
+    deadline: a moment of `solvers.clock.now()` after which no further one is looked for.
     Incomplete: the pattern may have to change, floats decide which equations are independent, and networks whose
     objective has more digits than certificates hold are left out (about a hundred equations between doubles).
     """

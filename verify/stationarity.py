@@ -94,7 +94,7 @@ def stationarity(
 ) -> Proposal:
     """Whether `network` (the given one or its repair) is a KKT point: epsilon, delta <= `tolerance`; 0: exactly.
 
-    deadline: a value of time.monotonic() after which no further guesses are tried.
+    deadline: a moment of `solvers.clock.now()` after which no further guesses are tried.
     An exact proof is tried first. For tolerance > 0 near-kinks are then tried as kinks, which moves the network a
     little. A refutation has beside it what the conditions do hold up to, where that is found (exactly asked: up to
     `HELD`). Sound. Complete up to rounding for a given pattern of kinks; min-norm with more than `MAX_BRANCHES` points
@@ -296,7 +296,6 @@ def _prove_exactly(problem: Problem, subject: _Subject, deadline: float | None) 
             return Proposal(
                 certificate=certificate,
                 reason=f"an exact KKT point{shown}",
-                subject=_shown(subject),
                 numbers={"epsilon": Fraction(0), "delta": Fraction(0)},
             )
     return None
@@ -338,7 +337,6 @@ def _approximate(problem: Problem, subject: _Subject, certificate: Stationary) -
     return Proposal(
         certificate=proof,
         reason=f"a KKT point to within {_size(proof)}",
-        subject=_shown(subject),
         numbers={"epsilon": proof.epsilon, "delta": proof.delta},
     )
 
@@ -375,10 +373,6 @@ def _stationary(
         epsilon=epsilon,
         delta=delta,
     )
-
-
-def _shown(subject: _Subject) -> Network | None:
-    return None if subject.network is subject.given else subject.network
 
 
 def _exact_parameters(problem: Problem, subject: _Subject) -> list[Fraction]:
@@ -571,7 +565,6 @@ def _refute(
     return Proposal(
         certificate=certificate,
         reason=f"not a KKT point{within}",
-        subject=_shown(subject),
         numbers={"tolerance": tolerance},
     )
 
@@ -615,7 +608,7 @@ def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction)
     if certified(problem, subject.given, certificate) is None:
         return None
     reason = f"not a KKT point{_within(tolerance)}: neuron {j} is not balanced (|v| is not ‖w‖)"
-    return Proposal(certificate=certificate, reason=reason, subject=_shown(subject), numbers={"tolerance": tolerance})
+    return Proposal(certificate=certificate, reason=reason, numbers={"tolerance": tolerance})
 
 
 def _one_sided_separator(

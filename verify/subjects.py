@@ -76,7 +76,7 @@ def choose(
 ) -> Subject:
     """The candidate of which most is proved: an exact KKT point, a KKT point up to `allowed`, else the nearest.
 
-    found: at least one network, as `candidates` gives them.   deadline: a value of time.monotonic().
+    found: at least one network, as `candidates` gives them.   deadline: a moment of `solvers.clock.now()`.
     reach: how far one may be from a given network that fits itself, relative to its norm; by default `allowed`.
     """
     best: tuple[int, Subject] | None = None

@@ -46,7 +46,7 @@ def within_tolerance(
 ) -> Iterable[Network]:
     """Networks that fit within the problem's tolerance > 0, near the directions (J, c); the best first.
 
-    wider: neurons may be added.   deadline: a value of time.monotonic(), for the equations.
+    wider: neurons may be added.   deadline: a moment of `solvers.clock.now()`, for the equations.
     Incomplete: where the pattern has to change, none may be found.
     """
     for share in INSIDE:

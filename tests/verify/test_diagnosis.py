@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.problems import random_problems
 from verify import Dataset, Network, audit
 from verify.auditing import pose
+from verify.decimals import nearest
 from verify.diagnosis import Step, diagnose
 from verify.diagnosis.ladder import balanced, without
 from verify.estimates import estimate, exact_objective, is_silent, least_margins
@@ -69,6 +70,16 @@ def test_unbalanced_neurons_come_with_their_exact_squares():
     assert (worst.neuron, worst.outgoing_squared, worst.hidden_squared) == (0, 1, 25)
     assert (worst.outgoing_hint, worst.hidden_hint, worst.waste_hint) == (1, 5, 8)
     assert (second.neuron, second.outgoing_squared, second.hidden_squared) == (2, F(1, 4), 4)
+
+
+@pytest.mark.parametrize(("w", "said"), [(5e-324, "4.94e-324"), (1e-200, "1e-200")])
+def test_the_size_of_an_unbalanced_neuron_is_0_only_where_it_is(w, said):
+    """Its square may be beyond doubles."""
+    found = diagnosed(Network.two_layer([[w, 0], [1, 0]], [2, 1]), [[1, 0]], [1]).neurons.unbalanced[0]
+    assert nearest(F(found.hidden_hint), 3) == said
+    assert found.hidden_hint == w
+    assert found.outgoing_hint == 2
+    assert replace(found, hidden_squared=F(10) ** 400).hidden_hint == 1e200
 
 
 def test_a_free_bias_does_not_count_in_the_balance():

@@ -40,7 +40,7 @@ def optimal():
 def test_a_finding_is_what_the_certificate_answers(question):
     """For every kind, tolerance and subject: tests/verify/test_answers.py."""
     certificate = DoesNotFit(point=1)
-    finding = decide(question, PROBLEM, MISFIT, Proposal(certificate=certificate, reason="because", subject=NETWORK))
+    finding = decide(question, PROBLEM, MISFIT, Proposal(certificate=certificate, reason="because"))
     assert (finding.question, finding.verdict, finding.reason) == (question, REFUTED, "because")
     assert (finding.level, finding.moved, finding.subject) == ("exact", 0, None)
     assert finding.certificates == (sealed(PROBLEM, MISFIT, certificate),)
@@ -120,9 +120,7 @@ def test_findings_are_frozen():
 def test_a_moved_subject_is_near():
     given = Network.two_layer([[0, "2001/1000"], [0, 0]], [2, 0])
     certificate = Fits(subject=NETWORK.parameters, moved=Fraction(1, 1000), margin=Fraction(1))
-    finding = decide(
-        Question.FITS, PROBLEM, given, Proposal(certificate=certificate, reason="because", subject=NETWORK)
-    )
+    finding = decide(Question.FITS, PROBLEM, given, Proposal(certificate=certificate, reason="because"))
     assert (finding.verdict, finding.level, finding.moved, finding.subject) == (
         PROVED, "near", Fraction(1, 1000), NETWORK,
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -47,6 +48,12 @@ MOST_TURNING, SETTLED = 8, 1e-9
 NEAREST_POINTS = 2000  # max-margin: only so many points of least margin are given multipliers for the angles
 
 
+def _root(square: Fraction) -> float:
+    """The root of a number whose square may be beyond doubles, where the root is none of them too large or small."""
+    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    return math.ldexp(math.sqrt(square / Fraction(4) ** half), half) if square else 0.0
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imbalance:
@@ -62,12 +69,12 @@ class Imbalance:
     @property
     def outgoing_hint(self) -> float:
         """|v|."""
-        return float(self.outgoing_squared) ** 0.5
+        return _root(self.outgoing_squared)
 
     @property
     def hidden_hint(self) -> float:
         """||w||."""
-        return float(self.hidden_squared) ** 0.5
+        return _root(self.hidden_squared)
 
     @property
     def waste_hint(self) -> float:

@@ -37,7 +37,7 @@ MOST_CELLS = 3000
 def local_optimality(problem: Problem, network: Network, given: Network, *, deadline: float | None = None) -> Proposal:
     """Whether `network`, an exact KKT point (the given one or near it), is a local optimum.
 
-    deadline: a value of time.monotonic() after which the question stays open.
+    deadline: a moment of `solvers.clock.now()` after which the question stays open.
     Sound. Complete for depth 2 without sharing up to `MOST_NODES`, rounding in degenerate programs and neurons with a
     free bias but without weights.
     """
@@ -106,7 +106,7 @@ class _Search:
     def _refuted(self, proof: NotLocal) -> Proposal:
         movers = [f"neuron {j}" for j, row in enumerate(steps(self.nearby.network, proof)) if any(row)]
         reason = f"better networks lie arbitrarily near: move {_listed(movers)}"
-        return Proposal(certificate=proof, reason=reason, subject=self._shown())
+        return Proposal(certificate=proof, reason=reason)
 
     def _proved(self) -> Proposal:
         subject = self.nearby.network
@@ -124,10 +124,7 @@ class _Search:
             reason = f"{how} every way in which neurons can cross the data points that they touch"
         else:
             reason = f"no neuron can cross a kink at a data point, and {how} every network nearby"
-        return Proposal(certificate=proof, reason=reason, subject=self._shown())
-
-    def _shown(self) -> Network | None:
-        return None if self.nearby.network is self.given else self.nearby.network
+        return Proposal(certificate=proof, reason=reason)
 
 
 def _listed(names: list[str]) -> str:

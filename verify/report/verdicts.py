@@ -104,8 +104,13 @@ def _near(problem: Problem, finding: Finding, proof: StationaryNear) -> str:
         Question.LOCAL_OPTIMUM: "is a local optimum",
     }.get(finding.question, f"is optimal among networks of {any_width(problem)}, without a gap")
     text = f"a network within {small(proof.moved)} of this one (relative to its norm) {what}"
-    held = _held(finding)
-    return f"{text}; at this network they hold{held}" if held else text
+    held = next((c for c in finding.certificates[1:] if isinstance(c, Stationary)), None)
+    if held is None:
+        return text
+    where = (
+        f"at one whose weights were moved by at most {small(held.moved)} of its norm" if held.moved else "at this one"
+    )
+    return f"{text}; {where} they hold{_sizes(held)}"
 
 
 def _held(finding: Finding) -> str:
@@ -115,8 +120,11 @@ def _held(finding: Finding) -> str:
 
 
 def _up_to(proof: Stationary) -> str:
-    bounds = f" up to ε\u00a0=\u00a0{small(proof.epsilon)} and δ\u00a0=\u00a0{small(proof.delta)}"
-    return bounds + _moved(proof.subject is not None, proof.moved)
+    return _sizes(proof) + _moved(proof.subject is not None, proof.moved)
+
+
+def _sizes(proof: Stationary) -> str:
+    return f" up to ε\u00a0=\u00a0{small(proof.epsilon)} and δ\u00a0=\u00a0{small(proof.delta)}"
 
 
 def _not_stationary(problem: Problem, finding: Finding, proof: NotStationary) -> str:
