@@ -42,6 +42,13 @@ _ITS_PARAMETERS = {
 }
 """What to give instead of an object of a library whose modules do not say what they apply."""
 
+_OF_KERAS = "save the model as .keras, with model.save, or read the list model.get_weights() with the slope"
+_OTHER_FILES = {
+    ".msgpack": "restore it with flax.serialization.msgpack_restore, and read the tree of parameters with the slope",
+    ".h5": _OF_KERAS,
+    ".hdf5": _OF_KERAS,
+}
+
 
 def read(
     source: object,
@@ -254,8 +261,8 @@ def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tu
     row = by_suffix(suffix)
     if suffix == ".csv":
         raise InputError(f"{path}: a CSV file holds data, not a network: give the network first, then the data")
-    if suffix == ".msgpack":
-        raise InputError(f"{path}: restore it with flax.serialization.msgpack_restore, and read the tree of parameters")
+    if suffix in _OTHER_FILES:
+        raise InputError(f"{path}: {_OTHER_FILES[suffix]}")
     if row is None:
         raise InputError(f"{path}: networks are read from {suffixes()}: {_EXPORT}")
     found, notes = row.loaded(read_bytes(path), place, trust_pickle=trust_pickle)
@@ -297,8 +304,9 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
         raise InputError(f"{here}: what it applies cannot be seen from outside: give {remedies[0]}, with the slope")
     where = f"{place}: " if place else ""
     raise InputError(
-        f"{where}a network cannot be read from an object of type {type(source).__name__}: give a module of "
-        "PyTorch, an estimator of scikit-learn, arrays W and v, or the path of a file"
+        f"{where}a network cannot be read from an object of type {type(source).__name__}: give a model of "
+        "PyTorch, scikit-learn, Keras or ONNX, arrays W and v, the arrays of its layers in a list or a dictionary, or the "
+        "path of a file"
     )
 
 

@@ -31,9 +31,16 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def read_network(content: bytes, place: str) -> Shorthand | Chain:
-    """The network in the bytes of an archive."""
-    return network_of(arrays_in(content, place), place)
+def load_network(content: bytes, place: str) -> Shorthand | dict[str, object] | list[object]:
+    """The network in the bytes of an archive; or a state dict, a tree or a list of parameters, as they are in memory."""
+    from verify.readers import parameters, torch_files
+
+    arrays = arrays_in(content, place)
+    if "W" not in arrays and (torch_files.is_state(arrays) or parameters.is_tree(arrays)):
+        return arrays
+    if arrays and all(name == f"arr_{i}" for i, name in enumerate(arrays)):  # numpy.savez without names
+        return list(arrays.values())
+    return network_of(arrays, place)
 
 
 def read_data(

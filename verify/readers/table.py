@@ -60,7 +60,7 @@ class Source:
 
 
 SOURCES: tuple[Source, ...] = (
-    Source(module="npz", suffixes=(".npz",), load="read_network"),
+    Source(module="npz", suffixes=(".npz",), load="load_network"),
     Source(module="json_files", suffixes=(".json",), load="read_network"),
     Source(
         module="torch_modules",

@@ -123,8 +123,8 @@ def test_an_estimator_is_read_from_its_attributes(missing):
 @pytest.mark.parametrize(("source", "kind"), [(None, "NoneType"), (3, "int"), ({1}, "set"), (b"net.npz", "bytes")])
 def test_other_objects(source, kind):
     assert refusal(read, source) == (
-        f"a network cannot be read from an object of type {kind}: give a module of PyTorch, an estimator of "
-        "scikit-learn, arrays W and v, or the path of a file"
+        f"a network cannot be read from an object of type {kind}: give a model of PyTorch, scikit-learn, "
+        "Keras or ONNX, arrays W and v, the arrays of its layers in a list or a dictionary, or the path of a file"
     )
     assert refusal(read_data, source) == (
         f"data cannot be read from an object of type {kind}: give the points and the targets, X and y, a Dataset, or "

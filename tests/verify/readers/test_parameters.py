@@ -123,3 +123,20 @@ def test_refusals(source, why):
 def test_what_lies_beside_the_parameters_is_named():
     notes = read_with_notes({**FLAX, "step": 3}, slope=0).notes
     assert notes == ("the tree of parameters given holds step beside params, of which nothing is read",)
+
+
+def test_archives_of_numpy_hold_them_too(tmp_path):
+    path = tmp_path / "net.npz"
+    np.savez(path, W, B, V)
+    assert read(path, slope=0) == OWN
+    np.savez(path, **{"params/Dense_0/kernel": W, "params/Dense_0/bias": B, "params/Dense_1/kernel": V})
+    assert read(path, slope=0) == OWN
+    np.savez(path, **{"0.weight": W.T, "0.bias": B, "2.weight": V.T})
+    assert read(path, slope=0) == OWN
+    np.savez(path, W, other=B)
+    assert "lacks W: it must hold W and v, and it holds other, arr_0" in refusal(path)
+
+
+@pytest.mark.parametrize("name", ["model.h5", "model.weights.h5", "model.hdf5"])
+def test_older_files_of_keras(name):
+    assert "save the model as .keras" in refusal(name)
