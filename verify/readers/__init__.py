@@ -305,8 +305,8 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
     where = f"{place}: " if place else ""
     raise InputError(
         f"{where}a network cannot be read from an object of type {type(source).__name__}: give a model of "
-        "PyTorch, scikit-learn, Keras or ONNX, arrays W and v, the arrays of its layers in a list or a dictionary, or the "
-        "path of a file"
+        "PyTorch, scikit-learn, Keras or ONNX, arrays W and v, the arrays of its layers in a list or a dictionary, or "
+        "the path of a file"
     )
 
 

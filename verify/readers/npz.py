@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def load_network(content: bytes, place: str) -> Shorthand | dict[str, object] | list[object]:
-    """The network in the bytes of an archive; or a state dict, a tree or a list of parameters, as they are in memory."""
+    """The network in the bytes of an archive; or a state dict, a tree or a list of parameters, as in memory."""
     from verify.readers import parameters, torch_files
 
     arrays = arrays_in(content, place)

@@ -79,7 +79,7 @@ def load_skops(content: bytes, place: str) -> object:
         ) from error
     raise InputError(
         f"{place} holds objects that are not known to be harmless ({', '.join(sorted(unknown))[:200]}): store the "
-        "MLPClassifier, MLPRegressor or pipeline alone, or load the file yourself and read the estimator in memory"
+        "network or the pipeline alone (of a search its best_estimator_), or load the file yourself and read it in memory"
     )
 
 
