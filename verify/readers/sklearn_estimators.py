@@ -79,7 +79,7 @@ def load_skops(content: bytes, place: str) -> object:
         ) from error
     raise InputError(
         f"{place} holds objects that are not known to be harmless ({', '.join(sorted(unknown))[:200]}): store the "
-        "network or the pipeline alone (of a search its best_estimator_), or load the file yourself and read it in memory"
+        "network or the pipeline alone (of a search its best_estimator_), or load it yourself and read it in memory"
     )
 
 
