@@ -102,6 +102,7 @@ def test_isoptimal_has_the_public_names_of_verify():
         assert getattr(isoptimal, name) is getattr(verify, name)
     for name in ("claims", "plots", "readers", "strategies", "testing"):
         ours, theirs = getattr(isoptimal, name), getattr(verify, name)
+        assert dir(theirs) == sorted(theirs.__all__)
         assert {name: getattr(ours, name) for name in theirs.__all__} == {
             name: getattr(theirs, name) for name in theirs.__all__
         }

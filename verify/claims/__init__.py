@@ -47,3 +47,7 @@ __all__ = [
     "undecided",
     "write_case",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

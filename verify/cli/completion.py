@@ -42,8 +42,8 @@ def complete_places(command: click.Command) -> None:
     """Let the arguments and options of a command that are paths be completed as such."""
     for param in command.params:
         if isinstance(param.type, StringParamType):
-            name = param.name if isinstance(param, click.Argument) else getattr(param, "metavar", None)
-            if name in _FILES:
-                param.type = _Place("file")
-            elif name in _FOLDERS:
+            names = {param.metavar, param.name if isinstance(param, click.Argument) else None}
+            if names & _FOLDERS:
                 param.type = _Place("dir")
+            elif names & _FILES:
+                param.type = _Place("file")

@@ -54,3 +54,7 @@ def as_html(audit: Audited) -> str:
     content = b64encode(image(plot(audit), "png")).decode("ascii")
     words = escape(f"{headline(audit)}: {standing(audit)}")
     return f'<img alt="{words}" style="max-width:100%" src="data:image/png;base64,{content}">'
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

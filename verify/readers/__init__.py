@@ -321,3 +321,7 @@ def _path(source: object, what: str) -> Path:
     if isinstance(source, str | PathLike) and isinstance(name := fspath(cast("str | PathLike[str]", source)), str):
         return Path(name)
     raise InputError(f"{what} cannot be read from an object of type {type(source).__name__}: give the path of a file")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -139,4 +139,9 @@ __all__ = [
     "z_matrix_teachers",
 ]
 
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 print_exactly()

@@ -21,3 +21,7 @@ __all__ = [
     "assert_stationary",
     "register_profiles",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
