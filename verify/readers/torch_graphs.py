@@ -29,19 +29,43 @@ def unwrapped(module: Any, torch: Any) -> Any:
             return module
 
 
-def symbolic_graph(module: Any, torch: Any) -> tuple[Any, Any] | None:
+def symbolic_graph(module: Any, place: str, torch: Any) -> tuple[Any, Any] | None:
     """The graph of a module, and the module whose attributes it names; None where that needs an example."""
-    root = copy.copy(module)  # the tracer leaves constants of the forward in it as attributes
 
     class Tracer(torch.fx.Tracer):
         def call_module(self, m: Any, forward: Any, args: Any, kwargs: Any) -> Any:
             inner = unwrapped(m, torch)
             return super().call_module(inner, inner.forward if inner is not m else forward, args, kwargs)
 
-    try:
+    def traced() -> tuple[Any, Any]:
+        root = copy.copy(module)  # the tracer leaves constants of the forward in it as attributes
         return Tracer().trace(root), root
+
+    try:
+        (graph, root), (_, again) = traced(), traced()
     except Exception:  # noqa: BLE001 (the forward runs, whatever it does; what is wrong with it shows on an example)
         return None
+    for node in graph.nodes:
+        name = str(node.target)
+        if is_constant(node) and not _same(getattr(root, name), getattr(again, name, None), torch):
+            raise random_numbers(place)
+    return graph, root
+
+
+def is_constant(node: Any) -> bool:
+    """Whether a node is a tensor that a forward made when it was traced."""
+    return node.op == "get_attr" and str(node.target).startswith("_tensor_constant")
+
+
+def random_numbers(place: str) -> InputError:
+    """The error for a forward that is another function each time."""
+    return InputError(
+        f"{place}: its forward draws random numbers, and so is no function: call model.eval(), or leave that out"
+    )
+
+
+def _same(one: Any, other: Any, torch: Any) -> bool:
+    return isinstance(other, torch.Tensor) and one.shape == other.shape and bool(torch.equal(one, other))
 
 
 def recorded_graph(module: Any, place: str, torch: Any) -> tuple[Any, Any]:
@@ -56,7 +80,7 @@ def recorded_graph(module: Any, place: str, torch: Any) -> tuple[Any, Any]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                recorded = proxy_tensor.make_fx(module)(example)
+                recorded = proxy_tensor.make_fx(module, pre_dispatch=True)(example)
         except Exception as error:  # noqa: BLE001 (the forward runs, whatever it does)
             said = " ".join(str(error).split())[:100]
             continue

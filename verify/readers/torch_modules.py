@@ -18,7 +18,7 @@ from verify.readers.chains import Chain
 from verify.readers.folding import Row
 from verify.readers.refusals import refusal
 from verify.readers.shorthand import in_range
-from verify.readers.torch_graphs import recorded_graph, symbolic_graph, unwrapped
+from verify.readers.torch_graphs import is_constant, random_numbers, recorded_graph, symbolic_graph, unwrapped
 from verify.readers.torch_operations import Call, ExampleNeededError, Flow, Operations, Size
 from verify.readers.torch_steps import SHAPING, STEPS, drop, known_name
 from verify.readers.torch_tensors import check_own_tensors, import_torch, read_tensors
@@ -29,7 +29,7 @@ REMEDY = "train without it (Linear(k, 1, bias=False)), or "
 
 _QUERIES = ("size", "dim", "ndimension", "shape", "ndim", "dtype", "device", "numel", "nelement", "is_cuda")
 _DROPOUTS = ("Dropout", "AlphaDropout", "FeatureAlphaDropout")
-_RANDOM = ("rand", "normal", "bernoulli", "multinomial", "poisson")
+_RANDOM = ("rand", "normal_", "bernoulli", "multinomial", "poisson", "uniform")
 
 
 def read_module(module: object, place: str) -> Chain:
@@ -43,7 +43,7 @@ def read_module(module: object, place: str) -> Chain:
     _check_plain(inner, place, torch)
     with reparametrisations_at_rest(inner, torch):
         if not isinstance(inner, torch.jit.ScriptModule):
-            found = symbolic_graph(inner, torch)
+            found = symbolic_graph(inner, place, torch)
             with suppress(ExampleNeededError):
                 if found is not None:
                     return _Walk(inner, found[1], place, torch, is_recorded=False).along(found[0])
@@ -123,8 +123,6 @@ class _Walk:
         where = f"{self.place}: {node.target if node.op == 'call_module' else node.name!s}"
         if node.op == "call_module":
             self._module(node, where)
-        elif name == "getitem" and self.is_recorded and type(arguments[1].value) is int:
-            return self.flow  # the first of several outputs of one operation; the others are not used
         else:
             name = name or str(getattr(node.target, "__name__", node.target))
             self.operations.apply(Call(name, where, arguments, named, self.is_recorded))
@@ -146,7 +144,7 @@ class _Walk:
         name = node.meta.get("name") if self.is_recorded else node.target
         if self.is_recorded and not name:
             return Constant(getattr(self.root, node.target))
-        if not self.is_recorded and str(node.target).startswith("_tensor_constant"):
+        if not self.is_recorded and is_constant(node):
             return Constant(getattr(self.root, node.target))
         return attribute(self.module, name)
 
@@ -155,7 +153,9 @@ class _Walk:
         leaves = _leaves([arguments, named])
         if any(isinstance(value, Size) for value in leaves):
             return Size()
-        if not name or node.op == "call_module" or any(word in name for word in _RANDOM):
+        if any(word in name for word in _RANDOM):
+            raise random_numbers(self.place)
+        if not name or node.op == "call_module":
             raise self._branch(node)
         constants = [value for value in leaves if isinstance(value, Constant)]
         plain, keywords = _plain(arguments), _plain(named)

@@ -100,15 +100,12 @@ def drop(found: Operations, p: float, is_training: object, where: str) -> None:
 
 
 def _batch_norm(found: Operations, call: Call) -> None:
+    """Its statistics stand before weight and bias in a forward, and behind them in a recorded run."""
     names = ("running_mean", "running_var", "weight", "bias")
-    statistics = [_present(call.raw(i, name)) for i, name in enumerate(names, 1)]
-    found.normalise(call, statistics, call.given(7, "eps", 1e-5), is_training=call.given(5, "training", False))
-
-
-def _native_batch_norm(found: Operations, call: Call) -> None:
-    weight, bias, mean, variance = (_present(value) for value in call.arguments[1:5])
-    is_training = call.name == "native_batch_norm" and call.value(call.arguments[5])
-    eps = call.value(call.arguments[-1])
+    mean, variance, weight, bias = (_present(call.raw(i, name)) for i, name in enumerate(names, 1))
+    if call.is_recorded:
+        mean, variance, weight, bias = weight, bias, mean, variance
+    eps, is_training = call.given(7, "eps", 1e-5), call.given(5, "training", False)
     found.normalise(call, (mean, variance, weight, bias), eps, is_training=is_training)
 
 
@@ -137,7 +134,7 @@ def _reverse_subtraction(found: Operations, call: Call) -> None:
 
 def head(found: Operations, call: Call) -> None:
     """Sigmoid of one output, Softmax or LogSoftmax of two."""
-    name = {"sigmoid": "Sigmoid", "softmax": "Softmax", "log_softmax": "LogSoftmax"}[call.name.lstrip("_")]
+    name = {"sigmoid": "Sigmoid", "softmax": "Softmax", "log_softmax": "LogSoftmax"}[call.name]
     is_bent = bool(found.row.layers) and (found.row.layers[-1].is_activated or bool(found.row.waiting))
     wanted = 1 if name == "Sigmoid" else 2
     is_along = wanted == 1 or call.given(1, "dim") in (None, -1, 1)
@@ -204,10 +201,9 @@ STEPS: dict[str, Step] = {
     **dict.fromkeys(("leaky_relu", "leaky_relu_"), _leaky_relu),
     **dict.fromkeys(("maximum", "max", "fmax"), _maximum),
     **dict.fromkeys(("clamp", "clip", "clamp_min", "clamp_", "clamp_min_"), _clamp),
-    **dict.fromkeys(("threshold", "threshold_"), _threshold),
-    **dict.fromkeys(("dropout", "alpha_dropout", "feature_alpha_dropout", "native_dropout"), _dropout),
+    **dict.fromkeys(("threshold", "_threshold", "threshold_"), _threshold),
+    **dict.fromkeys(("dropout", "alpha_dropout", "feature_alpha_dropout"), _dropout),
     "batch_norm": _batch_norm,
-    **dict.fromkeys(("native_batch_norm", "_native_batch_norm_legit_no_training"), _native_batch_norm),
     "sum": _sum,
     "mean": _mean,
     **dict.fromkeys(("mul", "mul_", "imul", "multiply"), Operations.scale),
@@ -219,11 +215,11 @@ STEPS: dict[str, Step] = {
     **dict.fromkeys(("sub", "sub_", "isub", "subtract"), lambda found, call: found.shift(call, is_minus=True)),
     "rsub": _reverse_subtraction,
     **dict.fromkeys(("neg", "negative"), _negative),
-    **dict.fromkeys(("sigmoid", "softmax", "_softmax", "log_softmax", "_log_softmax"), head),
+    **dict.fromkeys(("sigmoid", "softmax", "log_softmax"), head),
 }
 SHAPING: dict[str, Step] = {
     "flatten": _flatten,
-    **dict.fromkeys(("reshape", "view", "_unsafe_view"), Operations.reshape),
+    **dict.fromkeys(("reshape", "view"), Operations.reshape),
     **dict.fromkeys(("squeeze", "unsqueeze", "squeeze_", "ravel"), Operations.output_only),
     "getitem": _getitem,
     "select": _select,
