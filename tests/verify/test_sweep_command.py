@@ -228,7 +228,7 @@ def test_ctrl_c_ends_it_cleanly_and_it_goes_on(many):
     said, error = process.communicate(timeout=60)
     assert process.returncode == 130
     assert error == "isoptimal: interrupted; what is done is kept, and the same command goes on from there\n"
-    assert f"interrupted, of {MANY} networks in the last run" in said
+    assert f"the last run, of {MANY} networks, was interrupted" in said
     assert is_empty(process.pid)
     before = done(out)
     process = start()

@@ -84,6 +84,16 @@ def test_the_same_numbers_under_two_names_are_one_audit(files):
     assert result[0].certificates == result[1].certificates
 
 
+def test_two_networks_of_one_name_keep_a_row_each(files):
+    networks, data, out = files
+    given = [pairs.Pair(network, data, "same") for network in networks[:2]]
+    for _ in range(2):
+        result = sweep(given, out=out, executor=AtOnce())
+        assert len(result) == 2
+        assert result[0].network == "same"
+        assert result[1].network == f"same ({result[1].network_sha256[7:15]})"
+
+
 def test_twins_that_are_in_flight_together_are_one_audit(files):
     networks, data, out = files
     with Workers(2) as workers:
@@ -377,6 +387,8 @@ def test_workers_outlive_what_they_run():
             workers.submit(divmod, 1, 0).result()
         with pytest.raises(RuntimeError, match="pickle"):
             workers.submit(memoryview, b"").result()
+        with pytest.raises(TypeError, match="missing"):  # its exception cannot be made again here
+            workers.submit(read, {"W": [[1.0]], "v": [1.0], "b2": 0.5}).result()
         assert workers.submit(os.getenv, "OPENBLAS_NUM_THREADS").result() == "1"
         assert workers.submit(print, "what a solver says").result() is None
         assert workers.submit(divmod, 7, 2).result() == (3, 1)
@@ -438,7 +450,7 @@ def other_version(_):
 
 
 def test_an_audit_that_was_interrupted_is_not_done(files, monkeypatch):
-    _networks, _data, _out = files
+    out = files[2]
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -447,7 +459,8 @@ def test_an_audit_that_was_interrupted_is_not_done(files, monkeypatch):
         patched.setattr(verify.auditing, "audit", interrupted)
         result = swept(files)
     assert (len(result), result.status) == (0, "interrupted")
-    assert "interrupted, of 4 networks in the last run" in repr(result)
+    assert "the last run, of 4 networks, was interrupted" in repr(result)
+    assert "the last run, of 4 networks, has not come to its end" in repr(Sweep.of(out))
     assert swept(files).status == "done"
 
 

@@ -15,7 +15,7 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import cast, final
@@ -158,6 +158,7 @@ class _Runner:
         self._flights: dict[Future[Outcome], _Flight] = {}
         self._by_key: dict[str, _Flight] = {}
         self._tried: set[str] = set()
+        self._named: dict[tuple[str, str], str] = {}
         self._is_interrupted = self._is_ending = False
         self.notes: list[str] = []
 
@@ -200,6 +201,8 @@ class _Runner:
             return
         network = reading.network
         key = key_of(network, data.data, data.sha256, self._questions)
+        if self._named.setdefault((name.network, name.data), key) != key:  # two networks of one name keep a row each
+            name = replace(name, network=f"{name.network} ({network.sha256()[7:15]})")
         if key in self._by_key:
             self._by_key[key].names.append(name)
             return

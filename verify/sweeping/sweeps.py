@@ -24,7 +24,8 @@ __all__ = ["Sweep"]
 class Sweep(Sequence[Row]):
     """The rows of a sweep's folder, one for each network and its data; in the order in which they were given.
 
-    status: "done", or "interrupted": then the same sweep again goes on from here.
+    status: "done", or "interrupted": then the same sweep again goes on from here; of a folder that was read also
+    "unfinished", when its last run was stopped or killed, or is still at work.
     folder: holds sweep.sqlite, and the certificates of each audit in a folder that `isoptimal check` takes.
     notes: what else is to be said of how it ran.   total: how many networks the last run was given, if known.
     """
@@ -41,7 +42,7 @@ class Sweep(Sequence[Row]):
         place = a_path(folder, "folder")
         rows = rows_of(place)
         total, has_ended = last_run(place)
-        return cls(place, rows, status=status or ("done" if has_ended else "interrupted"), notes=notes, total=total)
+        return cls(place, rows, status=status or ("done" if has_ended else "unfinished"), notes=notes, total=total)
 
     def __len__(self) -> int:
         """The number of networks."""

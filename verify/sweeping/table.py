@@ -43,15 +43,15 @@ _HEADS = ("network", "neurons", *("fits", "stationary", "local", "global", "any 
 
 
 def headline(sweep: Sweep) -> str:
-    """Such as "200 networks on 1 data set: 198 audited, 2 failed; interrupted, 43 are left"."""
+    """Such as "87 networks on 1 data set: 85 audited, 2 failed; the last run, of 200 networks, was interrupted"."""
     sets = len({row.data for row in sweep})
     text = f"{count(len(sweep), 'network')} on {count(sets, 'data set')}: {len(sweep.audited)} audited"
     if sweep.failed:
         text += f", {len(sweep.failed)} failed"
     if sweep.status == "done":
         return text
-    left = "" if sweep.total is None else f", of {count(sweep.total, 'network')} in the last run"
-    return f"{text}; interrupted{left}"
+    run = "the last run" if sweep.total is None else f"the last run, of {count(sweep.total, 'network')},"
+    return f"{text}; {run} {'was interrupted' if sweep.status == 'interrupted' else 'has not come to its end'}"
 
 
 def render(sweep: Sweep, *, ascii_only: bool = False) -> RenderableType:

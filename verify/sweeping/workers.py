@@ -104,6 +104,8 @@ class Workers(Executor):
                 self._ended(process)
                 process = None
                 future.set_exception(error)
+            except Exception as error:  # noqa: BLE001 (an answer that cannot be read here, a full disk)
+                future.set_exception(error)
             else:
                 (future.set_result if is_returned else future.set_exception)(value)
         self._ended(process)
