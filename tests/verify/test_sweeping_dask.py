@@ -97,7 +97,7 @@ def test_killed_twice_every_audit_is_done_once(tmp_path):
     before = {}
     for number in (4, 12):
         process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
-        limit = time.monotonic() + 180
+        limit = time.monotonic() + 300
         while len(done()) < number:
             assert process.poll() is None
             assert time.monotonic() < limit
