@@ -47,3 +47,15 @@ class Raising(Executor):
         future = Future()
         future.set_exception(self.error)
         return future
+
+
+class UnreadableError(Exception):
+    """Can be pickled, and not be read again."""
+
+    def __init__(self, first, second):
+        super().__init__(first)
+
+
+def unreadable():
+    """Raise such an error."""
+    raise UnreadableError(1, 2)

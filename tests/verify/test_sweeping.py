@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import verify.auditing
-from tests.sweeps import AtOnce, Raising, X, Y, write_network, write_networks
+from tests.sweeps import AtOnce, Raising, X, Y, unreadable, write_network, write_networks
 from verify import InputError, Network, audit, read, sweep
 from verify.folder import decide_folder
 from verify.readers import read_data
@@ -388,7 +388,7 @@ def test_workers_outlive_what_they_run():
         with pytest.raises(RuntimeError, match="pickle"):
             workers.submit(memoryview, b"").result()
         with pytest.raises(TypeError, match="missing"):  # its exception cannot be made again here
-            workers.submit(read, {"W": [[1.0]], "v": [1.0], "b2": 0.5}).result()
+            workers.submit(unreadable).result()
         assert workers.submit(os.getenv, "OPENBLAS_NUM_THREADS").result() == "1"
         assert workers.submit(print, "what a solver says").result() is None
         assert workers.submit(divmod, 7, 2).result() == (3, 1)
