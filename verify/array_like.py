@@ -36,8 +36,7 @@ def plain(value: object, place: str = "value") -> Any:
     except Exception as error:  # the conversion runs the code of the library
         said = " ".join(str(error).split())[:80]
         raise InputError(
-            f"{place}, a {type(value).__name__}, holds no numbers that can be read ({said}): give a dense array or "
-            "tensor, or lists of numbers"
+            f"{place} holds no numbers that can be read ({said}): give a dense array or tensor, or lists of numbers"
         ) from error
 
 

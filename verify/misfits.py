@@ -34,6 +34,10 @@ class Misfit:
     unseen: tuple[int, ...]
     norm: Fraction
 
+    def __repr__(self) -> str:
+        told = (("missed", self.missed), ("far", self.far), ("unseen", self.unseen))
+        return f"<Misfit: {', '.join(f'{len(found)} {what}' for what, found in told)}, point {self.worst} most>"
+
     def to_json(self) -> dict[str, object]:
         """The misfit as JSON: counts, and the first ten of each list."""
         return {

@@ -110,6 +110,11 @@ def test_train_takes_them_alike(stored):
     assert train(X, Y, start=NET, max_evaluations=5).network.width == 2
 
 
+def test_notes_of_a_start_stay_with_what_was_trained():
+    run = train(X, Y, start=read({"W": W, "v": V}), max_evaluations=5)
+    assert "the arrays given holds no slope: it is read as ReLU (slope 0)" in run.audit().notes
+
+
 def test_the_options_of_the_readers_are_options_of_audit(stored, tmp_path):
     state = {"0.weight": np.array(W), "2.weight": np.array([V]), "2.bias": np.array([0.5])}
     with pytest.raises(InputError, match=r": audit\(state, X, y, slope=0, output_bias=\"neuron\"\)$"):

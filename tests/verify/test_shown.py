@@ -13,6 +13,7 @@ from verify import Architecture, Dataset, Layer, Network, audit, train
 from verify.auditing import certified_bracket
 from verify.finding import Question, undecided
 from verify.intervals import Interval
+from verify.misfits import misfit
 from verify.shown import as_html, as_lines
 
 RESULT = audit(Network.two_layer([[3, 1], [1, 0.5]], [2, -1], b=[0, 1]), [[1, 0], [-1, 2], [2, 2]], [1, -1, 1])
@@ -43,6 +44,7 @@ SHORT = SHOWN | {
     "imbalance": RESULT.diagnosis.neurons.unbalanced[0],
     "architecture": DEEP.architecture,
     "layer": DEEP.architecture.layers[1],
+    "misfit": misfit(RESULT.problem, Network.two_layer([[-3, 1]], [2], b=[0])),
     "search": certified_bracket(RESULT.problem),
     "training": RUN.training,
     "trajectory": RUN.trajectory,

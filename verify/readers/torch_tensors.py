@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, cast
 
+from verify.array_like import plain
 from verify.errors import InputError
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.shorthand import Number
@@ -73,8 +74,7 @@ def check_own_tensors(tensors: Mapping[str, object], place: str) -> None:
 
 
 def _numbers(tensor: Any, place: str) -> list[Any]:
-    try:
-        return tensor.tolist()
-    except Exception as error:  # on the meta device, sparse, not initialised, ...
-        said = " ".join(str(error).split())[:80]
-        raise InputError(f"{place} holds no numbers that can be read ({said}): store a dense tensor") from error
+    numbers = plain(tensor, place)
+    if not isinstance(numbers, list):
+        raise InputError(f"{place} is of type {type(tensor).__name__} and holds no numbers: store a dense tensor")
+    return numbers
