@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def load_network(content: bytes, place: str) -> Shorthand | dict[str, object] | list[object]:
+def load_network(content: bytes, place: str) -> Shorthand | Chain | dict[str, object] | list[object]:
     """The network in the bytes of an archive; or a state dict, a tree or a list of parameters, as in memory."""
     from verify.readers import parameters, torch_files
 
