@@ -255,6 +255,8 @@ class _Walk:
 
     def _is_relu_clip(self, node: Any, attributes: dict[str, Any]) -> bool:
         """Whether it is max(z, 0)."""
+        if any(name and name not in self.constants for name in node.input[1:]):
+            return False
         bounds = [self.constants.get(name) if name else None for name in node.input[1:]]
         low, high = [*bounds, None, None][:2]
         low = attributes.get("min") if low is None else low
