@@ -14,9 +14,10 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from math import prod
 from typing import Any, cast
 
-from verify.errors import InputError
+from verify.errors import InputError, ShapeError
 from verify.readers.building import ChainBuilder
 from verify.readers.chains import Chain
 from verify.readers.parameters import dense, numbers
@@ -120,9 +121,20 @@ class _Stored:
 
 def _read(config: _Config, weights: _InMemory | _Stored, place: str) -> Chain:
     built = ChainBuilder(place, REMEDY)
+    sizes: list[object] = []
     for layer, arrays in _layers(config, weights, place):
         _add(layer, arrays, built)
-    return built.chain()
+        shape = layer["config"].get("batch_shape") or layer["config"].get("batch_input_shape")
+        if shape and not sizes:
+            sizes = list(shape)[1:]
+    found = built.chain()
+    columns = found.layers[0].shape[1]
+    if sizes and all(isinstance(size, int) for size in sizes) and prod(cast("list[int]", sizes)) != columns:
+        raise ShapeError(
+            f"{place}: a point has shape {tuple(sizes)}, but its first layer takes {columns} numbers: layers that are "
+            "applied to each part of a point are not read, so begin with Flatten"
+        )
+    return found
 
 
 def _layers(

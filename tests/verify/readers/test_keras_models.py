@@ -77,6 +77,13 @@ def refusal(source, **options) -> str:
         (Sequential(hidden(leaky(0.125)), LAST), Fraction(1, 8)),
         (Sequential(hidden("linear"), LAST), 1),
         (Sequential(Sequential(hidden()), LAST), 0),
+        (
+            Sequential(
+                Layer("InputLayer", name="i", batch_shape=[None, 1, 3]), Layer("Flatten", name="f"), hidden(), LAST
+            ),
+            0,
+        ),
+        (Sequential(Layer("InputLayer", name="i", batch_shape=[None, None]), hidden(), LAST), 0),
     ],
 )
 def test_the_same_network(built, slope):
@@ -139,6 +146,10 @@ def test_functional_models_are_one_row():
         (Sequential(hidden(use_bias=False), LAST), "layer hidden has 2 arrays"),
         (Sequential(Layer("Normalization", name="n", mean=None, variance=None), hidden(), LAST), "call adapt first"),
         (Sequential(), "is a model of a class of its own"),
+        (
+            Sequential(Layer("InputLayer", name="i", batch_shape=[None, 5, 3]), hidden(), LAST),
+            "a point has shape (5, 3)",
+        ),
     ],
 )
 def test_refusals_name_the_layer(built, why):
