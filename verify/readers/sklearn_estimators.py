@@ -32,7 +32,8 @@ def read_estimator(estimator: Any, place: str) -> Chain:
     estimator = around.estimator
     kinds = {kind.__name__ for kind in type(estimator).__mro__}
     if kinds.isdisjoint({"MLPClassifier", "MLPRegressor"}):
-        raise InputError(f"{place} is no network: of scikit-learn only MLPClassifier and MLPRegressor are read")
+        what = "MLPClassifier and MLPRegressor are read, also in pipelines and searches"
+        raise InputError(f"{place} is no network: of scikit-learn only {what}")
     if getattr(estimator, "coefs_", None) is None:
         raise InputError(f"{place} is not fitted: call fit first")
     if estimator.activation not in _SLOPES:
