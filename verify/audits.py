@@ -123,7 +123,7 @@ class Audit:
         symbolic["certificates"] = _placed(symbolic["certificates"], paths)
         return {
             **proved,
-            "symbolic": None if self.symbolic is None else {**self.symbolic.to_json(paths), **symbolic},
+            "symbolic": None if self.symbolic is None else _joined(self.symbolic.to_json(paths), symbolic),
             "diagnosis": self._explained(has_files=bool(paths)),
             "status": self.status,
             "notes": list(self.notes),
@@ -266,6 +266,17 @@ def _suffix(certificate: Certificate, finding: Finding) -> str:
         return "-near"
     is_refuted = any(isinstance(proof, NotStationary) for proof in finding.certificates)
     return "-approximate" if is_refuted and isinstance(certificate, Stationary) else ""
+
+
+def _joined(words: Any, proved: Any) -> Any:
+    """What is proved, with the words that stand beside it."""
+    if isinstance(words, dict) and isinstance(proved, dict):
+        both = cast("dict[str, Any]", words), cast("dict[str, Any]", proved)
+        return {**both[0], **{key: _joined(both[0].get(key), part) for key, part in both[1].items()}}
+    if isinstance(words, list) and isinstance(proved, list):
+        pairs = zip(cast("list[Any]", words), cast("list[Any]", proved), strict=True)
+        return [_joined(word, part) for word, part in pairs]
+    return proved
 
 
 def _placed(names: Any, paths: dict[str, str]) -> Any:

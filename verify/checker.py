@@ -12,7 +12,8 @@ Alone, with nothing installed:
     python -m verify.checker PROBLEM NETWORK CERTIFICATE    canonical JSON files, NETWORK "-" when the kind has none
 
 It prints `accepted: claim` or `refused: place: reason`, for a folder one such line with the file for each certificate
-and fault, then the table of what is proved; exit status 0 all accepted, 1 refused, 2 unreadable.
+and fault, then the table of what is proved; exit status 0 all accepted; 1 refused, as is a certificate that is none and
+a file of a folder that is not what its name says; 2 nothing that could be checked.
 """
 
 import sys
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from verify.checking import KINDS, Accepted, Refused, check, from_json, read_certificate, read_text
 from verify.codec import load_json, reader
+from verify.errors import CertificateError
 from verify.folder import decide_folder
 from verify.statement import Network, Problem
 
@@ -46,9 +48,15 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _one(paths: Sequence[str]) -> int:
-    problem, network, proof = (None if name == "-" else load_json(read_text(Path(name))) for name in paths)
+    problem, network = (None if name == "-" else load_json(read_text(Path(name))) for name in paths[:2])
     given = None if network is None else reader(Network)(network)
-    result = check(reader(Problem)(problem), given, from_json(proof))
+    asked: Problem = reader(Problem)(problem)
+    try:
+        certificate = read_certificate(read_text(Path(paths[2])))
+    except (CertificateError, UnicodeDecodeError) as error:
+        print(f"refused: {error}")
+        return 1
+    result = check(asked, given, certificate)
     is_accepted = isinstance(result, Accepted)
     print(f"accepted: {result.certificate.claim}" if is_accepted else f"refused: {result.place}: {result.reason}")
     return 0 if is_accepted else 1

@@ -24,7 +24,7 @@ from verify.certificate import (
 )
 from verify.codec import Record, at, rational_text
 from verify.errors import require
-from verify.exact import Number
+from verify.exact import Number, squared_norm
 from verify.statement import Architecture, Network, Problem, objective
 
 Json: TypeAlias = dict[str, object]
@@ -56,9 +56,12 @@ AUDIT_FILE = re.compile(
 UNCERTIFIED: Mapping[str, frozenset[str]] = {
     "": frozenset({"diagnosis", "status", "notes", "seconds"}),
     "findings": frozenset({"reason", "hints"}),
-    "symbolic": frozenset({"value", "multipliers", "neurons", "reason"}),
+    "symbolic": frozenset({"reason"}),
 }
-"""The keys of audit.json, of each finding and of the closed form that hold words and hints."""
+"""The keys of audit.json, of each finding and of the closed form that hold words and hints.
+
+Beside the exact numbers of a closed form stand formulas and decimals; these are compared with them (`verify.formulas`).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,14 +245,33 @@ def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None
     return {"file": file, "neurons": size, "objective": number_text(value), "sha256": witness.sha256()}
 
 
-def _symbolic(certificates: Mapping[str, Certificate]) -> Json | None:
-    """What proves a closed form: its exact value where both bounds meet, and how far an optimal network is at most."""
+def _symbolic(certificates: Mapping[str, Certificate]) -> Json:
+    """What proves a closed form, and the exact numbers in it where both bounds meet.
+
+    moved: how far an optimal network of the given architecture is at most.   value, multipliers (by point) and neurons
+    (an optimal network of any width) hold each number under "exact".
+    """
     names = [name for name in SYMBOLIC if name in certificates]
-    lower, upper = (_end(certificates, name, end) for end, name in enumerate(list(SYMBOLIC)[:2]))
-    is_met = lower is not None and upper is not None and lower == upper
+    lower, upper = (certificates.get(name) for name in list(SYMBOLIC)[:2])
+    found: Json = {"exact": None, "value": None, "multipliers": [], "neurons": []}
+    if isinstance(lower, LowerBound) and isinstance(upper, UpperBound) and lower.bracket[0] == upper.bracket[1]:
+        exact = number_text(upper.bracket[1])
+        multipliers = [[i, _form(value)] for i, value in lower.multipliers] if lower.beta == 1 else []
+        neurons = _neurons(upper.witness)
+        found = {"exact": exact, "value": {"exact": exact}, "multipliers": multipliers, "neurons": neurons}
     own = [distance(certificates[name]) for name in list(SYMBOLIC)[2:] if name in certificates]
-    return {
-        "exact": number_text(upper) if is_met else None,
-        "moved": number_text(min(own)) if len(own) == 2 else None,
-        "certificates": names,
-    }
+    return {**found, "moved": number_text(min(own)) if len(own) == 2 else None, "certificates": names}
+
+
+def _form(number: Number) -> Json:
+    return {"exact": number_text(number)}
+
+
+def _neurons(witness: Network) -> list[Json]:
+    """Output sign, amplitude |v| and direction w of each neuron; none where a direction has not norm 1."""
+    pairs = list(zip(witness.hidden_weights, witness.output_weights, strict=True))
+    if not all(v and squared_norm(w) == 1 for w, v in pairs):
+        return []
+    return [
+        {"sign": 1 if v > 0 else -1, "amplitude": _form(abs(v)), "direction": [_form(x) for x in w]} for w, v in pairs
+    ]

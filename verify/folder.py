@@ -27,7 +27,8 @@ from verify.checking import Accepted, check, read_certificate, read_text
 from verify.codec import load_json, rational_of, reader
 from verify.derived import AUDIT_FILE, BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES, Material, certified, subject_file
 from verify.errors import CertificateError, InputError
-from verify.exact import value_text
+from verify.exact import Algebraic, Number, value_text
+from verify.formulas import KINDS
 from verify.statement import Network, Problem
 
 AUDIT, PROBLEM, NETWORK = "audit.json", "problem.json", "network.json"
@@ -47,9 +48,12 @@ class Line:
 
 @dataclass(slots=True)
 class Decision:
-    """lines: one for each certificate and each fault.   table: what is proved; empty where there is no audit.json."""
+    """lines: one for each certificate and each fault.   table: what is proved; empty where there is no audit.json.
 
-    problem: Problem
+    problem, network: None where the file is no problem and no network, or the network is missing.
+    """
+
+    problem: Problem | None
     network: Network | None
     lines: list[Line] = field(default_factory=list[Line])
     table: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
@@ -75,7 +79,7 @@ def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
     """Decide a folder that an audit wrote; with `bare`, certificates beside problem.json and network.json only.
 
     A folder without audit.json is refused unless it is said to be bare: then no table is made. Raises InputError for a
-    folder without a readable problem and at least one certificate.
+    folder without problem.json and at least one certificate.
     """
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
@@ -83,12 +87,12 @@ def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
     entries = sorted(folder.iterdir())
     if not (folder / PROBLEM).is_file():
         raise InputError(f"{folder} holds no problem.json: give a folder that isoptimal audit --certificates wrote")
-    problem = _record(Problem, folder / PROBLEM, "problem")
-    network = _record(Network, folder / NETWORK, "network") if (folder / NETWORK).is_file() else None
     names = [path.name for path in entries if path.suffix == ".json" and not is_known(path.name) and path.is_file()]
     if not names:
         raise InputError(f"{folder} holds no certificate: give a folder that isoptimal audit --certificates wrote")
-    found = Decision(problem, network)
+    found = Decision(None, None)
+    found.problem = _given(found, Problem, folder / PROBLEM, "problem")
+    found.network = _given(found, Network, folder / NETWORK, "network")
     certificates = _certificates(found, folder, names)
     for path in entries:
         if path.is_symlink() or not path.is_file():
@@ -118,13 +122,26 @@ def is_known(name: str) -> bool:
 def _record(kind: type[Any], path: Path, what: str) -> Any:
     try:
         return reader(kind)(load_json(read_text(path)))
-    except (CertificateError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no {what} that isoptimal wrote ({error}): give the one in the folder") from error
+    except (InputError, CertificateError, UnicodeDecodeError) as error:
+        raise InputError(f"is no {what} that isoptimal wrote ({error})") from error
+
+
+def _given(found: Decision, kind: type[Any], path: Path, what: str) -> Any:
+    """The problem or the network of the folder; None, and a refused line, where the file is none."""
+    if not path.is_file():
+        return None
+    try:
+        return _record(kind, path, what)
+    except InputError as error:
+        found.refuse(path.name, str(error))
+        return None
 
 
 def _certificates(found: Decision, folder: Path, names: Sequence[str]) -> dict[str, Certificate]:
     """The accepted certificates by file name, with a line for each."""
     accepted: dict[str, Certificate] = {}
+    if found.problem is None:
+        return accepted
     for name in names:
         try:
             certificate = read_certificate(read_text(folder / name))
@@ -185,8 +202,11 @@ def _compare_answers(
     found: Decision, folder: Path, certificates: Mapping[str, Certificate], audit: Mapping[str, Any]
 ) -> None:
     """Everything else that audit.json says must be what the certificates prove."""
+    if found.problem is None:
+        return
     if found.network is None:
-        found.refuse(NETWORK, "is missing: audit.json speaks of a network")
+        if not (folder / NETWORK).is_file():
+            found.refuse(NETWORK, "is missing: audit.json speaks of a network")
         return
     tolerances = [_tolerance(found, audit, key) for key in ("tolerance", "stationary_tolerance")]
     listed = {question: _names(found, audit, question, certificates) for question in Question}
@@ -242,7 +262,11 @@ def _names(
         proof = certificates.get(name) if isinstance(name, str) else None
         if not isinstance(name, str) or proof is None or name in names:
             found.refuse(AUDIT, f"{place} names {name!r:.60}, which is no certificate here that was accepted")
-        elif found.network is None or question not in answers(found.problem, found.network, proof):
+        elif (
+            found.problem is None
+            or found.network is None
+            or question not in answers(found.problem, found.network, proof)
+        ):
             found.refuse(name, f"is listed in {place}: {why_open(question, proof, None, Fraction(0))}")
         else:
             names.append(name)
@@ -276,7 +300,14 @@ def _without(entry: Any, part: str) -> Any:
 
 
 def _compared(place: str, said: Any, proved: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(said, dict) and isinstance(proved, dict):
+    is_closed = place.startswith("symbolic")
+    if is_closed and isinstance(said, list) and isinstance(proved, list) and len(said) == len(proved):
+        for i, pair in enumerate(zip(said, proved, strict=True)):
+            yield from _compared(f"{place}[{i}]", *pair)
+    elif isinstance(said, dict) and isinstance(proved, dict):
+        if is_closed and proved.keys() == {"exact"}:
+            yield from _formulas(place, said, proved["exact"])
+            said = {key: value for key, value in said.items() if key not in KINDS}
         for key in [*proved, *(key for key in said if key not in proved)]:
             here = f"{place}.{key}" if place else key
             if key not in said:
@@ -287,6 +318,20 @@ def _compared(place: str, said: Any, proved: Any) -> Iterator[tuple[str, str]]:
                 yield from _compared(here, said[key], proved[key])
     elif json.dumps(said, sort_keys=True) != json.dumps(proved, sort_keys=True):
         yield place, f"is {_shown(said)}, and the certificates prove {_shown(proved)}"
+
+
+def _formulas(place: str, said: Mapping[str, Any], exact: str) -> Iterator[tuple[str, str]]:
+    """A number of the closed form as formula and decimal: each must be there, and agree with the exact number."""
+    number = _number(exact)
+    for kind, is_written in KINDS.items():
+        text = said.get(kind)
+        if not isinstance(text, str) or not is_written(text, number):
+            yield f"{place}.{kind}", f"is {_shown(text)}, which is not the number that the certificates prove"
+
+
+def _number(text: str) -> Number:
+    """The exact number of a canonical text."""
+    return reader(Algebraic)(load_json(text)) if text.startswith("{") else rational_of(text)
 
 
 def _shown(value: object) -> str:
@@ -346,12 +391,24 @@ def _table(proved: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "infeasible", "proved", "no network of any width fits"
     for key in WITNESSES:
         if proved[key] is not None:
-            yield key, _short(proved[key]["objective"]), f"{proved[key]['neurons']} neurons, {proved[key]['file']}"
+            yield key, _short(proved[key]["objective"]), _neurons(proved[key])
     if proved["symbolic"] is not None and proved["symbolic"]["exact"] is not None:
-        yield "closed form", proved["symbolic"]["exact"], "the exact value of the best objective"
+        yield "closed form", *_closed_form(_number(proved["symbolic"]["exact"]))
     words = [*UNCERTIFIED[""], *(f"findings.*.{key}" for key in UNCERTIFIED["findings"])]
     words += [f"symbolic.{key}" for key in UNCERTIFIED["symbolic"]] if proved["symbolic"] is not None else []
     yield "not certified", ", ".join(sorted(words)), "words, and what floats found"
+
+
+def _neurons(witness: Mapping[str, Any]) -> str:
+    many = witness["neurons"]
+    return f"{many} neuron{'' if many == 1 else 's'}, {witness['file']}"
+
+
+def _closed_form(number: Number) -> tuple[str, str]:
+    about = "the exact value of the best objective"
+    if isinstance(number, Algebraic):
+        return value_text(number), f"{about}, {value_text(number.upper())}"
+    return value_text(number), about
 
 
 def _short(text: str | None) -> str:

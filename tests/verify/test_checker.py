@@ -1038,13 +1038,15 @@ def test_the_command(files: tuple[str, str, str], capsys: pytest.CaptureFixture[
     for arguments in (
         (files[1], *files[1:]),
         (files[0], files[0], files[2]),
-        (*files[:2], files[0]),
         (*files[:2], "none"),
     ):
         assert main(arguments) == 2
         assert capsys.readouterr().err.startswith("unreadable: ")
+    assert main((*files[:2], files[0])) == 1
+    assert capsys.readouterr().out.startswith("refused: ")
     Path(files[2]).write_bytes(b"\xff")
-    assert main(files) == 2
+    assert main(files) == 1
+    assert capsys.readouterr().out.startswith("refused: ")
 
 
 def test_the_command_does_not_wait_for_a_pipe(files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,11 +15,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import verify.checking
 from verify import Dataset, InputError, Network, audit
-from verify.certificate import BetterNetwork, Fits, OptimalWithin, Stationary
-from verify.checker import main
+from verify.certificate import BetterNetwork, Fits, OptimalWithin, Stationary, UpperBound
+from verify.checker import main, read_certificate
+from verify.cli import program
 from verify.derived import UNCERTIFIED, decimal, problem_facts
 from verify.folder import Decision, Line, decide_folder
 from verify.global_optimality import bracket_optimum
@@ -641,6 +643,59 @@ def test_a_closed_form(folder):
     assert any("symbolic.exact" in line for line in refused(folder))
 
 
+def swapped(value):
+    value["symbolic"]["neurons"].reverse()
+
+
+CLOSED = {
+    "a text": (lambda value: value["symbolic"]["value"].update(text="1"), "symbolic.value.text"),
+    "a decimal": (lambda value: value["symbolic"]["value"].update(decimal="1.0"), "symbolic.value.decimal"),
+    "LaTeX": (lambda value: value["symbolic"]["value"].update(latex=r"\frac{8}{\sqrt{18}}"), "symbolic.value.latex"),
+    "no text": (lambda value: value["symbolic"]["value"].pop("text"), "symbolic.value.text"),
+    "a number": (lambda value: value["symbolic"]["value"].update(decimal=1.94), "symbolic.value.decimal"),
+    "a sign": (lambda value: value["symbolic"]["neurons"][0].update(sign=-1), "symbolic.neurons[0].sign"),
+    "a neuron less": (lambda value: value["symbolic"]["neurons"].pop(), "symbolic.neurons is"),
+    "another order": (swapped, "symbolic.neurons[0].direction[0].text"),
+    "a point": (lambda value: value["symbolic"]["multipliers"][0].__setitem__(0, 1), "symbolic.multipliers[0][0]"),
+    "a key": (lambda value: value["symbolic"]["value"].update(proved="1"), "symbolic.value.proved"),
+    "a key above": (lambda value: value["symbolic"].update(proved="1"), "symbolic.proved"),
+    "a key of a neuron": (lambda value: value["symbolic"]["neurons"][0].update(v="1"), "symbolic.neurons[0].v"),
+}
+
+
+@pytest.mark.parametrize("folder", ["symbolic"], indirect=True)
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_closed_form_that_is_another_one(folder, name):
+    change, place = CLOSED[name]
+    rewritten(folder, change)
+    found = refused(folder)
+    assert found
+    assert all(line.startswith("audit.json: symbolic") for line in found), found
+    assert any(place in line for line in found), found
+
+
+def test_a_rational_closed_form_is_shown_as_it_is(tmp_path):
+    network = Network.two_layer([[1, 0]], [1])
+    result = audit(network, Dataset([[1, 0]], [1]), symbolic=True)
+    result.save(tmp_path / "proofs")
+    found = decide_folder(tmp_path / "proofs")
+    assert found.is_accepted
+    (row,) = [row for row in found.table if row[0] == "closed form"]
+    assert Fraction(row[1]) == result.symbolic.exact
+
+
+@pytest.mark.parametrize("folder", ["symbolic"], indirect=True)
+def test_neurons_whose_directions_have_not_norm_1(folder):
+    """The same bound by another network, balanced the other way: no neurons can be told by it."""
+    path = folder / "symbolic-upper-bound.json"
+    proof = read_certificate(path.read_text(encoding="utf-8"))
+    hidden, outgoing = proof.witness.parameters
+    witness = replace(proof.witness, parameters=(tuple(w * 2 for w in hidden), tuple(v / 2 for v in outgoing)))
+    put(folder, path.name, UpperBound(witness=witness, bracket=proof.bracket))
+    rewritten(folder, lambda _: None)
+    assert any("symbolic.neurons is" in line and "certificates prove []" in line for line in refused(folder))
+
+
 @pytest.mark.parametrize("folder", ["impossible"], indirect=True)
 def test_no_network_fits(folder):
     rewritten(folder, setting("infeasible", False))
@@ -685,10 +740,46 @@ def test_what_is_no_folder_of_certificates(saved, tmp_path):
     shutil.copy(saved / "poor" / "problem.json", tmp_path)
     with pytest.raises(InputError, match="holds no certificate"):
         decide_folder(tmp_path)
-    (tmp_path / "problem.json").write_text("{}", encoding="utf-8")
-    (tmp_path / "fits.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="is no problem that isoptimal wrote"):
-        decide_folder(tmp_path)
+
+
+def malformed(place, name, change):
+    """One file that is no problem or no network, listed with its hash."""
+    value = json.loads((place / name).read_text(encoding="utf-8"))
+    change(value)
+    (place / name).write_text(json.dumps(value), encoding="utf-8")
+    rewritten(place, lambda _: None)
+
+
+@pytest.mark.parametrize("name", ["problem.json", "network.json"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda value: value["architecture"]["layers"][0].update(inputs=7),
+        lambda value: value.update(note=""),
+        lambda value: value.pop("architecture"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says(folder, name, change, capsys):
+    malformed(folder, name, change)
+    found = refused(folder)
+    assert any(line.startswith(f"{name}: is no {name.removesuffix('.json')} that isoptimal wrote (") for line in found)
+    assert "network.json: is missing: audit.json speaks of a network" not in found
+    assert decide_folder(folder).table == []
+    assert main([str(folder)]) == 1
+    assert "refused: " in capsys.readouterr().out
+    ran = CliRunner().invoke(program, ["check", str(folder), "--network", "net.npz", "--data", "data.csv"])
+    if name == "problem.json":
+        assert ran.exit_code == 1
+        assert "refused data.csv: cannot be compared: problem.json is no problem" in " ".join(ran.output.split())
+    assert CliRunner().invoke(program, ["check", str(folder)]).exit_code == 1
+    assert CliRunner().invoke(program, ["check", "--bare", str(folder)]).exit_code == 1
+
+
+def test_an_audit_is_no_certificate(folder, capsys):
+    paths = [str(folder / name) for name in ("problem.json", "network.json", "audit.json")]
+    assert main(paths) == 1
+    assert capsys.readouterr().out.startswith("refused: ")
+    assert CliRunner().invoke(program, ["check", *paths]).exit_code == 1
 
 
 def test_usage(capsys):

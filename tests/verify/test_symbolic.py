@@ -144,7 +144,8 @@ def test_the_command_prints_writes_and_checks(tmp_path):
     assert "4/sqrt(17), " in text
     assert "proved stationary and optimal exactly, is at most 0.935 of the norm away from this one" in text
     value = json.loads(out.read_text(encoding="utf-8"))["symbolic"]
-    assert value["value"] == {"text": "8/sqrt(17)", "latex": r"\frac{8}{\sqrt{17}}", "decimal": "1.94028500029"}
+    words = {"text": "8/sqrt(17)", "latex": r"\frac{8}{\sqrt{17}}", "decimal": "1.94028500029"}
+    assert value["value"] == {**words, "exact": value["exact"]}
     names = {Path(path).name for path in value["certificates"]}
     assert names == {LOWER, UPPER, STATIONARY, OPTIMUM}
     checked = CliRunner().invoke(program, ["check", str(folder)])

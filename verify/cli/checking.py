@@ -74,7 +74,7 @@ def check_command(
     if len(paths) not in (1, 3) or (bare and len(paths) == 3):
         raise click.UsageError("Give one folder, or PROBLEM NETWORK CERTIFICATE", click.get_current_context())
     found = _one(paths) if len(paths) == 3 else _folder(Path(paths[0]), bare=bare)
-    problem = Problem.from_json(found.problem.to_json())
+    problem = None if found.problem is None else Problem.from_json(found.problem.to_json())
     own = None if found.network is None else Network.from_json(found.network.to_json())
     mine = _compared(problem, own, data, network, target, two_classes(classes), standardise, trust_pickle=trust_pickle)
     is_whole = True
@@ -128,7 +128,7 @@ def _print_table(table: Sequence[tuple[str, str, str]]) -> None:
 
 
 def _compared(
-    problem: Problem,
+    problem: Problem | None,
     own: Network | None,
     data: str | None,
     network: str | None,
@@ -142,6 +142,10 @@ def _compared(
     from verify.readers import read_data_with_notes
     from verify.readers.given import as_the_network_sees
 
+    if problem is None:
+        for path in filter(None, (network, data)):
+            yield False, path, "cannot be compared: problem.json is no problem"
+        return
     scaler: Reading | None = None
     if network is not None:
         scaler = _as_audited(network, problem, own, trust_pickle=trust_pickle)
