@@ -20,6 +20,7 @@ from verify.readers.refusals import refusal
 from verify.readers.shorthand import in_range
 from verify.readers.torch_graphs import is_constant, random_numbers, recorded_graph, symbolic_graph, unwrapped
 from verify.readers.torch_operations import Call, ExampleNeededError, Flow, Operations, Size
+from verify.readers.torch_outputs import agrees
 from verify.readers.torch_steps import SHAPING, STEPS, drop, known_name
 from verify.readers.torch_tensors import check_own_tensors, import_torch, read_tensors
 from verify.readers.torch_weights import Constant, attribute, computing_hooks, quantised, reparametrisations_at_rest
@@ -46,9 +47,17 @@ def read_module(module: object, place: str) -> Chain:
             found = symbolic_graph(inner, place, torch)
             with suppress(ExampleNeededError):
                 if found is not None:
-                    return _Walk(inner, found[1], place, torch, is_recorded=False).along(found[0])
+                    chain = _Walk(inner, found[1], place, torch, is_recorded=False).along(found[0])
+                    if agrees(inner, chain, torch):
+                        return chain
         graph, root = recorded_graph(inner, place, torch)
-        return _Walk(inner, root, place, torch, is_recorded=True).along(graph)
+        chain = _Walk(inner, root, place, torch, is_recorded=True).along(graph)
+        if agrees(inner, chain, torch):
+            return chain
+    raise InputError(
+        f"{place} computes something else than the layers that its forward seems to apply: read an nn.Sequential of "
+        "the same layers"
+    )
 
 
 def _check_plain(module: Any, place: str, torch: Any) -> None:

@@ -98,6 +98,10 @@ def quantised(part: Any, name: str, place: str) -> tuple[Constant, Constant]:
     )
 
 
+def _is_hooked(part: Any) -> bool:
+    return bool(getattr(part, "_forward_pre_hooks", None)) and bool(computing_hooks(part))
+
+
 @contextmanager
 def reparametrisations_at_rest(module: Any, torch: Any) -> Iterator[None]:
     """Their state is not moved on, as spectral_norm does at each look while it is trained."""
@@ -109,6 +113,7 @@ def reparametrisations_at_rest(module: Any, torch: Any) -> Iterator[None]:
         for own in part.modules()
         if own.training
     ]
+    inner += [part for part in module.modules() if part.training and _is_hooked(part)]
     for part in inner:
         part.training = False
     try:

@@ -1,5 +1,6 @@
 """Forwards as people write them: whatever row of operations is drawn, the network read computes what it computes."""
 
+import itertools
 import shlex
 from fractions import Fraction
 
@@ -225,6 +226,36 @@ def test_random_numbers_in_a_forward_are_refused():
 
     with pytest.raises(InputError, match="random"):
         read(Noisy(), fold=True)
+
+
+class Optional(nn.Module):
+    """A stand-in for the second argument is not None, and one for the first is no tensor."""
+
+    def __init__(self, does):
+        super().__init__()
+        self.W, self.v, self.does = nn.Linear(3, 4), nn.Linear(4, 1, bias=False), does
+
+    def forward(self, x, scale=None):
+        return self.does(self, x, scale)
+
+
+def test_branches_on_what_stand_ins_are_not():
+    plain = Optional(lambda m, x, scale: m.v(torch.relu(m.W(x))))
+    branches = [
+        lambda m, x, scale: m.v(torch.relu(m.W(x))) if scale is None else 2 * m.v(torch.relu(m.W(x))),
+        lambda m, x, scale: m.v(torch.relu(m.W(x))) if isinstance(x, torch.Tensor) else m.v(m.W(x)),
+    ]
+    for does in branches:
+        module = Optional(does)
+        module.load_state_dict(plain.state_dict())
+        assert read(module) == read(plain)
+
+
+def test_what_no_graph_shows_is_refused():
+    calls = itertools.count(1)
+    module = Optional(lambda m, x, _: next(calls) * m.v(torch.relu(m.W(x))))
+    with pytest.raises(InputError, match="computes something else than the layers"):
+        read(module)
 
 
 def test_fixed_output_weights_are_told():
