@@ -40,14 +40,24 @@ def words(text: str) -> list[str]:
 
 
 def is_same(one: str | None, other: str | None) -> bool:
-    """Whether two words are the same; decimals and fractions may differ in the fourth digit, as processors round
-    differently.
+    """Whether two words are the same; decimals, fractions and long numbers may differ in the fourth digit, or by one in
+    the last of fewer digits, as processors round differently.
     """
     if one == other:
         return True
-    if one is None or other is None or not set("./") & set(one + other) or not (is_number(one) and is_number(other)):
+    if one is None or other is None or not (is_number(one) and is_number(other)):
         return False
-    return isclose(Fraction(one), Fraction(other), rel_tol=1e-3)
+    if not set("./") & set(one + other) and min(len(one), len(other)) < 6:  # a count
+        return False
+    return isclose(Fraction(one), Fraction(other), rel_tol=1e-3, abs_tol=1.001 * last_place(one))
+
+
+def last_place(number: str) -> float:
+    """What one more in the last digit of a decimal is; 0 for others."""
+    if "." not in number:
+        return 0.0
+    digits, _, power = number.partition("e")
+    return 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
 
 
 def is_number(word: str) -> bool:
@@ -97,6 +107,7 @@ def test_every_tutorial_shows_what_it_prints():
 
 
 def test_other_words_and_other_numbers_are_noticed():
+    assert_same("within 2.5e-3", "within 2.6e-3")
     assert_same("at least 1/3 and 2", "at least 3333/10000 and 2")
     assert_same("at least 5.5769, 40 of 40\ntime 1.5 s", "at least\n5.5771, 40 of 40 time  3 s")
     for other in ("at least 5.6", "at most 5.5769", "at least 5.5769, 39 of 40", "at least"):
