@@ -113,9 +113,10 @@ def _from_repository(page: File, target: str, uri: str, config: MkDocsConfig) ->
 
 
 def _listing(folder: Path) -> str:
-    """A page with the files of a folder."""
+    """A page with the files of a folder, and the folders in it that say what they are."""
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
-    return "\n".join([f"# Files in {folder.name}", "", *(f"- [{name}]({name})" for name in names), ""])
+    folders = sorted(f"{entry.parent.name}/README.md" for entry in folder.glob("*/README.md"))
+    return "\n".join([f"# Files in {folder.name}", "", *(f"- [{name}]({name})" for name in [*folders, *names]), ""])
 
 
 def _notebook(file: File, config: MkDocsConfig) -> Iterator[File]:
