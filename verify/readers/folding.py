@@ -152,7 +152,7 @@ class Row:
         """The sum of the features, each times the numbers just met, if there are any: fixed output weights."""
         if not self.layers:
             raise InputError(f"{where}: it adds the inputs up: give the whole network")
-        name, is_fixed = f"{where} (a sum)", True
+        name, is_fixed = f"{where.removeprefix(f'{self.place}: ')} (a sum)", True
         weights: Sequence[Number] = [1] * (self.outputs or 0)
         if self.waiting and not isinstance(found := self.waiting[-1].scale, Fraction) and not self.waiting[-1].shift:
             weights, name, is_fixed = found, self.waiting[-1].name, self.waiting[-1].is_fixed

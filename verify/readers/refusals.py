@@ -6,7 +6,8 @@ from verify.errors import InputError
 
 NORMALISED = (
     "{0} makes the function depend on stored or batch statistics, and its scales are further parameters, so norm and "
-    "margin lose their meaning: train without it (folded into a Linear it is the same function with another norm)"
+    "margin lose their meaning: train without it, or read a module with BatchNorm1d in eval mode itself, with "
+    "fold=True"
 )
 CONVOLVED = "{0} shares its weights between places, which is not read yet: train a network of dense layers"
 
@@ -22,7 +23,10 @@ _SIGMOID = (
 _CURVED = "{0} is not max(z, a z) with a slope 0 <= a <= 1: train with ReLU, LeakyReLU or no activation"
 _TRAINED_SLOPE = "the slope of {0} is trained with the weights, which this problem does not have: train with LeakyReLU"
 _RANDOM_SLOPE = "the slope of {0} is random while it is trained: train with LeakyReLU"
-_UNKNOWN = "{0} is not read: only Linear, ReLU, LeakyReLU, Identity, Flatten and (in eval mode) Dropout are"
+_UNKNOWN = (
+    "{0} is not read: only linear maps, ReLU, LeakyReLU, constant factors and shifts, changes of shape and, in eval "
+    "mode, dropout and batch normalisation are"
+)
 
 _BY_PART = {
     "layernorm": _POINTWISE, "groupnorm": _POINTWISE, "rmsnorm": _POINTWISE, "instancenorm": _POINTWISE,

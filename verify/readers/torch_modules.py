@@ -67,7 +67,7 @@ def _check_plain(module: Any, place: str, torch: Any) -> None:
         if isinstance(part, torch.nn.modules.lazy.LazyModuleMixin):
             raise InputError(f"{where} has no weights yet: run one batch through the model first")
         kind = getattr(part, "original_name", type(part).__name__)
-        if "BatchNorm" in kind and part.training:
+        if "BatchNorm" in kind and getattr(part, "training", False):
             raise InputError(
                 f"{where} ({kind}) depends on the batch in training mode: call model.eval() first, which is how the "
                 "network is used"

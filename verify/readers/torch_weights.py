@@ -113,7 +113,7 @@ def reparametrisations_at_rest(module: Any, torch: Any) -> Iterator[None]:
         for own in part.modules()
         if own.training
     ]
-    inner += [part for part in module.modules() if part.training and _is_hooked(part)]
+    inner += [part for part in module.modules() if getattr(part, "training", False) and _is_hooked(part)]
     for part in inner:
         part.training = False
     try:

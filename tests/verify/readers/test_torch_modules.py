@@ -283,7 +283,7 @@ def with_layer(layer, **options):
         (nn.PReLU(), "1: the slope of PReLU is trained with the weights"),
         (nn.RReLU(), "1: the slope of RReLU is random"),
         (nn.LazyLinear(3), "the module '1' has no weights yet"),
-        (nn.Unflatten(1, (3, 1)), "1: Unflatten is not read: only Linear, ReLU, LeakyReLU, Identity, Flatten and"),
+        (nn.Unflatten(1, (3, 1)), "1: Unflatten is not read: only linear maps, ReLU, LeakyReLU, constant factors and"),
         (nn.Dropout(0.25), "1: dropout is random in training mode: call model.eval() first"),
     ],
 )

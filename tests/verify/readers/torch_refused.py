@@ -53,6 +53,11 @@ KINDS = (
     refused(
         "a residual connection", lambda t, n: n.module(lambda m, x: m.v(t.relu(m.W(x)) + m.W(x))), "skip connections"
     ),
+    refused(
+        "a frozen TorchScript module",
+        lambda t, n: t.jit.freeze(t.jit.script(n.plain().eval())),
+        "cannot be traced (it has no weights)",
+    ),
     refused("a linear skip", lambda t, n: n.module(lambda m, x: m.v(t.relu(m.W(x))) + m.skip(x)), "skip connections"),
     refused(
         "Conv1d",
