@@ -125,7 +125,7 @@ def test_arguments_of_any_kind(place, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: audit(object(), DATA), "a network cannot be read from an object of type object: give a module"),
+        (lambda: audit(object(), DATA), "a network cannot be read from an object of type object: give a model"),
         (
             lambda: audit(NETWORK, None),
             "data cannot be read from an object of type NoneType: give the points and the targets",
