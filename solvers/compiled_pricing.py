@@ -63,12 +63,11 @@ def bound_tree(
     budget = 1
     while search.is_open:
         began = now()
-        late = seconds_left(limits.deadline) <= limits.truncate * search.unpacking
-        if late and (not limits.truncate or search.violators):
+        full = search.visited > max_nodes or search.numbers > MOST_NUMBERS
+        late = full or seconds_left(limits.deadline) <= limits.truncate * search.unpacking
+        if (late and (not limits.truncate or search.violators)) or search.violators >= limit:
             break
-        if search.visited > max_nodes or search.violators >= limit or search.numbers > MOST_NUMBERS:
-            break
-        search.advance(min(budget, max_nodes + 1 - search.visited), limit, closing=late)
+        search.advance(budget if full else min(budget, max_nodes + 1 - search.visited), limit, closing=late)
         budget = min(2 * budget, MOST_NODES) if now() - began < TICK else (budget + 1) // 2
     return search.result()
 

@@ -38,7 +38,8 @@ OWN_ROUNDS = 20
 STARTS, LATE_STARTS = 160, 8  # of local ascents, beside the rows themselves; when no time is left
 FIRST_SUPPORT, LATE_SUPPORT = 40, 20  # points with a multiplier in the first dual point
 MAX_PENALTY = 1e10
-COARSE_TO_FINE = (0.5, 0.1, 0.02, 4e-3, 8e-4, 1.6e-4, 3e-5)
+COARSE_TO_FINE = (2.0, 1.0, 0.5, 0.1, 0.02, 4e-3, 8e-4, 1.6e-4, 3e-5)
+MUCH_LARGER = 4  # times as many nodes: the smaller proof is kept as well
 INTERRUPTED_SECONDS = 1.5  # for the proof of what was reached, after Ctrl-C ...
 SEARCH_SHARE = 0.8  # of the time; the rest is for the proof
 STALLED_SECONDS = 20.0  # ... and when the search stalls without a deadline
@@ -76,11 +77,17 @@ class DualProof:
     trees: tuple[Tree, ...]
     lower: float
 
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return sum(len(tree.nodes or ()) for tree in self.trees)
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """status: "optimal", "time", "interrupted" or "stalled". candidates: networks, best value first; own: the best
     network with the columns it was started from only; all in the instance's own scale. history: one `Progress` a round.
+    coarser: proofs of less, with smaller trees, the least first, for when no time is left to make `proof` exact.
     """
 
     status: str
@@ -88,6 +95,7 @@ class Outcome:
     candidates: tuple[Atoms, ...]
     own: Atoms | None
     history: tuple[Progress, ...]
+    coarser: tuple[DualProof, ...] = ()
 
 
 def solve(
@@ -175,6 +183,7 @@ class _Loop:
         self.round = 0
         self.best_dual: tuple[float, Array, float] = (0.0, np.zeros(len(rows)), 1.0)  # lower, lambda, beta
         self.proof: DualProof | None = None
+        self.coarser: list[DualProof] = []
         self.candidates: list[Atoms] = []
         self.own: Atoms | None = None
         n = len(rows)
@@ -204,6 +213,7 @@ class _Loop:
             tuple(self._unscaled(atoms) for atoms in self.candidates[:3]),
             self.own and self._unscaled(self.own),
             tuple(self.history),
+            tuple(self._unscaled_proof(proof) for proof in self.coarser),
         )
 
     def _search(self, start: list[Column], further: list[Column], multipliers: Array | None) -> str:
@@ -602,6 +612,8 @@ class _Loop:
 
     def _keep(self, proof: DualProof) -> None:
         if self.proof is None or proof.lower > self.proof.lower:
+            if self.proof is not None and proof.size > MUCH_LARGER * self.proof.size:
+                self.coarser.append(self.proof)
             self.proof = proof
 
     def _prove(

@@ -394,6 +394,7 @@ def bound_tree(
     rows (S, D), weights (S,) all nonzero. free: the last column is a bias that does not count in ||u||.
     Stops early (nodes None) at `deadline` (of clock.now), at `max_nodes`, or with `max_violators` violators.
     truncate: at the deadline the open cones become leaves as they are; the tree then proves a larger `bound` than beta.
+    The compiled kernels do so as well at `max_nodes`, and where a certificate would be too long.
     compiled: whether to use the compiled kernels (they know no batches); None: after `FIRST_NODES` nodes.
     Sound up to rounding (the checker decides exactly); complete for beta above the maximum.
     """

@@ -389,7 +389,10 @@ def _exact_bracket(
 ) -> Bracket:
     """What the float search found and what was known before, as certificates that the checker accepted."""
     end = None if deadline is None else max(deadline, now() + LEAST_SECONDS)
-    proved = within(end, partial(_proved, problem, outcome.proof, tol))
+    proved: LowerBound | None = None
+    for proof in (*outcome.coarser, outcome.proof):
+        finer = within(end, partial(_proved, problem, proof, tol))
+        proved = finer if finer is not None and (proved is None or _end(finer) > _end(proved)) else proved
     if proved is None and outcome.proof is not None and is_late(end):
         proved = _proved(problem, coarse(outcome.proof), tol)
     proved = proved or certified(problem, None, nothing_below_zero(problem))
