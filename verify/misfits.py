@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
@@ -18,12 +19,12 @@ __all__ = ["Misfit", "misfit"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misfit:
-    """What a network at depth 2 misses, exactly.
+    """What a network misses, exactly.
 
     missed: y f(x) <= 0 (max-margin), or |f(x) - y| above the fit tolerance (min-norm).   worst: one of them that none
     is further off than, by `amount`: its y f(x), or its |f(x) - y|.
     far: those missed by more than half as much (min-norm: of the largest residual; max-margin: none).
-    unseen: those where the preactivation of no neuron with an output weight is on the slope 1.
+    unseen: those where the preactivation of no neuron with an output weight is on the slope 1 (depth 2; else none).
     norm: 1/2 ||theta||^2 as it is.
     """
 
@@ -54,9 +55,7 @@ class Misfit:
 
 
 def misfit(problem: Problem, network: Network) -> Misfit | None:
-    """What `network` misses; None where it fits, and for depths other than 2 and shared weights."""
-    if problem.architecture.limits() is not None:
-        return None
+    """What `network` misses; None where it fits."""
     values, targets = outputs(problem, network), problem.data.targets
     far: tuple[int, ...] = ()
     if problem.goal is Goal.MAX_MARGIN:
@@ -77,11 +76,11 @@ def misfit(problem: Problem, network: Network) -> Misfit | None:
         worst=worst,
         amount=amount,
         far=far,
-        unseen=tuple(i for i in missed if _is_unseen(problem, network, i)),
+        unseen=_unseen(problem, network, missed) if problem.architecture.limits() is None else (),
         norm=half_squared_norm(problem, network),
     )
 
 
-def _is_unseen(problem: Problem, network: Network, point: int) -> bool:
-    pairs = zip(network.hidden_weights, network.output_weights, strict=True)
-    return all(dot(w, problem.rows[point]) <= 0 for w, v in pairs if v)
+def _unseen(problem: Problem, network: Network, points: Sequence[int]) -> tuple[int, ...]:
+    weights = [w for w, v in zip(network.hidden_weights, network.output_weights, strict=True) if v]
+    return tuple(i for i in points if all(dot(w, problem.rows[i]) <= 0 for w in weights))

@@ -29,6 +29,10 @@ def _seeds(audit, _, found):
     return int(found[1]) == len(audit.network.output_weights)
 
 
+def _shallow(audit, _, found):
+    return int(found[1]) == audit.network.architecture.layers[0].outputs
+
+
 STEPS = [
     (
         (
@@ -42,5 +46,6 @@ STEPS = [
         _contradictory,
     ),
     (r"the best network found needs (\d+) neurons?, more than these: .* --width (\d+)(?: --bias)? --out .*", _wider),
+    (r"of such a network only whether it fits .* --width (\d+)(?: --bias)? --out shallow.npz --audit", _shallow),
     (r"training has ended, .*: isoptimal train DATA --width (\d+)(?: --bias)? --seed 1 --out .*", _seeds),
 ]

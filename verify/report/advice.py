@@ -48,7 +48,12 @@ def filled(command: str, given: Mapping[str, str]) -> str:
 def next_steps(audit: Audited) -> Iterator[NextStep]:
     """What would bring the network on, or make an open question decided; nothing for a proved optimum."""
     problem = audit.problem
-    if problem.architecture.limits() is not None or problem.trained is not Trained.BOTH:
+    if problem.trained is not Trained.BOTH:
+        return
+    if problem.architecture.limits() is not None:
+        bias = " --bias" if problem.architecture.bias else ""
+        text = "of such a network only whether it fits is decided: a bracket and an excess are for one hidden layer"
+        yield NextStep(text, f"isoptimal train DATA --width {_width(audit)}{bias} --out shallow.npz --audit")
         return
     if audit.fits.verdict is Verdict.REFUTED:
         yield from _to_fit(audit)
@@ -56,6 +61,11 @@ def next_steps(audit: Audited) -> Iterator[NextStep]:
         yield from _to_improve(audit)
     if audit.status in ("time", "interrupted"):
         yield NextStep("the bracket is as narrow as the time allowed; give it more", "--time-limit SECONDS")
+
+
+def _width(audit: Audited) -> int:
+    """The number of neurons of the first layer."""
+    return audit.network.architecture.layers[0].outputs
 
 
 def _to_fit(audit: Audited) -> Iterator[NextStep]:

@@ -19,6 +19,9 @@ def misfits(audit: Audited) -> Iterator[str]:
     if found is None:
         return
     if audit.problem.goal is Goal.MAX_MARGIN:
+        if audit.diagnosis is None and found.amount < 0:
+            least = about(found.amount, 3)
+            yield f"no point is further on the wrong side than point {found.worst}, where y·f(x) is {least}"
         yield from _unseen(audit, found)
         yield from _margin(audit, found)
         return
