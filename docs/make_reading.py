@@ -24,7 +24,6 @@ def main() -> None:
     for command, old in list(transcripts(text)):
         before = f"<!-- transcript: {command} -->\n```text\n"
         text = text.replace(f"{before}{old}```\n", f"{before}{printed(command)}```\n")
-        print(command)
     PAGE.write_text(text, "utf-8")
 
 
@@ -37,7 +36,7 @@ def printed(command: str) -> str:
     """What the command prints in the folder of the project, in lines of 100 characters."""
     _, *arguments = shlex.split(command)
     environment = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603 (the commands of the page)
         [sys.executable, "-m", "verify", *arguments],
         cwd=DOCS.parent,
         env=environment,

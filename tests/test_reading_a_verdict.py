@@ -54,15 +54,12 @@ def test_the_page_has_five_outcomes_and_its_links_lead_somewhere():
     assert len(TRANSCRIPTS) == len(re.findall(r"^## \d\.", PAGE, re.MULTILINE)) == 5
     found = re.findall(r"^## (.*)", PAGE, re.MULTILINE)
     headings = {re.sub(r"[^a-z0-9 -]", "", line.lower()).replace(" ", "-") for line in found}
-        re.sub(r"[^a-z0-9 -]", "", line.lower()).replace(" ", "-")
-        for line in re.findall(r"^## (.*)", PAGE, re.MULTILINE)
-    }
     for link in re.findall(r"\]\(([^)]+)\)", PAGE):
         place, _, anchor = link.partition("#")
         assert anchor in headings if not place else (DOCS / place).exists(), link
 
 
-@pytest.mark.parametrize("command", [c for c in TRANSCRIPTS if "trainings" in c])
+@pytest.mark.parametrize("command", [c for c in TRANSCRIPTS if "/moons.npz" in c or "/sine.npz" in c])
 def test_the_same_in_python(command):
     network, data = command.split(" ")[2:4]
     result = audit(read(str(DOCS.parent / network)), read_data(str(DOCS.parent / data)))
