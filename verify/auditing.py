@@ -23,6 +23,7 @@ from verify.decimals import value as short
 from verify.derived import bracket_and_excess
 from verify.diagnosis import Diagnosis, diagnose
 from verify.errors import InputError
+from verify.exact import is_rational
 from verify.exact_networks import distance
 from verify.finding import Finding, Question, Verdict, decide, undecided
 from verify.global_optimality import (
@@ -267,7 +268,26 @@ def audit(
         symbolic=forms,
         status="interrupted" if left_out.is_interrupted else done.status,
     )
-    return _with_relaxed(done, further, deadline)
+    return _with_relaxed(done if forms is None else _closed(done, forms), further, deadline)
+
+
+def _closed(audited: Audit, forms: Symbolic) -> Audit:
+    """The audit with the bounds of a rational closed form, which meet, as its bracket."""
+    exact, bounds = (
+        forms.exact,
+        tuple(forms.certificates.get(f"symbolic-{end}-bound.json") for end in ("lower", "upper")),
+    )
+    lower, upper = bounds
+    if exact is None or not is_rational(exact) or lower is None or upper is None:
+        return audited
+    bracket, excess = bracket_and_excess(exact, exact, audited.objective)
+    return replace(
+        audited,
+        bracket=None if bracket is None else Interval(*bracket),
+        excess=None if excess is None else Interval(*excess),
+        bounds=(lower, upper),
+        status="done" if audited.status.startswith("stalled") else audited.status,
+    )
 
 
 def _asking(
@@ -624,6 +644,7 @@ def _infeasible(
     notes: tuple[str, ...],
     began: float,
 ) -> Audit:
+    fits = replace(fits, reason=f"{fits.reason.partition('; ')[0]}; no network fits the data")
     rest = _not_fitting(problem, network, fits)
     audit_ = _assemble(problem, network, fits, rest, None, None, tolerance, notes, began)
     return replace(audit_, infeasible=True, bounds=(certificate,), status="infeasible")

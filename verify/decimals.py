@@ -67,7 +67,9 @@ def enclosure(lower: Fraction, upper: Fraction, digits: int = 10) -> tuple[str, 
         low, high = floor(lower / unit), ceil(upper / unit)
         if high - low <= 9:
             break
-    return _text(_scaled(low, exponent)), _text(_scaled(high, exponent))
+    ends = _scaled(low, exponent), _scaled(high, exponent)
+    is_long = any(end.adjusted() >= LONG for end in ends)  # both in one way
+    return _text(ends[0], is_long=is_long), _text(ends[1], is_long=is_long)
 
 
 def _rounded(number: Fraction, digits: int, rounding: str) -> Decimal:
@@ -79,10 +81,13 @@ def _scaled(integer: int, exponent: int) -> Decimal:
     return Decimal((int(integer < 0), tuple(map(int, str(abs(integer)))), exponent))
 
 
-def _text(decimal: Decimal, plain_above: int = -5) -> str:
+LONG = 9  # digits before the point from which on a number is written as a power of ten
+
+
+def _text(decimal: Decimal, plain_above: int = -5, *, is_long: bool = False) -> str:
     if not decimal:
         return "0"
-    if plain_above < decimal.adjusted() < 9:
+    if plain_above < decimal.adjusted() < LONG and not is_long:
         return f"{decimal:f}"
     mantissa, _, exponent = f"{decimal:e}".partition("e")
     return f"{mantissa}e{int(exponent)}"

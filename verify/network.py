@@ -153,7 +153,8 @@ class Architecture(statement.Architecture):
 def _activation(slope: Fraction) -> str:
     if slope in (0, 1):
         return "linear" if slope else "ReLU"
-    return f"leaky ReLU (slope {nearest(slope, 4)})"
+    told = next((text for digits in (4, 17) if (text := nearest(slope, digits)) not in ("0", "1")), str(slope))
+    return f"leaky ReLU (slope {told})"
 
 
 def _rows_of(values: object, name: str) -> tuple[tuple[object, ...], ...]:

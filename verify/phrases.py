@@ -8,7 +8,7 @@ from fractions import Fraction
 from verify.decimals import at_least
 from verify.exact import dot
 from verify.network import Network
-from verify.problem import Problem
+from verify.problem import Bias, Goal, Problem, Trained
 
 PER_CENT = "\u00a0%"
 SMALL = Fraction(1, 10**4)
@@ -51,6 +51,23 @@ def no_neuron(problem: Problem, network: Network, unseen: Iterable[int]) -> str:
     values = (dot(w, row) for w in idle for row in rows)
     is_active = any(z > 0 or (z and problem.architecture.slope) for z in values)
     return "no neuron with an output weight" if is_active else "no neuron"
+
+
+def has_infimum_0(problem: Problem) -> bool:
+    """Whether the objective comes as near to 0 as asked, and no network that fits has it: constants by a free bias.
+
+    v relu(w.x + b) with w and v to 0 and v b = c tends to c at every point. Only a network of zeros has no norm.
+    """
+    bias = len(problem.rows[0]) - 1
+    is_seen = any(bias in mask for mask in problem.architecture.masks)
+    is_posed = problem.architecture.limits() is None and problem.trained is Trained.BOTH
+    if problem.bias is not Bias.FREE or not is_seen or not is_posed:
+        return False
+    least, most = min(problem.targets), max(problem.targets)
+    if problem.goal is Goal.MAX_MARGIN:
+        return least * most > 0
+    tolerance = problem.fit_tolerance
+    return most - least <= 2 * tolerance and max(-least, most) > tolerance
 
 
 def with_masks(problem: Problem) -> str:

@@ -86,6 +86,49 @@ READ = {
          "so does the best network known of at most its width (2 neurons), at most 0.0001 % above the best possible")],
         [],
     ),
+    "an infimum of 0 that nothing attains": (
+        net([[1], [-1]], [1, 1], b=[1, 1]), Dataset([[1], [-1], [3]], [1, 1, 1]), {"bias": "free"},
+        ["best possible comes as near to 0 as asked"], ["times the best possible", "would bring"],
+    ),
+    "a constant neuron": (
+        net([[0]], [1], b=[1]), Dataset([[1], [2]], [1, 1]), {"bias": "free"},
+        ["best possible comes as near to 0 as asked"], ["times the best possible", "would bring"],
+    ),
+    "equal targets": (
+        net([[1], [-1]], [1, 1], b=[1, 1]), Dataset([[1], [-1]], [2, 2]), {"bias": "free", "goal": "min-norm"},
+        ["best possible comes as near to 0 as asked"], ["times the best possible", "would bring"],
+    ),
+    "two classes": (
+        net([[1], [-1]], [1, -1], b=[0, 0]), Dataset([[1], [-1]], [1, -1]), {"bias": "free"},
+        [], ["as near to 0"],
+    ),
+    "a linear network is its closed form": (
+        net([[1, 0]], [1], slope=1), Dataset([[1, 2], [-1, 3], [2, -5]], [1, -1, 1]), {"symbolic": True},
+        ["best possible 1, over", "none: this network is the best possible", "exact optimum this network: its obj"], [],
+    ),
+    "another one": (
+        net([[3, 4]], [5]), Dataset([[3, 4]], [1]), {"symbolic": True},
+        ["none: this network is the best possible", "exact optimum this network: its objective is"], ["at most"],
+    ),
+    "a slope near 1": (
+        net([[1, 0]], [1], slope=1 - 2**-40), Dataset([[1, 0]], [1]), {}, ["slope 0.99999999999909"], [],
+    ),
+    "one near 0": (net([[1, 0]], [1], slope=2**-40), Dataset([[1, 0]], [1]), {}, ["slope 9.095e-13"], []),
+    "nothing fits": (
+        net([[1, 0], [0, 0]], [1, 0]), Dataset([[1, 0], [2, 0]], [1, -1]), {"goal": "min-norm"},
+        ["the largest residual is 3, at point 1 (counting from 0); no network fits the data"], ["no exact repair"],
+    ),
+    "many neurons move": (
+        net(AXES * 60, ["1/8"] * 120), Dataset(AXES, [1, 1]), {"stationary_tol": 1, "tol": 1},
+        [], ["neuron 119", "u119"],
+    ),
+    "a far KKT point": (
+        net(AXES, [1, 1]), Dataset([[1, "1/4"], [-1, "1/4"]], [1, 1]), {}, [], ["of its norm satisfies them exactly"],
+    ),
+    "neurons rescaled by powers of two": (
+        net([[2.0 ** (j - 4) * c for c in (0.6, 0.8)] for j in range(8)], [2.0 ** (4 - j) for j in range(8)]),
+        Dataset([[0.6, 0.8], [0.7, 0.1]], [1, 1]), {}, [], ["of its norm satisfies them exactly"],
+    ),
 }  # fmt: skip
 
 

@@ -381,6 +381,10 @@ FRACTIONS = st.builds(
 )
 
 
+def test_both_ends_of_an_enclosure_are_written_in_one_way():
+    assert enclosure(Fraction(999999999), Fraction(1000000001)) == ("9.99999999e8", "1.000000001e9")
+
+
 @given(FRACTIONS, FRACTIONS)
 def test_enclosures_are_rounded_outward(a, b):
     lower, upper = sorted((a, b))

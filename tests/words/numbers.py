@@ -13,6 +13,7 @@ from tests.words.reading import (
     is_value,
     subject_of,
 )
+from verify.formulas import is_decimal_of, is_formula_of
 from verify.network import Network
 from verify.phrases import SMALL
 from verify.problem import Goal, objective, outputs
@@ -136,7 +137,47 @@ def _relaxed_to(audit, _, found):
     return (int(found[1]), int(found[2])) == (len(values) - len(kept), len(kept))
 
 
+def _infimum(audit, _, found):
+    """A constant fits, of one sign for all; balanced networks v relu(b) with b to infinity have it for nothing."""
+    problem = audit.problem
+    targets, tolerance = problem.targets, problem.fit_tolerance
+    bias = len(problem.rows[0]) - 1
+    assert bias not in problem.norm_columns
+    assert any(bias in mask for mask in problem.architecture.masks)
+    if problem.goal is Goal.MAX_MARGIN:
+        return len({y > 0 for y in targets}) == 1
+    return max(targets) - min(targets) <= 2 * tolerance and any(abs(y) > tolerance for y in targets)
+
+
+def _formula(audit, _, found):
+    text, decimal, latex = found.groups()
+    exact = audit.symbolic.exact
+    assert is_formula_of(text, exact)
+    assert is_formula_of(latex, exact)
+    return decimal is None or is_decimal_of(decimal, exact)
+
+
+def _multipliers(audit, _, found):
+    lower = audit.symbolic.certificates["symbolic-lower-bound.json"]
+    told = re.findall(r"λ_(\d+) = (.*?)(?=, λ_|$)", found[1])
+    assert [int(i) for i, _ in told] == [i for i, _ in lower.multipliers]
+    return all(is_formula_of(text, value) for (_, text), (_, value) in zip(told, lower.multipliers, strict=True))
+
+
+def _exact_optimum(audit, _, found):
+    if "closed form" in found[1]:
+        return audit.objective == audit.symbolic.exact
+    if found[2]:
+        return audit.symbolic.moved <= Fraction(found[2])
+    return found[3] is None or int(found[3]) == len(audit.symbolic.neurons) > audit.network.width
+
+
 NUMBERS = [
+    (r"closed form: best possible = (.*?)(?: \(about (\S+)\))?, proved exactly; LaTeX: (.*)", _formula),
+    (r"multipliers: (.*)", _multipliers),
+    (r"optimal neuron: .*", lambda *_: None),
+    (rf"exact optimum: (.*?{N} of the norm away.*|.*has (\d+) neurons?|.*)", _exact_optimum),
+    (r"best possible: comes as near to 0 as asked, over networks of any width(?: with these masks)?: .*", _infimum),
     (r"this network: (.*) = ½‖θ‖²(?: at margin 1)?(?: after the repair)?", _own),
     (rf"best possible: {N} … {N}, over networks of any width(?: with these masks)?", _enclosed),
     (r"best possible: (.*), over networks of any width(?: with these masks)?", _one_value),

@@ -135,6 +135,7 @@ def _not_stationary(audit, finding, found):
     if distance:
         (near,) = all_of(StationaryNear, finding)
         assert is_up(distance, near.moved)
+        assert near.moved < Fraction(1, 10) or "its norm satisfies" not in found[0]
 
 
 def _open_stationary(audit, finding, found):
@@ -175,7 +176,8 @@ def _movers(audit, finding, found):
         for j, (w, v, u) in enumerate(zip(subject.hidden_weights, subject.output_weights, end, strict=True))
         if list(u) != [abs(v) * x for x in w]
     ]
-    return [int(j) for j in re.findall(r"neuron (\d+)", found[0])] == moved
+    told = [int(j) for j in re.findall(r"\d+", found[0])]
+    return told == moved if "…" not in found[0] else len(moved) > len(told) and told == moved[: len(told)]
 
 
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"

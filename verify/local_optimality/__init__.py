@@ -20,6 +20,7 @@ from verify.local_optimality.duals import common_dual
 from verify.local_optimality.multipliers import multiplier_dimension
 from verify.local_optimality.proofs import leaf
 from verify.network import Network
+from verify.phrases import named
 from verify.problem import Problem
 from verify.proposal import Proposal, certified
 from verify.simplified import without_copies
@@ -104,8 +105,8 @@ class _Search:
         return Proposal(reason=why) if is_open else self._proved()
 
     def _refuted(self, proof: NotLocal) -> Proposal:
-        movers = [f"neuron {j}" for j, row in enumerate(steps(self.nearby.network, proof)) if any(row)]
-        reason = f"better networks lie arbitrarily near: move {_listed(movers)}"
+        movers = [j for j, row in enumerate(steps(self.nearby.network, proof)) if any(row)]
+        reason = f"better networks lie arbitrarily near: move {named(movers, 'neuron')}"
         return Proposal(certificate=proof, reason=reason)
 
     def _proved(self) -> Proposal:
@@ -125,7 +126,3 @@ class _Search:
         else:
             reason = f"no neuron can cross a kink at a data point, and {how} every network nearby"
         return Proposal(certificate=proof, reason=reason)
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

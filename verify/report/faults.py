@@ -10,7 +10,7 @@ from verify.decimals import about, at_most, nearest
 from verify.diagnosis import Diagnosis, Excess, Neurons, Points, Rung, Step
 from verify.finding import Verdict
 from verify.network import Network
-from verify.phrases import PER_CENT, SMALL, amount, named, no_neuron
+from verify.phrases import PER_CENT, SMALL, amount, has_infimum_0, named, no_neuron
 from verify.report.audited import Audited
 from verify.report.misfits import misfits
 
@@ -39,7 +39,8 @@ def faults(audit: Audited) -> Iterator[str]:
     if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
         yield from _points(diagnosis.excess, audit.problem.fit_tolerance)
         yield from _parts(diagnosis, diagnosis.excess, float(audit.excess[1]))
-    yield from _ladder(diagnosis)
+    if not has_infimum_0(audit.problem):
+        yield from _ladder(diagnosis)
     if audit.relaxed is not None and audit.relaxed.diagnosis is not None:
         for sentence in _ladder(audit.relaxed.diagnosis):
             yield f"{RELAXED}{sentence}"
@@ -147,27 +148,25 @@ def _parts(diagnosis: Diagnosis, excess: Excess, whole: float) -> Iterator[str]:
     """Where the excess comes from; a single cause with all that have a part in it."""
     if whole < ROUNDED:
         return
-    turned, slack = (
-        [pair[0] for pair in parts if pair[1] > CLEAR * whole]
-        for parts in (excess.direction_hints, [(point, part) for point, part, _ in excess.slack_hints])
-    )
+    slack = [(point, part) for point, part, _ in excess.slack_hints]
     parts = [
-        (excess.imbalance_hint, "imbalance", "neuron", []),
-        (excess.directions_hint, "directions", "neuron", turned),
+        (excess.imbalance_hint, "imbalance", "neuron", ()),
+        (excess.directions_hint, "directions", "neuron", excess.direction_hints),
         (excess.slack_hint, "slack points", "point", slack),
-        (excess.dead_hint, _silent_ones(diagnosis.neurons), "neuron", []),
+        (excess.dead_hint, _silent_ones(diagnosis.neurons), "neuron", ()),
     ]
     clear = sorted((part for part in parts if part[0] > CLEAR * whole), key=lambda part: -part[0])
     begin = "at the multipliers of the lower bound the excess comes from"
     told = [
-        f"{name} ({_number(100 * part / whole, 2)}{PER_CENT}{f', most from {kind} {those[0]}' if those else ''})"
+        f"{name} ({_number(100 * part / whole, 2)}{PER_CENT}{f', most from {kind} {those[0][0]}' if those else ''})"
         for part, name, kind, those in clear
     ]
     if len(told) > 1:
         yield f"{begin} {', '.join(told[:-1])} and {told[-1]}"
     elif told:
         _, name, kind, those = clear[0]
-        yield f"{begin} {name}{f' ({named(sorted(those), kind)})' if those else ''}"
+        main = sorted(j for j, part in those if part > CLEAR * whole) or sorted(j for j, _ in those)
+        yield f"{begin} {name}{f' ({named(main, kind)})' if main else ''}"
 
 
 def _ladder(diagnosis: Diagnosis) -> Iterator[str]:

@@ -14,6 +14,7 @@ from verify.local_optimality.descent import steps
 from verify.problem import Bias, Goal, objective, outputs
 from verify.report.audited import Audited
 
+MOST = 8  # neurons whose way is written down; the certificate holds all
 LONGEST = 8  # characters of a fraction that is shown as it is
 
 
@@ -49,7 +50,8 @@ def descent_path(audit: Audited) -> str | None:
     bias = ", the norm without the bias" if audit.problem.bias is Bias.FREE else ""
     small = "; where ‖u‖ is 0, v is small instead, and the objective is as near to this as v is to 0"
     rounded = " (coefficients rounded to 5 digits)" if are_rounded else ""
-    return f"for 0 < ε ≤ 1{bias}: {'; '.join(parts)}{rounded}{falls}{small if is_constant else ''}"
+    told, more = (parts, "") if len(parts) <= MOST else (parts[:MOST], f"; and so for {len(parts) - MOST} more neurons")
+    return f"for 0 < ε ≤ 1{bias}: {'; '.join(told)}{more}{rounded}{falls}{small if is_constant else ''}"
 
 
 def _vanishes(start: Sequence[Fraction], step: Sequence[Fraction]) -> bool:

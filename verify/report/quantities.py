@@ -14,7 +14,7 @@ from verify.exact import common_integers
 from verify.exactify import primitive
 from verify.finding import Finding, Verdict
 from verify.network import Network
-from verify.phrases import PER_CENT, SMALL, amount, any_width, points, with_masks
+from verify.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, points, with_masks
 from verify.problem import Goal, objective
 from verify.report.audited import Audited
 from verify.report.path import descent_path
@@ -30,7 +30,7 @@ def quantities(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
     if (path := descent_path(audit)) is not None:
         yield "descent path", path
     if audit.symbolic is not None:
-        yield from _closed_forms(audit.symbolic)
+        yield from _closed_forms(audit, audit.symbolic)
     yield from _ending(audit, folder)
 
 
@@ -46,6 +46,9 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         yield "this network", " ".join(filter(None, (value(audit.objective), "= ½‖θ‖²", at, after)))
     lower, upper = _bounds(audit)
     over = f"over networks of {any_width(audit.problem)}"
+    if has_infimum_0(audit.problem):
+        yield "best possible", f"comes as near to 0 as asked, {over}: a free bias gives constants, and no network has 0"
+        return
     if lower is not None and lower == upper:
         yield "best possible", f"{value(lower)}, {over}"
     elif lower and upper is not None:
@@ -87,7 +90,7 @@ def _relaxed(audit: Audited, easier: Audited) -> Iterator[tuple[str, str]]:
     yield f"{RELAXED}verdicts", ", ".join(verdicts)
 
 
-def _closed_forms(found: Symbolic) -> Iterator[tuple[str, str]]:
+def _closed_forms(audit: Audited, found: Symbolic) -> Iterator[tuple[str, str]]:
     """The best possible as a formula, the multipliers and an optimal network that prove it."""
     if found.value is None:
         yield "closed form", f"none found: {found.reason}"
@@ -99,9 +102,19 @@ def _closed_forms(found: Symbolic) -> Iterator[tuple[str, str]]:
         sign = "-" if neuron.sign < 0 else ""
         direction = ", ".join(map(str, neuron.direction))
         yield "optimal neuron", f"v = {sign}√c, w = √c·({direction}) with c = {neuron.amplitude}"
-    if found.moved is not None:
+    if audit.objective is not None and audit.objective == found.exact and not _is_repaired(audit.fits):
+        yield "exact optimum", "this network: its objective is the closed form"
+    elif found.moved is not None:
         away = f"at most {at_most(found.moved, 3)} of the norm away from this one" if found.moved else "this one"
         yield "exact optimum", f"a network of this architecture, proved stationary and optimal exactly, is {away}"
+    else:
+        few = len(found.neurons) > audit.network.width
+        why = (
+            f"the one above has {count(len(found.neurons), 'neuron')}"
+            if few
+            else "no small field with its √c was found"
+        )
+        yield "exact optimum", f"none of this architecture is proved in exact numbers: {why}"
 
 
 def _why_no_objective(fits: Finding) -> str:

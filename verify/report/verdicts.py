@@ -20,6 +20,9 @@ from verify.phrases import any_width, lower_by, points
 from verify.problem import Goal, Problem, objective, outputs
 from verify.report.audited import Audited
 
+FAR = Fraction(1, 10)
+"""Networks from this part of the norm on are not told of: at 1 there is the network of zeros."""
+
 
 def statement(audit: Audited, finding: Finding) -> str:
     """What is proved by the certificate of `finding`, one of the audit's; why it is open when there is none."""
@@ -132,7 +135,7 @@ def _not_stationary(problem: Problem, finding: Finding, proof: NotStationary) ->
     text = "no multipliers satisfy the KKT conditions" + (f" to within {denied(within)}" if within else " exactly")
     if held := _held(finding):
         text += f"; the conditions hold{held}"
-    if "distance" in finding.numbers:
+    if finding.numbers.get("distance", FAR) < FAR:
         text += f"; a network within {small(finding.numbers['distance'])} of its norm satisfies them exactly"
     return text
 
