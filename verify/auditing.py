@@ -644,7 +644,8 @@ def _infeasible(
     notes: tuple[str, ...],
     began: float,
 ) -> Audit:
-    fits = replace(fits, reason=f"{fits.reason.partition('; ')[0]}; no network fits the data")
+    if problem.goal is Goal.MIN_NORM:  # no repair was to be found
+        fits = replace(fits, reason=f"{fits.reason.partition('; ')[0]}; no network fits the data")
     rest = _not_fitting(problem, network, fits)
     audit_ = _assemble(problem, network, fits, rest, None, None, tolerance, notes, began)
     return replace(audit_, infeasible=True, bounds=(certificate,), status="infeasible")

@@ -138,7 +138,7 @@ def test_a_near_point_with_short_numbers_is_decided_also_when_it_is_no_local_opt
     assert 0 < result.stationary.moved < Fraction(1, 1000)
     assert (result.local_optimum.verdict, result.local_optimum.level) == (Verdict.REFUTED, "near")
     assert result.local_optimum.moved == result.stationary.moved
-    assert "neuron 0 and neuron 1" in result.local_optimum.reason
+    assert "neurons 0 and 1" in result.local_optimum.reason
     assert result.global_optimum.verdict is Verdict.REFUTED
 
 
