@@ -206,20 +206,15 @@ def test_stored_certificates_in_a_fresh_interpreter(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "status"),
-    [
-        ("lower-last-leaf-open", 1),
-        ("tie-with-the-slope-of-autograd", 1),
-        ("reads-not-depth-bomb", 2),
-        ("reads-not-nan", 2),
-    ],
+    "name", ["lower-last-leaf-open", "tie-with-the-slope-of-autograd", "reads-not-depth-bomb", "reads-not-nan"]
 )
-def test_rejected_certificates_in_a_fresh_interpreter(name: str, status: int) -> None:
+def test_rejected_certificates_in_a_fresh_interpreter(name: str) -> None:
     folder = CASES / "rejected" / "certificates" / name
     ((_, expected),) = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["expect"].items()
     done = check_alone(folder, "certificate.json")
-    assert done.returncode == status
-    assert done.stdout.startswith(f"refused: {expected}: ") if status == 1 else expected in done.stderr, done
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("refused: "), done
+    assert expected in done.stdout, done
 
 
 # ------------------------------------------------------------------------------------------------- the regression

@@ -34,6 +34,7 @@ positive = st.fractions(min_value=0).flatmap(lambda q: st.integers(-300, 300).ma
         (np.float32(0.1), Fraction(13421773, 134217728)),
         (np.int8(-7), Fraction(-7)),
         (np.array(5), Fraction(5)),
+        (np.array(0.5), Fraction(1, 2)),
         (Decimal("0.1"), Fraction(1, 10)),
     ],
 )
@@ -55,7 +56,7 @@ def test_numbers_enter_with_their_exact_value(value: object, expected: Fraction)
         object(),
         [1],
         b"1",
-        np.array(0.5),
+        np.array([0.5]),
         pytest.param(10**MAX_DIGITS, id="too long"),
     ],
 )
