@@ -1,4 +1,4 @@
-"""For all tests: fixed seeds, and a skip that `skips.txt`, or the file that ISOPTIMAL_SKIPS names, does not list fails."""
+"""For all tests: fixed seeds; a skip that skips.txt, or the file that ISOPTIMAL_SKIPS names, does not list fails."""
 
 from __future__ import annotations
 
