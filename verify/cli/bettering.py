@@ -51,7 +51,7 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
     given = Path(folder)
     check_file(out, [str(given / name) for name in WITNESSES.values()], folder)
     found = decide_folder(given)
-    if not found.is_accepted:
+    if found.problem is None or not found.is_accepted:
         for line in found.lines:
             if not line.is_accepted:
                 click.echo(f"{click.style('refused', fg='red')} {given / line.file}: {line.text}", err=True)

@@ -150,8 +150,9 @@ class Store:
         try:
             found = decide_folder(place)
             targets = (data.targets, tuple(1 if target else -1 for target in data.targets))  # labels 0 and 1
-            is_it = found.network == network and found.problem.inputs == data.inputs
-            if found.is_accepted and is_it and found.problem.targets in targets:
+            problem = found.problem
+            is_it = problem is not None and problem.inputs == data.inputs and problem.targets in targets
+            if found.is_accepted and is_it and found.network == network:
                 content = (place / AUDIT).read_bytes()
                 return Outcome(files={AUDIT: content}, version=__version__)
         except (IsoptimalError, OSError, ValueError):
