@@ -287,10 +287,11 @@ def _witnesses(found: Decision, folder: Path) -> dict[str, Network]:
 def _differences(audit: Mapping[str, Any], proved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(place, what is wrong there) for every entry that is not what is proved, is missing, or is proved by nothing."""
     rest = {key: value for key, value in audit.items() if key not in UNCERTIFIED[""] | {"files"}}
-    findings, symbolic = rest.get("findings"), rest.get("symbolic")
+    findings = rest.get("findings")
     if isinstance(findings, dict):
         rest["findings"] = {name: _without(entry, "findings") for name, entry in findings.items()}
-    rest["symbolic"] = _without(symbolic, "symbolic")
+    if "symbolic" in rest:
+        rest["symbolic"] = _without(rest["symbolic"], "symbolic")
     yield from _compared("", rest, proved)
 
 

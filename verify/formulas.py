@@ -16,6 +16,7 @@ from verify.exact import Algebraic, Number, sqrt_lower, sqrt_upper
 
 BITS = 200
 DEEPEST, HIGHEST = 20, 16  # brackets in brackets, and exponents
+LONGEST, LARGEST = 4000, 2**15  # characters of a formula, and bits of the numbers in it
 DIGITS = Fraction(1, 10**11)  # a decimal of 12 digits is as near as this, relative to the number
 
 _Interval: TypeAlias = tuple[Fraction, Fraction]
@@ -73,6 +74,7 @@ class _Formula:
 
     def __init__(self, text: str, x: _Interval | None) -> None:
         self.tokens: list[str] = []
+        require(len(text) <= LONGEST, "", f"is longer than {LONGEST} characters")
         self.x, self.depth, place = x, 0, 0
         text = text.rstrip()
         while place < len(text):
@@ -99,7 +101,7 @@ class _Formula:
         total = (-high, -low) if sign == "-" else (low, high)
         while sign := self._takes("+", "-"):
             low, high = self._product()
-            total = (total[0] - high, total[1] - low) if sign == "-" else (total[0] + low, total[1] + high)
+            total = _sized((total[0] - high, total[1] - low) if sign == "-" else (total[0] + low, total[1] + high))
         return total
 
     def _product(self) -> _Interval:
@@ -115,7 +117,13 @@ class _Formula:
 
     def _power(self) -> _Interval:
         base = self._base()
-        return _power(base, self._power()) if self._takes("^") else base
+        if not self._takes("^"):
+            return base
+        self.depth += 1
+        require(self.depth <= DEEPEST, "", "has too many powers of powers")
+        found = _power(base, self._power())
+        self.depth -= 1
+        return found
 
     def _base(self) -> _Interval:
         require(bool(self.tokens), "", "is no formula")
@@ -146,9 +154,16 @@ class _Formula:
         return found
 
 
+def _sized(found: _Interval) -> _Interval:
+    """The interval itself: a formula of numbers that would take long to calculate with is none."""
+    bits = max(max(end.numerator.bit_length(), end.denominator.bit_length()) for end in found)
+    require(bits <= LARGEST, "", f"has numbers of more than {LARGEST} bits")
+    return found
+
+
 def _times(a: _Interval, b: _Interval) -> _Interval:
     products = [p * q for p in a for q in b]
-    return min(products), max(products)
+    return _sized((min(products), max(products)))
 
 
 def _over(a: _Interval, b: _Interval) -> _Interval:

@@ -1,5 +1,6 @@
 """Formulas of a closed form: those that are written are those of the exact numbers, and no others."""
 
+import time
 from fractions import Fraction
 
 import pytest
@@ -86,3 +87,20 @@ def test_what_is_no_formula_of_two(text):
 @pytest.mark.parametrize("text", ["", "2.1", "2.", ".2e1", "2e99999", "nan", "inf", "1/2", "2_0", "２"])
 def test_what_is_no_decimal_of_two(text):
     assert not is_decimal_of(text, F(2))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "^".join(["2"] * 1000),
+        "9" * 3999 + "^16^1",
+        "(" * 19 + "9" * 3000 + "^16)" * 19,
+        "+".join(f"1/{'9' * 60}{i}" for i in range(60)),
+        "1+" * 100_000 + "1",
+        "sqrt(" * 1000 + "2" + ")" * 1000,
+    ],
+)
+def test_a_formula_that_would_take_long_is_none(text):
+    began = time.process_time()
+    assert not is_formula_of(text, F(2))
+    assert time.process_time() - began < 5
