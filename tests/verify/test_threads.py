@@ -52,6 +52,8 @@ def answer(number):
     found = audit(network, data, **options)
     value = found.to_json()
     del value["seconds"]
+    if (relaxed := (value["diagnosis"] or {}).get("relaxed")) is not None:
+        del relaxed["seconds"]
     return value, {name: proof.sha256() for name, proof in found.certificates.items()}
 
 
