@@ -494,6 +494,15 @@ def test_no_neuron_has_to_turn_at_an_exact_kkt_point():
     assert not any("KKT direction" in line for line in wording(result).faults)
 
 
+def test_turned_neurons_are_counted_among_the_live_ones_beside_doubled_ones(tie):
+    network = Network.two_layer([[3, 1], [3, 1], [0, -1], [1, -3]], [1, 1, 1, 1])
+    result = audit(network, TIE_DATA)
+    found = replace(result.diagnosis.neurons, doubled_hints=((0, 1), (2, 3)), turn_hints=((0, 20.0), (1, 20.0)))
+    told = wording(replace(result, diagnosis=replace(result.diagnosis, neurons=found))).faults
+    assert "at the multipliers that suit the network best 2 of 4 live neurons are more than 1° from" in " ".join(told)
+    assert any(line.endswith("point the same way to within 1e-3; so does 1 other group") for line in told)
+
+
 def test_the_descent_path(tie):
     said = numbers(tie)["descent path"]
     assert said == (

@@ -216,10 +216,33 @@ def test_a_network_to_start_from_is_no_place_to_write_and_says_its_own_options(d
     assert _run(*arguments, str(start)) == 2
     assert "is an input" in capsys.readouterr().err
     assert read(start) == START
-    assert _run(*arguments, str(out), "--bias", "--slope", "1/2") == 2
-    assert "--slope and --bias" in capsys.readouterr().err
+    assert _run(*arguments, str(out), "--bias", "--seed", "2") == 2
+    assert "--bias and --seed are for a network that is made" in capsys.readouterr().err
+    assert _run(*arguments, str(out), "--slope", "1/2") == 2
+    assert "says slope" in capsys.readouterr().err
     assert _run(*arguments, str(out)) == 0
     assert read(out).architecture == START.architecture
+
+
+def test_weights_without_an_activation_are_started_from_with_their_slope(data, tmp_path, capsys):
+    from safetensors.numpy import save_file
+
+    weights = {"0.weight": np.array([[2.0, 0.0], [0.0, 3.0]]), "2.weight": np.array([[1.0, 1.0]])}
+    save_file(weights, start := tmp_path / "start.safetensors")
+    out = tmp_path / "net.npz"
+    arguments = ["train", str(data), "--start", str(start), "--max-evaluations", "9", "--out", str(out)]
+    assert _run(*arguments) == 2
+    error = capsys.readouterr().err
+    assert "isoptimal train " in error
+    assert error.rstrip().endswith("--slope 0")
+    assert "audit" not in error
+    assert _run(*arguments, "--slope", "1/4") == 0
+    assert read(out).architecture.slope == Fraction(1, 4)
+    assert _run("audit", str(start), str(data), "--slope", "1/4", "--time-limit", "20") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    steps = [step for step in said.split("isoptimal train ")[1:] if "--start" in step]
+    assert steps
+    assert all("--slope 1/4" in step.split("--out")[0] for step in steps)
 
 
 def test_a_network_that_cannot_be_written_is_refused_before_it_is_trained(data, tmp_path, capsys, monkeypatch):

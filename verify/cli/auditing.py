@@ -336,7 +336,7 @@ def _given(network: str, data: str | None) -> dict[str, str]:
 
     return {
         "NETWORK": quote(network),
-        "START": joined(quote(network), options("output_bias", "two_logits", "fold")),
+        "START": joined(quote(network), options("slope", "output_bias", "two_logits", "fold")),
         "DATA": joined(quote(data), options("target", "classes", "standardise")),
         "OPTIONS": options("goal", "bias", "slope", "output_bias", "two_logits", "fold", "trust_pickle"),
     }

@@ -74,7 +74,8 @@ Examples:
     default="0",
     show_default=True,
     metavar="A",
-    help="Slope of the activation on the negative side: 0 ReLU, 1 linear; a decimal means the double nearest to it.",
+    help="Slope of the activation on the negative side: 0 ReLU, 1 linear; a decimal means the double nearest to it. "
+    "With --start for weights that hold no activation, as audit reads it.",
 )
 @click.option("--bias", is_flag=True, help="Give the hidden neurons biases.")
 @click.option(
@@ -183,7 +184,7 @@ def train_command(
     from verify.network import Architecture
     from verify.readers import read_data_with_notes
     from verify.readers.given import given as both
-    from verify.readers.reading import Options
+    from verify.readers.reading import MissingOptionsError, Options
     from verify.training import check_savable, train
 
     reading: dict[str, Any] = {"target": target, "classes": two_classes(classes), "standardise": standardise}
@@ -193,8 +194,12 @@ def train_command(
         points = read_data_with_notes(data, **reading)
     else:
         _check_start()
-        allowed = Options(output_bias=output_bias, two_logits=two_logits, fold=fold)
-        points = both(start, data, options=allowed, **reading)
+        own_slope = options["slope"] if _is_said("slope") else None
+        allowed = Options(slope=own_slope, output_bias=output_bias, two_logits=two_logits, fold=fold)
+        try:
+            points = both(start, data, options=allowed, **reading)
+        except MissingOptionsError as error:
+            raise error.with_command(click.get_current_context().obj or ("isoptimal", "train", data)) from error
         options["start"] = points.network
         check_savable(points.network.architecture, out)
     given = {
@@ -219,17 +224,20 @@ def train_command(
     return {"failed": 1, "interrupted": INTERRUPTED}.get(run.status, 0)
 
 
+def _is_said(name: str) -> bool:
+    """Whether the option is on the command line."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
 def _check_start() -> None:
     """Refuse what a network to start from already says, rather than ignore it."""
-    context = click.get_current_context()
-    said = [
-        name
-        for name in ("slope", "bias", "init", "scale", "output_scale", "seed")
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    ]
+    said = [name for name in ("bias", "init", "scale", "output_scale", "seed") if _is_said(name)]
     if said:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in said)
-        raise InputError(f"{names} is for a network that is made, not for one that is given by --start: leave it out")
+        is_for, them = ("is for", "it") if len(said) == 1 else ("are for", "them")
+        raise InputError(
+            f"{names} {is_for} a network that is made, not for one that is given by --start: leave {them} out"
+        )
 
 
 def _check_places(inputs: list[str], out: str, plot: str | None, record: str | None) -> None:

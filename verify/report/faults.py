@@ -81,9 +81,9 @@ def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
             many = f"{len(found.unbalanced)} of {others} are unbalanced by more than 1{PER_CENT}"
             yield f"{many}, neuron {worst.neuron} at the highest cost: {sizes}"
     if found.doubled_hints:
-        first, *others = found.doubled_hints
-        do = "does" if len(others) == 1 else "do"
-        more = f"; so {do} {count(len(others), 'other group')}" if others else ""
+        first, *further = found.doubled_hints
+        do = "does" if len(further) == 1 else "do"
+        more = f"; so {do} {count(len(further), 'other group')}" if further else ""
         yield f"{named(first, 'neuron')} point the same way to within 1e-3{more}"
     if found.turn_hints and not is_stationary:
         neuron, angle = found.turn_hints[0]
