@@ -145,7 +145,7 @@ def audit(
             is_regression=isinstance(goal, str) and goal == Goal.MIN_NORM,
         )
     except MissingOptionsError as error:
-        raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from error
+        raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from None
     network = brought.network
     said = list(dict.fromkeys((*said, *brought.notes)))
     problem = posing.pose(network, brought.data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, notes=said)

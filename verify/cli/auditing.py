@@ -251,7 +251,7 @@ def _task(
             standardise=standardise,
         )
     except MissingOptionsError as error:
-        raise error.with_command(click.get_current_context().obj or ("isoptimal", "audit", network, data)) from error
+        raise error.with_command(click.get_current_context().obj or ("isoptimal", "audit", network, data)) from None
     return _Task(
         place=f"{network} with {data}",
         network=brought.network,

@@ -2,12 +2,14 @@
 
 import pickle
 import shlex
+import traceback
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from verify.auditing import audit
 from verify.cli import program
 from verify.errors import InputError
 from verify.network import Network
@@ -42,6 +44,15 @@ def exact_difference(x):
     ]
     first, second = (sum(Fraction(v) * z for v, z in zip(row, hidden, strict=True)) for row in V.tolist())
     return second + 1 - first - Fraction(1, 4)
+
+
+def test_an_audit_names_them_in_one_short_traceback():
+    with pytest.raises(MissingOptionsError) as caught:
+        audit(TWO_LOGITS, POINTS, [1, 1, -1, -1])
+    assert str(caught.value).endswith('audit(state, X, y, slope=0, two_logits="difference", output_bias="neuron")')
+    assert len(traceback.TracebackException.from_exception(caught.value).stack) <= 2
+    assert "During handling" not in (told := "".join(traceback.format_exception(caught.value)))
+    assert "direct cause" not in told
 
 
 def test_two_logits_with_biases_and_no_activation_need_one_call():
