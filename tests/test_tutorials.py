@@ -103,7 +103,9 @@ def test_every_tutorial_shows_what_it_prints():
         assert text.count("```python\n") >= 5
         assert "global optimum of any width" in text
         assert "```text\n```" not in text
-    assert "global optimum of any width" in outputs((TUTORIALS / "notebook.ipynb").read_text(encoding="utf-8"))
+    notebook = (TUTORIALS / "notebook.ipynb").read_text(encoding="utf-8")
+    assert "global optimum of any width" in outputs(notebook)
+    assert notebook.count('"image/png"') == 1  # of result.plot(), in a kernel without %matplotlib inline
 
 
 def test_other_words_and_other_numbers_are_noticed():

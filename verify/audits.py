@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 from verify.answers import distance
 from verify.arguments import a_path
 from verify.certificate import Certificate, NotStationary, Stationary
+from verify.counts import count
 from verify.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, decimal, subject_file
 from verify.finding import Finding, Verdict
 from verify.intervals import Interval
@@ -29,9 +30,17 @@ if TYPE_CHECKING:
     from verify.report.advice import NextStep
     from verify.symbolic import Symbolic
 
-__all__ = ["Audit"]
+__all__ = ["Audit", "Certificates"]
 
 AUDIT = "audit.json"
+
+
+@final
+class Certificates(dict[str, Certificate]):
+    """Certificates by their file names; the repr has the names alone, as certificates are long."""
+
+    def __repr__(self) -> str:
+        return f"<{count(len(self), 'certificate')}: {', '.join(self)}>" if self else "<no certificates>"
 
 
 @final
@@ -101,7 +110,7 @@ class Audit:
                     named[next(free)] = certificate
         for certificate in self.bounds:
             named[_BOUND_FILES[type(certificate)]] = certificate
-        return named | ({} if self.symbolic is None else dict(self.symbolic.certificates))
+        return Certificates(named | ({} if self.symbolic is None else dict(self.symbolic.certificates)))
 
     def to_json(self, paths: dict[str, str] | None = None) -> dict[str, object]:
         """The audit as a JSON object of schema "audit-1"; `paths` maps file names to where they were saved.
@@ -233,6 +242,8 @@ class Audit:
         certificates: the folder that `save` wrote, to which the page then links.   command: the command line that made
         the page, for those who want to make it again.   given: what stands for NETWORK, DATA and the like in the
         commands that it names. Raises OSError when the file cannot be written.
+
+        A notebook shows the page in a frame, unless it was written to a path.
         """
         from verify.html_report import html_report
 

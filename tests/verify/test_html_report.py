@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -211,6 +213,26 @@ def test_nothing_is_loaded_and_nothing_runs(kind):
     assert not re.search(r"url\((?!#)", page_of(kind))
     policy = next(a["content"] for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
     assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def test_a_notebook_shows_the_page_and_not_its_source(tmp_path):
+    page = page_of("optimal")
+    assert repr(page) == f"<HtmlPage of {len(page):,} characters>"
+    framed = re.fullmatch(r'<div><iframe [^>]* srcdoc="([^"]*)"></iframe></div>', page._repr_html_())
+    assert unescape(framed[1]) == page
+    written = audited("optimal").to_html(tmp_path / "page.html")
+    assert written == (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    assert repr(written).endswith(f"written to {tmp_path / 'page.html'}>")
+    assert written._repr_html_() is None
+    again = pickle.loads(pickle.dumps(written))
+    assert (again, again.path) == (page, tmp_path / "page.html")
+
+
+def test_certificates_are_a_dict_that_shows_its_names():
+    found = audited("optimal").certificates
+    assert isinstance(found, dict)
+    assert found == dict(found)
+    assert repr(found) == f"<{len(found)} certificates: {', '.join(found)}>"
 
 
 def test_hostile_text_is_only_text(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -524,6 +525,14 @@ def test_a_picture_for_notebooks(audits):
     html = as_html(audits["one input"])
     assert html.startswith('<img alt="Max-margin: 2 points in dimension 1, 2 ReLU neurons with biases: this network is')
     assert 'src="data:image/png;base64,iVBOR' in html
+
+
+def test_a_figure_is_one_of_matplotlib_that_shows_itself(audits):
+    figure = audits["one input"].plot()
+    assert isinstance(figure, Figure)
+    assert figure._repr_png_().startswith(b"\x89PNG")
+    assert figure._repr_html_() is None  # a picture once, not twice
+    assert pickle.loads(pickle.dumps(figure))._repr_png_() == figure._repr_png_()
 
 
 def test_neither_pyplot_nor_settings_are_touched():

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from verify.html_report.content import Audited, Page, page
 from verify.html_report.escaping import visible
+from verify.html_report.html_page import HtmlPage
 from verify.output_files import write_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["Audited", "html_report"]
+__all__ = ["Audited", "HtmlPage", "html_report"]
 
 
 def html_report(
@@ -29,7 +30,7 @@ def html_report(
     folder: str | Path | None = None,
     command: str | None = None,
     given: Mapping[str, str] | None = None,
-) -> str:
+) -> HtmlPage:
     """The page of `audit`; written to `path` as well, when one is given.
 
     folder: where its certificates were written, for links to them that are relative to the folder of `path`.
@@ -42,7 +43,7 @@ def html_report(
     text = _render(page(audit, place=place, folder=folder, command=command, given=given))
     if path is not None:
         write_text(path, text)
-    return text
+    return HtmlPage(text, path)
 
 
 def _render(content: Page) -> str:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-
 from verify.finding import Verdict
 from verify.plots.arrows import draw_arrows
 from verify.plots.audited import Audited
 from verify.plots.bracket import draw_bracket, draw_objectives, has_course
 from verify.plots.descent import draw_descent
+from verify.plots.displayed import new_figure
 from verify.plots.line import draw_function, extent, heights
 from verify.plots.neurons import draw_bars, draw_stems
 from verify.plots.plane import draw_network, plane
@@ -25,6 +23,7 @@ from verify.report.path import descent_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
 
 __all__ = ["Content", "content_of", "draw_bracket_or_objectives", "draw_neurons", "draw_one", "draw_scale", "figure"]
 
@@ -49,8 +48,7 @@ class Content:
 def figure(audit: Audited, *, rounds: bool) -> Figure:
     """The panels of `audit`.   rounds: count time in rounds of the search instead of seconds."""
     content = content_of(audit)
-    result = Figure(dpi=100)
-    FigureCanvasAgg(result)
+    result = new_figure()
     descent = descent_of(audit.local_optimum)
     count = 2 + sum(part is not None for part in (audit.better, audit.bracket, descent))
     panels = [result.add_subplot() for _ in range(count)]

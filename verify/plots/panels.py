@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-
 from verify.counts import count
 from verify.plots.audited import Audited
 from verify.plots.bracket import has_course
 from verify.plots.descent import draw_descent
+from verify.plots.displayed import new_figure
 from verify.plots.figure import (
     Content,
     content_of,
@@ -28,6 +26,7 @@ from verify.report.path import descent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["Panel", "panels"]
 
@@ -132,8 +131,7 @@ def _bracket(content: Content) -> Panel:
 
 
 def _blank(content: Content) -> tuple[Figure, Axes, Content]:
-    figure = Figure(dpi=100)
-    FigureCanvasAgg(figure)
+    figure = new_figure()
     return figure, figure.add_subplot(), replace(content, legend={})
 
 

@@ -9,11 +9,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import SymmetricalLogLocator
 
 from verify.arguments import a_path
+from verify.plots.displayed import new_figure
 from verify.plots.files import check_path, write
 from verify.plots.style import NEGATIVE, NEUTRAL, PANEL, POSITIVE, SIZES, frame, message, note
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from solvers.layers import Layers
     from solvers.losses import Loss
@@ -46,9 +46,8 @@ def plot(
     """
     target = None if path is None else check_path(a_path(path, "path"))
     width, height = PANEL
-    result = Figure(figsize=(2 * width + 2.2, 2 * height + 2.0), dpi=100, layout="constrained")
+    result = new_figure((2 * width + 2.2, 2 * height + 2.0), layout="constrained")
     result.set_layout_engine("constrained", w_pad=0.12, h_pad=0.08)
-    FigureCanvasAgg(result)
     panels = result.subplots(2, 2).ravel()
     name = "log L" if loss != "squared" else "L"
     _draw_loss(panels[0], trajectory, loss)

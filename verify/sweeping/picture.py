@@ -37,16 +37,13 @@ _LABELS = {
 
 def picture(sweep: Sweep, path: Path | None) -> Figure:
     """The figure; written to `path` when one is given. Networks stand by data set, the least excess first."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
+    from verify.plots.displayed import new_figure
     from verify.plots.files import check_path, write
 
     place = None if path is None else check_path(path)
     groups = _groups(sweep.rows)
     drawn = [row for rows in groups.values() for row in rows]
-    figure = Figure(figsize=(max(6.4, min(16.0, 0.16 * len(drawn) + 2)), 4.8), dpi=100, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure((max(6.4, min(16.0, 0.16 * len(drawn) + 2)), 4.8), layout="constrained")
     axes = figure.add_subplot()
     _draw(axes, drawn)
     _name(axes, drawn, groups)
