@@ -178,6 +178,7 @@ def audit(
     limits = problem.architecture.limits()
     if problem.trained is Trained.HIDDEN and limits is None:
         limits = "problems with only the hidden layer trained are not decided yet"
+    relax = relax and exchanged_classes(problem, network) is None
     easier = relaxed(problem, network) if relax and subject is None else None
     further = None if easier is None else _asking(problem, easier, network, tolerance, allowed, reach, progress)
     impossible = None if limits or subject is not None else _infeasibility(problem, share(deadline, 0.3))

@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 from tests.words.reading import N
+from verify.problem import outputs
 
 
 def _within(audit, _, found):
@@ -33,6 +34,18 @@ def _shallow(audit, _, found):
     return int(found[1]) == audit.network.architecture.layers[0].outputs
 
 
+def _impossible(audit, _, found):
+    (proof,) = audit.bounds
+    return [int(i) for i in re.findall(r"\d+", found[1])] == sorted(i for i, _ in proof.multipliers)[:8]
+
+
+def _exchanged(audit, _, found):
+    turned = [-y for y in audit.problem.data.targets]
+    values = outputs(audit.problem, audit.network)
+    right = sum(y * f > 0 for y, f in zip(turned, values, strict=True))
+    return int(found[1]) == right < int(found[2]) == len(turned)
+
+
 STEPS = [
     (
         (
@@ -45,6 +58,15 @@ STEPS = [
         r"no training helps: correct the data first, or drop (?:one of the )?points? (.*) \(counting from 0\)",
         _contradictory,
     ),
+    (
+        (
+            r"f is (?:linear|affine) in x at any width, .*? (?:has|meets the targets of) points? (.*?) "
+            r"\(counting from 0\).*"
+        ),
+        _impossible,
+    ),
+    (r"no training helps, for no network .* points? (.*?) \(counting from 0\) .*", _impossible),
+    (r"exchange the two classes: .* it then has (\d+) of (\d+) points on their sides: .*", _exchanged),
     (r"the best network found needs (\d+) neurons?, more than these: .* --width (\d+)(?: --bias)? --out .*", _wider),
     (r"of such a network only whether it fits .* --width (\d+)(?: --bias)? --out shallow.npz --audit", _shallow),
     (r"training has ended, .*: isoptimal train DATA --width (\d+)(?: --bias)? --seed 1 --out .*", _seeds),

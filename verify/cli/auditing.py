@@ -207,7 +207,7 @@ def audit_command(
         task = _task(network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise)
         task = replace(task, fit_tol=fit_tol)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
-    _deliver(result, json_path, folder, page, _given(network, data))
+    _deliver(result, json_path, folder, page, _given(network, data, _labels(task)))
     if plot is not None:
         result.plot(plot)
     return _status(result, require, near or Fraction(0))
@@ -223,6 +223,7 @@ class _Task:
     bias: str | None
     fit_tol: Fraction | None = None
     notes: tuple[str, ...] = ()
+    classes: tuple[object, ...] | None = None
 
 
 def _task(
@@ -259,6 +260,7 @@ def _task(
         goal=goal,
         bias=bias,
         notes=brought.notes,
+        classes=brought.classes,
     )
 
 
@@ -319,7 +321,15 @@ def _audited(
             raise InputError(f"{task.place}: {error}") from error
 
 
-def _given(network: str, data: str | None) -> dict[str, str]:
+def _labels(task: _Task) -> tuple[str, str]:
+    """The labels of the negative and the positive class as --classes takes them."""
+    if task.classes is not None:
+        negative, positive = map(str, task.classes)
+        return negative, positive
+    return ("0", "1") if any("holds the labels 0 and 1" in note for note in task.notes) else ("-1", "1")
+
+
+def _given(network: str, data: str | None, labels: tuple[str, str]) -> dict[str, str]:
     """What was given, for the commands that a report names: files, and the options that say how they are read."""
     if data is None:
         return {}
@@ -338,6 +348,9 @@ def _given(network: str, data: str | None) -> dict[str, str]:
         "NETWORK": quote(network),
         "START": joined(quote(network), options("slope", "output_bias", "two_logits", "fold")),
         "DATA": joined(quote(data), options("target", "classes", "standardise")),
+        "EXCHANGED": joined(
+            quote(data), options("target", "standardise"), f"--classes {quote(f'{labels[1]},{labels[0]}')}"
+        ),
         "OPTIONS": options("goal", "bias", "slope", "output_bias", "two_logits", "fold", "trust_pickle"),
     }
 

@@ -20,11 +20,15 @@ __all__ = ["Given", "as_the_network_sees", "given", "notes_of_scaling"]
 @final
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A network and data, and one sentence for each choice that was made in reading them."""
+    """A network and data, and one sentence for each choice that was made in reading them.
+
+    classes: the labels that were read as -1 and 1, where they were named, by the caller or by the network.
+    """
 
     network: Network
     data: Dataset
     notes: tuple[str, ...]
+    classes: tuple[object, ...] | None = None
 
 
 def given(
@@ -53,9 +57,10 @@ def given(
         raise InputError("the data stand where the network is expected: give the network first, then the data")
     chosen = {} if options is None else cast("dict[str, Any]", options.given())
     reading = read_with_notes(network, keeps_scalings=True, **chosen)
-    points = None
+    points, named = None, None if classes is None else tuple(classes)
     if reading.classes is not None and classes is None and not is_regression:
         points = _classed(data, y, target, reading.classes)
+        named = None if points is None else reading.classes
     if points is None:
         points = read_data_with_notes(data, y, target=target, as_stored=as_stored, classes=classes)
     notes = (*points.notes, *notes_of_scaling(reading))
@@ -64,7 +69,8 @@ def given(
         if reading.inputs is not None:
             raise InputError("the network comes with a scaler of its own, which scales the data: leave standardise out")
         points = standardised(points, standardise, trust_pickle=options is not None and options.trust_pickle)
-    return Given(reading.network, points.data, tuple(dict.fromkeys((*reading.notes, *points.notes))))
+    notes = tuple(dict.fromkeys((*reading.notes, *points.notes)))
+    return Given(reading.network, points.data, notes, named)
 
 
 def as_the_network_sees(data: Dataset, reading: Reading) -> Dataset:

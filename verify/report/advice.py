@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 from typing import final
 
 from verify.certificate import Infeasible
 from verify.counts import count
 from verify.decimals import value
 from verify.finding import Verdict
-from verify.phrases import points
-from verify.problem import Goal, Trained
+from verify.phrases import any_width, points
+from verify.posing import exchanged_classes
+from verify.problem import Goal, Trained, outputs
 from verify.report.audited import Audited
+from verify.report.remedies import droppable, fits_when_bent
 
 __all__ = ["NextStep", "filled", "next_steps"]
 
@@ -40,8 +43,11 @@ class NextStep:
 
 
 def filled(command: str, given: Mapping[str, str]) -> str:
-    """The command with what was given in place of NETWORK, START, DATA and OPTIONS; these are "" where not given."""
-    known = {"START": given.get("NETWORK", "NETWORK"), "OPTIONS": "", **given}
+    """The command with what was given in place of NETWORK, START, DATA and OPTIONS, and of EXCHANGED (the data with the
+    classes the other way round).
+    """
+    exchanged = f"{given.get('DATA', 'DATA')} --classes POSITIVE,NEGATIVE"
+    known = {"START": given.get("NETWORK", "NETWORK"), "OPTIONS": "", "EXCHANGED": exchanged, **given}
     return " ".join(text for word in command.split(" ") if (text := known.get(word, word)))
 
 
@@ -76,8 +82,10 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
         text = f"for all that is known of this network within {value(within)} of every target"
         yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {_exactly(within)}")
     if conflict:
-        drop = "drop" if len(conflict) == 1 else "drop one of the"
-        yield NextStep(f"no training helps: correct the data first, or {drop} {points(sorted(conflict))}")
+        yield _impossible(audit, sorted(conflict))
+        return
+    if is_margin and (wrong := _exchanged(audit)):
+        yield wrong
         return
     found = audit.better
     if is_margin and found is not None and found.width > audit.network.width:
@@ -87,6 +95,39 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
     loss = "" if is_margin else " --loss squared"
     goal = "until every point is on its side" if is_margin else "until the targets are met exactly"
     yield NextStep(f"train on, {goal}", f"isoptimal train DATA --start START{loss} --out further.npz --audit")
+
+
+def _impossible(audit: Audited, conflict: list[int]) -> NextStep:
+    """What helps where no network of any width fits; to drop a point only where that is proved to help."""
+    problem, bias = audit.problem, " --bias" if audit.problem.architecture.bias else ""
+    is_margin, asked = problem.goal is Goal.MAX_MARGIN, points(conflict)
+    missed = f"has {asked} on their sides" if is_margin else f"meets the targets of {asked} together"
+    if problem.architecture.slope == 1:
+        kind = "affine" if problem.architecture.bias else "linear"
+        text = f"f is {kind} in x at any width, and no {kind} function {missed}, so that no training helps: "
+        tolerant = "" if is_margin else "ask for them within a tolerance (--fit-tol)"
+        if not fits_when_bent(problem):
+            return NextStep(text + (tolerant or "correct the data"))
+        text += f"{tolerant}{', or ' * (not is_margin)}train a ReLU network, of which a wide enough one fits"
+        loss = "" if is_margin else " --loss squared"
+        width = max(2 * audit.network.width, 20)
+        return NextStep(text, f"isoptimal train DATA --width {width}{bias}{loss} --out relu.npz --audit")
+    helpful = droppable(problem, conflict)
+    if not helpful:
+        return NextStep(f"no training helps, for no network of {any_width(problem)} {missed}: correct the data first")
+    drop = "drop" if len(helpful) == 1 else "drop one of the"
+    return NextStep(f"no training helps: correct the data first, or {drop} {points(helpful)}")
+
+
+def _exchanged(audit: Audited) -> NextStep | None:
+    """To exchange the classes, where nearly all points are on the wrong side; what that brings is exact."""
+    if exchanged_classes(audit.problem, audit.network) is None:
+        return None
+    margins = list(map(mul, audit.problem.data.targets, outputs(audit.problem, audit.network)))
+    right = sum(margin < 0 for margin in margins)
+    brings = "it then fits" if right == len(margins) else f"it then has {right} of {len(margins)} points on their sides"
+    text = f"exchange the two classes: the network has them the other way round, and {brings}"
+    return NextStep(text, "isoptimal audit NETWORK EXCHANGED OPTIONS")
 
 
 def _to_improve(audit: Audited) -> Iterator[NextStep]:
