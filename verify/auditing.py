@@ -62,7 +62,9 @@ __all__ = ["audit", "certified_bracket", "pose"]
 STATIONARY_TOLERANCE = Fraction(1, 1000)
 KEPT_SHARE = 0.15  # of a time limit, for what comes after the search: its last proof is made exact and checked late
 GRACE_SHARE, GRACE_SECONDS = 0.03, 0.25  # what a short step may take beyond a time limit
-ASKED_SHARE = 0.45  # of a time limit, for the question as it is asked, where the network does not fit
+ASKED_SHARE = 0.45  # of a time limit, for the question as it is asked before the relaxed one; then what that leaves
+TRIAL_SHARE = 0.1  # of a time limit, in which the relaxed question is tried before
+DIAGNOSIS_SHARE = 0.05  # of a time limit, for what comes after the relaxed question
 LEAST_SECONDS = 1.0  # for the relaxed question
 SMALLEST_GAP = 1e-9  # what the float solvers are asked for at most, also when the question is sharper
 
@@ -201,11 +203,9 @@ def audit(
             symbolic=forms,
             status="interrupted" if left_out.is_interrupted else undone.status,
         )
-    searched = 1 - KEPT_SHARE if further is None else ASKED_SHARE
-    search = partial(_bracket, problem, network, tol=float(tolerance), progress=progress, earlier=earlier)
-    search = partial(search, deadline=None if seconds is None else began + searched * seconds)
     if subject is None:
-        bracket = _searched(left_out, partial(search, None))
+        search = partial(_bracket, problem, network, None, tol=float(tolerance), progress=progress, earlier=earlier)
+        bracket, further = _asked_and_relaxed(left_out, search, further, deadline, seconds)
         rest = _not_fitting(problem, network, fits)
     else:
         part = share(deadline, 0.3)
@@ -224,7 +224,8 @@ def audit(
             lambda _: stationary,
             share(deadline, 0.1),
         )
-        found = _searched(left_out, partial(search, subject))
+        search = partial(_bracket, problem, network, subject, tol=float(tolerance), progress=progress, earlier=earlier)
+        found = _searched(left_out, partial(search, deadline=_before(deadline, seconds, KEPT_SHARE)))
         bracket = left_out.attempt(
             "the exact optimum",
             partial(_without_gap, problem, subject, stationary, found, tolerance, deadline),
@@ -361,6 +362,7 @@ def _with_grace(deadline: float | None, seconds: float | None) -> float | None:
     return max(deadline, now() + GRACE_SHARE * seconds + GRACE_SECONDS)
 
 
+SEARCH = "the search for the best network"
 NOT_SEARCHED = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
 
 
@@ -369,8 +371,56 @@ def _searched(left_out: LeftOut, search: Callable[[], Bracket]) -> Bracket:
     bracket = NOT_SEARCHED if left_out.is_interrupted else search()
     if bracket.status in ("interrupted", "time"):
         reason = INTERRUPTED if bracket.status == "interrupted" else LATE
-        left_out.add("the search for the best network", reason)
+        left_out.add(SEARCH, reason)
     return bracket
+
+
+def _before(deadline: float | None, seconds: float | None, kept: float) -> float | None:
+    """The moment at which a share `kept` of the time limit is still left."""
+    return None if deadline is None or seconds is None else deadline - kept * seconds
+
+
+def _asked_and_relaxed(
+    left_out: LeftOut,
+    search: Callable[..., Bracket],
+    ask: Callable[[float | None], Audit] | None,
+    deadline: float | None,
+    seconds: float | None,
+) -> tuple[Bracket, Callable[[float | None], Audit] | None]:
+    """The bracket of the question asked, and what gives the relaxed audit: neither is left with less than there is.
+
+    A relaxed audit that is short comes first, so that the search has the rest in one piece. Else the search has its
+    share, the relaxed audit what is left, and the search what that leaves.
+    """
+    if ask is None or deadline is None or seconds is None:
+        return _searched(left_out, partial(search, deadline=_before(deadline, seconds, KEPT_SHARE))), ask
+    known = _relaxed_in(ask, TRIAL_SHARE * seconds)
+    if known is None or known.status != "time":
+        if known is not None and known.status == "interrupted":
+            left_out.add(SEARCH)
+        bracket = _searched(left_out, partial(search, deadline=_before(deadline, seconds, KEPT_SHARE)))
+        return bracket, None if known is None else lambda _: known
+    first = bracket = _searched(left_out, partial(search, deadline=_before(deadline, seconds, 1 - ASKED_SHARE)))
+    if first.status != "time":
+        return first, ask
+    easier = _relaxed_in(ask, max(deadline - DIAGNOSIS_SHARE * seconds - now(), LEAST_SECONDS))
+    if easier is None:
+        return first, None
+    end = _before(deadline, seconds, KEPT_SHARE)
+    if easier.status != "interrupted" and not is_late(end):
+        again = search(deadline=end, earlier=_known(first))
+        if not again.status.startswith("failed"):
+            left_out.withdraw(SEARCH, LATE)
+            bracket = _searched(left_out, lambda: replace(again, history=(*first.history, *again.history)))
+    return bracket, lambda _: easier
+
+
+def _relaxed_in(ask: Callable[[float | None], Audit], seconds: float) -> Audit | None:
+    """The relaxed audit; None where its numbers are longer than certificates hold."""
+    try:
+        return ask(seconds)
+    except InputError:
+        return None
 
 
 def _with_nearby(

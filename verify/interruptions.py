@@ -35,6 +35,11 @@ class LeftOut:
         if step not in self._steps[reason]:
             self._steps[reason].append(step)
 
+    def withdraw(self, step: str, reason: str) -> None:
+        """Forget that a step was left out for this reason: it was taken up again, and ended otherwise."""
+        if step in self._steps[reason]:
+            self._steps[reason].remove(step)
+
     def has(self, step: str) -> bool:
         """Whether the step was left out."""
         return any(step in steps for steps in self._steps.values())
@@ -57,6 +62,6 @@ class LeftOut:
 
     def notes(self) -> Iterator[str]:
         """One sentence for each reason, naming the steps."""
-        for reason, by in ((INTERRUPTED, "interrupted"), (LATE, "time limit reached")):
+        for reason, by in ((INTERRUPTED, "interrupted;"), (LATE, "for want of time")):
             if self._steps[reason]:
-                yield f"{by}; cut short or left out: {', '.join(self._steps[reason])}"
+                yield f"{by} cut short or left out: {', '.join(self._steps[reason])}"

@@ -68,7 +68,7 @@ def test_an_interrupted_bracket_leaves_out_the_point_near_the_network_and_says_s
 def test_the_time_limit_leaves_out_the_point_near_the_network_and_says_so():
     result = audit(NETWORK, NEAR, time_limit=0)
     assert f"no exact KKT point near it was found: {LATE}" in result.stationary.reason
-    assert any(text.startswith("time limit reached; cut short or left out: ") for text in result.notes)
+    assert any(text.startswith("for want of time cut short or left out: ") for text in result.notes)
 
 
 def test_an_audit_that_is_not_interrupted_says_nothing_of_it():
@@ -85,7 +85,7 @@ def test_left_out():
     left_out.add("b", LATE)
     assert list(left_out.notes()) == [
         "interrupted; cut short or left out: a",
-        "time limit reached; cut short or left out: b",
+        "for want of time cut short or left out: b",
     ]
 
 

@@ -14,6 +14,7 @@ from verify.network import Network
 from verify.posing import pose
 from verify.problem import Dataset, Goal, objective, outputs
 from verify.relaxing import relaxed
+from verify.time_limits import now
 
 RAMPS = Network.two_layer([[1, 0], [0, 1], [-1, 0]], [1, -1, 2])
 POINTS = Dataset([[2, 0], [0, 1], [-1, 0], [1, 3], [3, 1]], [1, -1, 1, 1, 1])
@@ -110,6 +111,37 @@ def test_the_relaxed_question_is_left_out_after_an_interruption(monkeypatch):
     result = audit(RAMPS, POINTS)
     assert result.status == "interrupted"
     assert result.relaxed is None
+
+
+def searched(monkeypatch, relaxed_is_late):
+    """The deadlines (as shares of a limit of 1000 s) of the searches of the question asked, none of which ends it."""
+    import verify.auditing
+    from verify.global_optimality import Bracket
+
+    started, searches, whole = now(), [], verify.auditing._bracket
+
+    def search(problem, *rest, **options):
+        is_asked = len(problem.data) == len(POINTS)
+        if is_asked:
+            searches.append(round((options["deadline"] - started) / 1000, 2))
+        elif not relaxed_is_late:
+            return whole(problem, *rest, **options)
+        return Bracket(lower=None, upper=None, witnesses=(), status="time", history=())
+
+    monkeypatch.setattr(verify.auditing, "_bracket", search)
+    return audit(RAMPS, POINTS, time_limit=1000), searches
+
+
+def test_a_short_relaxed_audit_leaves_the_search_the_whole_time(monkeypatch):
+    result, searches = searched(monkeypatch, relaxed_is_late=False)
+    assert searches == [0.85]
+    assert (result.status, result.relaxed.status) == ("time", "done")
+
+
+def test_the_search_has_what_a_long_relaxed_audit_leaves(monkeypatch):
+    result, searches = searched(monkeypatch, relaxed_is_late=True)
+    assert searches == [0.45, 0.85]
+    assert (result.status, result.relaxed.status) == ("time", "time")
 
 
 def test_the_relaxed_audit_names_what_it_leaves_out():

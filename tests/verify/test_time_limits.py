@@ -83,7 +83,7 @@ def test_an_audit_ends_soon_after_its_limit_however_often_it_looks(goal, limit):
     assert ticking.time < min(whole, 1.35 * limit + 150)
     if limit < whole / 3:
         assert found.status == "time" or found.bracket is None
-        assert any("time limit reached" in note for note in found.notes)
+        assert any("for want of time" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("goal", ["max-margin", "min-norm"])

@@ -233,7 +233,7 @@ def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
     name, _, reason = audit.status.partition(" (")
     why = reason.removesuffix(")")
     ended = {
-        "time": "; stopped at the time limit, with the best bracket so far",
+        "time": "; stopped within the time limit, with the best bracket so far",
         "interrupted": "; interrupted, with the best bracket so far",
         "stalled": f"; the search ended before the bracket was as narrow as asked: {why}",
         "failed": f"; the search failed: {why}",
