@@ -185,7 +185,7 @@ def test_a_classifier_says_which_class_is_which(classes, labels):
 
 def test_a_classifier_does_not_say_what_is_no_label():
     assert audit(Classifier([1, 2]), X, [1, 2], goal="min-norm").problem.targets == (1, 2)
-    with pytest.raises(InputError, match="name the negative and the positive class"):
+    with pytest.raises(InputError, match="is a, and the network was trained on the classes 1 and 2"):
         audit(Classifier([1, 2]), X, ["a", "b"])
 
 

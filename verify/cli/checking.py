@@ -139,8 +139,9 @@ def _compared(
     trust_pickle: bool,
 ) -> Iterator[_Line]:
     """Whether the user's files give the problem and the network of the certificates, by their hashes."""
-    from verify.readers import read_data_with_notes
     from verify.readers.given import as_the_network_sees
+    from verify.readers.known import data_for
+    from verify.readers.standardising import standardised
 
     if problem is None:
         for path in filter(None, (network, data)):
@@ -153,15 +154,13 @@ def _compared(
         why = "" if own is not None else ": they come with no network.json to compare it with"
         yield same, network, "the network of the certificates" if same else f"not the network of the certificates{why}"
     if data is not None:
-        points = read_data_with_notes(
-            data,
-            target=target,
-            as_stored=problem.goal is Goal.MIN_NORM,
-            classes=classes,
-            standardise=standardise,
-            trust_pickle=trust_pickle,
-        ).data
-        points = points if scaler is None else as_the_network_sees(points, scaler)
+        is_regression = problem.goal is Goal.MIN_NORM
+        found = data_for(
+            scaler, data, target=target, classes=classes, as_stored=is_regression, is_regression=is_regression
+        )
+        if standardise is not None:
+            found = standardised(found, standardise, trust_pickle=trust_pickle)
+        points = found.data if scaler is None else as_the_network_sees(found.data, scaler)
         try:
             rebuilt = problem.posed_on(points)
         except InputError as error:

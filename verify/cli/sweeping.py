@@ -25,6 +25,9 @@ OF_AUDIT = (
     "slope", "output_bias", "two_logits", "fold", "trust_pickle", "target", "classes",
 )  # fmt: skip
 
+_KNOWING = (".skops", ".joblib", ".pkl", ".pickle")
+"""Files of networks that may know the classes of their data."""
+
 
 def _options_of_audit(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of `isoptimal audit` that are asked of each network."""
@@ -141,6 +144,7 @@ def _check_pyarrow(export: str) -> None:
 
 def _pairs(sources: tuple[str, ...], listing: str | None, options: dict[str, Any]) -> list[Pair]:
     from verify.readers import read_data
+    from verify.readers.labels import TextLabelsError
     from verify.sweeping import Pair, listed_pairs
 
     if listing is not None:
@@ -148,7 +152,11 @@ def _pairs(sources: tuple[str, ...], listing: str | None, options: dict[str, Any
     if len(sources) == 1:
         raise InputError(f"{sources[0]} is one file: give NETWORKS and, as the last one, their DATA")
     *networks, data = sources
-    read_data(data, target=options["target"], as_stored=True, classes=options["classes"])
+    try:
+        read_data(data, target=options["target"], as_stored=True, classes=options["classes"])
+    except TextLabelsError:
+        if not any(Path(network).suffix.lower() in _KNOWING for network in networks):
+            raise
     return [Pair(network, data) for network in networks]
 
 

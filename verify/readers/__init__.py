@@ -8,10 +8,10 @@ Every fault of the input raises InputError: one sentence that names the place (f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, cast, final
 
 from verify.arguments import a_flag, instance_of, items_of
 from verify.array_like import is_table, package
@@ -21,6 +21,7 @@ from verify.network import Network
 from verify.problem import Dataset
 from verify.readers import data_objects
 from verify.readers.chains import Chain, chained
+from verify.readers.columns import ordered
 from verify.readers.reading import DataReading, Options, Reading
 from verify.readers.shorthand import Shorthand, check_output_bias, check_slope, two_layer
 from verify.readers.table import Stored, by_package, by_suffix, suffixes
@@ -30,7 +31,16 @@ if TYPE_CHECKING:
 
 __all__ = ["DataReading", "Reading", "read", "read_case", "read_data", "read_data_with_notes", "read_with_notes"]
 
-_Classes = tuple[object, object] | None
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What a source of a network knows of its data: the negative and the positive class, the names of the columns."""
+
+    classes: tuple[object, object] | None = None
+    columns: tuple[str, ...] | None = None
+
+
 _IN_MEMORY = "the arrays given"
 _EXPORT = "store W, v and, if there are hidden biases, b with numpy.savez, and read the .npz"
 
@@ -106,7 +116,7 @@ def read_with_notes(
         fold=a_flag(fold, "fold"),
         trust_pickle=a_flag(trust_pickle, "trust_pickle"),
     )
-    place, found, notes, classes = _stored_network(source, options.trust_pickle)
+    place, found, notes, known = _stored_network(source, options.trust_pickle)
     word = _word(source)
     match found:
         case Network():
@@ -119,7 +129,7 @@ def read_with_notes(
             reading = chained(found, place, options, word, keeps_scalings=keeps_scalings)
     said = tuple(dict.fromkeys((*reading.network.notes, *notes, *reading.notes)))
     network = reading.network.noted(said) if said else reading.network
-    return replace(reading, network=network, notes=said, classes=classes)
+    return replace(reading, network=network, notes=said, classes=known.classes, columns=known.columns)
 
 
 def _word(source: object) -> str:
@@ -172,12 +182,17 @@ def read_data_with_notes(
     classes: Sequence[object] | None = None,
     standardise: object = None,
     trust_pickle: bool = False,
+    columns: Sequence[str] | None = None,
 ) -> DataReading:
     """As `read_data`, with a sentence for each choice that was made: a target column assumed, labels mapped.
 
+    columns: the names of the inputs in the order that the network takes them, for tables and CSV files.
+
     trust_pickle: load a scaler from a pickle, which runs any code in it.
     """
-    reading = _data(_paired(source, y), target, as_stored=a_flag(as_stored, "as_stored"), classes=classes)
+    reading = _data(
+        _paired(source, y), target, as_stored=a_flag(as_stored, "as_stored"), classes=classes, columns=columns
+    )
     if standardise is not None:
         from verify.readers.standardising import standardised
 
@@ -198,7 +213,12 @@ def _paired(source: object, y: object) -> object:
 
 
 def _data(
-    source: object, target: str | None, *, as_stored: bool, classes: Sequence[object] | None = None
+    source: object,
+    target: str | None,
+    *,
+    as_stored: bool,
+    classes: Sequence[object] | None = None,
+    columns: Sequence[str] | None = None,
 ) -> DataReading:
     if target is not None:
         instance_of(str, target, "target", "give the name of a column")
@@ -216,8 +236,9 @@ def _data(
     if (found := data_objects.arrays_of(source, target)) is not None:
         from verify.readers import npz
 
-        reading = npz.data_of(found[0], _IN_MEMORY, as_stored=as_stored, classes=classes)
-        return DataReading(reading.data, (*found[1], *reading.notes))
+        arrays, order = (found[0], ()) if columns is None else ordered(found[0], columns)
+        reading = npz.data_of(arrays, _IN_MEMORY, as_stored=as_stored, classes=classes)
+        return DataReading(reading.data, (*found[1], *order, *reading.notes))
     if not isinstance(source, str | PathLike):
         kind = type(source).__name__
         raise InputError(f"data cannot be read from an object of type {kind}: {data_objects.REMEDY}")
@@ -235,7 +256,9 @@ def _data(
         case ".csv":
             from verify.readers import csv_data
 
-            return csv_data.read_data(read_bytes(path), str(path), target=target, as_stored=as_stored, classes=classes)
+            return csv_data.read_data(
+                read_bytes(path), str(path), target=target, as_stored=as_stored, classes=classes, columns=columns
+            )
         case ".json":
             from verify.readers import json_files
 
@@ -252,10 +275,10 @@ def read_case(source: object) -> Case:
     return cases.read_case(read_bytes(path), str(path))
 
 
-def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tuple[str, ...], _Classes]:
-    """What messages call the source, what is stored there, notes, and the classes if it knows them."""
+def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tuple[str, ...], _Known]:
+    """What messages call the source, what is stored there, notes, and what it knows of its data."""
     if not isinstance(source, str | PathLike):
-        return (*_in_memory(source, None), (), _classes_of(source))
+        return (*_in_memory(source, None), (), _known_to(source))
     path = _path(source, "a network")
     place, suffix = str(path), path.suffix.lower()
     row = by_suffix(suffix)
@@ -267,8 +290,8 @@ def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tu
         raise InputError(f"{path}: networks are read from {suffixes()}: {_EXPORT}")
     found, notes = row.loaded(read_bytes(path), place, trust_pickle=trust_pickle)
     if isinstance(found, Stored):
-        return place, found, notes, None
-    return (*_in_memory(found, place), notes, _classes_of(found))
+        return place, found, notes, _Known()
+    return (*_in_memory(found, place), notes, _known_to(found))
 
 
 def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
@@ -310,11 +333,16 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
     )
 
 
-def _classes_of(source: object) -> _Classes:
-    """The negative and the positive class that a classifier of scikit-learn knows."""
-    known = getattr(source, "classes_", None) if package(source) == "sklearn" else None
-    labels = [] if known is None else list(known)
-    return (labels[0], labels[1]) if len(labels) == 2 else None
+def _known_to(source: object) -> _Known:
+    """What a fitted estimator of scikit-learn knows."""
+    if package(source) != "sklearn":
+        return _Known()
+    labels, names = getattr(source, "classes_", None), getattr(source, "feature_names_in_", None)
+    classes = [] if labels is None else cast("list[object]", list(labels))
+    return _Known(
+        classes=(classes[0], classes[1]) if len(classes) == 2 else None,
+        columns=None if names is None else tuple(str(name) for name in names),
+    )
 
 
 def _path(source: object, what: str) -> Path:

@@ -15,13 +15,13 @@ from math import isfinite
 from verify.counts import count
 from verify.errors import InputError
 from verify.problem import Dataset
-from verify.readers.labels import are_names, classed_targets, signed_targets, text_labels
+from verify.readers.columns import in_order
+from verify.readers.labels import MISSING, are_names, classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
 from verify.readers.shorthand import Number
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_MISSING = {"", "nan", "na", "n/a", "null", "none", "?"}
 _INFINITE = {"inf", "infinity"}
 
 
@@ -32,11 +32,13 @@ def read_data(
     target: str | None = None,
     as_stored: bool = False,
     classes: Sequence[object] | None = None,
+    columns: Sequence[str] | None = None,
 ) -> DataReading:
     """The data set in the bytes of a CSV file.
 
     target: the name of the target column, by default the last one.
     classes: the negative and the positive label; without them labels 0 and 1 become -1 and 1 unless `as_stored`.
+    columns: the names of the inputs in the order that the network takes them.
 
     Raises InputError naming line and column.
     """
@@ -51,18 +53,23 @@ def read_data(
         signed, notes = classed_targets(labels, classes, f"{place}: column {header[column]!r}")
         for (_, cells), sign in zip(rows, signed, strict=True):
             cells[column] = str(sign)
-    elif are_names(labels) and not any(_is_number(label) or label.lower() in _MISSING | _INFINITE for label in labels):
+    elif are_names(labels) and not any(_is_number(label) or label.lower() in MISSING | _INFINITE for label in labels):
         raise text_labels(labels, name)
     numbers = [
         [_number(cell, f"{place}: line {line}, column {header[j]!r}") for j, cell in enumerate(cells)]
         for line, cells in rows
     ]
     targets: Sequence[Number] = [row[column] for row in numbers]
-    inputs = [row[:column] + row[column + 1 :] for row in numbers]
+    places, order = [j for j in range(len(header)) if j != column], ()
+    if columns is not None:
+        found, order = in_order([header[j] for j in places], columns, place)
+        places = [places[j] for j in found]
+    inputs = [[row[j] for j in places] for row in numbers]
     if not as_stored and classes is None:
         targets, notes = signed_targets(targets, f"{place}: column {header[column]!r}")
     if target is None:
         notes = (f"{place}: the target is the last column, {header[column]!r}", *notes)
+    notes = (*notes, *order)
     with naming(place):
         return DataReading(Dataset(inputs, targets), notes)
 
@@ -136,7 +143,7 @@ def _number(cell: str, place: str) -> Number:
         if isfinite(number := float(text)):
             return number
         raise InputError(f"{place}: {text:.40} is too large for a double: rescale the column")
-    if text.lower() in _MISSING:
+    if text.lower() in MISSING:
         raise InputError(f"{place}: {text!r} is a missing value: leave that line out, or fill the value in")
     if text.lower().lstrip("+-") in _INFINITE:
         raise InputError(f"{place}: {text!r} is not finite: leave that line out, or repair the value")

@@ -9,7 +9,8 @@ from typing import Any, cast, final
 from verify.errors import InputError
 from verify.network import Network
 from verify.problem import Dataset
-from verify.readers import read_data_with_notes, read_with_notes
+from verify.readers import read_with_notes
+from verify.readers.known import data_for
 from verify.readers.reading import DataReading, Options, Reading
 from verify.readers.scalings import scaled_inputs, scaled_targets
 from verify.readers.standardising import standardised
@@ -47,8 +48,8 @@ def given(
 
     y: the targets, when `data` holds the points alone.
     options: of `read`.   target, classes, as_stored: of `read_data`. A classifier that knows its two classes is asked
-    for them, unless `is_regression`. What the source of the network does to its inputs and targets is done to the data,
-    exactly, unless it is folded.
+    for them, unless `is_regression`, and columns with names are put into the order that it knows. What the source of
+    the network does to its inputs and targets is done to the data, exactly, unless it is folded.
     standardise: of `read_data`.
 
     Raises InputError.
@@ -57,12 +58,10 @@ def given(
         raise InputError("the data stand where the network is expected: give the network first, then the data")
     chosen = {} if options is None else cast("dict[str, Any]", options.given())
     reading = read_with_notes(network, keeps_scalings=True, **chosen)
-    points, named = None, None if classes is None else tuple(classes)
-    if reading.classes is not None and classes is None and not is_regression:
-        points = _classed(data, y, target, reading.classes)
-        named = None if points is None else reading.classes
-    if points is None:
-        points = read_data_with_notes(data, y, target=target, as_stored=as_stored, classes=classes)
+    points = data_for(
+        reading, data, y, target=target, classes=classes, as_stored=as_stored, is_regression=is_regression
+    )
+    named = points.classes
     notes = (*points.notes, *notes_of_scaling(reading))
     points = DataReading(as_the_network_sees(points.data, reading), notes)
     if standardise is not None:
@@ -91,13 +90,3 @@ def notes_of_scaling(reading: Reading) -> Iterator[str]:
         )
     if reading.outputs is not None:
         yield "the targets are scaled as they were for training, exactly: amounts are in these units"
-
-
-def _classed(data: object, y: object, target: str | None, classes: Sequence[object]) -> DataReading | None:
-    """The data with the labels of a classifier; None when they hold others, or numbers already."""
-    if isinstance(data, Dataset):
-        return None
-    try:
-        return read_data_with_notes(data, y, target=target, classes=classes)
-    except InputError:
-        return None

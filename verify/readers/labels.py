@@ -8,6 +8,29 @@ from typing import Any, cast
 from verify.errors import InputError
 from verify.readers.shorthand import Number
 
+MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
+"""Text, in lower case, that stands for a value that is missing."""
+
+_TRUTH = {"false": 0.0, "true": 1.0}
+
+
+class TextLabelsError(InputError):
+    """A target column of text, where no classes are named."""
+
+
+class UnknownLabelError(InputError):
+    """A label that is neither of two classes.   place: where it stands.   label: as it stands there."""
+
+    def __init__(self, place: str, label: object, classes: Sequence[object]) -> None:
+        super().__init__(place, label, classes)
+        self.place, self.label, self.classes = place, label, classes
+
+    def __str__(self) -> str:
+        return (
+            f"{self.place} is {self.label!s:.40}, which is neither {self.classes[0]!s:.40} nor "
+            f"{self.classes[1]!s:.40}: leave that point out, or correct the classes"
+        )
+
 
 def signed_targets(targets: Sequence[Number], place: str) -> tuple[Sequence[Number], tuple[str, ...]]:
     """The targets with 0 and 1 read as the classes -1 and 1, and a note that says so; all other targets unchanged.
@@ -25,26 +48,30 @@ def classed_targets(
 ) -> tuple[Sequence[Number], tuple[str, ...]]:
     """The labels as -1 for classes[0] and 1 for classes[1], and a note that says so.
 
-    Labels that are numbers, also as text, are compared as numbers: the class "1" is the label 1.0.
+    Labels that are numbers, also as text, are compared as numbers: the class "1" is the label 1.0, and True is 1.
     """
-    if isinstance(classes, str) or len(classes) != 2 or _key(classes[0]) == _key(classes[1]):
+    if isinstance(classes, str) or len(classes) != 2 or label_key(classes[0]) == label_key(classes[1]):
         raise InputError(
             "classes must be two different labels, the negative and the positive one, such as ('no', 'yes'): a margin "
             "is between two"
         )
-    sign = {_key(classes[0]): -1, _key(classes[1]): 1}
+    sign = {label_key(classes[0]): -1, label_key(classes[1]): 1}
     signed: list[Number] = []
     for i, label in enumerate(labels):
-        if (key := _key(label)) not in sign:
-            raise InputError(
-                f"{place}[{i}] is {label!s:.40}, which is neither {classes[0]!s:.40} nor {classes[1]!s:.40}: "
-                "leave that point out, or correct the classes"
-            )
+        if (key := label_key(label)) not in sign:
+            if label is None or str(label).strip().lower() in MISSING:
+                raise InputError(
+                    f"{place}[{i}] is {label!r:.20}, a missing value: leave that point out, or fill its label in"
+                )
+            raise UnknownLabelError(f"{place}[{i}]", label, classes)
         signed.append(sign[key])
     return signed, (f"{place}: the classes {classes[0]!s:.40} and {classes[1]!s:.40} are read as -1 and 1",)
 
 
-def _key(label: object) -> object:
+def label_key(label: object) -> object:
+    """What two labels that are the same have in common."""
+    if isinstance(label, str) and (text := label.strip().lower()) in _TRUTH:
+        return _TRUTH[text]
     try:
         return float(cast("Any", label))
     except (TypeError, ValueError, OverflowError):
@@ -66,4 +93,4 @@ def text_labels(values: Iterable[str], place: str) -> InputError:
     )
     if len(classes) > 2:
         remedy = f"there are {len(classes)} classes and a margin is between two, so keep two and write them as -1 and 1"
-    return InputError(f"{place} holds text ({shown}): {remedy}")
+    return TextLabelsError(f"{place} holds text ({shown}): {remedy}")

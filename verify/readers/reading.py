@@ -23,6 +23,7 @@ class Reading:
     """A network, and one sentence for each choice that the reader made for the user.
 
     classes: the labels of the negative and the positive class, when the source knows them.
+    columns: the names of the inputs in their order, when it knows them.
     inputs, outputs: what the source does to its inputs before the network, and to the value of the network after it,
     where the caller asked to be told instead of having it folded.
     """
@@ -32,15 +33,20 @@ class Reading:
     classes: tuple[object, object] | None = None
     inputs: Scaling | None = None
     outputs: Scaling | None = None
+    columns: tuple[str, ...] | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class DataReading:
-    """A data set, and one sentence for each choice that the reader made for the user."""
+    """A data set, and one sentence for each choice that the reader made for the user.
+
+    classes: the labels that were read as -1 and 1, where the caller or the network named them.
+    """
 
     data: Dataset
     notes: tuple[str, ...] = ()
+    classes: tuple[object, ...] | None = None
 
 
 @final

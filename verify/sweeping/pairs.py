@@ -122,22 +122,20 @@ class Reader:
 
         Raises whatever reading it raises.
         """
-        classes = self._classes
-        is_own = classes is None and reading.classes is not None and not self._is_regression
-        if is_own and not isinstance(source, Dataset):
-            try:
-                return self._read(source, reading, reading.classes)
-            except InputError:  # the data hold other labels, or numbers already
-                pass
-        return self._read(source, reading, classes)
-
-    def _read(self, source: object, reading: Reading, classes: Sequence[object] | None) -> Data:
-        from verify.readers import read_data_with_notes
         from verify.readers.given import as_the_network_sees, notes_of_scaling
+        from verify.readers.known import data_for
 
-        key = (_text(source) or id(source), repr(classes), reading.inputs, reading.outputs)
+        known = repr((reading.classes, reading.columns))
+        key = (_text(source) or id(source), known, reading.inputs, reading.outputs)
         if key not in self._kept:
-            found = read_data_with_notes(source, target=self._target, as_stored=True, classes=classes).data
+            found = data_for(
+                reading,
+                source,
+                target=self._target,
+                classes=self._classes,
+                as_stored=True,
+                is_regression=self._is_regression,
+            ).data
             found = as_the_network_sees(found, reading).noted(notes_of_scaling(reading))
             pickled = pickle.dumps(found, protocol=pickle.HIGHEST_PROTOCOL)
             self._kept[key] = source, Data(found, _sha256(found), pickled)  # with the source its id is kept

@@ -64,7 +64,7 @@ def test_classes_that_are_not_two(classes):
 
 
 def test_labels_without_a_value():
-    with pytest.raises(InputError, match=r"y\[2\] is nan, which is neither 0 nor 1"):
+    with pytest.raises(InputError, match=r"y\[2\] is nan, a missing value: leave that point out"):
         read_data((X, [0, 1, np.nan]), classes=(0, 1))
 
 

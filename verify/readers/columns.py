@@ -1,0 +1,52 @@
+"""Columns by name: data whose columns have names, in the order of those that a network was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from verify.array_like import is_table
+from verify.errors import InputError
+from verify.readers.shorthand import DATA_NAMES
+
+__all__ = ["in_order", "ordered"]
+
+
+def in_order(found: Sequence[str], wanted: Sequence[str], place: str) -> tuple[list[int], tuple[str, ...]]:
+    """The places in `found` of the columns `wanted`, in their order, and a note if that is another order.
+
+    Raises InputError unless both are the same names.
+    """
+    names = [name.strip() for name in wanted]
+    places = {name.strip(): j for j, name in enumerate(found)}
+    missing = [name for name in names if name not in places]
+    others = [name for name in places if name not in names]
+    if missing or others or len(found) != len(names):
+        what = [f"without the {_listed('column', missing)}"] if missing else []
+        what += [f"with the {_listed('column', others)} that it does not know"] if others else []
+        raise InputError(
+            f"{place}: the network was trained on the {_listed('column', names)}, and the data come "
+            f"{' and '.join(what) or 'with a name twice'}: give exactly these columns and the target"
+        )
+    order = [places[name] for name in names]
+    if order == sorted(order):
+        return order, ()
+    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    return order, (f"{place}: the columns are taken in the order that the network was trained on, {shown}",)
+
+
+def ordered(arrays: dict[str, object], columns: Sequence[str]) -> tuple[dict[str, object], tuple[str, ...]]:
+    """X and y by name, and a note; of a table X, the columns in that order."""
+    table = arrays.get(DATA_NAMES[0])
+    if not is_table(table):
+        return arrays, ()
+    names = list(cast("Any", table).columns)
+    if not all(isinstance(name, str) for name in names):  # numbers are places, and scikit-learn takes them as these
+        return arrays, ()
+    order, notes = in_order(names, columns, "X")
+    return {**arrays, DATA_NAMES[0]: cast("Any", table)[[names[j] for j in order]]}, notes
+
+
+def _listed(what: str, names: Sequence[str]) -> str:
+    shown = ", ".join(f"{name!r:.40}" for name in names[:8]) + (", ..." if len(names) > 8 else "")
+    return f"{what if len(names) == 1 else what + 's'} {shown}"
