@@ -40,7 +40,7 @@ def test_a_sweep_its_files_and_its_table_again(files, tmp_path, capsys):
     assert status(*networks, data, "--out", out, "--jobs", 2, "--export", table, "--plot", picture) == 0
     said = capsys.readouterr().out
     assert "3 networks on 1 data set: 3 audited" in said
-    assert "1 network of 3 does not fit, and has no excess" in said
+    assert "1 network of 3 does not fit, and has no excess on all data" in said
     with table.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [line["network"] for line in lines] == networks
@@ -77,7 +77,7 @@ def test_a_network_without_an_audit_is_status_1(files, tmp_path, capsys):
     assert status(tmp_path / "missing.npz", networks[0], data, "--out", out, "--jobs", 1) == 1
     said = capsys.readouterr().out
     assert "2 networks on 1 data set: 1 audited, 1 failed" in said
-    assert "failed: NETWORK does not exist: check the path" in said
+    assert "missing.npz does not exist: check the path" in said
 
 
 def test_options_of_audit_reach_every_audit(files, capsys):

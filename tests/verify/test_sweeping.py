@@ -11,7 +11,8 @@ import subprocess
 import sys
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import fields
+from contextlib import closing
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -493,6 +494,51 @@ def test_more_rows_than_are_printed(files):
     result.plot(out.parent / "many.png")
 
 
+def test_a_network_that_does_not_fit_has_its_excess_on_what_it_fits(files):
+    partly = {"W": [[1.0, 0.0], [0.0, 1.0]], "v": [1.0, 1.0], "slope": 0.0}  # on the side of the first two points
+    result = sweep([(partly, (X, Y))], out=files[2], executor=AtOnce())
+    alone = audit(read(partly), read_data((X, Y)))
+    (row,) = result
+    assert row.excess_upper is None
+    assert row.relaxed_excess_lower <= alone.relaxed.excess[0] <= alone.relaxed.excess[1] <= row.relaxed_excess_upper
+    assert row.relaxed == alone.relaxed.notes[0]
+    text = str(result)
+    assert "%*" in text
+    assert "1 network of 1 does not fit, and has no excess on all data" in text
+    assert "* the excess on what the network does fit: the points on their sides" in text
+    assert "%*" in result._repr_html_()
+
+
+def test_the_words_of_a_folder_are_not_taken_for_the_excess_on_what_fits(files):
+    partly = {"W": [[1.0, 0.0], [0.0, 1.0]], "v": [1.0, 1.0], "slope": 0.0}
+    sweep([(partly, (X, Y))], out=files[2], executor=AtOnce())
+    (files[2] / "sweep.sqlite").unlink()
+    (row,) = sweep([(partly, (X, Y))], out=files[2], executor=(again := AtOnce()))
+    assert again.count == 0
+    assert (row.fits, row.relaxed_excess_upper) == ("refuted", None)
+
+
+def test_a_folder_of_an_earlier_version_gets_the_columns_that_it_lacks(files):
+    before = list(swept(files))
+    with closing(sqlite3.connect(files[2] / "sweep.sqlite")) as database, database:
+        for name in ("relaxed_excess_lower", "relaxed_excess_upper", "relaxed"):
+            database.execute(f"ALTER TABLE audits DROP COLUMN {name}")
+    bare = [replace(row, relaxed_excess_lower=None, relaxed_excess_upper=None, relaxed=None) for row in before]
+    assert list(Sweep.of(files[2])) == bare
+    assert list(swept(files)) == bare
+
+
+def test_a_sweep_lists_what_it_was_given_and_says_that_there_is_more(files):
+    networks, data, out = files
+    swept(files)
+    fewer = swept((networks[:1], data, out))
+    assert [row.network for row in fewer] == networks[:1]
+    assert fewer.notes == (
+        f"the folder holds 3 other networks; isoptimal sweep --out {out} (in Python Sweep.of) lists all",
+    )
+    assert len(Sweep.of(out)) == 4
+
+
 def test_exact_optima_and_several_data_sets_are_drawn(tmp_path):
     exact = Network.two_layer([[1, 0], [-1, 0]], [1, -1])
     points = ([[1, 0], [-1, 0]], [1, -1])
@@ -505,8 +551,8 @@ def test_exact_optima_and_several_data_sets_are_drawn(tmp_path):
 
 def test_a_sweep_of_nothing_but_failures_is_drawn_and_printed(tmp_path):
     result = sweep([(f"{name}.npz", "data.npz") for name in "abc"], executor=AtOnce())
-    assert "failed: NETWORK does not exist: check the path (3 networks, the first is a.npz)" in str(result)
-    assert "the first is a.npz" in result._repr_html_()
+    assert "failed: a.npz does not exist: check the path (and so 2 other networks)" in str(result)
+    assert "failed: a.npz does not exist" in result._repr_html_()
     assert "without one" in result.plot().axes[0].get_title(loc="left")
     with pytest.raises(InputError, match="png"):
         result.plot(tmp_path / "picture.bmp")
@@ -517,7 +563,8 @@ def test_options_that_a_network_lacks_are_named_and_reach_the_reader(tmp_path):
     np.savez(logits, W=[[1.0, 1.0]], v=[1.0], b2=0.5)
     (row,) = sweep([(logits, (X, Y))], executor=AtOnce())
     assert "--output-bias neuron" in row.failure
-    (row,) = sweep([(logits, (X, Y))], executor=AtOnce(), output_bias="neuron")
+    (row,) = biased = sweep([(logits, (X, Y))], executor=AtOnce(), output_bias="neuron")
     assert (row.outcome, row.neurons) == ("audited", 2)
+    assert "of 1 network one of the neurons that are counted is the output bias" in str(biased)
     (row,) = sweep([(dict(np.load(logits)), X, Y)], executor=AtOnce(), output_bias="neuron")
     assert row.outcome == "audited"

@@ -12,7 +12,7 @@ from typing import Any, final
 from verify.codec import rational_of
 from verify.sweeping.tasks import Outcome
 
-__all__ = ["AUDITED", "COLUMNS", "FAILED", "QUESTIONS", "Row", "facts_of"]
+__all__ = ["AUDITED", "COLUMNS", "FAILED", "MAIN_COLUMNS", "QUESTIONS", "Row", "facts_of"]
 
 AUDITED, FAILED = "audited", "failed"
 
@@ -36,6 +36,8 @@ class Row:
     one, "proved (approximate)" holds up to a tolerance.
     objective: to the nearest double.   best_lower, best_upper, excess_lower, excess_upper: bounds that are proved,
     rounded outward; an excess of 0.1 is 10 % above the best possible.   infeasible: whether no network fits the data.
+    relaxed_excess_lower, relaxed_excess_upper: of a network that does not fit, those of the excess on what it does fit;
+    `relaxed` says what that is. The certificates of these are not kept: an audit of the network makes them again.
     status: how the audit ended, as in `Audit`.   reason: why the first question that is not proved is not.
     seconds: that the audit took.   certificates: their folder, within that of the sweep.   finished: when, in UTC.
     """
@@ -60,6 +62,9 @@ class Row:
     best_upper: float | None = None
     excess_lower: float | None = None
     excess_upper: float | None = None
+    relaxed_excess_lower: float | None = None
+    relaxed_excess_upper: float | None = None
+    relaxed: str | None = None
     infeasible: bool | None = None
     status: str | None = None
     reason: str | None = None
@@ -75,12 +80,20 @@ class Row:
 COLUMNS = {field.name: str(field.type).partition(" ")[0] for field in fields(Row)}
 """The names of the columns, and the name of the type of what they hold besides None."""
 
+MAIN_COLUMNS = (
+    *("network", "data", "neurons", *QUESTIONS, "objective", "excess_lower", "excess_upper"),
+    *("relaxed_excess_lower", "relaxed_excess_upper", "failure", "seconds"),
+)
+"""Those of a data frame that is to be looked at; none of them holds several lines."""
+
 
 def facts_of(outcome: Outcome) -> dict[str, Any]:
     """The columns that come from the audit itself."""
     if outcome.files is None:
         return {"outcome": FAILED, "failure": outcome.failure, "version": outcome.version}
-    return {"outcome": AUDITED, "version": outcome.version, **_facts(json.loads(outcome.files["audit.json"]))}
+    audit = json.loads(outcome.files["audit.json"])
+    relaxed = {} if outcome.is_adopted else _relaxed(audit)
+    return {"outcome": AUDITED, "version": outcome.version, **_facts(audit), **relaxed}
 
 
 def _facts(audit: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,6 +116,15 @@ def _facts(audit: Mapping[str, Any]) -> dict[str, Any]:
         "notes": "\n".join(audit["notes"]),
         "seconds": audit["seconds"],
     }
+
+
+def _relaxed(audit: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of the excess on what the network fits, where it does not fit all."""
+    found = (audit["diagnosis"] or {}).get("relaxed")
+    if found is None or found["excess"] is None:
+        return {}
+    least, most = _ends(found["excess"])
+    return {"relaxed_excess_lower": least, "relaxed_excess_upper": most, "relaxed": found["notes"][0]}
 
 
 def _verdict(finding: Mapping[str, Any]) -> str:

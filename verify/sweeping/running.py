@@ -109,6 +109,8 @@ def sweep(
             runner.keep()
             status = "interrupted"
         result = Sweep.of(folder, status=status, notes=runner.notes)
+        if status == "done":
+            result = result.of_names(store.asked)
         if out is None:
             weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
         return result

@@ -50,6 +50,7 @@ _AT_ONCE = 1000
 _TYPES = {"str": "TEXT", "int": "INTEGER", "float": "REAL", "bool": "INTEGER"}
 _OF_PAIRS = ("network", "data", "certificates")
 _OF_AUDITS = [name for name in COLUMNS if name not in _OF_PAIRS]
+_LATER = ("relaxed_excess_lower", "relaxed_excess_upper", "relaxed")
 _LEFT = re.compile(r"\.[0-9a-f]{32}\.[0-9a-f]{32}\.writing")
 
 
@@ -65,7 +66,7 @@ class Name:
 
 @final
 class Store:
-    """A sweep's folder, open for writing by this process alone."""
+    """A sweep's folder, open for writing by this process alone.   asked: the names that this process gave."""
 
     def __init__(self, folder: Path, questions: Questions) -> None:
         self.folder = folder
@@ -76,6 +77,7 @@ class Store:
             raise _unwritable(folder, error.strerror) from error
         self._run = 0
         self._unwritten: list[tuple[str, Name]] = []
+        self.asked: set[tuple[str, str]] = set()
         with ExitStack() as opened:
             opened.callback((lock := _locked(folder)).close)
             self._database = _opened(folder)
@@ -117,6 +119,7 @@ class Store:
 
     def name(self, key: str, name: Name) -> None:
         """Let a name stand for an audit that is done; written with the next rows."""
+        self.asked.add((name.network, name.data))
         with _said(self.folder):
             row = self._database.execute(
                 "SELECT key, place FROM pairs WHERE network = ? AND data = ?", (name.network, name.data)
@@ -154,7 +157,7 @@ class Store:
             is_it = problem is not None and problem.inputs == data.inputs and problem.targets in targets
             if found.is_accepted and is_it and found.network == network:
                 content = (place / AUDIT).read_bytes()
-                return Outcome(files={AUDIT: content}, version=__version__)
+                return Outcome(files={AUDIT: content}, is_adopted=True, version=__version__)
         except (IsoptimalError, OSError, ValueError):
             pass
         shutil.rmtree(place, ignore_errors=True)
@@ -165,6 +168,7 @@ class Store:
         if outcome.files is not None and len(outcome.files) > 1:
             place = self._certificates / key
             replace_folder(place, outcome.files, lambda name: AUDIT_FILE.fullmatch(name) is not None, AUDIT)
+        self.asked.update((name.network, name.data) for name in names)
         facts = {**facts_of(outcome), **known, "finished": _now()}
         columns = ", ".join(facts)
         with self._transaction() as database:
@@ -201,8 +205,10 @@ class Store:
 def rows_of(folder: Path) -> list[Row]:
     """The rows of a sweep's folder, in the order in which their names came; also while somebody writes there."""
     with _reading(folder) as database:
+        lacking = _lacking(database)
+        columns = ", ".join("NULL" if name in lacking else name for name in _OF_AUDITS)
         found = database.execute(
-            f"SELECT pairs.network, pairs.data, pairs.key, {', '.join(_OF_AUDITS)}"  # noqa: S608
+            f"SELECT pairs.network, pairs.data, pairs.key, {columns}"  # noqa: S608
             " FROM pairs JOIN audits USING (key) ORDER BY place, pairs.rowid"
         ).fetchall()
     return [_row(values) for values in found]
@@ -236,6 +242,8 @@ def _prepare(database: sqlite3.Connection, folder: Path, questions: Questions) -
         f"runs (id INTEGER PRIMARY KEY, {run}, total INTEGER, ended TEXT)",
     ):
         database.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+    for name in _lacking(database):
+        database.execute(f"ALTER TABLE audits ADD COLUMN {name} {_TYPES[COLUMNS[name]]}")
     about = dict(database.execute("SELECT name, value FROM about").fetchall())
     if not about:
         given = {"format": FORMAT, "questions": json.dumps(questions.to_json())}
@@ -248,6 +256,12 @@ def _prepare(database: sqlite3.Connection, folder: Path, questions: Questions) -
     earlier: Mapping[str, object] = json.loads(about["questions"])
     if differing := differences(earlier, questions.to_json()):
         raise InputError(f"{folder} holds a sweep with other options: {differing}: give those, or another folder")
+
+
+def _lacking(database: sqlite3.Connection) -> list[str]:
+    """The columns that a table of an earlier version does not have, and that may be None."""
+    present = {row[1] for row in database.execute("PRAGMA table_info(audits)")}
+    return [name for name in _LATER if present and name not in present]
 
 
 def _opened(folder: Path) -> sqlite3.Connection:

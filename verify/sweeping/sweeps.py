@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, final
 
-from verify.arguments import a_path
+from verify.arguments import a_flag, a_path
+from verify.counts import count
 from verify.errors import InputError
-from verify.sweeping.records import AUDITED, COLUMNS, FAILED, Row
+from verify.sweeping.records import AUDITED, COLUMNS, FAILED, MAIN_COLUMNS, Row
 from verify.sweeping.store import last_run, rows_of
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ __all__ = ["Sweep"]
 @final
 class Sweep(Sequence[Row]):
     """The rows of a sweep's folder, one for each network and its data; in the order in which they were given.
+
+    What `sweep` returns has the networks that it was given; `Sweep.of` has all that the folder holds.
 
     status: "done", or "interrupted": then the same sweep again goes on from here; of a folder that was read also
     "unfinished", when its last run was stopped or killed, or is still at work.
@@ -43,6 +48,14 @@ class Sweep(Sequence[Row]):
         rows = rows_of(place)
         total, has_ended = last_run(place)
         return cls(place, rows, status=status or ("done" if has_ended else "unfinished"), notes=notes, total=total)
+
+    def of_names(self, asked: AbstractSet[tuple[str, str]]) -> Sweep:
+        """The rows with these names of network and data alone, and a note where the folder holds more."""
+        rows = [row for row in self.rows if (row.network, row.data) in asked]
+        more = len(self.rows) - len(rows)
+        where = f"isoptimal sweep --out {quote(str(self.folder))} (in Python Sweep.of) lists all"
+        notes = (*self.notes, f"the folder holds {count(more, 'other network')}; {where}") if more else self.notes
+        return Sweep(self.folder, rows, status=self.status, notes=notes, total=self.total)
 
     def __len__(self) -> int:
         """The number of networks."""
@@ -66,13 +79,14 @@ class Sweep(Sequence[Row]):
         """The rows without one; their `failure` says why."""
         return tuple(row for row in self.rows if row.outcome == FAILED)
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """The table as a DataFrame of pandas, which has to be installed."""
+    def to_dataframe(self, *, full: bool = False) -> pd.DataFrame:
+        """The table as a DataFrame of pandas, which has to be installed.   full: with all columns of a `Row`."""
+        names = list(COLUMNS if a_flag(full, "full") else MAIN_COLUMNS)
         try:
             import pandas as pd  # pyright: ignore[reportMissingImports]
         except ImportError as error:
             raise InputError("pandas is not installed: pip install pandas, or use to_csv or the rows") from error
-        return pd.DataFrame([asdict(row) for row in self.rows], columns=list(COLUMNS))
+        return pd.DataFrame([asdict(row) for row in self.rows], columns=names)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the table as CSV: a line of column names, then a line for each network; nothing stands for None."""

@@ -22,6 +22,7 @@ from verify.decimals import at_least, at_most
 from verify.errors import InputError
 from verify.folder import printable
 from verify.output_files import write_bytes
+from verify.problem import Goal
 from verify.sweeping.records import COLUMNS, FAILED, QUESTIONS, Row
 
 if TYPE_CHECKING:
@@ -37,6 +38,16 @@ SHOWN = 40
 REASONS = 5
 """The most reasons of failures that are printed."""
 
+MARK = "*"
+"""Of an excess on what a network does fit, where it does not fit all."""
+
+OUTPUT_BIAS = "the output-bias neuron"
+"""What the note of the readers calls the neuron that stands for an output bias."""
+
+_FITTED = {
+    Goal.MAX_MARGIN.value: "the points on their sides",
+    Goal.MIN_NORM.value: "the targets within its largest residual",
+}
 _VERDICTS = ("proved", "refuted", "undecided")
 _STYLES = {"proved": "green", "refuted": "red", "undecided": "yellow"}
 _HEADS = ("network", "neurons", *("fits", "stationary", "local", "global", "any width"), "excess", "time")
@@ -73,10 +84,10 @@ def failure_lines(sweep: Sweep) -> Iterator[str]:
     for row in sweep.failed:
         groups.setdefault(_without_names(row), []).append(row)
     often = sorted(groups.items(), key=lambda group: -len(group[1]))
-    for sentence, rows in often[:REASONS]:
-        first = printable(rows[0].network)
-        named = f"{len(rows)} networks, the first is {first}" if len(rows) > 1 else first
-        yield f"failed: {sentence} ({named})"
+    for _, rows in often[:REASONS]:
+        first, said = printable(rows[0].network), printable(rows[0].failure or "")
+        told = said if first in said else f"{first}: {said}"
+        yield f"failed: {told}" + (f" (and so {count(len(rows) - 1, 'other network')})" if len(rows) > 1 else "")
     if len(often) > REASONS:
         yield f"and {count(len(often) - REASONS, 'other reason')}: the column failure of --export has them all"
 
@@ -100,12 +111,17 @@ def excess_lines(sweep: Sweep) -> Iterator[str]:
             f"excess over the best possible of {count(len(known), 'network')}: at least {_amount(least, up=False)}, "
             f"half of them at most {_amount(middle)}, all at most {_amount(most)}"
         )
-    if misfits := sum(row.fits == "refuted" for row in sweep.audited):
-        yield (
-            f"{count(misfits, 'network')} of {len(sweep.audited)} do not fit, and have no excess"
-            if misfits != 1
-            else (f"1 network of {len(sweep.audited)} does not fit, and has no excess")
-        )
+    misfits = [row for row in sweep.audited if row.fits == "refuted"]
+    marked = sum(row.relaxed_excess_upper is not None for row in misfits)
+    if misfits:
+        do, have = ("does", "has") if len(misfits) == 1 else ("do", "have")
+        yield f"{count(len(misfits), 'network')} of {len(sweep.audited)} {do} not fit, and {have} no excess on all data"
+    if marked:
+        goals = {row.goal for row in misfits if row.relaxed_excess_upper is not None}
+        fitted = " or ".join(what for goal, what in _FITTED.items() if goal in goals)
+        yield f"{MARK} the excess on what the network does fit: {fitted}"
+    if widened := sum(OUTPUT_BIAS in (row.notes or "") for row in sweep.audited):
+        yield f"of {count(widened, 'network')} one of the neurons that are counted is the output bias"
 
 
 def _summary(sweep: Sweep) -> Table:
@@ -152,9 +168,15 @@ def _cells(row: Row, dots: str) -> list[Text]:
 
 def _excess(row: Row, dots: str) -> str:
     """Bounds that are proved, rounded outward: such as "28.2 ... 28.4 %", or "at most 1e-7"."""
-    low, high = row.excess_lower, row.excess_upper
+    low, high, mark = row.excess_lower, row.excess_upper, ""
+    if low is None or high is None:
+        low, high, mark = row.relaxed_excess_lower, row.relaxed_excess_upper, MARK
     if low is None or high is None:
         return "-"
+    return _between(low, high, dots) + mark
+
+
+def _between(low: float, high: float, dots: str) -> str:
     if low <= 0 or high < 1e-4:
         return "0" if high == 0 else f"<= {_amount(high)}"
     return f"{_amount(low, up=False).removesuffix(' %')} {dots} {_amount(high)}"

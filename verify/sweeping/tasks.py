@@ -46,12 +46,14 @@ class Outcome:
     """What came of a task: the files of the audit by name, or the sentence why there is none.
 
     is_interrupted: the audit was stopped before it was done, so that this is no answer.
+    is_adopted: the files were found in a folder; what their certificates do not prove may be anybody's words.
     version: of isoptimal, there where the audit ran.
     """
 
     files: dict[str, bytes] | None = None
     failure: str | None = None
     is_interrupted: bool = False
+    is_adopted: bool = False
     version: str = ""
 
 
