@@ -332,7 +332,8 @@ def _with_relaxed(done: Audit, ask: Callable[[float | None], Audit] | None, dead
     except InputError:  # numbers longer than certificates hold
         return done
     status = "interrupted" if found.status == "interrupted" else done.status
-    return replace(done, relaxed=found, status=status, seconds=done.seconds + now() - began)
+    diagnosis = None if done.diagnosis is None else replace(done.diagnosis, relaxed=found.diagnosis)
+    return replace(done, relaxed=found, diagnosis=diagnosis, status=status, seconds=done.seconds + now() - began)
 
 
 def pose(

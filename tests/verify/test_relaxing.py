@@ -71,6 +71,21 @@ def test_the_audit_has_an_excess_for_what_the_network_fits(data, goal):
     assert audit(RAMPS, data, goal=goal, relax=False).relaxed is None
 
 
+@pytest.mark.parametrize(("data", "goal"), [(POINTS, "max-margin"), (TARGETS, "min-norm")])
+def test_the_diagnosis_shows_the_ladder_of_what_the_network_fits(data, goal):
+    result = audit(RAMPS, data, goal=goal)
+    assert result.diagnosis.relaxed is result.relaxed.diagnosis
+    told, further = str(result.diagnosis).split("On what it fits (the audit .relaxed of the result):\n")
+    assert "given" not in told
+    assert "given" in further
+    rungs = result.relaxed.diagnosis.ladder
+    assert [line.split("  ")[1] for line in further.splitlines()[1:]] == [rung.step.value for rung in rungs]
+    assert f"rung{'s' if len(result.diagnosis.ladder) != 1 else ''}, {len(rungs)} on what it fits" in told
+    assert "On what it fits" in result.diagnosis._repr_html_()
+    assert "On what it fits" not in str(result.relaxed.diagnosis)
+    assert result.to_json()["diagnosis"]["relaxed"]["schema"] == "audit-1"
+
+
 def test_a_wider_optimum_is_never_above_that_of_the_question_asked():
     result = audit(RAMPS, TARGETS, goal="min-norm")
     assert result.relaxed is not None

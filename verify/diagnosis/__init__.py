@@ -15,7 +15,7 @@ from verify.diagnosis.excess import Excess, study_excess
 from verify.diagnosis.ladder import Rung, Step, climb
 from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
 from verify.diagnosis.points import Points, study_points
-from verify.diagnosis.summary import HEAD, noticed, rungs
+from verify.diagnosis.summary import HEAD, RELAXED, noticed, rungs
 from verify.estimates import estimate
 from verify.global_optimality import Bracket
 from verify.network import Network
@@ -31,25 +31,31 @@ class Diagnosis:
     """points, neurons: what is noticed about them.   excess: where it comes from; None when it is not known.
 
     ladder: networks that fit, from the given one (the repaired one, for min-norm) to the best known, each better than
-    the one before, then the lower bound.
+    the one before, then the lower bound.   relaxed: of a network that does not fit, the diagnosis of what it does fit,
+    that of the audit `.relaxed`; its ladder is shown with this one.
     """
 
     points: Points
     neurons: Neurons
     excess: Excess | None
     ladder: tuple[Rung, ...]
+    relaxed: Diagnosis | None = None
 
     def __repr__(self) -> str:
         found = self.neurons
         told = [f"{len(found.dead)} dead", f"{len(found.unbalanced)} unbalanced"]
         points = f"{count(len(self.points.violated), 'point')} missed, " if self.points.violated else ""
-        return f"<Diagnosis: {points}{count(found.count, 'neuron')} ({', '.join(told)}), {len(self.ladder)} rungs>"
+        further = "" if self.relaxed is None else f", {len(self.relaxed.ladder)} on what it fits"
+        found_neurons = f"{count(found.count, 'neuron')} ({', '.join(told)})"
+        return f"<Diagnosis: {points}{found_neurons}, {count(len(self.ladder), 'rung')}{further}>"
 
     def __str__(self) -> str:
-        return as_text(repr(self)[1:-1], HEAD, rungs(self), noticed(self))
+        text = as_text(repr(self)[1:-1], HEAD, rungs(self), noticed(self))
+        return text if self.relaxed is None else f"{text}\n{as_text(RELAXED, HEAD, rungs(self.relaxed))}"
 
     def _repr_html_(self) -> str:
-        return as_html(repr(self)[1:-1], HEAD, rungs(self), noticed(self))
+        page = as_html(repr(self)[1:-1], HEAD, rungs(self), noticed(self))
+        return page if self.relaxed is None else f"{page}{as_html(RELAXED, HEAD, rungs(self.relaxed))}"
 
     def to_json(self) -> dict[str, object]:
         """The diagnosis as JSON; what comes from floats has a key that ends in "hint"."""

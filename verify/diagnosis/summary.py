@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from verify.diagnosis import Diagnosis
     from verify.diagnosis.ladder import Rung
 
-__all__ = ["HEAD", "noticed", "rungs"]
+__all__ = ["HEAD", "RELAXED", "noticed", "rungs"]
 
 HEAD = ("network", "neurons", "objective", "excess")
+RELAXED = "On what it fits (the audit .relaxed of the result):"
 
 
 def noticed(found: Diagnosis) -> list[str]:
