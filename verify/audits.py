@@ -152,7 +152,10 @@ class Audit:
         if missed is not None:
             known["misfit"] = missed.to_json()
         if self.next_steps:
-            known["next"] = [step.to_json() for step in self.next_steps]
+            from verify.report.advice import reading_options
+
+            given = reading_options(self.network)
+            known["next"] = [step.to_json(given) for step in self.next_steps]
         return known or None
 
     @property

@@ -5,9 +5,10 @@ import pytest
 from click.testing import CliRunner
 
 from tests.words import check_words
-from verify import Dataset, Network, audit
+from verify import Dataset, Network, audit, train
 from verify.cli import program
 from verify.report import as_text
+from verify.report.advice import IN_PYTHON
 
 SQUARE = [[0, 0], [1, 0], [0, 1], [1, 1]]
 
@@ -79,3 +80,51 @@ def test_nearly_all_points_on_the_wrong_side():
     assert "isoptimal audit NETWORK DATA --classes POSITIVE,NEGATIVE" in " ".join(as_text(result).split())
     assert result.relaxed is None
     check_words(result)
+
+
+FLAT = Network.two_layer([[1, 1], [1, -1]], [1, 1], b=[0, 0])
+SINE = Dataset([[k / 4, 0] for k in range(9)], [0, 1, 2, 1, 0, 1, 2, 1, 0])
+
+
+def test_a_network_that_still_learns_is_trained_on():
+    assert steps(audit(FLAT, SINE))[-1] == "train on, until the targets are met exactly"
+
+
+def test_with_a_tolerance_it_is_trained_on_within_it():
+    step = audit(FLAT, SINE, fit_tol="1/8").next_steps[-1]
+    assert step.text == "train on, until the targets are met within 0.125"
+    assert step.command.endswith("--audit --fit-tol 0.125")
+
+
+def test_after_a_training_that_converged_without_fitting_no_further_training_is_advised():
+    run = train(SINE, width=2, bias=True, loss="squared", seed=1)
+    assert run.status == "converged"
+    assert "--fit-tol" in run.reason
+    result = run.audit()
+    assert "--fit-tol" in result.next_steps[0].command
+    last = result.next_steps[-1]
+    assert last.text.startswith("training on leads nowhere")
+    assert "--width 4 --bias --loss squared" in last.command
+    check_words(result)
+
+
+def test_without_files_the_options_of_the_network_and_python_are_told():
+    network = Network.two_layer([[1, 0], [0, 0]], [1, 1], b=[0, 1])
+    result = audit(network, Dataset([[1, 0], [2, 0], [3, 0]], [1, 4, 1]))
+    assert result.network.output_bias_neurons
+    told = " ".join(as_text(result).split())
+    assert "isoptimal audit NETWORK DATA --output-bias neuron --fit-tol" in told
+    assert "--start NETWORK --output-bias neuron" in told
+    assert IN_PYTHON in told
+    assert IN_PYTHON not in " ".join(as_text(result, given={"NETWORK": "net.npz", "DATA": "data.npz"}).split())
+    assert "--output-bias neuron" in str(result.to_json()["diagnosis"]["next"])
+
+
+def test_the_audit_of_a_training_names_the_files_that_were_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("data.npz", X=[[float(a) for a in x] for x in SINE.inputs], y=[float(y) for y in SINE.targets])
+    command = ["train", "data.npz", "--width", "2", "--bias", "--seed", "1", "--out", "net.npz", "--audit"]
+    told = " ".join(CliRunner().invoke(program, command).output.split())
+    assert "isoptimal audit net.npz data.npz --fit-tol" in told
+    assert "isoptimal train data.npz --width 4 --bias --loss squared" in told
+    assert "NETWORK" not in told

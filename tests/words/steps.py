@@ -8,6 +8,8 @@ from fractions import Fraction
 from tests.words.reading import N
 from verify.problem import outputs
 
+SHAPE = r"(?: --bias)?(?: --slope \S+)?"
+
 
 def _within(audit, _, found):
     within = audit.relaxed.problem.fit_tolerance
@@ -46,11 +48,31 @@ def _exchanged(audit, _, found):
     return int(found[1]) == right < int(found[2]) == len(turned)
 
 
+def _more_neurons(audit, _, found):
+    return int(found[1]) == 2 * len(audit.network.output_weights) and _tolerance(audit, found[2])
+
+
+def _train_on(audit, _, found):
+    return Fraction(found[1]) == audit.problem.fit_tolerance > 0 and _tolerance(audit, found[2])
+
+
+def _tolerance(audit, text):
+    return (Fraction(text) if text else 0) == audit.problem.fit_tolerance
+
+
 STEPS = [
     (
         (
+            rf"training on leads nowhere, .* --width (\d+){SHAPE} --loss squared "
+            rf"--out wider.npz --audit(?: --fit-tol {N})?"
+        ),
+        _more_neurons,
+    ),
+    (rf"train on, until the targets are met within {N}: .* --audit --fit-tol {N}", _train_on),
+    (
+        (
             rf"for all that is known of this network within {N} of every target: "
-            rf"isoptimal audit NETWORK DATA --fit-tol {N}"
+            rf"isoptimal audit NETWORK DATA(?: --output-bias neuron)? --fit-tol {N}"
         ),
         _within,
     ),
@@ -67,7 +89,13 @@ STEPS = [
     ),
     (r"no training helps, for no network .* points? (.*?) \(counting from 0\) .*", _impossible),
     (r"exchange the two classes: .* it then has (\d+) of (\d+) points on their sides: .*", _exchanged),
-    (r"the best network found needs (\d+) neurons?, more than these: .* --width (\d+)(?: --bias)? --out .*", _wider),
+    (
+        rf"the best network found needs (\d+) neurons?, more than these: .* --width (\d+){SHAPE} --out .*",
+        _wider,
+    ),
     (r"of such a network only whether it fits .* --width (\d+)(?: --bias)? --out shallow.npz --audit", _shallow),
-    (r"training has ended, .*: isoptimal train DATA --width (\d+)(?: --bias)? --seed 1 --out .*", _seeds),
+    (
+        rf"training has ended, .*: isoptimal train DATA --width (\d+){SHAPE} --seed 1 --out .*",
+        _seeds,
+    ),
 ]

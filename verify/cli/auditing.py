@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, final
 
 import click
-from click.core import ParameterSource
 
+from verify.cli.commanded import commanded, labels_of
 from verify.cli.commands import command_line, without_places
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
@@ -207,7 +206,8 @@ def audit_command(
         task = _task(network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise)
         task = replace(task, fit_tol=fit_tol)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
-    _deliver(result, json_path, folder, page, _given(network, data, _labels(task)))
+    words = {} if data is None else commanded(network, data, labels_of(task.classes, task.notes))
+    _deliver(result, json_path, folder, page, words)
     if plot is not None:
         result.plot(plot)
     return _status(result, require, near or Fraction(0))
@@ -319,40 +319,6 @@ def _audited(
             )
         except InputError as error:
             raise InputError(f"{task.place}: {error}") from error
-
-
-def _labels(task: _Task) -> tuple[str, str]:
-    """The labels of the negative and the positive class as --classes takes them."""
-    if task.classes is not None:
-        negative, positive = map(str, task.classes)
-        return negative, positive
-    return ("0", "1") if any("holds the labels 0 and 1" in note for note in task.notes) else ("-1", "1")
-
-
-def _given(network: str, data: str | None, labels: tuple[str, str]) -> dict[str, str]:
-    """What was given, for the commands that a report names: files, and the options that say how they are read."""
-    if data is None:
-        return {}
-    context = click.get_current_context()
-
-    def options(*names: str) -> str:
-        said = ((name, context.params[name]) for name in names)
-        is_said = {name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-        flags = ((f"--{name.replace('_', '-')}", value) for name, value in said if name in is_said)
-        return " ".join(flag if value is True else f"{flag} {quote(str(value))}" for flag, value in flags)
-
-    def joined(*parts: str) -> str:
-        return " ".join(filter(None, parts))
-
-    return {
-        "NETWORK": quote(network),
-        "START": joined(quote(network), options("slope", "output_bias", "two_logits", "fold")),
-        "DATA": joined(quote(data), options("target", "classes", "standardise")),
-        "EXCHANGED": joined(
-            quote(data), options("target", "standardise"), f"--classes {quote(f'{labels[1]},{labels[0]}')}"
-        ),
-        "OPTIONS": options("goal", "bias", "slope", "output_bias", "two_logits", "fold", "trust_pickle"),
-    }
 
 
 def _deliver(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any, final
 import click
 from click.core import ParameterSource
 
-from verify.cli.commands import command_line
+from verify.cli.commanded import commanded, labels_of
+from verify.cli.commands import command_line, without_places
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers, use_one_thread
 from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
@@ -220,7 +222,9 @@ def train_command(
         click.echo(f"  not audited, because training {'failed' if run.status == 'failed' else 'was interrupted'}")
     elif is_audited:
         click.echo()
-        _audit(run, folder, page, fit_tol)
+        labels = labels_of(getattr(points, "classes", None) or reading["classes"], points.notes)
+        goal = ["--goal min-norm"] if run.loss == "squared" and set(run.data.targets) <= {-1, 0, 1} else []
+        _audit(run, folder, page, fit_tol, commanded(out, data, labels, *goal))
     return {"failed": 1, "interrupted": INTERRUPTED}.get(run.status, 0)
 
 
@@ -280,11 +284,14 @@ def _check_options(
         raise InputError("--html is for the audit: add --audit")
 
 
-def _audit(run: TrainingRun, folder: str | None, page: str | None, fit_tol: Fraction | None) -> None:
+def _audit(
+    run: TrainingRun, folder: str | None, page: str | None, fit_tol: Fraction | None, given: Mapping[str, str]
+) -> None:
     with quiet_solvers():
         result = run.audit(fit_tol=fit_tol)
     if folder is not None:
         result.save(folder)
     if page is not None:
-        result.to_html(page, certificates=folder, command=command_line())
-    print_report(result, folder, to_stderr=False)
+        names = {word: without_places(text) for word, text in given.items()}
+        result.to_html(page, certificates=folder, command=command_line(), given=names)
+    print_report(result, folder, to_stderr=False, given=given)

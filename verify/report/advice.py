@@ -16,13 +16,14 @@ from verify.certificate import Infeasible
 from verify.counts import count
 from verify.decimals import value
 from verify.finding import Verdict
+from verify.network import Network
 from verify.phrases import any_width, points
 from verify.posing import exchanged_classes
 from verify.problem import Goal, Trained, outputs
 from verify.report.audited import Audited
-from verify.report.remedies import droppable, fits_when_bent
+from verify.report.remedies import droppable, fits_when_bent, is_at_rest
 
-__all__ = ["NextStep", "filled", "next_steps"]
+__all__ = ["IN_PYTHON", "NextStep", "filled", "next_steps", "reading_options"]
 
 
 @final
@@ -33,9 +34,9 @@ class NextStep:
     text: str
     command: str = ""
 
-    def to_json(self) -> dict[str, str]:
-        """The step as JSON."""
-        return {"text": self.text, "command": filled(self.command, {})}
+    def to_json(self, given: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The step as JSON; `given` as for `filled`."""
+        return {"text": self.text, "command": filled(self.command, given or {})}
 
     def told(self, given: Mapping[str, str]) -> str:
         """The step as one sentence; `given` as for `filled`."""
@@ -49,6 +50,19 @@ def filled(command: str, given: Mapping[str, str]) -> str:
     exchanged = f"{given.get('DATA', 'DATA')} --classes POSITIVE,NEGATIVE"
     known = {"START": given.get("NETWORK", "NETWORK"), "OPTIONS": "", "EXCHANGED": exchanged, **given}
     return " ".join(text for word in command.split(" ") if (text := known.get(word, word)))
+
+
+def reading_options(network: Network) -> dict[str, str]:
+    """What is known of how a network is read where no file of it is: for `filled`."""
+    said = "--output-bias neuron" if network.output_bias_neurons else ""
+    return {"START": f"NETWORK {said}".strip(), "OPTIONS": said}
+
+
+IN_PYTHON = (
+    "NETWORK and DATA are files of the network and the data; in Python the same is audit(network, data, ...) and "
+    "train(data, ...), with fit_tol=, width=, start=result.network and the like"
+)
+"""What is said after commands that name no files."""
 
 
 def next_steps(audit: Audited) -> Iterator[NextStep]:
@@ -90,11 +104,31 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
     found = audit.better
     if is_margin and found is not None and found.width > audit.network.width:
         text = f"the best network found needs {count(found.width, 'neuron')}, more than these: train one of that width"
-        bias = " --bias" if audit.problem.architecture.bias else ""
-        yield NextStep(text, f"isoptimal train DATA --width {found.width}{bias} --out wider.npz --audit")
-    loss = "" if is_margin else " --loss squared"
-    goal = "until every point is on its side" if is_margin else "until the targets are met exactly"
-    yield NextStep(f"train on, {goal}", f"isoptimal train DATA --start START{loss} --out further.npz --audit")
+        yield NextStep(text, f"isoptimal train DATA --width {found.width}{_shape(audit)} --out wider.npz --audit")
+    if is_margin:
+        text = "train on, until every point is on its side"
+        yield NextStep(text, "isoptimal train DATA --start START --out further.npz --audit")
+        return
+    tolerance = audit.problem.fit_tolerance
+    within, asked = (
+        (f"within {value(tolerance)}", f" --fit-tol {_exactly(tolerance)}") if tolerance else ("exactly", "")
+    )
+    if is_at_rest(audit.problem, audit.network):
+        text = "training on leads nowhere, as the squared loss has next to no gradient here: take more neurons"
+        command = f"isoptimal train DATA --width {2 * audit.network.width}{_shape(audit)} --loss squared"
+        yield NextStep(text, f"{command} --out wider.npz --audit{asked}")
+        return
+    within = f"within {value(tolerance)}" if tolerance else "exactly"
+    text = f"train on, until the targets are met {within}"
+    yield NextStep(text, f"isoptimal train DATA --start START --loss squared --out further.npz --audit{asked}")
+
+
+def _shape(audit: Audited) -> str:
+    """The options that make a network with the neurons of this one."""
+    shape = audit.problem.architecture
+    bias = " --bias" if shape.bias else ""
+    slope = f" --slope {_exactly(shape.slope)}" if shape.slope else ""
+    return bias + slope
 
 
 def _impossible(audit: Audited, conflict: list[int]) -> NextStep:
@@ -136,10 +170,9 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         text = "training stopped before a KKT point: train on to one"
         yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
     elif audit.stationary.verdict is Verdict.PROVED and audit.global_any_width.verdict is Verdict.REFUTED:
-        bias = " --bias" if audit.problem.architecture.bias else ""
         width = audit.network.width
         text = "training has ended, and would have to begin elsewhere to end lower: try other seeds"
-        yield NextStep(text, f"isoptimal train DATA --width {width}{bias} --seed 1 --out other.npz --audit")
+        yield NextStep(text, f"isoptimal train DATA --width {width}{_shape(audit)} --seed 1 --out other.npz --audit")
     if audit.better is not None:
         text = "write the better network from the folder of --certificates proofs (in Python .better.save)"
         yield NextStep(text, "isoptimal better proofs --out better.npz")

@@ -1,13 +1,17 @@
-"""What would make a question answerable that no network answers: which points to leave out, decided exactly."""
+"""What would help a network that does not fit: which points to leave out, and whether training on can help."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from verify.problem import Goal, Problem
+from verify.network import Network
+from verify.problem import Goal, Problem, outputs
 
-__all__ = ["droppable", "fits_when_bent"]
+__all__ = ["droppable", "fits_when_bent", "is_at_rest"]
+
+RESTING = 1e-5
+"""A gradient smaller than this part of what the residuals could give, were they in line with it, is none."""
 
 
 def droppable(problem: Problem, conflict: Iterable[int]) -> list[int]:
@@ -56,3 +60,22 @@ def _agree(problem: Problem, values: Sequence[tuple[Fraction, Fraction]]) -> boo
     within = problem.fit_tolerance
     least = max((target - within) / size for target, size in values)
     return least <= min((target + within) / size for target, size in values)
+
+
+def is_at_rest(problem: Problem, network: Network) -> bool:
+    """Whether the gradient of the squared loss nearly vanishes at a network of depth 2 that misses targets (floats)."""
+    import numpy as np
+
+    try:
+        residuals = np.array([float(f - y) for f, y in zip(outputs(problem, network), problem.targets, strict=True)])
+        rows = np.array([[float(entry) for entry in row] for row in problem.rows])
+        weights = np.array([[float(entry) for entry in w] for w in network.hidden_weights])
+        outgoing = np.array([float(v) for v in network.output_weights])
+    except OverflowError:
+        return False
+    z = rows @ weights.T
+    slopes = np.where(z > 0, 1.0, float(problem.architecture.slope))
+    pulls, sizes = (slopes * outgoing).T, (slopes * z) ** 2
+    gradient = np.linalg.norm((pulls * residuals) @ rows) ** 2 + np.linalg.norm(residuals @ (slopes * z)) ** 2
+    most = float(residuals @ residuals) * float(sizes.sum() + (pulls**2 @ (rows**2).sum(axis=1)).sum())
+    return bool(np.isfinite(most) and gradient <= RESTING**2 * most)

@@ -11,7 +11,7 @@ from verify.decimals import value
 from verify.finding import Verdict
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, Trained
-from verify.report.advice import next_steps
+from verify.report.advice import IN_PYTHON, next_steps, reading_options
 from verify.report.audited import Audited
 from verify.report.faults import faults
 from verify.report.quantities import quantities
@@ -60,8 +60,17 @@ def wording(audit: Audited, *, folder: str | None = None, given: Mapping[str, st
         legend=tuple(legend(found for _, found in questions)),
         numbers=tuple(quantities(audit, folder)),
         faults=tuple(faults(audit)),
-        steps=tuple(step.told(given or {}) for step in next_steps(audit)),
+        steps=tuple(_steps(audit, given)),
     )
+
+
+def _steps(audit: Audited, given: Mapping[str, str] | None) -> Iterator[str]:
+    """What to do next, and what the words in capitals are where no files were given."""
+    steps = list(next_steps(audit))
+    words = reading_options(audit.network) if given is None else given
+    yield from (step.told(words) for step in steps)
+    if given is None and any("DATA" in step.command for step in steps):
+        yield IN_PYTHON
 
 
 def _title(problem: Problem, network: Network) -> Iterator[str]:

@@ -271,8 +271,9 @@ def _with_status(
         fitted = FITTED + np.log(float((targets**2).mean()) or 1.0)
         if last.log_losses[-1] > fitted if loss == "squared" else last.margins[-1] <= 0:
             lost = contradiction(rows, targets) or (
-                "it does not fit; try more neurons, another seed or scale"
+                f"it does not fit{' exactly' * (loss == 'squared')}; try more neurons, another seed or scale"
                 + (", or another step" if method == "descent" else "")
+                + (", or audit it with a tolerance (--fit-tol)" if loss == "squared" else "")
             )
             return replace(training, reason=f"{training.reason}; {lost}")
     if training.status != "stopped" or not (limit.is_over or plateau.is_over):

@@ -1,0 +1,49 @@
+"""What stands for NETWORK, DATA and the like in the commands that a report names: files and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from shlex import quote
+
+import click
+from click.core import ParameterSource
+
+__all__ = ["commanded", "labels_of"]
+
+
+def commanded(network: str, data: str, labels: tuple[str, str], *asked: str) -> dict[str, str]:
+    """The words for `verify.report.advice.filled`, with the options that were said on this command line.
+
+    labels: of the negative and the positive class, as --classes takes them.   asked: further options, as they are.
+    """
+    exchanged = f"--classes {quote(f'{labels[1]},{labels[0]}')}"
+    is_read = network == click.get_current_context().params.get("network")  # otherwise it was made here
+    reads = _said("slope", "output_bias", "two_logits", "fold") if is_read else ""
+    poses = _said("goal", "bias") if is_read else ""
+    return {
+        "NETWORK": quote(network),
+        "START": _joined(quote(network), reads),
+        "DATA": _joined(quote(data), _said("target", "classes", "standardise")),
+        "EXCHANGED": _joined(quote(data), _said("target", "standardise"), exchanged),
+        "OPTIONS": _joined(poses, reads, _said("trust_pickle") if is_read else "", *asked),
+    }
+
+
+def labels_of(classes: Sequence[object] | None, notes: Sequence[str]) -> tuple[str, str]:
+    """The labels of the negative and the positive class, as --classes takes them; of numbers without a name: these."""
+    if classes is not None:
+        negative, positive = map(str, classes)
+        return negative, positive
+    return ("0", "1") if any("holds the labels 0 and 1" in note for note in notes) else ("-1", "1")
+
+
+def _said(*names: str) -> str:
+    """These options as they were said, those left out that this command does not have."""
+    context = click.get_current_context()
+    is_said = {name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    flags = ((f"--{name.replace('_', '-')}", context.params[name]) for name in names if name in is_said)
+    return " ".join(flag if value is True else f"{flag} {quote(str(value))}" for flag, value in flags)
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(filter(None, parts))
