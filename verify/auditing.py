@@ -636,7 +636,7 @@ def _fits(problem: Problem, network: Network, subject: Network | None, *, is_far
     else:
         residuals = [abs(value - y) for value, y in zip(values, targets, strict=True)]
         worst = max(range(len(residuals)), key=lambda i: residuals[i])
-        why = "the exact repair moves the weights too far" if is_farther else "no exact repair was found"
+        why = "the exact repair moves the weights too far" if is_farther else "no network near it that fits was found"
         reason = f"the largest residual is {about(residuals[worst], 3)}, at {_point(worst)}; {why}"
         reason += f"; --fit-tol {at_most(residuals[worst], 2)} takes it as fitting within that"
     return _fit(problem, network, DoesNotFit(point=worst), reason)

@@ -82,6 +82,17 @@ def test_the_size_of_an_unbalanced_neuron_is_0_only_where_it_is(w, said):
     assert replace(found, hidden_squared=F(10) ** 400).hidden_hint == 1e200
 
 
+def test_what_rounding_left_of_0_is_no_fault():
+    """Neurons of no size are neither unbalanced, nor doubled, nor near their kinks; somewhat larger ones are."""
+    for size, is_told in ((1e-29, False), (1e-8, True)):
+        dust = [[size, -size], [size, -size]]
+        network = Network.two_layer([[1, 1], *dust], [1, size / 3, size / 3])
+        found = diagnosed(network, FACING, [1, 1, 1]).neurons
+        assert {fault.neuron for fault in found.unbalanced} == ({0, 1, 2} if is_told else {0})
+        assert found.doubled_hints == (((1, 2),) if is_told else ())
+        assert found.near_kink_hints == (((1, 0), (2, 0)) if is_told else ())
+
+
 def test_a_free_bias_does_not_count_in_the_balance():
     network = Network.two_layer([[1, 0], [0, 1]], [1, 1], b=[7, 0])
     assert diagnosed(network, FACING, [1, 1, 1], bias=Bias.FREE).neurons.unbalanced == ()
@@ -206,6 +217,20 @@ def test_the_ladder_of_a_network_with_every_fault():
     assert ladder[Step.BALANCED].excess[0] == 0
     assert ladder[Step.BOUND].network is None
     assert ladder[Step.BOUND].objective == result.bracket[0]
+
+
+def test_all_heights_of_a_sentence_are_in_one_unit():
+    """17/8 of the best with balance 1: in per cent, also what is many times the best possible, where something is not."""
+    points = Dataset([[1, 0]], [1])
+    far = audit(Network.two_layer([[40, 0], [0, 2]], [F(1, 40), 2]), points)
+    assert "from 80300" in (told := list(faults(far))[-1])
+    assert "times" not in told
+    doubled = replace(
+        far.diagnosis, ladder=tuple(rung for rung in far.diagnosis.ladder if rung.step is not Step.BALANCED)
+    )
+    told = list(faults(replace(far, diagnosis=doubled)))[-1]
+    assert "from 804 times the best possible to 800 times" in told
+    assert "%" not in told
 
 
 def test_a_better_network_of_the_same_width():

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 UNBALANCED = Fraction(1, 100)
 """A neuron is called unbalanced when |v| and ||w|| differ by more than this part of the larger one."""
 
+DUST = Fraction(1, 10**20)
+"""A neuron whose |v|^2 + |w|^2 is at most this part of the squared norm is what rounding left of 0: it is no fault."""
+
 DOUBLED = 1e-3
 """Neurons of one output sign are called doubled when the angle between their weights is at most this (radians)."""
 
@@ -90,7 +93,7 @@ class Neurons:
     dead: they have an output weight, are 0 at every point of the data, and cost norm.   dead_share: their share of
     ||theta||^2.   idle, idle_share: the same of those that cost norm and have no output weight, v = 0, active or not.
     zero: neurons whose weights are all zero (they cost nothing).   Together they are the `silent` ones.
-    unbalanced: beyond `UNBALANCED`, the most wasteful first; silent ones are left out.
+    unbalanced: beyond `UNBALANCED`, the most wasteful first; silent ones and those of no size (`DUST`) are left out.
     doubled_hints: groups that point the same way (`DOUBLED`), with the same output sign and mask: one would do.
     near_kink_hints: (neuron, point) with a preactivation within `NEAR_KINK` of 0, the exact kinks among them.
     turn_hints: (neuron, degrees) beyond `TURNED` between w_j and v_j sum_i lambda_i y_i g_ij x_i, at the multipliers,
@@ -156,7 +159,8 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
     total = sum(costs, Fraction(0))
     live = np.ones(len(costs), bool)
     live[silent] = False
-    kinks = _near_kinks(problem, network, estimates, live, NEAR_KINK)
+    sized = live & np.array([cost > DUST * total for cost in costs], bool)
+    kinks = _near_kinks(problem, network, estimates, sized, NEAR_KINK)
     return Neurons(
         count=len(costs),
         dead=dead,
@@ -164,8 +168,8 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
         idle=idle,
         idle_share=sum((costs[j] for j in idle), Fraction(0)) / (total or 1),
         zero=tuple(j for j in silent if not costs[j]),
-        unbalanced=_unbalanced(hidden, outgoing, live),
-        doubled_hints=_doubled(network, estimates, live),
+        unbalanced=_unbalanced(hidden, outgoing, sized),
+        doubled_hints=_doubled(network, estimates, sized),
         near_kink_hints=tuple((int(j), int(i)) for j, i in np.argwhere(kinks)),
         turn_hints=_turns(problem, network, estimates, live) if may_turn and live.any() else (),
     )

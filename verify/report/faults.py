@@ -16,7 +16,7 @@ from verify.report.misfits import misfits
 
 CLEAR = 0.005  # parts of the excess below this are not worth a word
 ROUNDED = 1e-9  # an excess below this is not split, as its parts are floats
-TIMES = 10  # relative amounts from here on are told as "11 times"
+TIMES = 10  # relative amounts from here on, all those of a sentence, are told as "11 times"
 NEGLIGIBLE = Fraction(1, 10**6)  # heights up to this differ by what the search leaves open, and are told as one
 SLACK = 0.01  # relative margin beyond the least one from which a point is called slack
 
@@ -170,22 +170,28 @@ def _parts(diagnosis: Diagnosis, excess: Excess, whole: float) -> Iterator[str]:
 
 
 def _ladder(diagnosis: Diagnosis) -> Iterator[str]:
+    """One sentence, all of whose heights are in one unit."""
+    found = [rung for rung in diagnosis.ladder if rung.step is not Step.BOUND]
+    in_times = all(rung.excess is None or rung.excess[1] >= TIMES for rung in found)
     rungs: list[Rung] = []
-    for rung in diagnosis.ladder:
-        if rung.step is not Step.BOUND and not (rungs and _height(rungs[-1]) == _height(rung)):
+    for rung in found:
+        if not (rungs and _height(rungs[-1], in_times=in_times) == _height(rung, in_times=in_times)):
             rungs.append(rung)
+    heights = [_height(rung, in_times=in_times) for rung in rungs]
     steps = _IMPROVEMENTS | {Step.WITHOUT_DEAD: f"removing the {_silent_ones(diagnosis.neurons)}"}
     if len(rungs) > 1 and rungs[0].step is Step.GIVEN:
-        verbs = [f" would bring the network from {_height(rungs[0])}{_above(rungs[0])}", *[""] * (len(rungs) - 2)]
+        begin = f" would bring the network from {heights[0]}{_above(rungs[0], in_times=in_times)}"
         yield "; then ".join(
-            f"{steps[rung.step]}{_size(rung)}{verb} to {_height(rung)}"
-            for rung, verb in zip(rungs[1:], verbs, strict=True)
+            f"{steps[rung.step]}{_size(rung)}{verb} to {height}"
+            for rung, verb, height in zip(rungs[1:], [begin, *[""] * (len(rungs) - 2)], heights[1:], strict=True)
         )
     elif rungs and rungs[0].step is not Step.GIVEN:
         first, *others = rungs
         what = "a network polished in its own activation patterns" if first.step is Step.POLISHED else "another network"
-        further = "".join(f"; so does {steps[rung.step]}{_size(rung)}, {_with(rung)}" for rung in others)
-        yield f"{what}{_size(first)} fits, {_with(first)}{further}"
+        further = "".join(
+            f"; so does {steps[rung.step]}{_size(rung)}, {_with(rung, in_times=in_times)}" for rung in others
+        )
+        yield f"{what}{_size(first)} fits, {_with(first, in_times=in_times)}{further}"
 
 
 _IMPROVEMENTS = {
@@ -204,12 +210,13 @@ def _size(rung: Rung) -> str:
     return f" ({count(rung.network.width, 'neuron')})"
 
 
-def _with(rung: Rung) -> str:
+def _with(rung: Rung, *, in_times: bool) -> str:
     """Such as "28.3 % above the best possible"."""
-    return f"{'with ' if rung.excess is None else ''}{_height(rung)}{_above(rung)}"
+    begin = "with " if rung.excess is None else ""
+    return f"{begin}{_height(rung, in_times=in_times)}{_above(rung, in_times=in_times)}"
 
 
-def _height(rung: Rung) -> str:
+def _height(rung: Rung, *, in_times: bool) -> str:
     """How far the rung is above the best possible: "28.3 %", "311 times", "at most 3e-5 %", or its objective.
 
     Rounded to the nearest where the proved ends agree in three digits, else "at most", rounded up.
@@ -221,18 +228,19 @@ def _height(rung: Rung) -> str:
         return f"0{PER_CENT}"
     if high <= NEGLIGIBLE:
         return f"at most {amount(NEGLIGIBLE, at_most)}"
-    least, most = _relative(low, nearest), _relative(high, nearest)
-    return most if least == most else f"at most {_relative(high, at_most)}"
+    told = _times if in_times else amount
+    least, most = told(low, nearest), told(high, nearest)
+    return most if least == most else f"at most {told(high, at_most)}"
 
 
-def _above(rung: Rung) -> str:
+def _above(rung: Rung, *, in_times: bool) -> str:
     if rung.excess is None:
         return ""
-    return " the best possible" if rung.excess[1] >= TIMES else " above the best possible"
+    return " the best possible" if in_times else " above the best possible"
 
 
-def _relative(part: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
-    return f"{rounded(1 + part, 3)} times" if part >= TIMES else amount(part, rounded)
+def _times(part: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
+    return f"{rounded(1 + part, 3)} times"
 
 
 def _number(number: float, digits: int = 3) -> str:
