@@ -220,7 +220,7 @@ def test_the_ladder_of_a_network_with_every_fault():
 
 
 def test_all_heights_of_a_sentence_are_in_one_unit():
-    """17/8 of the best with balance 1: in per cent, also what is many times the best possible, where something is not."""
+    """In per cent, also what is many times the best possible, where something is not."""
     points = Dataset([[1, 0]], [1])
     far = audit(Network.two_layer([[40, 0], [0, 2]], [F(1, 40), 2]), points)
     assert "from 80300" in (told := list(faults(far))[-1])

@@ -106,6 +106,8 @@ def data_of(
         labels = (y.astype(str) if y.dtype.kind == "S" else y).ravel().tolist()
         signed, notes = classed_targets(labels, classes, f"{place}: y")
         y = np.asarray(signed)
+    elif y.size and (y.dtype.kind == "b" or (y.dtype.kind == "O" and _are_truth_values(y))):
+        y, notes = y.astype(int), (f"{place}: y holds the labels True and False: they are read as 1 and 0",)
     elif y.dtype.kind in "US" or (y.dtype.kind == "O" and _are_names(y)):
         raise text_labels(y.astype(str).ravel().tolist(), f"{place}: y")
     X = _matrix(array_of(arrays["X"], f"{place}: X"), f"{place}: X", "points, inputs")
@@ -116,7 +118,8 @@ def data_of(
         raise ShapeError(f"{place}: {sizes}: give one target for each point{turned}")
     targets: Sequence[Number] = y.tolist()
     if not as_stored and classes is None:
-        targets, notes = signed_targets(targets, f"{place}: y")
+        targets, signed_notes = signed_targets(targets, f"{place}: y")
+        notes = (*notes, *signed_notes)
     with naming(place):
         return DataReading(Dataset(X.tolist(), targets), notes)
 
@@ -167,6 +170,10 @@ def _raw(value: object, place: str) -> Array:
 def _are_names(labels: Array) -> bool:
     """Whether there is a label that is the name of a class, and no number."""
     return any(isinstance(label, str) and any(map(str.isalpha, label)) for label in labels.flat)
+
+
+def _are_truth_values(labels: Array) -> bool:
+    return all(isinstance(label, bool | np.bool_) for label in labels.flat)
 
 
 def array_of(value: object, place: str) -> Array:

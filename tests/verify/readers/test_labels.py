@@ -80,3 +80,22 @@ def test_what_holds_numbers_already(tmp_path):
 def test_one_column_for_each_class():
     with pytest.raises(InputError, match="one target for each point, not one column for each class"):
         read_data((X, [[0, 1], [1, 0], [0, 1]]), classes=(0, 1))
+
+
+@pytest.mark.parametrize(
+    "kind", [np.array, list, lambda y: np.array(y, dtype=object), lambda y: [[label] for label in y]]
+)
+def test_truth_values_are_labels(kind):
+    labels = kind([True, False, True])
+    reading = read_data_with_notes([[1], [2], [3]], labels)
+    assert reading.data.targets == (1, -1, 1)
+    assert reading.notes[0].endswith("y holds the labels True and False: they are read as 1 and 0")
+    assert read_data_with_notes([[1], [2], [3]], labels, as_stored=True).data.targets == (1, 0, 1)
+    with pytest.raises(InputError, match="a truth value"):
+        read_data_with_notes([[1], [2]], [True, 0.5])
+
+
+def test_truth_values_in_a_file_are_labels(tmp_path):
+    reading = read_data_with_notes(written(tmp_path, "npz", [True, False, True]))
+    assert reading.data == SIGNED
+    assert "True and False" in reading.notes[0]

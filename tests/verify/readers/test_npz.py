@@ -359,7 +359,7 @@ def test_network_shapes(tmp_path, arrays, message):
             "X has 1 point but y has 3 targets: give one target for each point, or X.T if each column of X is a point",
         ),
         ({"y": Y[:, None, None]}, "y has shape (3, 1, 1) and must be (points,): store it with reshape(-1)"),
-        ({"y": Y > 0}, "y is an array of booleans: store the numbers 0 and 1, with astype(int)"),
+        ({"X": X > 0}, "X is an array of booleans: store the numbers 0 and 1, with astype(int)"),
     ],
 )
 def test_data_shapes(tmp_path, arrays, message):
