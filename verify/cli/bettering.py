@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
 import click
 
+from verify.cli.expected import expected
 from verify.cli.failures import debug_option
 from verify.cli.places import check_file
 from verify.codec import load_json
@@ -68,7 +70,15 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
     click.echo(f"the network of the audit: {_told(problem, Network.from_json(found.network.to_json()))}")
     click.echo(f"the better network: {_told(problem, better)}{_by_how_much(problem, found, better)}")
     click.echo(f"written: {out}, {_held(problem, better, held)}")
+    for line in expected(_notes(given)):
+        click.echo(f"  {line}")
     return 0
+
+
+def _notes(folder: Path) -> list[str]:
+    """What the audit said about how its network and data were read."""
+    audit = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+    return [str(note) for note in audit.get("notes", ())]
 
 
 def _why_none(found: Decision, own_width: bool) -> str:

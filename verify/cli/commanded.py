@@ -20,12 +20,13 @@ def commanded(network: str, data: str, labels: tuple[str, str], *asked: str) -> 
     is_read = network == click.get_current_context().params.get("network")  # otherwise it was made here
     reads = _said("slope", "output_bias", "two_logits", "fold") if is_read else ""
     poses = _said("goal", "bias") if is_read else ""
+    trusts = _said("trust_pickle")
     return {
         "NETWORK": quote(network),
-        "START": _joined(quote(network), reads),
+        "START": _joined(quote(network), reads, trusts),
         "DATA": _joined(quote(data), _said("target", "classes", "standardise")),
         "EXCHANGED": _joined(quote(data), _said("target", "standardise"), exchanged),
-        "OPTIONS": _joined(poses, reads, _said("trust_pickle") if is_read else "", *asked),
+        "OPTIONS": _joined(poses, reads, trusts, *asked),
     }
 
 

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from verify.cli.commanded import commanded, labels_of
 from verify.cli.commands import command_line, without_places
+from verify.cli.expected import expected
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers, use_one_thread
 from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
@@ -68,6 +69,11 @@ Examples:
     default="refuse",
     show_default=True,
     help="What to do when --start has two outputs: refuse it, or read the second minus the first.",
+)
+@click.option(
+    "--trust-pickle",
+    is_flag=True,
+    help="Load --start and --standardise from pickles, which run the code that is in them.",
 )
 @click.option("--fold", is_flag=True, help="Fold normalisation layers of --start into the weights.")
 @click.option(
@@ -166,6 +172,7 @@ def train_command(
     output_bias: str,
     two_logits: str,
     fold: bool,
+    trust_pickle: bool,
     **options: object,
 ) -> int:
     """Train a network of depth 2 on DATA by gradient flow until it is nearly a KKT point.
@@ -193,11 +200,13 @@ def train_command(
     reading["as_stored"] = options["loss"] == "squared"
     if start is None:
         check_savable(Architecture.two_layer(1, 1, slope=options["slope"]), out)
-        points = read_data_with_notes(data, **reading)
+        points = read_data_with_notes(data, trust_pickle=trust_pickle, **reading)
     else:
         _check_start()
         own_slope = options["slope"] if _is_said("slope") else None
-        allowed = Options(slope=own_slope, output_bias=output_bias, two_logits=two_logits, fold=fold)
+        allowed = Options(
+            slope=own_slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle
+        )
         try:
             points = both(start, data, options=allowed, **reading)
         except MissingOptionsError as error:
@@ -218,6 +227,8 @@ def train_command(
         click.echo(f"· {note}")
     click.echo(str(run))
     click.echo(f"  written: {', '.join(f'the {name} {path}' for name, path in written.items() if path)}")
+    for line in expected(points.notes, standardise or (str(start) if start is not None else None)):
+        click.echo(f"  {line}")
     if is_audited and run.status in ("failed", "interrupted"):
         click.echo(f"  not audited, because training {'failed' if run.status == 'failed' else 'was interrupted'}")
     elif is_audited:

@@ -17,6 +17,9 @@ from verify.readers.standardising import standardised
 
 __all__ = ["Given", "as_the_network_sees", "given", "notes_of_scaling"]
 
+SCALED_POINTS = "the points are scaled by the scaler that comes with the network"
+SCALED_TARGETS = "the targets are scaled as they were for training"
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,8 @@ def notes_of_scaling(reading: Reading) -> Iterator[str]:
     """What has to be said of data that were scaled so."""
     if reading.inputs is not None:
         yield (
-            "the points are scaled by the scaler that comes with the network, exactly, and the network is kept, whose "
+            f"{SCALED_POINTS}, exactly, and the network is kept, whose "
             "norm is the one that was trained; with fold the scaler goes into the first layer instead"
         )
     if reading.outputs is not None:
-        yield "the targets are scaled as they were for training, exactly: amounts are in these units"
+        yield f"{SCALED_TARGETS}, exactly: amounts are in these units"

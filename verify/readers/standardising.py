@@ -22,17 +22,22 @@ from verify.readers.shorthand import Number
 __all__ = ["standardised"]
 
 _REMEDY = (
-    "give a fitted scaler of scikit-learn, the arrays mean and scale, the path of a .npz, .json or .skops file, or "
+    "give a fitted scaler of scikit-learn or a pipeline that begins with one, the arrays mean and scale, the path of a "
+    ".npz, .json or .skops file, or "
     '"data" for the mean and the standard deviation of the data'
 )
+STANDARDISED = "the points are standardised by"
+"""How the note begins that says by what."""
+
 _NAMES = ("mean", "scale")
 
 
 def standardised(points: DataReading, given: object, *, trust_pickle: bool = False) -> DataReading:
     """The data with every point scaled, exactly, and a note that says by what.
 
-    given: a fitted scaler of scikit-learn or a pipeline of scalers; a mapping of the arrays mean and scale, or the pair
-    of them; the path of a .npz, .json, .skops or (with trust_pickle) .pkl file of one of these; "data" for the data's
+    given: a fitted scaler of scikit-learn, or a pipeline or search with one before its network; a mapping of the arrays
+    mean and scale, or the pair of them; the path of a .npz, .json, .skops or (with trust_pickle) .pkl file of one of
+    these; "data" for the data's
     own mean and standard deviation, rounded to doubles. InputError says what is wrong with it.
     """
     if isinstance(given, str) and given == "data":
@@ -42,10 +47,7 @@ def standardised(points: DataReading, given: object, *, trust_pickle: bool = Fal
         scaling, what = _in_file(path, trust_pickle=trust_pickle), f"{path}"
     else:
         scaling, what = _in_memory(given, "standardise"), f"the {type(given).__name__} given"
-    note = (
-        f"the points are standardised by {what}, exactly: the question is about the network and the data in these "
-        "coordinates"
-    )
+    note = f"{STANDARDISED} {what}, exactly: the question is about the network and the data in these coordinates"
     return DataReading(scaled_inputs(points.data, scaling, f"standardise ({what})"), (*points.notes, note))
 
 
@@ -99,7 +101,15 @@ def _in_memory(given: object, place: str) -> Scaling:
     if isinstance(given, tuple) and len(pair := cast("tuple[object, ...]", given)) == 2:
         return _of_arrays(dict(zip(_NAMES, pair, strict=True)), place)
     if not sklearn_pipelines.is_scaler(given):
-        raise InputError(f"{place} is of type {type(given).__name__}: {_REMEDY}")
+        around = sklearn_pipelines.unwrapped(given, place)
+        if around.inputs is None:
+            raise InputError(f"{place} is of type {type(given).__name__}: {_REMEDY}")
+        if around.outputs is not None:
+            raise InputError(
+                f"{place} scales the targets as well as the points, and standardise is for points alone: give the "
+                "points and the targets as it scales them"
+            )
+        return around.inputs
     scaling = sklearn_pipelines.scaling_of(given, place)
     return Scaling.of(place=place) if scaling is None else scaling
 

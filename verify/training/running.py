@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -31,8 +31,9 @@ from verify.counts import count
 from verify.errors import InputError
 from verify.network import Architecture, Network
 from verify.problem import Dataset
-from verify.readers import read, read_data
+from verify.readers.reading import Options
 from verify.training.conversion import layers_of, network_of, parameters_of, rows_of, targets_of
+from verify.training.given import read_given
 from verify.training.runs import TrainingRun
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def train(
     *,
     width: int | None = None,
     start: object = None,
-    slope: object = 0,
+    slope: object = None,
     bias: bool = False,
     loss: Loss | None = None,
     method: Method = "flow",
@@ -88,14 +89,22 @@ def train(
     record: str | PathLike[str] | None = None,
     resume: bool = False,
     polish: bool = False,
+    target: str | None = None,
+    classes: Sequence[object] | None = None,
+    standardise: object = None,
+    output_bias: str = "refuse",
+    two_logits: str = "refuse",
+    fold: bool = False,
+    trust_pickle: bool = False,
     progress: Callable[[Moment], None] | None = None,
 ) -> TrainingRun:
     """Train a network on `data` until it is nearly a KKT point (or, for the squared loss, until it fits).
 
-    data, y: whatever `read_data` takes, as in `train(X, y, width=20)`.
-    width, slope, bias: of a network of depth 2; or
-    start: a network to start from (whatever `read` takes, or a `Network` of any architecture) in place of width, slope,
-    bias, init, scale and seed.
+    data, y: whatever `read_data` takes, with its options target, classes and standardise: `train(X, y, width=20)`.
+    width, slope, bias: of a network of depth 2 (slope 0, ReLU, unless given); or
+    start: a network to start from (whatever `read` takes, with its options slope, output_bias, two_logits, fold and
+    trust_pickle, or a `Network` of any architecture) in place of width, bias, init, scale and seed. Its classes, its
+    columns and its scaler are used for the data, as by `audit`; the network trained takes them so.
     loss: "exponential", "logistic" (default for targets -1 and 1) or "squared" (default for others).
     method: "flow" (gradient flow, integrated) or "descent" (gradient descent with `step` and `schedule`, "constant",
     "loss-scaled" or "loss-adapted", see `solvers.gradient_descent`; default loss-scaled, squared loss: constant).
@@ -112,9 +121,15 @@ def train(
 
     Raises InputError. Whatever happens on the way (no separation, NaN, limits, Ctrl-C) is a status with a reason.
     """
-    points = read_data(data, y)
-    network = None if start is None else start if isinstance(start, Network) else read(start)
-    shape = _shape(points, network, width, slope, bias=bias)
+    options = Options(
+        slope=None if start is None else slope,
+        output_bias=output_bias,
+        two_logits=two_logits,
+        fold=fold,
+        trust_pickle=trust_pickle,
+    )
+    network, points = read_given(start, data, y, options, target=target, classes=classes, standardise=standardise)
+    shape = _shape(points, network, width, 0 if slope is None else slope, bias=bias)
     kind = _loss(points, loss)
     if polish and (shape.depth != 2 or shape.has_sharing):
         raise InputError("only networks of depth 2 without shared weights can be polished: leave polish out")

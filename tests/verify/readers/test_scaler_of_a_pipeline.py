@@ -1,0 +1,121 @@
+"""The scaler of a pipeline: for data by themselves, for training, and what is said of a network written without it."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from verify import audit, read, read_data, train
+from verify.cli import program
+from verify.errors import InputError
+
+compose = pytest.importorskip("sklearn.compose")
+neural = pytest.importorskip("sklearn.neural_network")
+pipelines = pytest.importorskip("sklearn.pipeline")
+preprocessing = pytest.importorskip("sklearn.preprocessing")
+
+RNG = np.random.default_rng(5)
+POINTS = RNG.normal(size=(24, 2)) * [1, 9] + 4
+LABELS = np.where(POINTS[:, 0] > 4, "yes", "no")
+SCALER = preprocessing.StandardScaler().fit(POINTS)
+SCALED = read_data(POINTS, np.where(LABELS == "yes", 1, -1), standardise=SCALER)
+
+
+def fitted(model, targets):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(POINTS, targets)
+
+
+def pipeline():
+    network = neural.MLPClassifier((3,), solver="lbfgs", max_iter=200, random_state=0)
+    return fitted(pipelines.make_pipeline(preprocessing.StandardScaler(), network), LABELS)
+
+
+def transformed():
+    network = neural.MLPRegressor(hidden_layer_sizes=(3,), solver="lbfgs", max_iter=20, random_state=0)
+    inner = pipelines.make_pipeline(preprocessing.StandardScaler(), network)
+    model = compose.TransformedTargetRegressor(inner, transformer=preprocessing.StandardScaler())
+    return fitted(model, POINTS[:, 1] * 10)
+
+
+def run(*words):
+    found = CliRunner().invoke(program, words)
+    return found.exit_code, " ".join(found.output.split())
+
+
+@pytest.fixture
+def stored(tmp_path):
+    dump = pytest.importorskip("skops.io").dump
+    rows = "\n".join(f"{a!r},{b!r},{label}" for (a, b), label in zip(POINTS.tolist(), LABELS, strict=True))
+    (tmp_path / "data.csv").write_text(f"a,b,label\n{rows}\n", encoding="utf-8")
+    dump(pipeline(), tmp_path / "model.skops")
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(pipeline()))
+    return tmp_path
+
+
+def test_standardise_takes_the_scaler_of_a_pipeline():
+    found = read_data(POINTS, LABELS, classes=("no", "yes"), standardise=pipeline())
+    assert found == SCALED
+    with pytest.raises(InputError, match="scales the targets as well as the points"):
+        read_data(POINTS, POINTS[:, 0], standardise=transformed())
+    with pytest.raises(InputError, match="is of type MLPClassifier: give a fitted scaler"):
+        read_data(POINTS, POINTS[:, 0], standardise=pipeline()[-1])
+
+
+def test_train_takes_what_audit_takes():
+    model = pipeline()
+    run = train(POINTS, LABELS, start=model, output_bias="neuron", max_evaluations=5)
+    assert run.data == SCALED
+    assert any("the points are scaled by the scaler" in note for note in run.data.notes)
+    assert any("the points are scaled by the scaler" in note for note in run.audit(time_limit=0.2).notes)
+    run = train(POINTS, LABELS, width=3, classes=("no", "yes"), standardise=SCALER, max_evaluations=5)
+    assert run.data == SCALED
+    with pytest.raises(InputError, match="the network was trained on the classes no and yes"):
+        train(POINTS, np.where(LABELS == "no", "perhaps", "yes"), start=model, output_bias="neuron")
+
+
+def test_a_better_network_behind_the_scaler_in_scikit_learn():
+    model = pipeline()
+    result = audit(model, POINTS, LABELS, output_bias="neuron", time_limit=5)
+    written = pipelines.make_pipeline(model[:-1], result.better.to_sklearn(model.classes_))
+    assert written.score(POINTS, LABELS) == 1
+
+
+def test_what_is_written_says_what_it_expects(stored):
+    model, data, proofs, better, kkt = (str(stored / n) for n in ("model.skops", "data.csv", "p", "b.npz", "k.npz"))
+    carried = ["--output-bias", "neuron"]
+    code, said = run("audit", model, data, *carried, "--time-limit", "5", "--certificates", proofs)
+    assert code == 0, said
+    code, said = run("better", proofs, "--out", better)
+    assert code == 0, said
+    assert "it holds no scaler and expects points scaled" in said
+    assert "--standardise FILE, the file of that scaler or of its pipeline" in said
+    assert "it holds no labels:" in said
+    assert "the classes no and yes are read as -1 and 1" in said
+    code, said = run("train", data, "--start", model, *carried, "--out", kkt, "--max-evaluations", "5")
+    assert code == 0, said
+    assert f"--standardise {model}" in said
+    for file in (better, kkt):
+        again = ["--standardise", model, "--classes", "no,yes", "--time-limit", "1"]
+        code, said = run("audit", file, data, *again)
+        assert code == 0, said
+        assert "fits the data proved" in said
+        assert audit(file, SCALED, time_limit=1).fits.verdict.value == "proved"
+    read(better).save(stored / "plain.npz")
+    assert run("better", proofs, "--out", str(stored / "b.json"))[0] == 0
+
+
+def test_train_reads_a_trusted_pickle(stored):
+    model, data, out = (str(stored / name) for name in ("model.pkl", "data.csv", "k.npz"))
+    words = ("train", data, "--start", model, "--output-bias", "neuron", "--out", out, "--max-evaluations", "5")
+    code, said = run(*words)
+    assert code == 2
+    assert "--trust-pickle" in said
+    code, said = run(*words, "--trust-pickle")
+    assert code == 0, said
+    code, said = run("audit", model, data, "--output-bias", "neuron", "--trust-pickle", "--time-limit", "1")
+    assert code == 0, said
+    assert f"--start {model} --output-bias neuron --trust-pickle" in said

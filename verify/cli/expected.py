@@ -1,0 +1,33 @@
+"""What a network that is written expects: it holds weights alone, without the scaler and the labels of its origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+__all__ = ["expected"]
+
+
+def expected(notes: Iterable[str], scaler: str | None = None) -> Iterator[str]:
+    """One line for each of scaler, units and labels that the notes of an audit or of a reading tell of.
+
+    scaler: a file that holds the scaler of the points, if it is known.
+    """
+    from verify.readers.given import SCALED_POINTS, SCALED_TARGETS
+    from verify.readers.standardising import STANDARDISED
+
+    said = list(notes)
+    by = next((note for note in said if note.startswith((SCALED_POINTS, STANDARDISED))), None)
+    if any(note.startswith(SCALED_TARGETS) for note in said):
+        yield (
+            "it holds no scalers: it expects the points as they were scaled for the network, and its values are in the "
+            "units of the scaled targets"
+        )
+    elif by is not None:
+        named = by.removeprefix(STANDARDISED).partition(", exactly")[0] if by.startswith(STANDARDISED) else ""
+        how = f" by{named}" if named else ""
+        file = scaler or "FILE, the file of that scaler or of its pipeline"
+        yield (
+            f"it holds no scaler and expects points scaled{how}: for raw points give isoptimal audit the option "
+            f"--standardise {file}; in scikit-learn put the scaler before it"
+        )
+    yield from (f"it holds no labels: {note}" for note in said if note.endswith("are read as -1 and 1"))

@@ -1,0 +1,47 @@
+"""What `train` is given: data, and a network to start from, read as `audit` reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verify.network import Network
+from verify.problem import Dataset
+from verify.readers import read_data_with_notes
+from verify.readers.given import given
+from verify.readers.reading import Options
+
+__all__ = ["read_given"]
+
+
+def read_given(
+    start: object,
+    data: object,
+    y: object,
+    options: Options,
+    *,
+    target: str | None,
+    classes: Sequence[object] | None,
+    standardise: object,
+) -> tuple[Network | None, Dataset]:
+    """The network to start from, if one is given, and the data, which carry what was chosen in reading them.
+
+    options: of `read`; a `Network` needs none.   target, classes, standardise: of `read_data`. The classes, the columns
+    and the scaler that the start knows are used, as by `audit`. Raises InputError.
+    """
+    if start is None:
+        read = read_data_with_notes(
+            data, y, target=target, classes=classes, standardise=standardise, trust_pickle=options.trust_pickle
+        )
+        return None, read.data
+    both = given(
+        start,
+        data,
+        y,
+        options=None if isinstance(start, Network) else options,
+        target=target,
+        classes=classes,
+        as_stored=False,
+        standardise=standardise,
+    )
+    said = tuple(note for note in both.notes if note not in both.network.notes)
+    return both.network, both.data.noted(said) if said else both.data
