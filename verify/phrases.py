@@ -11,6 +11,10 @@ from verify.network import Network
 from verify.problem import Bias, Goal, Problem, Trained
 
 PER_CENT = "\u00a0%"
+
+SECOND_MINUS_FIRST = "the second minus the first is read"
+"""What is said of a network of two outputs."""
+
 SMALL = Fraction(1, 10**4)
 """Relative amounts below this are known and told to two digits only."""
 

@@ -12,10 +12,11 @@ from verify.counts import count
 from verify.decimals import about
 from verify.errors import InputError
 from verify.network import Network
+from verify.phrases import SECOND_MINUS_FIRST
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, outputs
 from verify.values import rational
 
-__all__ = ["exchanged_classes", "pose", "transposed_weights"]
+__all__ = ["exchanged_classes", "pose", "regression_note", "transposed_weights", "two_labels"]
 
 MOST_CLASSES = 10
 """Targets of at most so many integers, each met twice on average, may be labels of classes."""
@@ -53,8 +54,8 @@ def pose(
         chosen = Goal.MAX_MARGIN if binary or labels <= {Fraction(-1), Fraction(1)} else Goal.MIN_NORM
         kind = "labels" if chosen is Goal.MAX_MARGIN else "targets"
         said.append(f"the goal is {chosen.value}, chosen from the {kind}")
-        if chosen is Goal.MIN_NORM and (values := _like_classes(dataset.targets)):
-            said.append(_regression(values))
+        if chosen is Goal.MIN_NORM:
+            said += filter(None, (regression_note(dataset, network),))
         if chosen is Goal.MAX_MARGIN and len(labels) == 1:
             said.append(_one_class(*labels))
     if chosen is Goal.MAX_MARGIN and Fraction(0) in labels and binary:
@@ -94,10 +95,21 @@ def _pair(data: object) -> Dataset:
 
 
 def _like_classes(targets: tuple[Fraction, ...]) -> list[Fraction]:
-    """The distinct targets, when they look like the labels of classes: a few integers, again and again."""
+    """The distinct targets, when they look like the labels of classes: two numbers or a few integers, often."""
     values = sorted(set(targets))
     is_few = 2 <= len(values) <= MOST_CLASSES and 2 * len(values) <= len(targets)
-    return values if is_few and all(value.denominator == 1 for value in values) else []
+    return values if is_few and (len(values) == 2 or all(value.denominator == 1 for value in values)) else []
+
+
+def two_labels(data: Dataset) -> tuple[str, str] | None:
+    """The two values of targets that look like labels of classes, as `--classes` takes them."""
+    values = _like_classes(data.targets)
+    return (_label(values[0]), _label(values[1])) if len(values) == 2 else None
+
+
+def _label(value: Fraction) -> str:
+    """The number as text that means the same double."""
+    return str(value) if value.denominator == 1 else repr(float(value))
 
 
 def _one_class(label: Fraction) -> str:
@@ -107,13 +119,25 @@ def _one_class(label: Fraction) -> str:
     )
 
 
-def _regression(values: list[Fraction]) -> str:
-    shown = f"{', '.join(map(str, values[:-1]))} and {values[-1]}"
-    kept = "" if len(values) == 2 else "keep the points of two classes and "
-    named = f"{values[0]},{values[1]}" if len(values) == 2 else "NEGATIVE,POSITIVE"
+def regression_note(data: Dataset, network: Network) -> str | None:
+    """What is said of a regression, chosen from the targets, that may have been meant as a classifier."""
+    values = _like_classes(data.targets)
+    is_difference = any(SECOND_MINUS_FIRST in note for note in network.notes)
+    if not values and not is_difference:
+        return None
+    labels = two_labels(data)
+    kept = "" if labels or not values else "keep the points of two classes and "
+    named, written = ",".join(labels or ("NEGATIVE", "POSITIVE")), ", ".join(labels or ("negative", "positive"))
+    remedy = f"{kept}give --classes {named} (in Python audit(..., classes=({written})))"
+    if is_difference:
+        what = (
+            "two outputs, one for each class, have a difference that was not trained to meet numbers, and the targets"
+        )
+        return f"{what} are read as numbers to fit (regression): {remedy}"
+    shown = f"{', '.join(map(_label, values[:-1]))} and {_label(values[-1])}"
     return (
         f"the targets have {len(values)} values ({shown}), which are read as numbers to fit (regression); for a "
-        f"classifier {kept}give --classes {named} (in Python read_data(..., classes=(negative, positive)))"
+        f"classifier {remedy}"
     )
 
 

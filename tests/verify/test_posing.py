@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from verify import InputError, Network, Verdict, audit
+from verify import Goal, InputError, Network, Verdict, audit, read
 from verify.auditing import pose
 from verify.cli import program
 
@@ -30,7 +30,8 @@ def notes(network, X, y, **options):
     ("labels", "text"),
     [
         ([0, 1, 2, 0, 1, 2], ("3 values (0, 1 and 2)", "keep the points of two classes and give --classes NEGATIVE,")),
-        ([1, 2, 2, 1], ("2 values (1 and 2)", "give --classes 1,2 ")),
+        ([1, 2, 2, 1], ("2 values (1 and 2)", "give --classes 1,2 (in Python audit(..., classes=(1, 2)))")),
+        ([0.1, 0.9, 0.9, 0.1], ("2 values (0.1 and 0.9)", "give --classes 0.1,0.9 ")),
     ],
 )
 def test_labels_that_are_read_as_numbers_are_told(labels, text):
@@ -44,10 +45,26 @@ def test_labels_that_are_read_as_numbers_are_told(labels, text):
 
 @pytest.mark.parametrize(
     "labels",
-    [[0.5, 1.5, 0.5, 1.5], [1, 2, 3, 4], [7, 7, 7, 7], list(range(11)) * 2, [1, -1, 1, -1], [0, 1, 0, 1]],
+    [[0.5, 1.5, 2.5, 0.5, 1.5, 2.5], [1, 2, 3, 4], [7, 7, 7, 7], list(range(11)) * 2, [1, -1, 1, -1], [0, 1, 0, 1]],
 )
 def test_other_targets_are_not(labels):
     assert not any("regression" in text for text in notes(ONE, [[1]] * len(labels), labels))
+
+
+def test_what_classifies_by_two_outputs_is_no_regression():
+    X, y = [[1], [2], [3], [4]], [0.25, 0.5, 0.75, 1]
+    network = read([np.eye(2, 1), np.eye(2)], slope=0, two_logits="difference")
+    said = notes(network, X, y)
+    assert any(text.startswith("two outputs, one for each class, have a difference that was not") for text in said)
+    assert not any("regression" in text for text in notes(network, X, [1, -1, 1, -1]))
+
+
+def test_labels_that_are_read_as_numbers_are_asked_for_as_classes_by_the_next_step():
+    X, y = [[1], [2], [-3], [-4]], [2, 2, 1, 1]
+    (first, *_) = audit(ONE, X, y).next_steps
+    assert first.command == "isoptimal audit NETWORK DATA OPTIONS --classes 1,2"
+    assert not any("--classes" in step.command for step in audit(ONE, X, y, goal="min-norm").next_steps)
+    assert audit(ONE, X, y, classes=(1, 2)).problem.goal is Goal.MAX_MARGIN
 
 
 def test_a_goal_that_is_given_needs_no_note():

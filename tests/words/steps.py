@@ -56,6 +56,10 @@ def _train_on(audit, _, found):
     return Fraction(found[1]) == audit.problem.fit_tolerance > 0 and _tolerance(audit, found[2])
 
 
+def _labels(audit, _, found):
+    return [float(label) for label in found.groups()] == sorted({float(y) for y in audit.problem.data.targets})
+
+
 def _tolerance(audit, text):
     return (Fraction(text) if text else 0) == audit.problem.fit_tolerance
 
@@ -68,6 +72,7 @@ STEPS = [
         ),
         _more_neurons,
     ),
+    (r"if the two values of the targets are labels .*, ask for the margin: .* --classes (\S+),(\S+)", _labels),
     (rf"train on, until the targets are met within {N}: .* --audit --fit-tol {N}", _train_on),
     (
         (

@@ -12,6 +12,7 @@ from typing import final
 from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture, Layer, Network
+from verify.phrases import SECOND_MINUS_FIRST
 from verify.readers.reading import MissingOptionsError, Options, Reading
 from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Number, Shorthand, settled_slope, two_layer
@@ -142,7 +143,7 @@ def _notes_on_outputs(stored: Chain, place: str) -> tuple[str, ...]:
     if stored.layers[-1].shape[0] == 2:
         head = f" before its {stored.head}" if stored.head else ""
         notes.append(
-            f"{place}: of its two outputs{head} the second minus the first is read, positive where class 1 is the "
+            f"{place}: of its two outputs{head} {SECOND_MINUS_FIRST}, positive where class 1 is the "
             "larger: the classes are the same, the norm is not the one that was trained"
         )
     return tuple(notes)

@@ -18,7 +18,7 @@ from verify.decimals import value
 from verify.finding import Verdict
 from verify.network import Network
 from verify.phrases import any_width, points
-from verify.posing import exchanged_classes
+from verify.posing import exchanged_classes, regression_note, two_labels
 from verify.problem import Goal, Trained, outputs
 from verify.report.audited import Audited
 from verify.report.remedies import droppable, fits_when_bent, is_at_rest
@@ -91,6 +91,9 @@ def _width(audit: Audited) -> int:
 def _to_fit(audit: Audited) -> Iterator[NextStep]:
     conflict = [i for bound in audit.bounds if isinstance(bound, Infeasible) for i, _ in bound.multipliers]
     is_margin = audit.problem.goal is Goal.MAX_MARGIN
+    if not is_margin and (labels := two_labels(audit.problem.data)) and _was_regression_chosen(audit):
+        text = "if the two values of the targets are labels of classes, ask for the margin"
+        yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --classes {','.join(labels)}")
     if not is_margin and audit.relaxed is not None:
         within = audit.relaxed.problem.fit_tolerance
         text = f"for all that is known of this network within {value(within)} of every target"
@@ -121,6 +124,11 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
     within = f"within {value(tolerance)}" if tolerance else "exactly"
     text = f"train on, until the targets are met {within}"
     yield NextStep(text, f"isoptimal train DATA --start START --loss squared --out further.npz --audit{asked}")
+
+
+def _was_regression_chosen(audit: Audited) -> bool:
+    """Whether the targets, and nobody else, say that this is a regression."""
+    return regression_note(audit.problem.data, audit.network) in audit.notes
 
 
 def _shape(audit: Audited) -> str:
