@@ -18,6 +18,7 @@ from click.testing import CliRunner
 import verify.auditing
 import verify.corpus
 from verify.cli import program
+from verify.cli.checking import readable
 from verify.cli.progress import progress_text
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -860,3 +861,27 @@ def test_a_case_is_added_to_a_folder_that_is_named(folder):
     assert result.stdout.endswith("written to mine/new/max-margin/tie\n")
     assert run("regress", "mine/new").exit_code == 0
     assert {path: path.stat().st_mtime_ns for path in (ROOT / "cases").rglob("*")} == before
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a number between 0.41 and 0.42 to a number between 0.43 and 0.44", "between 0.41 and 0.44"),
+        ("7/2 to a number between 4.93672 and 4.93673", "between 7/2 and 4.93673"),
+        ("a number between 0.41 and 0.42", "between 0.41 and 0.42"),
+        (
+            "fits, with least margin 0 (0 means every target within 79/10000), over",
+            "fits, with every target within 79/10000, over",
+        ),
+        (
+            "with least margin a number between 4 and 5 (0 means equality), over",
+            "with least margin between 4 and 5, over",
+        ),
+        ("of at most a number between 24.3 and 24.4, over", "of at most 24.4, over"),
+        ("of at least a number between 24.3 and 24.4, over", "of at least 24.3, over"),
+        ("the subject, within a number between 0.1 and 0.2 of the network", "the subject, within 0.2 of the network"),
+        ("refuted", "refuted"),
+    ],
+)
+def test_what_is_checked_is_told_in_few_words_rounded_to_its_side(text, shown):
+    assert readable(text) == shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -26,7 +27,7 @@ from verify.problem import Goal, Problem
 if TYPE_CHECKING:
     from verify.readers.reading import Reading
 
-__all__ = ["check_command"]
+__all__ = ["check_command", "readable"]
 
 _Line = tuple[bool, str, str]
 """Whether it was accepted, the file, and what is said about it."""
@@ -80,7 +81,7 @@ def check_command(
     is_whole = True
     for is_accepted, path, text in chain(mine, ((line.is_accepted, line.file, line.text) for line in found.lines)):
         word = click.style("accepted", fg="green") if is_accepted else click.style("refused", fg="red")
-        click.echo(f"{word} {path}: {text}")
+        click.echo(f"{word} {path}: {readable(text)}")
         is_whole = is_whole and is_accepted
     _print_table(found.table)
     return int(not is_whole)
@@ -114,14 +115,31 @@ def _checked(problem: Problem, network: Network | None, path: Path) -> Line:
     return Line(False, str(path), f"{result.place}: {result.reason}")
 
 
+def readable(text: str) -> str:
+    """A claim, or a value of the table, in fewer words: what it says of long numbers, rounded to the side it is on."""
+    text = re.sub(
+        r"^(?:a number between (\S+) and \S+|(\S+)) to (?:a number between \S+ and (\S+)|(\S+))$", _span, text
+    )
+    text = re.sub(r"least margin 0 \(0 means (equality|every target within \S+)\)", r"\1", text)
+    text = re.sub(r"(least margin [^()]+) \(0 means [^()]+\)", r"\1", text)
+    text = re.sub(r"at least a number between (\S+) and [^\s,]+", r"at least \1", text)
+    text = re.sub(r"(at most|within) a number between \S+ and ([^\s,]+)", r"\1 \2", text)
+    return re.sub(r"(^|least margin )a number between", r"\1between", text)
+
+
+def _span(ends: re.Match[str]) -> str:
+    low, exact_low, high, exact_high = ends.groups()
+    return f"between {low or exact_low} and {high or exact_high}"
+
+
 def _print_table(table: Sequence[tuple[str, str, str]]) -> None:
     """The rows, aligned in columns as far as they are short."""
     if table:
         click.echo("\nwhat is proved")
     first = max((len(row[0]) for row in table), default=0)
-    second = max((len(row[1]) for row in table[:5]), default=0)
+    second = max((len(readable(row[1])) for row in table[:5]), default=0)
     for name, value, about in table:
-        click.echo(f" {name:<{first}}  {value:<{second}}  {about}".rstrip())
+        click.echo(f" {name:<{first}}  {readable(value):<{second}}  {about}".rstrip())
 
 
 # ------------------------------------------------------------------------------------------- the user's own files
