@@ -21,7 +21,7 @@ from verify.network import Network
 from verify.problem import Dataset
 from verify.readers import data_objects
 from verify.readers.chains import Chain, chained
-from verify.readers.columns import ordered
+from verify.readers.columns import check_entries, ordered
 from verify.readers.reading import DataReading, Options, Reading
 from verify.readers.shorthand import Shorthand, check_output_bias, check_slope, two_layer
 from verify.readers.table import Stored, by_package, by_suffix, suffixes
@@ -237,7 +237,11 @@ def _data(
         from verify.readers import npz
 
         arrays, order = (found[0], ()) if columns is None else ordered(found[0], columns)
-        reading = npz.data_of(arrays, _IN_MEMORY, as_stored=as_stored, classes=classes)
+        try:
+            reading = npz.data_of(arrays, _IN_MEMORY, as_stored=as_stored, classes=classes)
+        except InputError:
+            check_entries(arrays.get("X"))  # says it by the name of the column
+            raise
         return DataReading(reading.data, (*found[1], *order, *reading.notes))
     if not isinstance(source, str | PathLike):
         kind = type(source).__name__

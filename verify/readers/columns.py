@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from verify.array_like import is_table
+from verify.array_like import is_table, plain
 from verify.errors import InputError
+from verify.readers.labels import MISSING
 from verify.readers.shorthand import DATA_NAMES
+from verify.values import rational
 
-__all__ = ["in_order", "ordered"]
+__all__ = ["check_entries", "in_order", "ordered"]
 
 
 def in_order(found: Sequence[str], wanted: Sequence[str], place: str) -> tuple[list[int], tuple[str, ...]]:
@@ -45,6 +47,28 @@ def ordered(arrays: dict[str, object], columns: Sequence[str]) -> tuple[dict[str
         return arrays, ()
     order, notes = in_order(names, columns, "X")
     return {**arrays, DATA_NAMES[0]: cast("Any", table)[[names[j] for j in order]]}, notes
+
+
+def check_entries(table: object) -> None:
+    """Raise InputError, with the name of the column, for the first entry of a table that is missing or no number."""
+    if not is_table(table):
+        return
+    for name in cast("Any", table).columns:
+        values = plain(cast("Any", table)[name], f"column {name!r:.40}")
+        for i, value in enumerate(values if isinstance(values, list) else ()):
+            where = f"column {name!r:.40}, row {i}"
+            if value is None or str(value).strip().lower() in (*MISSING, "<na>", "nat"):
+                raise InputError(f"{where}: the value is missing: leave that row out, or fill the value in")
+            if isinstance(value, str) and not _is_number(value):
+                raise InputError(f"{where} is the text {value!r:.40}: leave that column out, or write it in numbers")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        rational(text, "")
+    except InputError:
+        return False
+    return True
 
 
 def _listed(what: str, names: Sequence[str]) -> str:

@@ -19,8 +19,12 @@ _SLOPES = {"relu": 0, "identity": 1}
 _SAFE = (
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+    "sklearn.metrics._scorer._PassthroughScorer",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.StratifiedKFold",
 )
-"""Numbers and lists only; skops does not trust them by default, and every estimator not trained by lbfgs has one."""
+"""Numbers, lists and estimators only; skops does not trust them by default. Every estimator not trained by lbfgs has an
+optimiser, and every search a scorer and a way to split, these unless it is told of others."""
 
 
 def read_estimator(estimator: Any, place: str) -> Chain:

@@ -46,13 +46,26 @@ def unwrapped(estimator: Any, place: str) -> Unwrapped:
         return replace(found, inputs=scaling, scalers=(*names, *found.scalers))
     if "TransformedTargetRegressor" in kinds:
         found = unwrapped(_fitted(estimator, "regressor_", place), place)
-        scaling, names = _composed([estimator.transformer_], place)
+        scaling, names = _of_targets(estimator, place)
         if scaling is None:
             return found
         back = scaling.wide(1, place).inverse()
         outputs = back if found.outputs is None else found.outputs.then(back, place)
         return replace(found, outputs=outputs, scalers=(*found.scalers, *(f"{name} of the targets" for name in names)))
     return Unwrapped(estimator=estimator)
+
+
+def _of_targets(estimator: Any, place: str) -> tuple[Scaling | None, tuple[str, ...]]:
+    """What a regressor of transformed targets does to them. Raises InputError unless it scales and shifts."""
+    try:
+        return _composed([estimator.transformer_], place)
+    except InputError:
+        if _fitted(estimator, "transformer_", place) and is_scaler(estimator.transformer_):
+            raise
+        raise InputError(
+            f"{place}: {type(estimator.transformer_).__name__} does more than scale and shift the targets: read the "
+            "network inside, .regressor_, with the targets .transformer_.transform(y)"
+        ) from None
 
 
 def is_scaler(source: object) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from verify import audit, read
+from verify import audit, read, read_data
 from verify.cli import program
 from verify.errors import InputError
 from verify.readers.given import given
@@ -128,6 +128,23 @@ def test_labels_of_truth(kind, tmp_path):
     assert list(given(model, path, options=CARRIED).data.targets) == list(SIGNS)
     assert list(given(model, POINTS, (SIGNS > 0).astype(kind), options=CARRIED).data.targets) == list(SIGNS)
     assert given(model, path, options=CARRIED, classes=("False", "True")).data.targets == tuple(SIGNS)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (np.nan, "column 'b', row 3: the value is missing"),
+        (None, "column 'b', row 3: the value is missing"),
+        ("q", "column 'b', row 3 is the text 'q': leave that column out"),
+    ],
+)
+def test_an_entry_of_a_table_that_is_no_number(value, said):
+    table = named().astype(object)
+    table.loc[3, "b"] = value
+    with pytest.raises(InputError, match=re.escape(said)):
+        read_data(table, SIGNS)
+    with pytest.raises(InputError, match="give one target for each point"):
+        read_data(named(), SIGNS[:-1])
 
 
 # ------------------------------------------------------------------------------------------------------ command line

@@ -119,3 +119,25 @@ def test_train_reads_a_trusted_pickle(stored):
     code, said = run("audit", model, data, "--output-bias", "neuron", "--trust-pickle", "--time-limit", "1")
     assert code == 0, said
     assert f"--start {model} --output-bias neuron --trust-pickle" in said
+
+
+def test_targets_transformed_by_a_function():
+    inner = neural.MLPRegressor(hidden_layer_sizes=(3,), solver="lbfgs", max_iter=20, random_state=0)
+    model = compose.TransformedTargetRegressor(inner, func=np.log1p, inverse_func=np.expm1)
+    fitted(model, np.abs(POINTS[:, 1]))
+    with pytest.raises(InputError, match=r"read the network inside, \.regressor_, with the targets \.transformer_"):
+        read(model, output_bias="neuron")
+
+
+@pytest.mark.parametrize("kind", ["classifier", "regressor"])
+def test_a_search_in_a_file_of_skops(kind, tmp_path):
+    dump = pytest.importorskip("skops.io").dump
+    search = pytest.importorskip("sklearn.model_selection").GridSearchCV
+    model = pipeline() if kind == "classifier" else transformed().regressor_
+    name = model.steps[-1][0]
+    found = fitted(
+        search(model, {f"{name}__alpha": [1e-3, 1.0]}, cv=2), LABELS if kind == "classifier" else POINTS[:, 1]
+    )
+    dump(found, tmp_path / "search.skops")
+    options = {"output_bias": "neuron", "fold": True}
+    assert read(tmp_path / "search.skops", **options) == read(found.best_estimator_, **options)
