@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.clock import is_late
+from solvers.clock import is_late, poll
 from solvers.instance import Instance
 
 __all__ = ["SHARPEST", "Descent"]
@@ -142,6 +142,7 @@ class Descent:
         near = (np.abs(self.W @ rows.T) <= HELD * reach) & (reach > 0) & (np.abs(pull) > CARRIED * np.abs(pull).max())
         self.held = (self.held | near) & live[:, None]
         for j in np.flatnonzero(self.held.any(axis=1)):
+            poll()
             at = np.flatnonzero(self.held[j])
             seen = rows * self.seen[j]
             slopes = np.where(rows @ self.W[j] > 0, 1.0, a)

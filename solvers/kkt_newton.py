@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.clock import poll
 from solvers.kkt_reading import Frame, Reading
 
 __all__ = ["newton"]
@@ -47,6 +48,7 @@ def newton(frame: Frame, reading: Reading, support: NDArray[np.bool_]) -> tuple[
     z = system.start()
     length = float(np.linalg.norm(z[: system.parameters]))
     for _ in range(STEPS):
+        poll()
         values, jacobian = system(z)
         if not np.isfinite(values).all():
             return None

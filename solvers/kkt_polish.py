@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.annealed_descent import SHARPEST, Descent
-from solvers.clock import is_late
+from solvers.clock import TimeIsUpError, is_late, poll, until
 from solvers.kkt_in_pattern import optimum_in_pattern
 from solvers.kkt_newton import newton
 from solvers.kkt_reading import Frame, Reading
@@ -132,7 +132,8 @@ def kkt_polish(
 ) -> Polished:
     """A Clarke-stationary point near theta, or the nearest to one that was reached; a KKT point is left as it is.
 
-    margin: max-margin (targets +-1) or min-norm.   deadline: a moment of `clock.now()`.
+    margin: max-margin (targets +-1) or min-norm.   deadline: a moment of `clock.now()`, at which the best so far is
+    returned; raises TimeIsUpError where not even the given network could be read by then.
     on_round: told the number of each round and the least residual so far.
 
     Not the limit of training (see the module). Raises ValueError for layers that are not of depth 2 without sharing,
@@ -144,17 +145,23 @@ def kkt_polish(
     frame = Frame.of(layers, rows, targets, margin=margin)
     if margin and theta.any():  # only the direction counts
         theta = theta / np.abs(theta).max()
-    given = frame.read(*frame.split(theta))
+    with until(deadline):
+        given = frame.read(*frame.split(theta))
     best, rounds = given, 0
     contradiction = _contradiction(frame)
-    if given.worst > target and contradiction is None:
-        for rounds, reading in enumerate(_candidates(frame, given, theta, deadline), 1):
-            if reading.worst < best.worst or not np.isfinite(best.worst):
-                best = reading
-            if on_round is not None:
-                on_round(rounds, best.worst)
-            if best.worst <= target or is_late(deadline):
-                break
+    needed = given.worst > target and contradiction is None
+    try:
+        with until(deadline):
+            tried = _candidates(frame, given, theta, deadline) if needed else ()
+            for rounds, reading in enumerate(tried, 1):
+                if reading.worst < best.worst or not np.isfinite(best.worst):
+                    best = reading
+                if on_round is not None:
+                    on_round(rounds, best.worst)
+                if best.worst <= target or is_late(deadline):
+                    break
+    except TimeIsUpError:  # what was found by then is kept, unless the step around this one has to end as well
+        poll()
     return _report(frame, theta, given, best, rounds, target, contradiction)
 
 

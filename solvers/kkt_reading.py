@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from solvers.clock import poll
 from solvers.instance import Instance
 from solvers.kkt_residual import LocalModel, fit_multipliers
 from solvers.layers import Layers
@@ -169,6 +170,7 @@ class Frame:
         """Each neuron moved onto its kinks; None when one would hardly be left."""
         moved = weights.copy()
         for j in np.flatnonzero(near.any(axis=1) & weights.any(axis=1)):
+            poll()
             rows = self.instance.rows[near[j]] * self.seen[j]
             for _ in range(2):  # the second time removes the rounding of the first
                 moved[j] -= np.linalg.lstsq(rows, rows @ moved[j], rcond=1e-10)[0]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.clock import poll
 from solvers.instance import Floats, Indices
 
 __all__ = ["nonnegative_least_squares"]
@@ -66,6 +67,7 @@ def _active_set(matrix: Floats, target: Floats) -> Floats:
     used: list[int] = []
     refused: set[int] = set()
     for _ in range(ROUNDS * matrix.shape[1]):
+        poll()
         gradient = matrix.T @ (target - matrix @ weights)
         gradient[[*used, *refused]] = -np.inf
         entering = int(np.argmax(gradient))

@@ -17,13 +17,13 @@ Source: arXiv:1906.05890v4, Definition 2 (approximate KKT points).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.clock import now
 from solvers.kkt_polish import Polished, PolishStatus, kkt_polish
 from solvers.kkt_reading import kkt_reading
 from solvers.layers import Layers
@@ -220,11 +220,11 @@ class TimeLimit:
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.is_over = seconds, False
-        self._end = time.monotonic() + seconds
+        self._end = now() + seconds
 
     def __call__(self, moment: Moment) -> str | None:
         """The sentence that ends training, or None."""
-        self.is_over = time.monotonic() > self._end
+        self.is_over = now() > self._end
         return f"the time limit of {self.seconds:g} s, at log loss {moment.log_loss:.4g}" if self.is_over else None
 
 

@@ -1,5 +1,6 @@
 """Polishing to KKT points: points known in closed form, the examples, and what cannot be polished."""
 
+import itertools
 import time
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.annealed_descent import Descent
+from solvers.clock import TimeIsUpError, reading
 from solvers.conic import solve_all_cells
 from solvers.instance import Instance
 from solvers.kkt_newton import newton
@@ -269,16 +271,29 @@ def test_multiples_are_not_contradictory():
     assert found.status is PolishStatus.STATIONARY
 
 
-def test_a_deadline_in_the_past_and_progress():
+def test_a_deadline_in_the_past_leaves_nothing_to_tell():
     layers, rows, targets, theta = example("iris-pair", "relu-trained")
-    told = []
-    late = kkt_polish(
-        layers, rows, targets, theta, margin=True, deadline=time.monotonic(), on_round=lambda *news: told.append(news)
-    )
-    assert late.status is PolishStatus.NOT_REACHED
-    assert told == [(1, max(late.residual, late.slack))]
-    assert "the target was 1.0e-06" in late.reason
-    assert late.residual <= late.start
+    with pytest.raises(TimeIsUpError):
+        kkt_polish(layers, rows, targets, theta, margin=True, deadline=time.monotonic() - 1.0)
+
+
+def test_a_deadline_on_the_way_leaves_the_best_so_far_and_its_progress():
+    layers, rows, targets, theta = example("iris-pair", "relu-trained")
+    theta = theta + 0.3 * np.random.default_rng(2).normal(size=theta.shape) * np.abs(theta).max()
+    ticks, told = itertools.count(), []
+    with reading(lambda: float(next(ticks))):
+        full = kkt_polish(layers, rows, targets, theta, margin=True, deadline=1e9)
+        needed = next(ticks)
+    assert full.status is PolishStatus.STATIONARY
+    ticks = itertools.count()
+    with reading(lambda: float(next(ticks))):
+        late = kkt_polish(
+            layers, rows, targets, theta, margin=True, deadline=0.7 * needed, on_round=lambda *news: told.append(news)
+        )
+    assert next(ticks) <= 0.7 * needed + 20
+    assert late.status is not PolishStatus.STATIONARY
+    assert late.rounds <= full.rounds
+    assert all(least >= late.residual or least == np.inf for _, least in told)
 
 
 REFUSED = {

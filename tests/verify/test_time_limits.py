@@ -10,7 +10,7 @@ import pytest
 
 from solvers import clock
 from tests.verify.test_auditing import assert_sound
-from verify import Dataset, Network, audit
+from verify import Dataset, Network, audit, train
 from verify.auditing import pose
 from verify.checker import check
 from verify.exactify import solve_exactly
@@ -222,3 +222,32 @@ def test_another_thread_has_limits_and_a_clock_of_its_own():
         thread.join()
         assert is_late(None)
     assert seen == [(False, True)]
+
+
+def polished(limit):
+    """A training that is polished, of labels at random, under a clock that ticks with each look; and the clock."""
+    random = np.random.default_rng(3)
+    points, labels = random.normal(size=(24, 3)), random.choice([-1.0, 1.0], 24)
+    ticking = Ticking()
+    with clock.reading(ticking):
+        run = train(points, labels, width=8, bias=True, polish=True, time_limit=limit, max_evaluations=60)
+    return run, ticking.time
+
+
+def test_polishing_ends_with_the_time_of_the_training():
+    whole, ticks = polished(1e9)
+    assert whole.polished is not None
+    assert ticks > 1000
+    assert not any("time limit" in note for note in whole.notes)
+    for part in (0.3, 0.6, 0.9, 0.98):
+        run, taken = polished(part * ticks)
+        assert taken <= part * ticks + 40
+        assert "time limit was reached" in " ".join(run.notes)
+        assert run.network.width == 8
+
+
+def test_a_training_that_took_all_the_time_is_not_polished():
+    run, _ = polished(3.0)
+    assert run.polished is None
+    assert run.status == "limit"
+    assert "not polished: the time limit was reached before" in str(run)

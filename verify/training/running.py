@@ -32,6 +32,7 @@ from verify.errors import InputError
 from verify.network import Architecture, Network
 from verify.problem import Dataset
 from verify.readers.reading import Options
+from verify.time_limits import TimeIsUpError, is_late, now, within
 from verify.training.conversion import layers_of, network_of, parameters_of, rows_of, targets_of
 from verify.training.given import read_given
 from verify.training.runs import TrainingRun
@@ -115,7 +116,8 @@ def train(
     once the loss is (default 1e-18 times the mean square of the targets).
     polish: go on from there to a KKT point (`solvers.kkt_polish`), which is not the limit of training; the run says how
     far that is.
-    time_limit: seconds.   max_evaluations: gradients computed at most (by default 10,000,000, descent: 1,000,000).
+    time_limit: seconds, polishing included.   max_evaluations: gradients computed at most (by default 10,000,000,
+    descent: 1,000,000).
     record: an .npz file for the trajectory, kept up to date: a run that was killed goes on from it with `resume=True`,
     to the same end.   progress: called now and then with a `solvers.trajectory.Moment`.
 
@@ -144,7 +146,12 @@ def train(
     outgoing = layers.places[-1][layers.places[-1] >= 0]
     began = time.monotonic()
     limit, plateau = TimeLimit(np.inf if time_limit is None else time_limit), Plateau(rows, targets)
-    tests = [limit, _stop_test(kind, layers, rows, targets, stop_at), *([plateau] if kind != "squared" else [])]
+    deadline = None if time_limit is None else now() + time_limit
+    tests = [
+        limit,
+        _in_time(_stop_test(kind, layers, rows, targets, stop_at), deadline),
+        *([plateau] if kind != "squared" else []),
+    ]
     training = _trained(
         method,
         (layers, rows, targets, theta),
@@ -169,7 +176,7 @@ def train(
             training = replace(training, status="stopped", reason=reason)
     polished, notes = None, ()
     if polish:
-        polished, training, notes = _polished(layers, rows, targets, training, kind)
+        polished, training, notes = _polished((layers, rows, targets), training, kind, deadline)
     theta = training.theta if polished is None else polished.theta
     origin = "a given network" if network is not None else f"{init} initialisation, scale {scale:g}, seed {seed}"
     return TrainingRun(
@@ -256,18 +263,34 @@ def _trained(
     raise InputError(f"there is no method {method!r:.60}: give one of {', '.join(METHODS)}")
 
 
+def _in_time(test: StopTest, deadline: float | None) -> StopTest:
+    """The test, which says nothing where the time ends before it has an answer."""
+
+    def stop(moment: Moment) -> str | None:
+        return within(deadline, lambda: test(moment))
+
+    return stop
+
+
 def _polished(
-    layers: Layers, rows: Floats, targets: Floats, training: Training, loss: Loss
+    problem: tuple[Layers, Floats, Floats], training: Training, loss: Loss, deadline: float | None
 ) -> tuple[Polished | None, Training, tuple[str, ...]]:
-    """What was found, training, and notes: what was trained is kept whatever happens."""
+    """What was found by the deadline, training, and notes: what was trained is kept whatever happens."""
     from solvers.kkt_polish import kkt_polish
 
+    late = "the time limit was reached"
+    if is_late(deadline):
+        return None, training, (f"not polished: {late} before",)
     try:
-        return kkt_polish(layers, rows, targets, training.theta, margin=loss != "squared"), training, ()
+        found = kkt_polish(*problem, training.theta, margin=loss != "squared", deadline=deadline)
     except ValueError as error:
         return None, training, (f"not polished: {error}",)
+    except TimeIsUpError:
+        return None, training, (f"not polished: {late} before",)
     except KeyboardInterrupt:
         return None, replace(training, status="interrupted"), ("not polished: interrupted",)
+    is_cut = is_late(deadline) and found.status.value != "stationary"
+    return found, training, (f"polishing ended early: {late}",) if is_cut else ()
 
 
 def _with_status(
