@@ -1,5 +1,6 @@
 """The command line: what each command prints and writes, its exit status, and one sentence for every fault."""
 
+import io
 import json
 import os
 import pty
@@ -19,7 +20,7 @@ import verify.auditing
 import verify.corpus
 from verify.cli import program
 from verify.cli.checking import readable
-from verify.cli.progress import progress_text
+from verify.cli.progress import Line, progress_text
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 IRIS = ROOT / "examples" / "iris"
@@ -257,15 +258,33 @@ def test_control_c_and_the_progress_line(folder):
 @pytest.mark.parametrize(
     ("lower", "upper", "text"),
     [
-        (0.0, float("inf"), "round 3, 12 s"),
-        (0.0, 2.0, "round 3, best possible about 0 … 2, 12 s"),
-        (1.5, 2.0, "round 3, best possible about 1.5 … 2, gap 3.3e-01, 12 s"),
+        (0.0, float("inf"), "round 3"),
+        (0.0, 2.0, "round 3, best possible about 0 … 2"),
+        (1.5, 2.0, "round 3, best possible about 1.5 … 2, gap 3.3e-01"),
     ],
 )
-def test_progress(lower, upper, text):
+def test_progress_of_a_search(lower, upper, text):
     from solvers.dual_cuts import Progress
 
     assert progress_text(Progress(3, lower, upper, 10, 20, 12.1), "…") == text
+
+
+def test_the_line_on_a_terminal_tells_the_time_and_after_a_while_how_to_stop():
+    from rich.console import Console
+
+    moments = [100.0]
+    line = Line("auditing", "keeps what is proved", lambda: moments[-1])
+    assert str(line) == "auditing, 0 s"
+    moments.append(109.0)
+    line.show("round 3")
+    assert str(line) == "auditing, 9 s: round 3"
+    moments.append(161.0)
+    told = "auditing, 61 s: round 3 (Ctrl-C stops and keeps what is proved, as --time-limit SECONDS does)"
+    assert str(line) == told
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(line)
+    assert told in console.export_text()
+    assert "Ctrl-C" not in str(Line("claims", None, iter([0.0, 99.0]).__next__))
 
 
 # ------------------------------------------------------------------------------------------------- bad input

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 from verify.counts import count
 
@@ -15,20 +16,23 @@ if TYPE_CHECKING:
     from verify.claims import Instance
     from verify.search import Search
 
+PATIENCE = 10.0
+"""Seconds after which it is said how to stop."""
+
 __all__ = ["shown_claims", "shown_progress", "shown_search", "shown_training"]
 
 
 @contextmanager
 def shown_progress() -> Iterator[Callable[[Progress], None] | None]:
     """A line that keeps changing; yields what to call with each `Progress`, None when nobody is watching."""
-    with _shown("auditing") as (show, dots):
+    with _shown("auditing", "keeps what is proved") as (show, dots):
         yield None if show is None else lambda progress: show(progress_text(progress, dots))
 
 
 @contextmanager
 def shown_training() -> Iterator[Callable[[Moment], None] | None]:
     """The same for a training: yields what to call with each `Moment`."""
-    with _shown("training") as (show, _):
+    with _shown("training", "keeps what was reached") as (show, _):
         yield None if show is None else lambda moment: show(moment_text(moment))
 
 
@@ -47,7 +51,8 @@ def shown_search() -> Iterator[Callable[[Search, str], None] | None]:
 
 
 @contextmanager
-def _shown(what: str) -> Iterator[tuple[Callable[[str], None] | None, str]]:
+def _shown(what: str, kept: str | None = None) -> Iterator[tuple[Callable[[str], None] | None, str]]:
+    """kept: what Ctrl-C keeps, for work that has --time-limit too; None where nothing is to be said of that."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -56,8 +61,32 @@ def _shown(what: str) -> Iterator[tuple[Callable[[str], None] | None, str]]:
     if not console.is_terminal:
         yield None, dots
         return
-    with console.status(what, spinner="line" if plain else "dots") as status:
-        yield status.update, dots
+    line = Line(what, kept)
+    with console.status(line, spinner="line" if plain else "dots"):
+        yield line.show, dots
+
+
+@final
+class Line:
+    """What is being done, for how long, and after a while how to end it; drawn anew with each turn of the spinner."""
+
+    def __init__(self, what: str, kept: str | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._what, self._kept, self._clock = what, kept, clock
+        self._began, self._news = clock(), ""
+
+    def show(self, news: str) -> None:
+        """Put these news at the end of the line."""
+        self._news = news
+
+    def __rich__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        elapsed = self._clock() - self._began
+        text = f"{self._what}, {elapsed:.0f} s" + (f": {self._news}" if self._news else "")
+        if self._kept is None or elapsed < PATIENCE:
+            return text
+        return f"{text} (Ctrl-C stops and {self._kept}, as --time-limit SECONDS does)"
 
 
 def claims_text(done: int, total: int, running: Sequence[str]) -> str:
@@ -67,8 +96,8 @@ def claims_text(done: int, total: int, running: Sequence[str]) -> str:
 
 
 def search_text(result: Search, doing: str) -> str:
-    """Such as "12 s, 341 instances, smallest: 2 points, 2 neurons, dimension 2, 14 digits; any problems"."""
-    text = f"{result.seconds:.0f} s, {result.tried} instances"
+    """Such as "341 instances, smallest: 2 points, 2 neurons, dimension 2, 14 digits; any problems"."""
+    text = f"{result.tried} instances"
     if result.smallest is not None:
         text += f", smallest: {size_text(result.smallest.instance)}"
     if result.extremes:
@@ -84,19 +113,19 @@ def size_text(instance: Instance) -> str:
 
 
 def moment_text(moment: Moment) -> str:
-    """Such as "log loss -12.3, margin 0.0812, norm 4.1, 3 kinks held, 1,204 gradients"."""
+    """Such as "log of the loss -12.3, margin 0.0812, norm 4.1, 3 kinks held, 1,204 gradients"."""
     norm = float((moment.theta**2).sum()) ** 0.5
-    text = f"log loss {moment.log_loss:.4g}, margin {moment.margin:.4g}, norm {norm:.3g}"
+    text = f"log of the loss {moment.log_loss:.4g}, margin {moment.margin:.4g}, norm {norm:.3g}"
     if moment.held:
         text += f", {len(moment.held)} kink{'s' * (len(moment.held) > 1)} held"
     return f"{text}, {moment.evaluations:,} gradients"
 
 
 def progress_text(progress: Progress, dots: str) -> str:
-    """Such as "round 3, best possible about 4.93 … 4.95, gap 4.1e-3, 2 s" (floats: nothing of it is proved yet)."""
+    """Such as "round 3, best possible about 4.93 … 4.95, gap 4.1e-3" (floats: nothing of it is proved yet)."""
     text = f"round {progress.round}"
     if isfinite(progress.upper):
         text += f", best possible about {progress.lower:.7g} {dots} {progress.upper:.7g}"
         if progress.lower > 0:
             text += f", gap {progress.upper / progress.lower - 1:.1e}"
-    return f"{text}, {progress.seconds:.0f} s"
+    return text
