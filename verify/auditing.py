@@ -100,10 +100,17 @@ def audit(
 
         audit(model, X, y)    audit(model, (X, y))    audit("net.npz", "data.csv")    audit(network, dataset)
 
-    network: whatever `verify.read` takes, with its options slope, output_bias, two_logits, fold and trust_pickle.
-    data, y: whatever `verify.read_data` takes, with its options target, classes and standardise; by default the classes
-    of a classifier of scikit-learn. The scaler of a pipeline is applied to them, unless `fold`. What the readers choose
-    is said in the notes.
+    network: whatever `verify.read` takes.   data, y: whatever `verify.read_data` takes. What the readers choose is said
+    in the notes.
+    slope: of the activation (0 ReLU, 1 linear), for weights that hold none, such as a state dict.
+    output_bias: "neuron" turns a bias on the output into one more hidden neuron; "refuse" does not read such a network.
+    two_logits: "difference" reads the second of two outputs minus the first; "refuse" does not.
+    fold: put layers that scale and shift (a batch normalisation in eval mode, a scaler) into the weights; the scaler of
+    a pipeline is else applied to the data.
+    target: the column of the targets in a CSV file or a table, by default the last one.
+    classes: the two labels that stand for -1 and 1, such as (1, 2); by default those of a classifier of scikit-learn.
+    standardise: a fitted scaler, the path of one, or "data", to put the data into the coordinates of the network.
+    trust_pickle: read pickles, which run the code that is in them.
     goal: max-margin for targets in {-1, 1} or {0, 1} (0 becomes -1), else min-norm, unless given.
     trained: "both" layers; "hidden" (output weights fixed) is not decided yet.
     bias: "penalised" when the network has hidden biases, else "none"; "free" leaves them out of the norm.
@@ -121,6 +128,10 @@ def audit(
     progress: called once a round of the search with a `solvers.dual_cuts.Progress`.
     relax: of a network that does not fit, ask as well what it does fit: the targets within its largest residual, or the
     points that are on their sides. The answer, with certificates of its own, is the audit `.relaxed` of the result.
+
+    The `Audit` prints as a report, and has `.fits`, `.stationary`, `.local_optimum`, `.global_optimum` and
+    `.global_any_width` (each with a `.verdict`), `.bracket` and `.excess`, the `.better` network, `.diagnosis` and
+    `.next_steps`, `.relaxed`, `.save(folder)`, `.to_html(path)`, `.to_json()` and `.plot(path)`.
 
     Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
     fit together. Networks of other depths or with sharing are UNDECIDED beyond `fits`.

@@ -21,6 +21,13 @@ Number = int | float | Fraction
 NETWORK_NAMES = ("W", "v", "b", "b2", "slope")
 DATA_NAMES = ("X", "y")
 
+_RENAME = (
+    ": rename them, W for the hidden weights (neurons, inputs), b for the hidden biases, v for the output weights, or "
+    "give the module that they come from"
+)
+
+LONG = 12  # characters of a fraction
+
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
 
@@ -66,8 +73,9 @@ def check_names(found: Mapping[str, object], known: Sequence[str], required: Seq
     if not set(required) <= set(found) and set(other[:2]) <= set(found):
         raise InputError(f"{place} holds {order} ({', '.join(found)}): give the network first, then the data")
     if missing := [name for name in required if name not in found]:
+        remedy = "" if required == DATA_NAMES or not set(found) - set(known) else _RENAME
         raise InputError(
-            f"{place} lacks {missing[0]}: it must hold {' and '.join(required)}, and it holds {_listed(found)}"
+            f"{place} lacks {missing[0]}: it must hold {' and '.join(required)}, and it holds {_listed(found)}{remedy}"
         )
     if unknown := [name for name in found if name not in known]:
         raise InputError(f"{place} holds {_listed(unknown)}, which has no meaning here: leave only {', '.join(known)}")
@@ -134,6 +142,15 @@ def _check_shapes(stored: Shorthand, place: str) -> None:
         )
 
 
+def _shown(number: Number) -> str:
+    """A number as it is read most easily: a long fraction as the double that it is, or is near."""
+    text = str(number)
+    if not isinstance(number, Fraction) or len(text) <= LONG:
+        return text
+    double = float(number)
+    return repr(double) if Fraction(double) == number else f"about {double:.6g}"
+
+
 def _without_output_bias(stored: Shorthand, place: str, output_bias: str) -> tuple[Shorthand, tuple[str, ...]]:
     one_of(output_bias, "output_bias", "neuron")
     if stored.b2 == 0:
@@ -154,9 +171,9 @@ def _without_output_bias(stored: Shorthand, place: str, output_bias: str) -> tup
     )
     others = ", and the others, which had no bias, got the bias 0" if stored.b is None else ""
     note = (
-        f"the output bias {stored.b2} became hidden neuron {width}, the output-bias neuron (weight 0, bias "
-        f"{abs(stored.b2)}, outgoing weight {sign}){others}: the function is the same, the norm is not the one that "
-        "was trained"
+        f"the output bias {_shown(stored.b2)} became hidden neuron {width}, the output-bias neuron (weight 0, bias "
+        f"{_shown(abs(stored.b2))}, outgoing weight {sign}){others}: the function is the same, the norm is not the one "
+        "that was trained"
     )
     return without, (note,)
 

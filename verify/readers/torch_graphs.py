@@ -29,6 +29,9 @@ def unwrapped(module: Any, torch: Any) -> Any:
             return module
 
 
+_BRANCHES = "it asks for the value of a tensor, as an if on the data does"
+
+
 def symbolic_graph(module: Any, place: str, torch: Any) -> tuple[Any, Any] | None:
     """The graph of a module, and the module whose attributes it names; None where that needs an example."""
 
@@ -82,7 +85,7 @@ def recorded_graph(module: Any, place: str, torch: Any) -> tuple[Any, Any]:
                 warnings.simplefilter("ignore")
                 recorded = proxy_tensor.make_fx(module, pre_dispatch=True)(example)
         except Exception as error:  # noqa: BLE001 (the forward runs, whatever it does)
-            said = " ".join(str(error).split())[:100]
+            said = _BRANCHES if "aten.item" in str(error) else " ".join(str(error).split())[:100]
             continue
         names = {id(tensor): name for name, tensor in (*module.named_parameters(), *module.named_buffers())}
         for node in recorded.graph.nodes:

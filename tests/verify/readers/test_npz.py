@@ -484,3 +484,20 @@ def test_two_logits_of_an_archive(tmp_path):
     assert read(save(tmp_path, W=W, v=V2, b=B, slope=0.25), two_logits="difference").architecture.slope == Fraction(
         1, 4
     )
+
+
+def test_other_names_are_told_what_they_must_be(tmp_path):
+    path = save(tmp_path, "net.npz", W=W, b=[0.0] * len(W), a=[1.0] * len(W))
+    told = refusal(read, path)
+    assert told.startswith(f"{path} lacks v: it must hold W and v, and it holds W, b, a: rename them, W for the hidden")
+    assert told.endswith("v for the output weights, or give the module that they come from")
+
+
+def test_an_output_bias_that_is_a_long_fraction_is_told_as_a_double():
+    def note(first, second):
+        network = {"W": np.eye(2), "v": np.array([[1.0, 0], [0, 1]]), "b2": np.array([first, second]), "slope": 0}
+        return " ".join(read_with_notes(network, two_logits="difference", output_bias="neuron").notes)
+
+    assert "the output bias 0.20000000298023224 became hidden" in note(0.0, float(np.float32(0.2)))
+    assert "the output bias 3/4 became" in note(0.25, 1.0)
+    assert "the output bias about 0.2 became" in note(1e-30, 0.2)

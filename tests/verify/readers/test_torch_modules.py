@@ -370,7 +370,7 @@ class Bent(nn.Module):
         (lambda m, x: m.second(functional.dropout(m.first(x))), "dropout is random in training mode"),
         (lambda m, x: m.second(torch.sigmoid(m.first(x))), "sigmoid is not max(z, a z)"),
         (lambda m, x: m.second(functional.batch_norm(m.first(x), x, x)), "does not apply one layer"),
-        (lambda m, x: m.second(m.first(x)) if x.sum() > 0 else x, "cannot be traced"),
+        (lambda m, x: m.second(m.first(x)) if x.sum() > 0 else x, "as an if on the data does"),
         (lambda m, x: m.first(m.second(m.first(x)).view(-1)), "a layer after a reshaping is not read"),
         (lambda m, x: m.second(m.first(m.first(x)).relu()), "first.weight and first.weight (applied again) are one"),
     ],
