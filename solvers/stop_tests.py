@@ -225,7 +225,9 @@ class TimeLimit:
     def __call__(self, moment: Moment) -> str | None:
         """The sentence that ends training, or None."""
         self.is_over = now() > self._end
-        return f"the time limit of {self.seconds:g} s, at log loss {moment.log_loss:.4g}" if self.is_over else None
+        return (
+            f"the time limit of {self.seconds:g} s, at log of the loss {moment.log_loss:.4g}" if self.is_over else None
+        )
 
 
 def any_of(*tests: StopTest) -> StopTest:

@@ -128,3 +128,12 @@ def test_the_audit_of_a_training_names_the_files_that_were_written(tmp_path, mon
     assert "isoptimal audit net.npz data.npz --fit-tol" in told
     assert "isoptimal train data.npz --width 4 --bias --loss squared" in told
     assert "NETWORK" not in told
+
+
+def test_a_tolerance_above_every_target_is_not_improved_on_by_the_network_of_zeros():
+    result = audit(FLAT, Dataset([[1, 0], [0, 1]], [2, 3]), fit_tol=3)
+    (step,) = result.next_steps
+    assert "is 0 everywhere: ask for a smaller tolerance" in step.text
+    assert step.command == "--fit-tol EPS"
+    check_words(result)
+    assert all("0 everywhere" not in text for text in steps(audit(FLAT, Dataset([[1, 0], [0, 1]], [2, 3]), fit_tol=2)))

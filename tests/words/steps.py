@@ -64,7 +64,12 @@ def _tolerance(audit, text):
     return (Fraction(text) if text else 0) == audit.problem.fit_tolerance
 
 
+def _zeros(audit, _, found):
+    return all(abs(y) <= audit.problem.fit_tolerance for y in audit.problem.data.targets)
+
+
 STEPS = [
+    (r"no target, in the units of the network, is further from 0 than the tolerance, .*", _zeros),
     (
         (
             rf"training on leads nowhere, .* --width (\d+){SHAPE} --loss squared "

@@ -92,5 +92,7 @@ def text_labels(values: Iterable[str], place: str) -> InputError:
         "positive)), or write them as -1 and 1"
     )
     if len(classes) > 2:
-        remedy = f"there are {len(classes)} classes and a margin is between two, so keep two and write them as -1 and 1"
+        remedy = (
+            f"there are {len(classes)} classes and a margin is between two, so keep the points of two and name these"
+        )
     return TextLabelsError(f"{place} holds text ({shown}): {remedy}")

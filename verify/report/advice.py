@@ -173,7 +173,11 @@ def _exchanged(audit: Audited) -> NextStep | None:
 
 
 def _to_improve(audit: Audited) -> Iterator[NextStep]:
-    is_margin = audit.problem.goal is Goal.MAX_MARGIN
+    is_margin, tolerance = audit.problem.goal is Goal.MAX_MARGIN, audit.problem.fit_tolerance
+    if not is_margin and tolerance and max(map(abs, audit.problem.targets)) <= tolerance:
+        text = "no target, in the units of the network, is further from 0 than the tolerance, so that the best network"
+        yield NextStep(f"{text} is 0 everywhere: ask for a smaller tolerance", "--fit-tol EPS")
+        return
     if audit.stationary.verdict is Verdict.REFUTED and is_margin:
         text = "training stopped before a KKT point: train on to one"
         yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")

@@ -105,7 +105,7 @@ class TrainingRun:
             numbers.append(f"loss {np.exp(last.log_losses[-1]):.2e}")
             numbers.append(f"largest residual {last.margins[-1]:.1e}")
         else:
-            numbers += [f"log loss {last.log_losses[-1]:.4g}", f"normalised margin {last.margins[-1] + 0.0:.6g}"]
+            numbers += [f"log of the loss {last.log_losses[-1]:.4g}", f"normalised margin {last.margins[-1] + 0.0:.6g}"]
         numbers.append(f"norm {last.norms[-1]:.4g}")
         if self.residuals is not None and np.isfinite(self.residuals[0]):
             numbers.append("KKT residuals {:.1e} and {:.1e}".format(*self.residuals))

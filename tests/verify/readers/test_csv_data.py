@@ -112,7 +112,7 @@ def test_text_labels(write):
 def test_three_text_labels(write):
     assert refusal(write("species,x\nc,1\na,2\nb,3\n"), target="species") == (
         ": the target column 'species' holds text ('a', 'b', 'c'): there are 3 classes and a margin is between two, "
-        "so keep two and write them as -1 and 1"
+        "so keep the points of two and name these"
     )
 
 

@@ -198,7 +198,7 @@ def test_text_labels(write):
 def test_three_text_labels(write):
     assert refusal(read_data, write({"X": [[1], [2], [3]], "y": ["a", "b", "c"]})) == (
         ": y holds text ('a', 'b', 'c'): there are 3 classes and a margin is between two, "
-        "so keep two and write them as -1 and 1"
+        "so keep the points of two and name these"
     )
 
 

@@ -168,7 +168,7 @@ def test_three_text_labels(tmp_path):
     path = save(tmp_path, "data.npz", X=X, y=np.array([b"a", b"b", b"c"]))
     assert refusal(read_data, path) == (
         f"{path}: y holds text ('a', 'b', 'c'): there are 3 classes and a margin is between two, "
-        "so keep two and write them as -1 and 1"
+        "so keep the points of two and name these"
     )
 
 
