@@ -178,8 +178,8 @@ def audit(
             left_out.add("the exact repair", LATE)
     within = _up_to_rounding(problem, network) if subject is None and fit_tol is None and not exact else None
     if within is not None:
-        problem = problem.within(within.bound)
-        said.append(_rounding_note(within))
+        problem, rounding = within
+        said.append(_rounding_note(rounding))
         fitting, subject = [network], network
     fits = _fits(problem, network, subject, is_farther=is_farther)
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
@@ -669,10 +669,13 @@ def _met(problem: Problem, largest: Fraction) -> str:
     return f"every target is met within {short(problem.fit_tolerance)}; the largest residual is {at_most(largest, 3)}"
 
 
-def _up_to_rounding(problem: Problem, network: Network) -> OutputRounding | None:
-    """What the rounding of the outputs explains, when no target is missed by more than that (min-norm)."""
+def _up_to_rounding(problem: Problem, network: Network) -> tuple[Problem, OutputRounding] | None:
+    """The problem within what the rounding of the outputs explains, when no target is missed by more (min-norm)."""
     found = output_rounding(problem, network) if problem.goal is Goal.MIN_NORM else None
-    return None if found is None or objective(problem.within(found.bound), network) is None else found
+    if found is None:
+        return None
+    other = problem.within(found.bound)
+    return None if objective(other, network) is None else (other, found)
 
 
 def _rounding_note(within: OutputRounding) -> str:

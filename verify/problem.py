@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from fractions import Fraction
 from typing import cast, final
@@ -132,10 +132,7 @@ class Problem(statement.Problem):
         for i, target in enumerate(data.targets):
             if goal is Goal.MAX_MARGIN and abs(target) != 1:
                 raise InputError(f"targets[{i}] is {target!s:.60}; max-margin needs targets 1 and -1")
-        tolerance = rational(fit_tolerance, "fit_tolerance")
-        if tolerance < 0 or (tolerance and goal is Goal.MAX_MARGIN):
-            why = "it must be at least 0" if tolerance < 0 else "max-margin has none: leave it out, or fit by min-norm"
-            raise InputError(f"fit_tolerance is {tolerance!s:.60}; {why}")
+        tolerance = _fit_tolerance(fit_tolerance, goal)
         with as_input_error():
             super().__init__(data.inputs, data.targets, shape, goal, bias, trained, tolerance)
         self.__dict__["_data"] = data
@@ -177,15 +174,19 @@ class Problem(statement.Problem):
         )
 
     def within(self, fit_tolerance: object) -> Problem:
-        """The same data and question with another fit tolerance."""
-        return Problem(
-            self.data,
-            self.architecture,
-            goal=self.goal,
-            bias=self.bias,
-            trained=self.trained,
-            fit_tolerance=fit_tolerance,
-        )
+        """The same data and question with another fit tolerance; the numbers, read once, are not read again."""
+        other = object.__new__(Problem)
+        other.__dict__.update({part.name: getattr(self, part.name) for part in fields(self)}, _data=self.data)
+        other.__dict__["fit_tolerance"] = _fit_tolerance(fit_tolerance, self.goal)
+        return other
+
+
+def _fit_tolerance(value: object, goal: Goal) -> Fraction:
+    tolerance = rational(value, "fit_tolerance")
+    if tolerance < 0 or (tolerance and goal is Goal.MAX_MARGIN):
+        why = "it must be at least 0" if tolerance < 0 else "max-margin has none: leave it out, or fit by min-norm"
+        raise InputError(f"fit_tolerance is {tolerance!s:.60}; {why}")
+    return tolerance
 
 
 def outputs(problem: statement.Problem, network: statement.Network) -> list[Fraction]:

@@ -358,12 +358,13 @@ def test_progress_counts_what_is_new_and_what_is_not(files):
 ODD = ["new\nline.npz", "[bold]red.npz", "=1+1.npz", "naïve ½.npz", "a'b\"c,d.npz", "$x$.npz", " .npz", "<b>.npz"]
 
 
-def test_names_of_any_characters(tmp_path):
-    np.savez(tmp_path / "data.npz", X=X, y=Y)
-    given = [write_network(tmp_path, place, name) for place, name in enumerate(ODD)]
-    raw = os.fsdecode(os.fsencode(str(tmp_path)) + b"/\xff.npz")
+def test_names_of_any_characters(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("data.npz", X=X, y=Y)
+    given = [Path(write_network(tmp_path, place, name)).name for place, name in enumerate(ODD)]
+    raw = os.fsdecode(b"\xff.npz")
     shutil.copy(given[0], raw)
-    result = swept(([*given, raw], str(tmp_path / "data.npz"), tmp_path / "out"))
+    result = swept(([*given, raw], "data.npz", tmp_path / "out"))
     assert [row.outcome for row in result] == ["audited"] * 9
     assert [row.network for row in result][:8] == given
     assert result[8].network.endswith("\\udcff.npz")
