@@ -144,7 +144,7 @@ class Architecture(statement.Architecture):
         if self.is_two_layer:
             return None
         if self.depth != 2:
-            return f"only depth 2 is decided yet, and this network has depth {self.depth}"
+            return f"only networks of one hidden layer are decided yet, and this one has {self.depth - 1}"
         if self.has_sharing:
             return "networks that share weights are not decided yet"
         return "an output layer that is not dense is not decided yet"

@@ -477,7 +477,7 @@ def shared():
 @pytest.mark.parametrize(
     ("network", "data", "reason"),
     [
-        (deep([[1], [1], [1]]), ([[1]], [1]), "only depth 2 is decided yet, and this network has depth 3"),
+        (deep([[1], [1], [1]]), ([[1]], [1]), "only networks of one hidden layer are decided yet, and this one has 2"),
         (shared(), ([[1, 1]], [1]), "networks that share weights are not decided yet"),
     ],
 )

@@ -45,7 +45,7 @@ def test_depth_one_and_three() -> None:
     network = Network(deep, [[1, 0, 0, -1], [1, 1, -1, 1], [1, 2]])
     assert network([2, -3]) == 7
     assert (deep.depth, deep.width, deep.parameter_count) == (3, 2, 10)
-    assert deep.limits() == "only depth 2 is decided yet, and this network has depth 3"
+    assert deep.limits() == "only networks of one hidden layer are decided yet, and this one has 2"
 
 
 def test_masks_leave_weights_out() -> None:

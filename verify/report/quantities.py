@@ -232,10 +232,15 @@ def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
     yield "certificates", kept
     name, _, reason = audit.status.partition(" (")
     why = reason.removesuffix(")")
+    stalled = (
+        "nothing was searched"
+        if audit.bracket is None
+        else "the search ended before the bracket was as narrow as asked"
+    )
     ended = {
         "time": "; stopped within the time limit, with the best bracket so far",
         "interrupted": "; interrupted, with the best bracket so far",
-        "stalled": f"; the search ended before the bracket was as narrow as asked: {why}",
+        "stalled": f"; {stalled}: {why}",
         "failed": f"; the search failed: {why}",
     }.get(name, "")
     yield "time", f"{nearest(Fraction(audit.seconds), 2)} s{ended}"
