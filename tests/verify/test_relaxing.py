@@ -14,6 +14,7 @@ from verify.network import Network
 from verify.posing import pose
 from verify.problem import Dataset, Goal, objective, outputs
 from verify.relaxing import relaxed
+from verify.report.quantities import quantities
 from verify.time_limits import now
 
 RAMPS = Network.two_layer([[1, 0], [0, 1], [-1, 0]], [1, -1, 2])
@@ -108,6 +109,8 @@ def test_both_are_saved_and_each_folder_is_accepted(tmp_path):
     result.save(tmp_path / "proofs")
     for name in ("proofs", "proofs-relaxed"):
         assert decide_folder(tmp_path / name).is_accepted
+    said = dict(quantities(result, "a b"))["certificates"]
+    assert said.endswith("to check them again: isoptimal check 'a b', and isoptimal check 'a b-relaxed'")
     written = json.loads((tmp_path / "proofs" / "audit.json").read_text("utf-8"))["diagnosis"]
     assert written["misfit"]["missed"] == 1
     assert written["misfit"]["first_missed"] == [3]

@@ -228,7 +228,8 @@ def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
         kept = f"{files}{also}, not written; --certificates DIR writes them (in Python: .save(DIR))"
     else:
         also = f", and {others} in {folder}-relaxed" if others else ""
-        kept = f"{files} in {folder}{also}; to check them again: isoptimal check {quote(folder)}"
+        further = f", and isoptimal check {quote(f'{folder}-relaxed')}" if others else ""
+        kept = f"{files} in {folder}{also}; to check them again: isoptimal check {quote(folder)}{further}"
     yield "certificates", kept
     name, _, reason = audit.status.partition(" (")
     why = reason.removesuffix(")")
