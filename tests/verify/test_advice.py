@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from tests.words import check_words
 from verify import Dataset, Network, audit, train
 from verify.cli import program
+from verify.finding import Verdict
 from verify.report import as_text
 from verify.report.advice import IN_PYTHON
 
@@ -137,3 +138,17 @@ def test_a_tolerance_above_every_target_is_not_improved_on_by_the_network_of_zer
     assert step.command == "--fit-tol EPS"
     check_words(result)
     assert all("0 everywhere" not in text for text in steps(audit(FLAT, Dataset([[1, 0], [0, 1]], [2, 3]), fit_tol=2)))
+
+
+def test_a_neuron_that_still_learns_beside_a_large_one_is_no_rest():
+    network = Network.two_layer([[1], [-1]], [10**6, "1/1000000"])
+    assert all(
+        "leads nowhere" not in text for text in steps(audit(network, ([[1], [-1]], [10**6, -1]), goal="min-norm"))
+    )
+
+
+def test_training_has_ended_only_at_a_local_optimum():
+    saddle = audit(Network.two_layer([[1, 0], [0, 1]], [1, 1]), Dataset([[1, 0], [0, 1]], [1, 1]))
+    assert saddle.local_optimum.verdict is Verdict.REFUTED
+    assert "trainings from other starts may end lower: try other seeds" in steps(saddle)
+    assert all("has ended" not in text for text in steps(saddle))

@@ -15,7 +15,8 @@ from typing import final
 from verify.certificate import Infeasible
 from verify.counts import count
 from verify.decimals import value
-from verify.finding import Verdict
+from verify.exact_networks import distance
+from verify.finding import Finding, Verdict
 from verify.network import Network
 from verify.phrases import any_width, points
 from verify.posing import exchanged_classes, regression_note, two_labels
@@ -24,6 +25,9 @@ from verify.report.audited import Audited
 from verify.report.remedies import droppable, fits_when_bent, is_at_rest
 
 __all__ = ["IN_PYTHON", "NextStep", "filled", "next_steps", "reading_options"]
+
+NEAR = Fraction(1, 1000)
+"""Relative to the norm: what training could hardly tell apart."""
 
 
 @final
@@ -183,11 +187,18 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
     elif audit.stationary.verdict is Verdict.PROVED and audit.global_any_width.verdict is Verdict.REFUTED:
         width = audit.network.width
-        text = "training has ended, and would have to begin elsewhere to end lower: try other seeds"
+        is_over = audit.local_optimum.verdict is Verdict.PROVED and _is_about(audit, audit.local_optimum)
+        ended = "training has ended, and would have to begin elsewhere to end lower: try other seeds"
+        text = ended if is_over else "trainings from other starts may end lower: try other seeds"
         yield NextStep(text, f"isoptimal train DATA --width {width}{_shape(audit)} --seed 1 --out other.npz --audit")
     if audit.better is not None:
         text = "write the better network from the folder of --certificates proofs (in Python .better.save)"
         yield NextStep(text, "isoptimal better proofs --out better.npz")
+
+
+def _is_about(audit: Audited, finding: Finding) -> bool:
+    """Whether what is found is about the network itself, or one that training could hardly tell from it."""
+    return finding.subject is None or distance(finding.subject, audit.network) <= NEAR
 
 
 def _exactly(number: Fraction) -> str:

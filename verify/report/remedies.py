@@ -63,7 +63,10 @@ def _agree(problem: Problem, values: Sequence[tuple[Fraction, Fraction]]) -> boo
 
 
 def is_at_rest(problem: Problem, network: Network) -> bool:
-    """Whether the gradient of the squared loss nearly vanishes at a network of depth 2 that misses targets (floats)."""
+    """Whether the gradient of the squared loss nearly vanishes at a network of depth 2 that misses targets (floats).
+
+    In the weights of each neuron, before it and behind it, beside what it could be there.
+    """
     import numpy as np
 
     try:
@@ -76,6 +79,7 @@ def is_at_rest(problem: Problem, network: Network) -> bool:
     z = rows @ weights.T
     slopes = np.where(z > 0, 1.0, float(problem.architecture.slope))
     pulls, sizes = (slopes * outgoing).T, (slopes * z) ** 2
-    gradient = np.linalg.norm((pulls * residuals) @ rows) ** 2 + np.linalg.norm(residuals @ (slopes * z)) ** 2
-    most = float(residuals @ residuals) * float(sizes.sum() + (pulls**2 @ (rows**2).sum(axis=1)).sum())
-    return bool(np.isfinite(most) and gradient <= RESTING**2 * most)
+    loss = float(residuals @ residuals)
+    incoming = (((pulls * residuals) @ rows) ** 2).sum(axis=1), loss * (pulls**2 @ (rows**2).sum(axis=1))
+    onward = (residuals @ (slopes * z)) ** 2, loss * sizes.sum(axis=0)
+    return all(np.isfinite(most).all() and (found <= RESTING**2 * most).all() for found, most in (incoming, onward))
