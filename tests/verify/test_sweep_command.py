@@ -77,7 +77,7 @@ def test_a_network_without_an_audit_is_status_1(files, tmp_path, capsys):
     assert status(tmp_path / "missing.npz", networks[0], data, "--out", out, "--jobs", 1) == 1
     said = capsys.readouterr().out
     assert "2 networks on 1 data set: 1 audited, 1 failed" in said
-    assert "missing.npz does not exist: check the path" in said
+    assert "missing.npz does not exist: check the path" in " ".join(said.split())
 
 
 def test_options_of_audit_reach_every_audit(files, capsys):

@@ -118,7 +118,8 @@ def test_train_reads_a_trusted_pickle(stored):
     assert code == 0, said
     code, said = run("audit", model, data, "--output-bias", "neuron", "--trust-pickle", "--time-limit", "1")
     assert code == 0, said
-    assert f"--start {model} --output-bias neuron --trust-pickle" in said
+    wanted = f"--start {model} --output-bias neuron --trust-pickle"
+    assert "".join(wanted.split()) in "".join(said.split())  # a long path is broken where the line ends
 
 
 def test_targets_transformed_by_a_function():
