@@ -18,6 +18,7 @@ from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
 from verify.cli.places import check_file, check_folder, check_page, check_picture
 from verify.cli.printing import print_report
+from verify.cli.reading import refused_unless
 from verify.errors import InputError
 from verify.output_files import write_text
 
@@ -82,18 +83,14 @@ Examples:
     help="For min-norm: fit every target within this, rather than exactly. By default 0; what the rounding of the "
     "outputs explains, when floats miss no target by more than that.",
 )
-@click.option(
+@refused_unless(
     "--output-bias",
-    type=click.Choice(["refuse", "neuron"]),
-    default="refuse",
-    show_default=True,
+    "neuron",
     help="What to do with a bias on the output: refuse the network, or turn it into one more hidden neuron.",
 )
-@click.option(
+@refused_unless(
     "--two-logits",
-    type=click.Choice(["refuse", "difference"]),
-    default="refuse",
-    show_default=True,
+    "difference",
     help="What to do with two outputs, one for each class: refuse, or read the second minus the first as the network.",
 )
 @click.option(

@@ -19,6 +19,7 @@ from verify.cli.numbers import Number
 from verify.cli.places import check_file, check_folder, check_page, check_picture
 from verify.cli.printing import print_report
 from verify.cli.progress import shown_training
+from verify.cli.reading import refused_unless
 from verify.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,18 +57,14 @@ Examples:
     "--out", required=True, metavar="FILE", help="Where to write the network: .npz, .pt, .safetensors, .onnx, ..."
 )
 @click.option("--start", metavar="NETWORK", help="A network to start from, in place of the options that make one.")
-@click.option(
+@refused_unless(
     "--output-bias",
-    type=click.Choice(["refuse", "neuron"]),
-    default="refuse",
-    show_default=True,
+    "neuron",
     help="What to do with a bias on the output of --start: refuse it, or turn it into one more hidden neuron.",
 )
-@click.option(
+@refused_unless(
     "--two-logits",
-    type=click.Choice(["refuse", "difference"]),
-    default="refuse",
-    show_default=True,
+    "difference",
     help="What to do when --start has two outputs: refuse it, or read the second minus the first.",
 )
 @click.option(
