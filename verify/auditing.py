@@ -185,14 +185,14 @@ def audit(
     earlier = None if warm_start is None else read_warm_start(warm_start, problem)
     if earlier is not None and earlier.note:
         said.append(earlier.note)
+    exchanged = exchanged_classes(problem, network) if subject is None else None
     if subject is None:
-        said += filter(None, (exchanged_classes(problem, network), transposed_weights(problem, network)))
+        said += filter(None, (exchanged, transposed_weights(problem, network)))
     mine = objective(problem, subject) if subject is not None else None
     limits = problem.architecture.limits()
     if problem.trained is Trained.HIDDEN and limits is None:
         limits = "problems with only the hidden layer trained are not decided yet"
-    relax = relax and exchanged_classes(problem, network) is None
-    easier = relaxed(problem, network) if relax and subject is None else None
+    easier = relaxed(problem, network) if relax and subject is None and exchanged is None else None
     further = None if easier is None else _asking(problem, easier, network, tolerance, allowed, reach, progress)
     impossible = None if limits or subject is not None else _infeasibility(problem, share(deadline, 0.3))
     if impossible is not None:

@@ -10,6 +10,15 @@ from verify.exact import dot
 from verify.network import Network
 from verify.problem import Bias, Goal, Problem, Trained
 
+QUESTIONS = {
+    "fits": "fits the data",
+    "stationary": "stationary (KKT point)",
+    "local_optimum": "local optimum",
+    "global_optimum": "global optimum of its width",
+    "global_any_width": "global optimum of any width",
+}
+"""What reports call the questions, by the names of `Audit`, in the order in which they are asked."""
+
 PER_CENT = "\u00a0%"
 
 SECOND_MINUS_FIRST = "the second minus the first is read"

@@ -113,8 +113,8 @@ def read_with_notes(
         slope=slope,
         output_bias=output_bias,
         two_logits=two_logits,
-        fold=a_flag(fold, "fold"),
-        trust_pickle=a_flag(trust_pickle, "trust_pickle"),
+        fold=fold,
+        trust_pickle=trust_pickle,
     )
     place, found, notes, known = _stored_network(source, options.trust_pickle)
     word = _word(source)

@@ -10,6 +10,7 @@ from verify.counts import count
 from verify.decimals import value
 from verify.finding import Verdict
 from verify.network import Network
+from verify.phrases import QUESTIONS
 from verify.problem import Bias, Goal, Problem, Trained
 from verify.report.advice import IN_PYTHON, next_steps, reading_options
 from verify.report.audited import Audited
@@ -40,13 +41,7 @@ def wording(audit: Audited, *, folder: str | None = None, given: Mapping[str, st
 
     given: what stands for NETWORK, DATA and the like in the commands that are named (`verify.report.advice`).
     """
-    questions = (
-        ("fits the data", audit.fits),
-        ("stationary (KKT point)", audit.stationary),
-        ("local optimum", audit.local_optimum),
-        ("global optimum of its width", audit.global_optimum),
-        ("global optimum of any width", audit.global_any_width),
-    )
+    questions = [(QUESTIONS[name], found) for name, found in audit.findings.items()]
     texts = [statement(audit, found) for _, found in questions]
     for place in range(len(texts) - 1, 0, -1):
         if texts[place] == texts[place - 1] and len(texts[place]) > 30:

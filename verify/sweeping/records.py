@@ -10,20 +10,12 @@ from fractions import Fraction
 from typing import Any, final
 
 from verify.codec import rational_of
+from verify.phrases import QUESTIONS
 from verify.sweeping.tasks import Outcome
 
-__all__ = ["AUDITED", "COLUMNS", "FAILED", "MAIN_COLUMNS", "QUESTIONS", "Row", "facts_of"]
+__all__ = ["AUDITED", "COLUMNS", "FAILED", "MAIN_COLUMNS", "Row", "facts_of"]
 
 AUDITED, FAILED = "audited", "failed"
-
-QUESTIONS = {
-    "fits": "fits the data",
-    "stationary": "stationary (KKT point)",
-    "local_optimum": "local optimum",
-    "global_optimum": "global optimum of its width",
-    "global_any_width": "global optimum of any width",
-}
-"""The columns of verdicts, and what reports call the questions."""
 
 
 @final

@@ -22,8 +22,9 @@ from verify.decimals import at_least, at_most
 from verify.errors import InputError
 from verify.folder import printable
 from verify.output_files import write_bytes
+from verify.phrases import QUESTIONS
 from verify.problem import Goal
-from verify.sweeping.records import COLUMNS, FAILED, QUESTIONS, Row
+from verify.sweeping.records import COLUMNS, FAILED, Row
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
