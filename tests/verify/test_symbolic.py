@@ -96,7 +96,7 @@ def test_symmetric_data_of_every_slope():
         ("max-margin/generic-relu", "no field of degree at most 8"),
         ("max-margin/free-bias-infimum", "free"),
         ("max-margin/conflicting-duplicates", "not found"),
-        ("max-margin/vardi2022-theorem-3-1-depth-3", "depth 2"),
+        ("max-margin/vardi2022-theorem-3-1-depth-3", "only networks of one hidden layer"),
         ("max-margin/vardi2022-theorem-4-4-shape", "share weights"),
         ("min-norm/zero-targets", "0"),
     ],

@@ -61,7 +61,7 @@ def test_what_is_open_fails_too():
     )
     deep = Network(Architecture(layers), ((1,), (1,), (1,)))
     assert_fits(deep, (((1,),), (1,)))
-    with pytest.raises(AssertionError, match="was to be a KKT point: undecided, only depth 2"):
+    with pytest.raises(AssertionError, match="was to be a KKT point: undecided, only networks of one hidden layer"):
         assert_stationary(deep, (((1,),), (1,)))
 
 
