@@ -286,18 +286,15 @@ def audit(
 
 def _closed(audited: Audit, forms: Symbolic) -> Audit:
     """The audit with the bounds of a rational closed form, which meet, as its bracket."""
-    exact, bounds = (
-        forms.exact,
-        tuple(forms.certificates.get(f"symbolic-{end}-bound.json") for end in ("lower", "upper")),
-    )
-    lower, upper = bounds
+    exact = forms.exact
+    lower, upper = (forms.certificates.get(f"symbolic-{end}-bound.json") for end in ("lower", "upper"))
     if exact is None or not is_rational(exact) or lower is None or upper is None:
         return audited
-    bracket, excess = bracket_and_excess(exact, exact, audited.objective)
+    bracket, excess = map(Interval.of, bracket_and_excess(exact, exact, audited.objective))
     return replace(
         audited,
-        bracket=None if bracket is None else Interval(*bracket),
-        excess=None if excess is None else Interval(*excess),
+        bracket=bracket,
+        excess=excess,
         bounds=(lower, upper),
         status="done" if audited.status.startswith("stalled") else audited.status,
     )
@@ -338,9 +335,8 @@ def _with_relaxed(done: Audit, ask: Callable[[float | None], Audit] | None, dead
     if ask is None or done.status == "interrupted":
         return done
     began = now()
-    try:
-        found = ask(None if deadline is None else max(deadline - began, LEAST_SECONDS))
-    except InputError:  # numbers longer than certificates hold
+    found = _relaxed_in(ask, None if deadline is None else max(deadline - began, LEAST_SECONDS))
+    if found is None:
         return done
     status = "interrupted" if found.status == "interrupted" else done.status
     diagnosis = None if done.diagnosis is None else replace(done.diagnosis, relaxed=found.diagnosis)
@@ -427,7 +423,7 @@ def _asked_and_relaxed(
     return bracket, lambda _: easier
 
 
-def _relaxed_in(ask: Callable[[float | None], Audit], seconds: float) -> Audit | None:
+def _relaxed_in(ask: Callable[[float | None], Audit], seconds: float | None) -> Audit | None:
     """The relaxed audit; None where its numbers are longer than certificates hold."""
     try:
         return ask(seconds)
