@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from verify.cli.commanded import commanded, labels_of
-from verify.cli.commands import command_line, without_places
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
 from verify.cli.places import check_file, check_folder, check_page, check_picture
-from verify.cli.printing import print_report
+from verify.cli.printing import print_report, write_page
 from verify.cli.reading import refused_unless
 from verify.errors import InputError
 from verify.output_files import write_text
@@ -329,8 +328,7 @@ def _deliver(
         if json_path is not None:
             _write_json(result.to_json(paths), json_path)
         if page is not None:
-            names = {word: without_places(text) for word, text in given.items()}
-            result.to_html(page, certificates=folder, command=command_line(), given=names)
+            write_page(result, page, folder, given)
     finally:
         print_report(result, folder if paths is not None else None, to_stderr=json_path == "-", given=given)
 

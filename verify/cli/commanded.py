@@ -8,7 +8,7 @@ from shlex import quote
 import click
 from click.core import ParameterSource
 
-__all__ = ["commanded", "labels_of"]
+__all__ = ["commanded", "is_said", "labels_of"]
 
 
 def commanded(network: str, data: str, labels: tuple[str, str], *asked: str) -> dict[str, str]:
@@ -38,11 +38,15 @@ def labels_of(classes: Sequence[object] | None, notes: Sequence[str]) -> tuple[s
     return ("0", "1") if any("holds the labels 0 and 1" in note for note in notes) else ("-1", "1")
 
 
+def is_said(name: str) -> bool:
+    """Whether the option is on the command line."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
 def _said(*names: str) -> str:
     """These options as they were said, those left out that this command does not have."""
-    context = click.get_current_context()
-    is_said = {name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    flags = ((f"--{name.replace('_', '-')}", context.params[name]) for name in names if name in is_said)
+    params = click.get_current_context().params
+    flags = ((f"--{name.replace('_', '-')}", params[name]) for name in names if is_said(name))
     return " ".join(flag if value is True else f"{flag} {quote(str(value))}" for flag, value in flags)
 
 

@@ -1,4 +1,4 @@
-"""The report of an audit on a terminal or as plain text."""
+"""The report of an audit on a terminal, as plain text, or as a page."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verify.cli.commands import command_line, without_places
+
 if TYPE_CHECKING:
     from verify.audits import Audit
 
-__all__ = ["print_report"]
+__all__ = ["print_report", "write_page"]
 
 
 def print_report(result: Audit, folder: str | None, *, to_stderr: bool, given: Mapping[str, str] | None = None) -> None:
@@ -27,3 +29,9 @@ def print_report(result: Audit, folder: str | None, *, to_stderr: bool, given: M
     else:
         width = console.width if "COLUMNS" in os.environ else 100
         click.echo(as_text(result, width, folder=folder, given=given, encoding=console.encoding), err=to_stderr)
+
+
+def write_page(result: Audit, page: str, folder: str | None, given: Mapping[str, str]) -> None:
+    """Write it as an HTML page, with the command that is running.   folder: of its certificates, if there is one."""
+    names = {word: without_places(text) for word, text in given.items()}
+    result.to_html(page, certificates=folder, command=command_line(), given=names)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verify.cli.auditing import INTERRUPTED, audit_command
+from verify.cli.commanded import is_said
 from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
 from verify.cli.labels import two_classes
 from verify.cli.places import check_file, check_picture
@@ -128,10 +129,8 @@ def _check_places(
 
 def _check_alone() -> None:
     """Refuse options that nothing would come of, where no networks are given."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        is_given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
-        if is_given and option.name not in ("folder", "export", "plot"):
+    for option in click.get_current_context().command.params:
+        if is_said(option.name or "") and option.name not in ("folder", "export", "plot"):
             raise InputError(f"{option.opts[-1]} is given without networks: give NETWORKS and DATA, or --pairs FILE")
 
 

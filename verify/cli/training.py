@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import click
-from click.core import ParameterSource
 
-from verify.cli.commanded import commanded, labels_of
-from verify.cli.commands import command_line, without_places
+from verify.cli.commanded import commanded, is_said, labels_of
 from verify.cli.expected import expected
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers, use_one_thread
 from verify.cli.labels import two_classes
 from verify.cli.numbers import Number
 from verify.cli.places import check_file, check_folder, check_page, check_picture
-from verify.cli.printing import print_report
+from verify.cli.printing import print_report, write_page
 from verify.cli.progress import shown_training
 from verify.cli.reading import refused_unless
 from verify.errors import InputError
@@ -200,7 +198,7 @@ def train_command(
         points = read_data_with_notes(data, trust_pickle=trust_pickle, **reading)
     else:
         _check_start()
-        own_slope = options["slope"] if _is_said("slope") else None
+        own_slope = options["slope"] if is_said("slope") else None
         allowed = Options(
             slope=own_slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle
         )
@@ -236,14 +234,9 @@ def train_command(
     return {"failed": 1, "interrupted": INTERRUPTED}.get(run.status, 0)
 
 
-def _is_said(name: str) -> bool:
-    """Whether the option is on the command line."""
-    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
-
-
 def _check_start() -> None:
     """Refuse what a network to start from already says, rather than ignore it."""
-    said = [name for name in ("bias", "init", "scale", "output_scale", "seed") if _is_said(name)]
+    said = [name for name in ("bias", "init", "scale", "output_scale", "seed") if is_said(name)]
     if said:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in said)
         is_for, them = ("is for", "it") if len(said) == 1 else ("are for", "them")
@@ -300,6 +293,5 @@ def _audit(
     if folder is not None:
         result.save(folder)
     if page is not None:
-        names = {word: without_places(text) for word, text in given.items()}
-        result.to_html(page, certificates=folder, command=command_line(), given=names)
+        write_page(result, page, folder, given)
     print_report(result, folder, to_stderr=False, given=given)

@@ -117,9 +117,7 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
         yield NextStep(text, "isoptimal train DATA --start START --out further.npz --audit")
         return
     tolerance = audit.problem.fit_tolerance
-    within, asked = (
-        (f"within {value(tolerance)}", f" --fit-tol {_exactly(tolerance)}") if tolerance else ("exactly", "")
-    )
+    asked = f" --fit-tol {_exactly(tolerance)}" if tolerance else ""
     if is_at_rest(audit.problem, audit.network):
         text = "training on leads nowhere, as the squared loss has next to no gradient here: take more neurons"
         command = f"isoptimal train DATA --width {2 * audit.network.width}{_shape(audit)} --loss squared"
