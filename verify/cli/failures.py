@@ -14,8 +14,8 @@ from typing import Any, final
 
 import click
 
-import verify
 from verify.errors import InputError
+from verify.internal_errors import ROOT, own_place
 
 __all__ = ["INTERNAL", "Program", "check_solvers_are_ours", "debug_option", "quiet_solvers", "use_one_thread"]
 
@@ -23,8 +23,6 @@ BAD_INPUT, INTERNAL, INTERRUPTED = 2, 70, 130
 
 CLOSED_PIPE = 141
 """What a shell says of a program that SIGPIPE ended: who reads its output, such as `head`, wanted no more."""
-
-ROOT = Path(verify.__file__).resolve().parent.parent
 
 debug_option = click.option(
     "--debug", is_flag=True, expose_value=False, help="Show the Python traceback of an internal error."
@@ -142,15 +140,10 @@ def _usage(error: click.UsageError) -> str:
 
 def _internal(error: Exception) -> str:
     """What went wrong where: the innermost line of our own."""
-    place = "an unknown place"
-    for frame in traceback.extract_tb(error.__traceback__):
-        path = Path(frame.filename).resolve()
-        if path.is_relative_to(ROOT / "verify") or path.is_relative_to(ROOT / "solvers"):
-            place = f"{path.relative_to(ROOT)}, line {frame.lineno}"
     said = f": {error}" if str(error) else ""
     return (
-        f"internal error in {place} ({type(error).__name__}{said:.200}), so nothing is proved; please report it with "
-        "the input (--debug shows the traceback)"
+        f"internal error in {own_place(error)} ({type(error).__name__}{said:.200}), so nothing is proved; please "
+        "report it with the input (--debug shows the traceback)"
     )
 
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 from shlex import quote as shell_quoted
 from typing import Protocol, final
@@ -20,6 +19,7 @@ from verify.plots.wording import standing
 from verify.report import FAULTS
 from verify.report.audited import Audited as Worded
 from verify.report.wording import Wording, wording
+from verify.version import __version__
 
 __all__ = ["Audited", "Page", "page"]
 
@@ -95,7 +95,6 @@ def page(
     """The content of the page at `place`, with certificates in `folder`; None where nothing is written."""
     seen = None if folder is None else _seen_from(place, folder)
     shown = shell_quoted(seen or "DIR")
-    number = _version()
     return Page(
         summary=f"{_sentence(standing(audit))}.",
         words=wording(audit, folder=seen, given=given),
@@ -107,8 +106,8 @@ def page(
         check=f"isoptimal check {shown}",
         bare_check=f"python -m verify.checker {shown}",
         files=() if seen is None else tuple(_files(audit, seen)),
-        about=tuple(_about(audit, command, number)),
-        version=number,
+        about=tuple(_about(audit, command)),
+        version=__version__,
     )
 
 
@@ -127,13 +126,6 @@ def _link(folder: str | None, file: str) -> str | None:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _version() -> str:
-    try:
-        return version("isoptimal")
-    except PackageNotFoundError:
-        return "from a checkout that is not installed"
 
 
 def _pictures(audit: Audited) -> Iterator[Picture]:
@@ -170,9 +162,9 @@ def _files(audit: Audited, folder: str) -> Iterator[tuple[str, str, str]]:
         yield file, _link(folder, file) or file, what
 
 
-def _about(audit: Audited, command: str | None, number: str) -> Iterator[tuple[str, str]]:
+def _about(audit: Audited, command: str | None) -> Iterator[tuple[str, str]]:
     yield "made by", command or "Audit.to_html in Python"
-    yield "version", f"isoptimal {number}"
+    yield "version", f"isoptimal {__version__}"
     yield "problem (data and question)", audit.problem.sha256()
     yield "network", audit.network.sha256()
     yield (

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import traceback
 from collections import OrderedDict
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 from typing import final
 
-import verify
 from verify.errors import InputError
+from verify.internal_errors import own_place
 from verify.network import Network
 from verify.problem import Dataset
 from verify.readers.reading import MissingOptionsError, in_python, on_command_line
@@ -24,7 +22,6 @@ __all__ = ["Outcome", "Task", "carry_out", "failure_of", "key_of"]
 _KEPT = 8
 """How many data sets a worker keeps."""
 
-_ROOT = Path(verify.__file__).resolve().parent.parent
 _known: OrderedDict[bytes, Dataset] = OrderedDict()
 _lock = Lock()
 
@@ -81,15 +78,8 @@ def failure_of(error: BaseException) -> str:
         return "there is not enough memory for this audit: give fewer points, a narrower network or fewer --jobs"
     if isinstance(error, RecursionError):
         return "the input is nested too deeply: files hold at most rows of numbers"
-    frames = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)]
-    own = [
-        f"{path.relative_to(_ROOT)}, line {line}"
-        for path, line in zip(frames, lines, strict=True)
-        if path.is_relative_to(_ROOT / "verify") or path.is_relative_to(_ROOT / "solvers")
-    ]
     said = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"internal error in {own[-1] if own else 'an unknown place'} ({said:.200}); please report it with the input"
+    return f"internal error in {own_place(error)} ({said:.200}); please report it with the input"
 
 
 def key_of(network: Network, data: Dataset, data_sha256: str, questions: Questions) -> str:
