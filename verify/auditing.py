@@ -570,7 +570,8 @@ def _diagnosis(
 ) -> Diagnosis | None:
     is_stationary = stationary.verdict is Verdict.PROVED
     try:
-        return diagnose(problem, network, subject, bracket, is_stationary=is_stationary)
+        found = diagnose(problem, network, subject, bracket, is_stationary=is_stationary)
+        return None if found is None else found.placed(network.surroundings)
     except FLOAT_FAILURES:
         return None
 
@@ -908,6 +909,7 @@ def _assemble(
     for proof in rest[Question.GLOBAL_OPTIMUM].certificates:
         if own is None and isinstance(proof, BetterNetwork):
             own = Network.of(proof.witness)
+    better, own = (None if found is None else found.placed(network.surroundings) for found in (better, own))
     bounds: list[Certificate] = []
     if bracket is not None:
         bounds = [c for c in (bracket.lower, bracket.upper) if c is not None]

@@ -148,6 +148,8 @@ class Audit:
         if self.relaxed is not None:
             names = self.relaxed.certificates if has_files else ()
             known["relaxed"] = self.relaxed.to_json({name: name for name in names})
+        if self.network.surroundings is not None:
+            known["surroundings"] = self.network.surroundings.to_json()
         missed = misfit(self.problem, self.network) if self.fits.verdict is Verdict.REFUTED else None
         if missed is not None:
             known["misfit"] = missed.to_json()

@@ -20,6 +20,7 @@ from verify.decimals import nearest
 from verify.errors import InputError, ShapeError
 from verify.exact import dot
 from verify.shown import as_html, as_text
+from verify.surroundings import Surroundings
 from verify.values import array, as_input_error, is_exact_input, line, rational, vector
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ class Network(statement.Network):
             [double(weight, f"parameters[{i}][{j}]") for j, weight in enumerate(layer)]
             for i, layer in enumerate(self.parameters)
         ]
-        return Network(Architecture(layers), weights)
+        return Network(Architecture(layers), weights).placed(self.surroundings)
 
     def to_arrays(self, *, exact: bool = False) -> dict[str, NDArray[Any]]:
         """The arrays W (neurons, inputs), v (neurons,), b (neurons,) if there are biases, and slope, of depth 2.
@@ -262,24 +263,27 @@ class Network(statement.Network):
     def to_sklearn(self, classes: Sequence[object] | None = None) -> Any:
         """A fitted estimator of scikit-learn of the weights of `rounded()`: an `MLPRegressor` that predicts f(x).
 
-        classes: the negative and the positive label; then an `MLPClassifier` that predicts the second where f(x) > 0.
+        classes: the negative and the positive label, by default those that it was read with; then an `MLPClassifier`
+        that predicts the second where f(x) > 0. Scalers that it was read with stand around it, in a `Pipeline` that
+        takes raw points and a `TransformedTargetRegressor` that predicts in the units of the targets.
         Raises InputError for a leaky ReLU, masks and shared weights, and without scikit-learn.
         """
         from verify.writers.sklearn_estimators import estimator_of
 
-        return estimator_of(self, classes)
+        return estimator_of(self, classes, self.surroundings)
 
     def save(self, path: str | PathLike[str]) -> Network:
         """Write the network for `read`, and return the one that the file holds.
 
         .json is exact, of any network. .npz, .pt, .safetensors, .onnx and .skops hold doubles: `rounded()` is what they
         hold, which need not be optimal, or fit, where this network is. .pt, and .safetensors of more than two layers,
-        hold no slope, and .skops holds biases that are 0. Raises InputError, OSError.
+        hold no slope, and .skops holds `to_sklearn()`: biases that are 0, and scalers, classes and columns if they are
+        known. Raises InputError, OSError.
         """
         from verify.writers import write
 
         file = a_path(path, "path")
-        write(self, file)
+        write(self, file, self.surroundings)
         return self if file.suffix.lower() == ".json" else self.rounded()
 
     @property
@@ -291,6 +295,17 @@ class Network(statement.Network):
         """The same network with these notes as well."""
         found = copy(self)
         found.__dict__["_notes"] = tuple(dict.fromkeys((*self.notes, *notes)))
+        return found
+
+    @property
+    def surroundings(self) -> Surroundings | None:
+        """The scalers, classes and columns that it was read with, which `to_sklearn` puts around it; None for none."""
+        return self.__dict__.get("_surroundings")
+
+    def placed(self, surroundings: Surroundings | None) -> Network:
+        """The same network with these surroundings. They are neither compared nor written into any file but .skops."""
+        found = copy(self)
+        found.__dict__["_surroundings"] = surroundings
         return found
 
     @property

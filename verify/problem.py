@@ -17,6 +17,7 @@ from verify.decimals import small
 from verify.errors import InputError, ShapeError
 from verify.network import Architecture
 from verify.statement import Bias, Goal, Trained, half_squared_norm, objective
+from verify.surroundings import Surroundings
 from verify.values import array, as_input_error, is_exact_input, line, rational, vector
 
 __all__ = ["Bias", "Dataset", "Goal", "Problem", "Trained", "half_squared_norm", "objective", "outputs"]
@@ -29,12 +30,14 @@ class Dataset:
 
     is_exact: whether every number was given exactly; a float is kept as its dyadic value.
     notes: what a reader chose on the way, a sentence each; a report says it.
+    surroundings: what was done to the points and targets since they were read, and their names; None for nothing.
     """
 
     inputs: tuple[tuple[Fraction, ...], ...]
     targets: tuple[Fraction, ...]
     is_exact: bool = field(compare=False)
     notes: tuple[str, ...] = field(compare=False)
+    surroundings: Surroundings | None = field(compare=False)
 
     def __init__(self, inputs: object, targets: object, *, notes: Iterable[str] = ()) -> None:
         rows = [array(row, f"inputs row {i}") for i, row in enumerate(array(inputs, "inputs"))]
@@ -62,6 +65,7 @@ class Dataset:
         object.__setattr__(self, "inputs", points)
         object.__setattr__(self, "targets", vector(labels, "targets"))
         object.__setattr__(self, "notes", tuple(notes))
+        object.__setattr__(self, "surroundings", None)
         object.__setattr__(self, "is_exact", all(is_exact_input(value) for row in (*rows, labels) for value in row))
 
     def __len__(self) -> int:
@@ -82,6 +86,12 @@ class Dataset:
         object.__setattr__(found, "notes", tuple(dict.fromkeys((*self.notes, *notes))))
         return found
 
+    def placed(self, surroundings: Surroundings | None) -> Dataset:
+        """The same data with these surroundings."""
+        found = copy(self)
+        object.__setattr__(found, "surroundings", surroundings)
+        return found
+
     def mapped(
         self, *, inputs: Iterable[Iterable[object]] | None = None, targets: Iterable[object] | None = None
     ) -> Dataset:
@@ -90,7 +100,7 @@ class Dataset:
             self.inputs if inputs is None else inputs, self.targets if targets is None else targets, notes=self.notes
         )
         object.__setattr__(found, "is_exact", self.is_exact and found.is_exact)
-        return found
+        return found.placed(self.surroundings)
 
 
 def _is_label(value: object) -> bool:

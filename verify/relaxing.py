@@ -38,7 +38,7 @@ def relaxed(problem: Problem, network: Network) -> Problem | None:
     if not 0 < len(kept) < len(targets):
         return None
     return Problem(
-        Dataset([problem.data.inputs[i] for i in kept], [targets[i] for i in kept]),
+        Dataset([problem.data.inputs[i] for i in kept], [targets[i] for i in kept]).placed(problem.data.surroundings),
         problem.architecture,
         goal=problem.goal,
         bias=problem.bias,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Any, cast
 
 import click
 
@@ -20,6 +22,7 @@ from verify.folder import Decision, decide_folder
 from verify.network import Network
 from verify.phrases import lower_by
 from verify.problem import Goal, Problem, objective, outputs
+from verify.surroundings import Surroundings
 
 __all__ = ["better_command"]
 
@@ -63,22 +66,29 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
     if found.network is None or not file.is_file():
         click.echo(f"isoptimal: {folder} holds no better network{_why_none(found, own_width)}", err=True)
         return 1
-    better = Network.from_json(load_json(file.read_text(encoding="utf-8")))
+    said = _said(given)
+    better = Network.from_json(load_json(file.read_text(encoding="utf-8"))).placed(_surroundings(said))
     problem = Problem.from_json(found.problem.to_json())
     held = better.save(out)
     click.echo(f"the folder {folder} was checked: {count(len(found.lines), 'certificate')} accepted")
     click.echo(f"the network of the audit: {_told(problem, Network.from_json(found.network.to_json()))}")
     click.echo(f"the better network: {_told(problem, better)}{_by_how_much(problem, found, better)}")
     click.echo(f"written: {out}, {_held(problem, better, held)}")
-    for line in expected(_notes(given)):
+    for line in expected((str(note) for note in said.get("notes", ())), out, better.surroundings):
         click.echo(f"  {line}")
     return 0
 
 
-def _notes(folder: Path) -> list[str]:
-    """What the audit said about how its network and data were read."""
-    audit = json.loads((folder / "audit.json").read_text(encoding="utf-8"))
-    return [str(note) for note in audit.get("notes", ())]
+def _said(folder: Path) -> dict[str, Any]:
+    """What the audit said, words and hints too."""
+    return json.loads((folder / "audit.json").read_text(encoding="utf-8"))
+
+
+def _surroundings(said: Mapping[str, Any]) -> Surroundings | None:
+    """What stood around the network of the audit, which no certificate speaks of."""
+    known = said.get("diagnosis")
+    around = cast("dict[str, object]", known).get("surroundings") if isinstance(known, dict) else None
+    return None if around is None else Surroundings.from_json(around, "audit.json: diagnosis.surroundings")
 
 
 def _why_none(found: Decision, own_width: bool) -> str:

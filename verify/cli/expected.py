@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from verify.surroundings import Surroundings
+
 __all__ = ["expected"]
 
 
-def expected(notes: Iterable[str], scaler: str | None = None) -> Iterator[str]:
+def expected(notes: Iterable[str], out: str, around: Surroundings | None, scaler: str | None = None) -> Iterator[str]:
     """One line for each of scaler, units and labels that the notes of an audit or of a reading tell of.
 
+    out: the file written; a .skops holds what is known of what stands around the network.   around: that.
     scaler: a file that holds the scaler of the points, if it is known.
     """
+    if out.lower().endswith(".skops") and around is not None and (held := list(_held(around))):
+        *first, last = held
+        yield f"around it stand {', '.join(first)}{' and ' if first else ''}{last}, as they were read"
+        return
     from verify.readers.given import SCALED_POINTS, SCALED_TARGETS
     from verify.readers.standardising import STANDARDISED
 
@@ -31,3 +38,16 @@ def expected(notes: Iterable[str], scaler: str | None = None) -> Iterator[str]:
             f"--standardise {file}; in scikit-learn put the scaler before it"
         )
     yield from (f"it holds no labels: {note}" for note in said if note.endswith("are read as -1 and 1"))
+
+
+def _held(around: Surroundings) -> Iterator[str]:
+    """What an estimator of scikit-learn holds of it."""
+    if around.inputs is not None:
+        yield "the scaler of the points"
+    if around.outputs is not None:
+        yield "the scaler of the targets"
+    if around.classes is not None:
+        negative, positive = around.classes
+        yield f"the classes {negative!s:.40} and {positive!s:.40}"
+    if around.asks_columns:
+        yield "the names of the columns"

@@ -222,7 +222,8 @@ def train_command(
         click.echo(f"· {note}")
     click.echo(str(run))
     click.echo(f"  written: {', '.join(f'the {name} {path}' for name, path in written.items() if path)}")
-    for line in expected(points.notes, standardise or (str(start) if start is not None else None)):
+    scaler = standardise or (str(start) if start is not None else None)
+    for line in expected(points.notes, out, run.network.surroundings, scaler):
         click.echo(f"  {line}")
     if is_audited and run.status in ("failed", "interrupted"):
         click.echo(f"  not audited, because training {'failed' if run.status == 'failed' else 'was interrupted'}")

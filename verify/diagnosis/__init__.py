@@ -5,7 +5,7 @@ Floats find, exact arithmetic states: a field named `hint` is a float or was dec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -21,6 +21,7 @@ from verify.global_optimality import Bracket
 from verify.network import Network
 from verify.problem import Problem, Trained
 from verify.shown import as_html, as_text
+from verify.surroundings import Surroundings
 
 __all__ = ["Diagnosis", "Excess", "Imbalance", "Neurons", "Points", "Rung", "Step", "diagnose"]
 
@@ -56,6 +57,14 @@ class Diagnosis:
     def _repr_html_(self) -> str:
         page = as_html(repr(self)[1:-1], HEAD, rungs(self), noticed(self))
         return page if self.relaxed is None else f"{page}{as_html(RELAXED, HEAD, rungs(self.relaxed))}"
+
+    def placed(self, surroundings: Surroundings | None) -> Diagnosis:
+        """The same diagnosis, its networks with these surroundings."""
+        rungs = (
+            rung if rung.network is None else replace(rung, network=rung.network.placed(surroundings))
+            for rung in self.ladder
+        )
+        return replace(self, ladder=tuple(rungs))
 
     def to_json(self) -> dict[str, object]:
         """The diagnosis as JSON; what comes from floats has a key that ends in "hint"."""

@@ -21,8 +21,9 @@ from verify.network import Network
 from verify.problem import Dataset
 from verify.readers import data_objects
 from verify.readers.chains import Chain, chained
-from verify.readers.columns import check_entries, ordered
-from verify.readers.reading import DataReading, Options, Reading
+from verify.readers.columns import check_entries, column_names, ordered
+from verify.readers.reading import DataReading, Options, Reading, named
+from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Shorthand, check_output_bias, check_slope, two_layer
 from verify.readers.table import Stored, by_package, by_suffix, suffixes
 
@@ -121,7 +122,7 @@ def read_with_notes(
     match found:
         case Network():
             check_slope(slope, found, place)
-            reading = Reading(found)
+            reading = _with_surroundings(found, place, fold=fold)
         case Shorthand():
             check_output_bias(found, place, options, word)
             reading = two_layer(found, place, slope=slope, output_bias=output_bias)
@@ -130,6 +131,19 @@ def read_with_notes(
     said = tuple(dict.fromkeys((*reading.network.notes, *notes, *reading.notes)))
     network = reading.network.noted(said) if said else reading.network
     return replace(reading, network=network, notes=said, classes=known.classes, columns=known.columns)
+
+
+def _with_surroundings(network: Network, place: str, *, fold: bool) -> Reading:
+    """A network that was read before, with the scalers that it was read with."""
+    around = network.surroundings
+    if around is None or not around.is_scaled:
+        return Reading(network)
+    if fold:
+        raise InputError(
+            f"{place} comes with a scaler that is not folded: read its source with fold, or leave fold out"
+        )
+    ends = (None if end is None else Scaling(*end) for end in (around.inputs, around.outputs))
+    return Reading(network, inputs=next(ends), outputs=next(ends))
 
 
 def _word(source: object) -> str:
@@ -198,7 +212,8 @@ def read_data_with_notes(
 
         reading = standardised(reading, standardise, trust_pickle=trust_pickle)
     said = tuple(dict.fromkeys((*reading.data.notes, *reading.notes)))
-    return DataReading(reading.data.noted(said) if said else reading.data, said)
+    points = reading.data.noted(said) if said else reading.data
+    return DataReading(points if classes is None else named(points, classes=classes), said)
 
 
 def _paired(source: object, y: object) -> object:
@@ -242,7 +257,9 @@ def _data(
         except InputError:
             check_entries(arrays.get("X"))  # says it by the name of the column
             raise
-        return DataReading(reading.data, (*found[1], *order, *reading.notes))
+        names = column_names(arrays.get("X"))
+        points = reading.data if names is None else named(reading.data, columns=names)
+        return DataReading(points, (*found[1], *order, *reading.notes))
     if not isinstance(source, str | PathLike):
         kind = type(source).__name__
         raise InputError(f"data cannot be read from an object of type {kind}: {data_objects.REMEDY}")
@@ -338,7 +355,9 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
 
 
 def _known_to(source: object) -> _Known:
-    """What a fitted estimator of scikit-learn knows."""
+    """What a fitted estimator of scikit-learn knows, or a network that was read with what its source knew."""
+    if isinstance(source, Network) and (around := source.surroundings) is not None:
+        return _Known(classes=around.classes, columns=around.columns if around.asks_columns else None)
     if package(source) != "sklearn":
         return _Known()
     labels, names = getattr(source, "classes_", None), getattr(source, "feature_names_in_", None)

@@ -11,7 +11,7 @@ from verify.readers.labels import MISSING
 from verify.readers.shorthand import DATA_NAMES
 from verify.values import rational
 
-__all__ = ["check_entries", "in_order", "ordered"]
+__all__ = ["check_entries", "column_names", "in_order", "ordered"]
 
 
 def in_order(found: Sequence[str], wanted: Sequence[str], place: str) -> tuple[list[int], tuple[str, ...]]:
@@ -42,11 +42,17 @@ def ordered(arrays: dict[str, object], columns: Sequence[str]) -> tuple[dict[str
     table = arrays.get(DATA_NAMES[0])
     if not is_table(table):
         return arrays, ()
-    names = list(cast("Any", table).columns)
-    if not all(isinstance(name, str) for name in names):  # numbers are places, and scikit-learn takes them as these
+    names = column_names(table)
+    if names is None:  # numbers are places, and scikit-learn takes them as these
         return arrays, ()
     order, notes = in_order(names, columns, "X")
     return {**arrays, DATA_NAMES[0]: cast("Any", table)[[names[j] for j in order]]}, notes
+
+
+def column_names(table: object) -> list[str] | None:
+    """The names of the columns of a table, if they are names."""
+    names = list(cast("Any", table).columns) if is_table(table) else []
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def check_entries(table: object) -> None:

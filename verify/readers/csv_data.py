@@ -17,7 +17,7 @@ from verify.errors import InputError
 from verify.problem import Dataset
 from verify.readers.columns import in_order
 from verify.readers.labels import MISSING, are_names, classed_targets, signed_targets, text_labels
-from verify.readers.reading import DataReading, naming
+from verify.readers.reading import DataReading, named, naming
 from verify.readers.shorthand import Number
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
@@ -71,7 +71,7 @@ def read_data(
         notes = (f"{place}: the target is the last column, {header[column]!r}", *notes)
     notes = (*notes, *order)
     with naming(place):
-        return DataReading(Dataset(inputs, targets), notes)
+        return DataReading(named(Dataset(inputs, targets), columns=[header[j] for j in places]), notes)
 
 
 def _table(content: bytes, place: str) -> tuple[list[str], list[tuple[int, list[str]]]]:

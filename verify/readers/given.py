@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast, final
 
 from verify.errors import InputError
@@ -11,9 +11,10 @@ from verify.network import Network
 from verify.problem import Dataset
 from verify.readers import read_with_notes
 from verify.readers.known import data_for
-from verify.readers.reading import DataReading, Options, Reading
-from verify.readers.scalings import scaled_inputs, scaled_targets
+from verify.readers.reading import Options, Reading
+from verify.readers.scalings import Scaling, scaled_inputs, scaled_targets
 from verify.readers.standardising import standardised
+from verify.surroundings import Surroundings
 
 __all__ = ["Given", "as_the_network_sees", "given", "notes_of_scaling"]
 
@@ -64,24 +65,48 @@ def given(
     points = data_for(
         reading, data, y, target=target, classes=classes, as_stored=as_stored, is_regression=is_regression
     )
-    named = points.classes
-    notes = (*points.notes, *notes_of_scaling(reading))
-    points = DataReading(as_the_network_sees(points.data, reading), notes)
+    classes = points.classes
     if standardise is not None:
-        if reading.inputs is not None:
+        trust_pickle = options is not None and options.trust_pickle
+        points = standardised(points, standardise, trust_pickle=trust_pickle)
+        if reading.inputs is not None and not _is_done(points.data, reading.inputs, "inputs"):
             raise InputError("the network comes with a scaler of its own, which scales the data: leave standardise out")
-        points = standardised(points, standardise, trust_pickle=options is not None and options.trust_pickle)
-    notes = tuple(dict.fromkeys((*reading.notes, *points.notes)))
-    return Given(reading.network, points.data, notes, named)
+    data = as_the_network_sees(points.data, reading)
+    notes = tuple(dict.fromkeys((*reading.notes, *points.notes, *notes_of_scaling(reading))))
+    return Given(_placed(reading, data), data, notes, classes)
+
+
+def _placed(reading: Reading, data: Dataset) -> Network:
+    """The network with what is done to its data, and with the names that it, or else they, have."""
+    done = data.surroundings or Surroundings()
+    around = replace(
+        done,
+        classes=done.classes or reading.classes,
+        columns=reading.columns or done.columns,
+        asks_columns=reading.columns is not None,
+    )
+    return reading.network if around == Surroundings() else reading.network.placed(around)
 
 
 def as_the_network_sees(data: Dataset, reading: Reading) -> Dataset:
-    """The data with what comes before the network done to the inputs, and what comes after it undone in the targets."""
-    if reading.inputs is not None:
+    """The data with what comes before the network done to the inputs, and what comes after it undone in the targets.
+
+    Not again, where it is done. A network that was read before does nothing to data that were scaled in any way.
+    """
+    done = data.surroundings
+    if done is not None and done.is_scaled and reading.network.surroundings is not None:
+        return data
+    if reading.inputs is not None and not _is_done(data, reading.inputs, "inputs"):
         data = scaled_inputs(data, reading.inputs, "the scaler of the network")
-    if reading.outputs is not None:
+    if reading.outputs is not None and not _is_done(data, reading.outputs, "outputs"):
         data = scaled_targets(data, reading.outputs.inverse(), "the scaler of the targets")
     return data
+
+
+def _is_done(data: Dataset, scaling: Scaling, name: str) -> bool:
+    """Whether that was done to the data."""
+    done = getattr(data.surroundings, name, None)
+    return done is not None and Scaling(*done) == scaling.wide(len(done[0]), "the scaler of the network")
 
 
 def notes_of_scaling(reading: Reading) -> Iterator[str]:

@@ -10,7 +10,7 @@ from verify.errors import InputError
 from verify.problem import Dataset
 from verify.readers import read_data_with_notes
 from verify.readers.labels import TextLabelsError, UnknownLabelError, label_key
-from verify.readers.reading import DataReading, Reading
+from verify.readers.reading import DataReading, Reading, named
 
 __all__ = ["data_for"]
 
@@ -38,7 +38,7 @@ def data_for(
     options: dict[str, Any] = {"target": target, "columns": None if reading is None else reading.columns}
     if reading is None or reading.classes is None or is_regression or isinstance(data, Dataset):
         found = read_data_with_notes(data, y, as_stored=as_stored, classes=classes, **options)
-        return replace(found, classes=None if classes is None else tuple(classes))
+        return _with_classes(found, classes)
     known = _shown(reading.classes)
     if classes is not None:
         found = read_data_with_notes(data, y, classes=classes, **options)
@@ -47,9 +47,10 @@ def data_for(
                 f"the classes given are {_shown(classes)}, and the network was trained on {known}: give these, or "
                 "audit a network of the classes given"
             )
-        return replace(found, classes=tuple(classes))
+        own = {label_key(label): label for label in reading.classes}
+        return _with_classes(found, [own.get(label_key(label), label) for label in classes])
     try:
-        return replace(read_data_with_notes(data, y, classes=reading.classes, **options), classes=reading.classes)
+        return _with_classes(read_data_with_notes(data, y, classes=reading.classes, **options), reading.classes)
     except UnknownLabelError as error:
         refusal = InputError(
             f"{error.place} is {error.label!s:.40}, and the network was trained on the classes {known}: leave the "
@@ -62,7 +63,14 @@ def data_for(
     if not _are_signs(found.data.targets, reading.classes):
         raise refusal
     note = f"the network was trained on the classes {known}, and the targets are numbers: they are read as -1 and 1"
-    return DataReading(found.data, (*found.notes, note))
+    named_so = named(found.data, classes=reading.classes)
+    return DataReading(named_so, (*found.notes, note))
+
+
+def _with_classes(found: DataReading, classes: Sequence[object] | None) -> DataReading:
+    if classes is None:
+        return replace(found, classes=None)
+    return replace(found, data=named(found.data, classes=classes), classes=tuple(classes))
 
 
 def _are_signs(labels: Iterable[object], known: Sequence[object]) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, final
 
 from verify.arguments import a_flag
 from verify.errors import InputError, IsoptimalError
 from verify.network import Network
 from verify.problem import Dataset
+from verify.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from verify.readers.scalings import Scaling
@@ -47,6 +48,15 @@ class DataReading:
     data: Dataset
     notes: tuple[str, ...] = ()
     classes: tuple[object, ...] | None = None
+
+
+def named(data: Dataset, *, classes: Sequence[object] | None = None, columns: Sequence[str] | None = None) -> Dataset:
+    """The data with the names of their classes, the negative one first, and of their columns."""
+    known = data.surroundings or Surroundings()
+    if classes is not None:
+        negative, positive = classes
+        known = replace(known, classes=(negative, positive))
+    return data.placed(known if columns is None else replace(known, columns=tuple(columns)))
 
 
 @final

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast, final
 
 from verify.counts import count
 from verify.errors import InputError, ShapeError
 from verify.readers.shorthand import Number
+from verify.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from verify.problem import Dataset
@@ -109,10 +110,17 @@ class Scaling:
 def scaled_inputs(data: Dataset, scaling: Scaling, place: str) -> Dataset:
     """The data with every point scaled, exactly."""
     own = scaling.wide(data.dimension, place)
-    return data.mapped(inputs=[own.of_row(row) for row in data.inputs])
+    known = data.surroundings or Surroundings()
+    before = own if known.inputs is None else Scaling(*known.inputs).then(own, place)
+    around = replace(known, inputs=(before.factors, before.offsets))
+    return data.mapped(inputs=[own.of_row(row) for row in data.inputs]).placed(around)
 
 
 def scaled_targets(data: Dataset, scaling: Scaling, place: str) -> Dataset:
     """The data with every target scaled, exactly."""
     own = scaling.wide(1, place)
-    return data.mapped(targets=[cast("Fraction", own.of_row((target,))[0]) for target in data.targets])
+    known = data.surroundings or Surroundings()
+    before = own if known.outputs is None else Scaling(*known.outputs).inverse().then(own, place)
+    back = before.inverse()
+    around = replace(known, outputs=(back.factors, back.offsets))
+    return data.mapped(targets=[cast("Fraction", own.of_row((target,))[0]) for target in data.targets]).placed(around)

@@ -180,7 +180,9 @@ def train(
     theta = training.theta if polished is None else polished.theta
     origin = "a given network" if network is not None else f"{init} initialisation, scale {scale:g}, seed {seed}"
     return TrainingRun(
-        network=network_of(shape, theta).noted(() if network is None else network.notes),
+        network=network_of(shape, theta)
+        .noted(() if network is None else network.notes)
+        .placed(points.surroundings if network is None else network.surroundings),
         data=points,
         description=f"{_described(shape, points)}, trained by gradient {method} of the {kind} loss from {origin}"
         + (", with the output weights kept as they were" if hidden_only else ""),

@@ -14,6 +14,7 @@ from typing import Any
 from verify.errors import InputError
 from verify.output_files import write_bytes
 from verify.statement import Architecture, Network
+from verify.surroundings import Surroundings
 from verify.writers.arrays import arrays_of, check_dense, slopes_of
 
 __all__ = ["SUFFIXES", "check_savable", "write"]
@@ -55,9 +56,10 @@ def check_savable(shape: Architecture, path: str | PathLike[str]) -> None:
         raise InputError("scikit-learn has ReLU and identity only: save it as .npz or .pt")
 
 
-def write(network: Network, path: str | PathLike[str]) -> None:
+def write(network: Network, path: str | PathLike[str], around: Surroundings | None = None) -> None:
     """Write the network in the format of the file's name, for `read`; all but .json round each number to a double.
 
+    around: what `.skops` holds around it.
     `.pt` and `.safetensors` (of other depths than 2) hold the state dict of `to_torch()`, without the slope. Raises
     InputError for what the format cannot hold, OSError.
     """
@@ -73,7 +75,7 @@ def write(network: Network, path: str | PathLike[str]) -> None:
         case ".onnx":
             content = _onnx(network)
         case ".skops":
-            content = _skops(network)
+            content = _skops(network, around)
         case _:
             content = _torch(network)
     write_bytes(file, content)
@@ -139,11 +141,11 @@ def _onnx(network: Network) -> bytes:
     return model.SerializeToString()
 
 
-def _skops(network: Network) -> bytes:
+def _skops(network: Network, around: Surroundings | None) -> bytes:
     from verify.writers.sklearn_estimators import estimator_of
 
     skops_io: Any = import_module("skops.io")
-    return skops_io.dumps(estimator_of(network))
+    return skops_io.dumps(estimator_of(network, around=around))
 
 
 def _single(number: float) -> float:

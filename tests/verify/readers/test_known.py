@@ -60,6 +60,18 @@ def test_columns_in_another_order_are_put_into_that_of_the_network(tmp_path):
         assert given(model, *form, options=CARRIED).data == expected.data
 
 
+def test_columns_come_out_again():
+    model = fitted(classes("low", "high"), named())
+    written = given(model, named()[["b", "a"]], classes("low", "high"), options=CARRIED).network.to_sklearn()
+    assert list(written.feature_names_in_) == ["a", "b"]
+    assert (written.predict(named()) == model.predict(named())).all()
+    with pytest.raises(ValueError, match="feature names"):
+        written.predict(named()[["b", "a"]])
+    unnamed = given(fitted(SIGNS), named(), SIGNS, options=CARRIED).network
+    assert unnamed.surroundings.columns == ("a", "b")
+    assert (unnamed.to_sklearn().predict(POINTS) == fitted(SIGNS).predict(POINTS)).all()  # and it warns of no names
+
+
 @pytest.mark.parametrize(
     ("table", "said"),
     [

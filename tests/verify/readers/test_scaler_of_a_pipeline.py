@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from verify import audit, read, read_data, train
 from verify.cli import program
 from verify.errors import InputError
+from verify.readers.given import given
+from verify.readers.reading import Options
 
 compose = pytest.importorskip("sklearn.compose")
 neural = pytest.importorskip("sklearn.neural_network")
@@ -77,11 +79,95 @@ def test_train_takes_what_audit_takes():
         train(POINTS, np.where(LABELS == "no", "perhaps", "yes"), start=model, output_bias="neuron")
 
 
-def test_a_better_network_behind_the_scaler_in_scikit_learn():
+def test_a_better_network_stands_behind_the_scaler_in_scikit_learn():
     model = pipeline()
     result = audit(model, POINTS, LABELS, output_bias="neuron", time_limit=5)
-    written = pipelines.make_pipeline(model[:-1], result.better.to_sklearn(model.classes_))
-    assert written.score(POINTS, LABELS) == 1
+    for written in (result.better.to_sklearn(), result.diagnosis.ladder[-2].network.to_sklearn()):
+        assert written.score(POINTS, LABELS) == 1
+        assert list(written.classes_) == ["no", "yes"]
+        np.testing.assert_allclose(written[0].transform(POINTS), SCALER.transform(POINTS), rtol=1e-14)
+    bare = pipelines.make_pipeline(model[:-1], result.better.placed(None).to_sklearn(model.classes_))
+    np.testing.assert_allclose(bare.predict_proba(POINTS), result.better.to_sklearn().predict_proba(POINTS))
+    again = audit(result.better.to_sklearn(), POINTS, LABELS, output_bias="neuron", time_limit=5)
+    assert again.fits.verdict.value == "proved"
+
+
+@pytest.mark.parametrize("scaler", ["StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"])
+@pytest.mark.parametrize("option", ["pipeline", "standardise"])
+def test_every_scaler_comes_out_again(scaler, option):
+    prepared = getattr(preprocessing, scaler)().fit(POINTS)
+    network = fitted(neural.MLPClassifier((3,), solver="lbfgs", max_iter=200, random_state=0), LABELS)
+    if option == "pipeline":
+        brought = given(
+            pipelines.make_pipeline(prepared, network), POINTS, LABELS, options=Options(output_bias="neuron")
+        )
+    else:
+        brought = given(network, POINTS, LABELS, options=Options(output_bias="neuron"), standardise=prepared)
+    written = brought.network.to_sklearn()
+    np.testing.assert_allclose(written[0].transform(POINTS), prepared.transform(POINTS), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        written.predict_proba(POINTS), network.predict_proba(prepared.transform(POINTS)), rtol=1e-9
+    )
+
+
+def test_transformed_targets_come_out_in_their_own_units():
+    model = transformed()
+    result = audit(model, POINTS, POINTS[:, 1] * 10, output_bias="neuron", time_limit=5)
+    assert result.network.surroundings.is_scaled
+    np.testing.assert_allclose(result.network.to_sklearn().predict(POINTS), model.predict(POINTS), rtol=1e-9)
+    assert result.relaxed.better is not None
+    np.testing.assert_allclose(result.relaxed.better.to_sklearn().predict(POINTS), model.predict(POINTS), atol=50)
+
+
+def test_a_network_that_an_audit_read_scales_raw_data_and_no_others():
+    model = pipeline()
+    result = audit(model, POINTS, LABELS, output_bias="neuron", time_limit=1)
+    for network in (result.network, result.better):
+        for data in ((POINTS, LABELS), (result.problem.data,), (SCALED,)):
+            assert given(network, *data).data == SCALED
+        run = train(POINTS, LABELS, start=network, max_evaluations=5)
+        assert run.data == SCALED
+        assert any("the points are scaled by the scaler" in note for note in run.data.notes)
+        assert list(run.network.to_sklearn().classes_) == ["no", "yes"]
+        assert given(network, POINTS, LABELS, standardise=SCALER).data == SCALED
+        with pytest.raises(InputError, match="a scaler of its own"):
+            given(network, POINTS, LABELS, standardise=(np.zeros(2), np.full(2, 3.0)))
+        with pytest.raises(InputError, match="comes with a scaler that is not folded"):
+            given(network, POINTS, LABELS, options=Options(fold=True))
+        with pytest.raises(InputError, match="trained on the classes no and yes"):
+            given(network, POINTS, np.where(LABELS == "no", "perhaps", "yes"))
+
+
+def test_exchanged_classes_come_out_exchanged():
+    model = pipeline()
+    result = audit(model, POINTS, LABELS, classes=("yes", "no"), output_bias="neuron", time_limit=1)
+    written = result.network.to_sklearn()  # which has them the other way round
+    assert list(written.classes_) == ["no", "yes"]
+    assert set(written.predict(POINTS) == LABELS) == {False}
+
+
+def test_the_command_line_writes_the_pipeline(stored):
+    load = pytest.importorskip("skops.io").load
+    model, data, proofs, better, kkt = (str(stored / n) for n in ("model.skops", "data.csv", "p", "b.skops", "k.skops"))
+    carried = ["--output-bias", "neuron"]
+    assert run("audit", model, data, *carried, "--time-limit", "5", "--certificates", proofs)[0] == 0
+    code, said = run("better", proofs, "--out", better)
+    assert code == 0, said
+    assert "around it stand the scaler of the points and the classes no and yes, as they were read" in said
+    assert "it holds no scaler" not in said
+    code, said = run("train", data, "--start", model, *carried, "--out", kkt, "--max-evaluations", "5")
+    assert code == 0, said
+    assert "around it stand the scaler of the points" in said
+    for file in (better, kkt):
+        assert load(file).score(POINTS, LABELS) == 1
+        code, said = run("audit", file, data, *carried, "--time-limit", "1")
+        assert code == 0, said
+        assert "fits the data proved" in said
+    listed = stored / "p" / "audit.json"
+    listed.write_text(listed.read_text().replace('"asks_columns"', '"asks"'))
+    code, said = run("better", proofs, "--out", better)
+    assert code == 2
+    assert "does not say what stands around the network: audit it anew" in said
 
 
 def test_what_is_written_says_what_it_expects(stored):

@@ -143,7 +143,6 @@ def test_sklearn_predicts_the_same(name):
     ("call", "why"),
     [
         (NETWORKS["leaky"].to_sklearn, "ReLU and identity only"),
-        (lambda: NETWORKS["relu"].to_sklearn((1, -1)), "give them in order"),
         (lambda: NETWORKS["relu"].to_sklearn((1, 2, 3)), "two different labels"),
         (lambda: NETWORKS["relu"].to_sklearn("ab"), "two different labels"),
         (DEEP.to_arrays, "other depth"),
