@@ -69,8 +69,7 @@ class Certificate(Record):
         """Raise CertificateError unless this proves its claim about the problem and the network (None for none)."""
         require(self.problem == problem.sha256(), "problem", "the certificate is about another problem")
         require(self.claim == claim_text(problem, self), "claim", "differs from what the certificate proves")
-        is_decided = problem.architecture.is_two_layer and problem.trained is Trained.BOTH
-        is_decided = is_decided or isinstance(self, Fits | DoesNotFit)
+        is_decided = problem.is_decided or isinstance(self, Fits | DoesNotFit)
         require(is_decided, "problem", "is not of depth 2 without sharing, all trained; only fits is decided then")
         self.check(problem, self.subject_of(problem, network))
 

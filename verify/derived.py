@@ -235,6 +235,9 @@ def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None
     if witness is None:
         return None
     file = WITNESSES[key]
+    require(
+        material.problem.is_decided, file, "is no rival: the problem is not of depth 2 without sharing, all trained"
+    )
     at(file, witness_value, material.problem, witness)  # of the problem's inputs, slope, bias and masks, and fits
     value = objective(material.problem, witness)
     is_better = value is not None and (mine is None or value < mine)
@@ -259,8 +262,16 @@ def _symbolic(certificates: Mapping[str, Certificate]) -> Json:
         multipliers = [[i, _form(value)] for i, value in lower.multipliers] if lower.beta == 1 else []
         neurons = _neurons(upper.witness)
         found = {"exact": exact, "value": {"exact": exact}, "multipliers": multipliers, "neurons": neurons}
-    own = [distance(certificates[name]) for name in list(SYMBOLIC)[2:] if name in certificates]
-    return {**found, "moved": number_text(min(own)) if len(own) == 2 else None, "certificates": names}
+    return {**found, "moved": number_text(_moved(certificates)), "certificates": names}
+
+
+def _moved(certificates: Mapping[str, Certificate]) -> Fraction | None:
+    """How far the network is at most that both certificates about a closed form show to be optimal, within 0."""
+    stationary, optimal = (certificates.get(name) for name in list(SYMBOLIC)[2:])
+    if not isinstance(stationary, Stationary) or not isinstance(optimal, OptimalWithin):
+        return None
+    is_one = stationary.subject == optimal.subject and optimal.tolerance == 0
+    return min(distance(stationary), distance(optimal)) if is_one else None
 
 
 def _form(number: Number) -> Json:

@@ -19,7 +19,7 @@ from math import isqrt, lcm, prod
 from operator import mul
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from verify.codec import Record
+from verify.codec import Record, rational_text
 from verify.errors import CertificateError, InputError, require
 
 MAX_BITS = 2**28
@@ -267,7 +267,8 @@ class Algebraic(Record):
 
 
 def _text(p: Sequence[Fraction | int]) -> str:
-    return " + ".join(f"{c} {f't^{k}' if k > 1 else 't'}" if k else str(c) for k, c in enumerate(p) if c)
+    terms = ((rational_text(Fraction(c)), k) for k, c in enumerate(p) if c)
+    return " + ".join(f"{c} {f't^{k}' if k > 1 else 't'}" if k else c for c, k in terms)
 
 
 if TYPE_CHECKING:

@@ -208,6 +208,9 @@ def _compare_answers(
         if not (folder / NETWORK).is_file():
             found.refuse(NETWORK, "is missing: audit.json speaks of a network")
         return
+    if found.network.architecture != found.problem.architecture:  # of which no certificate of the problem speaks
+        found.refuse(NETWORK, "has another architecture than the problem")
+        return
     tolerances = [_tolerance(found, audit, key) for key in ("tolerance", "stationary_tolerance")]
     listed = {question: _names(found, audit, question, certificates) for question in Question}
     material = Material(

@@ -213,6 +213,11 @@ class Problem(Record):
         return self.inputs if self.bias is Bias.NONE else tuple((*x, Fraction(1)) for x in self.inputs)
 
     @property
+    def is_decided(self) -> bool:
+        """Whether more than "does it fit" is asked: of depth 2 without sharing, all layers trained."""
+        return self.architecture.is_two_layer and self.trained is Trained.BOTH
+
+    @property
     def norm_columns(self) -> tuple[int, ...]:
         """The columns of the first layer that count in the norm: all, but a free bias."""
         return tuple(range(self.architecture.layers[0].columns - (self.bias is Bias.FREE)))
