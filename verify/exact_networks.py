@@ -16,6 +16,7 @@ from verify.exact import sqrt_upper
 from verify.exactify import dyadic
 from verify.network import Network
 from verify.problem import Problem
+from verify.statement import Points
 from verify.time_limits import poll
 
 __all__ = [
@@ -37,15 +38,24 @@ LARGEST_FLOAT = 2.0**1000
 
 def float_near(number: Fraction) -> float:
     """The nearest float; for numbers beyond `LARGEST_FLOAT` that one, with their sign, so that sums stay finite."""
-    if abs(number.numerator) > int(LARGEST_FLOAT) * number.denominator:
+    try:
+        return min(max(float(number), -LARGEST_FLOAT), LARGEST_FLOAT)
+    except OverflowError:
         return LARGEST_FLOAT if number > 0 else -LARGEST_FLOAT
-    return float(number)
+
+
+def float_rows(problem: Problem) -> Array:
+    """The lifted rows as floats, shape (n, c); not to be written to."""
+    return _floats(problem.points)
 
 
 @lru_cache(maxsize=2)
-def float_rows(problem: Problem) -> Array:
-    """The lifted rows as floats, shape (n, c); not to be written to."""
-    rows = np.array([[float_near(entry) for entry in row] for row in problem.rows])
+def _floats(points: Points) -> Array:
+    try:
+        rows = np.array([[whole / unit for whole in row] for row, unit in points.rows])
+    except OverflowError:
+        rows = np.array([[float_near(Fraction(whole, unit)) for whole in row] for row, unit in points.rows])
+    rows = np.clip(rows, -LARGEST_FLOAT, LARGEST_FLOAT)
     rows.flags.writeable = False
     return rows
 

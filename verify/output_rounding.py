@@ -50,11 +50,11 @@ def output_rounding(problem: Problem, network: Network) -> OutputRounding | None
     weights = list(chain(*network.parameters))
     precision, bits = next((kind for kind in PRECISIONS if _are_of(weights, kind[1])), PRECISIONS[-1])
     unit = 2.0**-bits
-    inputs, targets = problem.data.inputs, problem.data.targets
+    targets = problem.data.targets
     roundings = sum(layer.columns + 1 for layer in network.architecture.layers)
-    roundings += not _are_of(chain(*inputs), bits)
+    roundings += not all(_is_power_of_two(unit) and _are_short(row, bits) for row, unit in problem.points.rows)
     try:
-        sizes = np.abs(np.array([[float(value) for value in row] for row in problem.rows]))
+        sizes = np.array([[abs(whole / unit) for whole in row] for row, unit in problem.points.rows])
         matrices = [
             np.array([[abs(float(value)) for value in row] for row in layer.matrix(parameters)])
             for layer, parameters in zip(network.architecture.layers, network.parameters, strict=True)
@@ -72,8 +72,14 @@ def output_rounding(problem: Problem, network: Network) -> OutputRounding | None
 
 def _are_of(numbers: Iterable[Fraction], bits: int) -> bool:
     """Whether every number is an integer of at most so many bits times a power of two."""
-    for number in numbers:
-        whole, below = abs(number.numerator), number.denominator
-        if below & (below - 1) or (whole and (whole // (whole & -whole)).bit_length() > bits):
-            return False
-    return True
+    ratios = [number.as_integer_ratio() for number in numbers]
+    return all(_is_power_of_two(below) for _, below in ratios) and _are_short((whole for whole, _ in ratios), bits)
+
+
+def _is_power_of_two(positive: int) -> bool:
+    return not positive & (positive - 1)
+
+
+def _are_short(numbers: Iterable[int], bits: int) -> bool:
+    """Whether each is an integer of at most so many bits times a power of two."""
+    return all(whole.bit_length() - (whole & -whole).bit_length() < bits for whole in numbers)

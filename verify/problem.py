@@ -186,7 +186,9 @@ class Problem(statement.Problem):
     def within(self, fit_tolerance: object) -> Problem:
         """The same data and question with another fit tolerance; the numbers, read once, are not read again."""
         other = object.__new__(Problem)
-        other.__dict__.update({part.name: getattr(self, part.name) for part in fields(self)}, _data=self.data)
+        shared = ("_data", "rows", "points")  # what is made of the numbers goes along
+        other.__dict__.update({part.name: getattr(self, part.name) for part in fields(self)})
+        other.__dict__.update((name, self.__dict__[name]) for name in shared if name in self.__dict__)
         other.__dict__["fit_tolerance"] = _fit_tolerance(fit_tolerance, self.goal)
         return other
 

@@ -58,6 +58,11 @@ def certified(problem: Problem, network: Network | None, certificate: _C) -> _C 
     return proof if isinstance(checked(problem, network, proof), Accepted) else None
 
 
+def _is_same(one: Certificate, other: Certificate) -> bool:
+    """Whether two certificates are equal; those of other claims, or of none, are told apart without their numbers."""
+    return one is other or (one.KIND == other.KIND and one.claim == other.claim and one == other)
+
+
 _RECENT: deque[tuple[Problem, Network | None, Certificate, Accepted | Refused]] = deque(maxlen=12)
 _RECENT_LOCK = Lock()
 
@@ -70,7 +75,7 @@ def checked(problem: Problem, network: Network | None, certificate: Certificate)
     with _RECENT_LOCK:
         recent = tuple(_RECENT)
     for a_problem, a_network, known, result in recent:
-        if a_problem is problem and a_network is network and known == certificate:
+        if a_problem is problem and a_network is network and _is_same(known, certificate):
             return result
     result = check(problem, network, certificate)
     with _RECENT_LOCK:

@@ -165,7 +165,12 @@ def simplified(problem: Problem) -> Simplified:
     if any(shift):
         inputs = [tuple(value - o for value, o in zip(x, shift, strict=True)) for x in inputs]
     poll()
-    size = 0 if problem.bias is Bias.PENALISED else _power_of_four(abs(value) for x in inputs for value in x)
+    if any(shift):
+        largest = [max(map(abs, x)) for x in inputs]
+    else:
+        coordinates = ((row[: problem.data.dimension], unit) for row, unit in problem.points.rows)
+        largest = [Fraction(max(map(abs, row)), unit) for row, unit in coordinates]
+    size = 0 if problem.bias is Bias.PENALISED else _power_of_four(largest)
     height = _power_of_four(map(abs, targets)) if problem.goal is Goal.MIN_NORM else 0
     changed = problem
     if len(kept) < len(groups) or any(shift) or size or height:
@@ -212,11 +217,11 @@ def without_copies(problem: Problem, network: Network, search: Callable[[Problem
 
 def _without_copies(problem: Problem) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The first of each point with its target, and for every point the place of its first among these."""
-    places: dict[tuple[tuple[Fraction, ...], Fraction], int] = {}
+    places: dict[tuple[Fraction | int, ...], int] = {}
     kept: list[int] = []
     groups: list[int] = []
-    for i, pair in enumerate(zip(problem.data.inputs, problem.data.targets, strict=True)):
-        place = places.setdefault(pair, len(kept))
+    for i, ((row, unit), target) in enumerate(zip(problem.points.rows, problem.data.targets, strict=True)):
+        place = places.setdefault((target, unit, *row), len(kept))
         if place == len(kept):
             kept.append(i)
         groups.append(place)

@@ -23,10 +23,13 @@ from typing import Annotated, TypeAlias
 
 from verify.codec import Record, not_negative, positive
 from verify.errors import ShapeError, require
-from verify.exact import Number, common_integers, squared_norm
+from verify.exact import Number, Whole, common_integers, squared_norm
 
 MAX_WEIGHTS = 10**7
 """The most weights of a layer: a few characters must not stand for more than memory holds."""
+
+PACK, LEAST_PACKED, MOST_BYTES = 32, 4, 32
+"""Products of so many points are made at once, for at least so many vectors, where each takes at most so many bytes."""
 
 Index: TypeAlias = Annotated[int, not_negative]
 Natural: TypeAlias = Annotated[int, positive]
@@ -212,6 +215,11 @@ class Problem(Record):
         """The lifted points, shape (n, columns): x_i, or x_i with 1 appended when there is a bias."""
         return self.inputs if self.bias is Bias.NONE else tuple((*x, Fraction(1)) for x in self.inputs)
 
+    @cached_property
+    def points(self) -> "Points":
+        """The same in integers."""
+        return Points(self.rows)
+
     @property
     def is_decided(self) -> bool:
         """Whether more than "does it fit" is asked: of depth 2 without sharing, all layers trained."""
@@ -223,22 +231,70 @@ class Problem(Record):
         return tuple(range(self.architecture.layers[0].columns - (self.bias is Bias.FREE)))
 
 
-@lru_cache(maxsize=4)
+class Points:
+    """The lifted rows as integers, each over its own least denominator; compared by identity."""
+
+    def __init__(self, rows: Rows) -> None:
+        cleared = [common_integers([row]) for row in rows]
+        self.rows = tuple((integers, denominator) for (integers,), denominator in cleared)
+
+
 def integer_rows(problem: Problem, columns: int) -> tuple[tuple[list[int], int], ...]:
     """The lifted rows, each as integers over its own least denominator, for a network that takes so many columns."""
     if len(problem.rows[0]) != columns:
         raise ShapeError(f"the rows have {len(problem.rows[0])} columns, which the network does not take")
-    cleared = (common_integers([row]) for row in problem.rows)
-    return tuple((integers, denominator) for (integers,), denominator in cleared)
+    return problem.points.rows
+
+
+def products(vectors: Sequence[Sequence[Whole]], points: Sequence[Sequence[Whole]]) -> list[list[Whole]]:
+    """For each vector its scalar products with all points, exactly; both of at least one entry.
+
+    Short integers are multiplied many points at once: sum_c v_c (sum_i x_ic B^i) = sum_i (v.x_i) B^i, and where B/2 >
+    |v.x_i| the digits in base B, once B/2 is added to each of them, are v.x_i + B/2.
+    """
+    if len(vectors) >= LEAST_PACKED and {*map(type, chain(*vectors, *points))} == {int}:
+        bound = len(points[0]) * max(map(abs, chain(*vectors))) * max(map(abs, chain(*points)))
+        if bound.bit_length() < 8 * MOST_BYTES:
+            return _packed_products(vectors, points, bound.bit_length() // 8 + 1)
+    return [[sum(map(mul, vector, point)) for point in points] for vector in vectors]
+
+
+def _packed_products(vectors: Sequence[Sequence[int]], points: Sequence[Sequence[int]], size: int) -> list[list[int]]:
+    """`products` of less than B/2, B = 256^size."""
+    half, found = 1 << (8 * size - 1), [list[int]() for _ in vectors]
+    for first in range(0, len(points), PACK):
+        block = points[first : first + PACK]
+        powers = [1 << (8 * size * i) for i in range(len(block))]
+        middle = half * sum(powers)
+        packed = [sum(map(mul, column, powers)) for column in zip(*block, strict=True)]
+        for values, vector in zip(found, vectors, strict=True):
+            digits = sum(map(mul, packed, vector), middle).to_bytes(size * len(block), "little")
+            starts = range(0, len(digits), size)
+            values += [int.from_bytes(digits[start : start + size], "little") - half for start in starts]
+    return found
+
+
+@lru_cache(maxsize=4)
+def _preactivations(points: Points, network: Network) -> tuple[list[list[int]], list[int]]:
+    """A_1 x_i in integers, one list per neuron, with what each of them was multiplied by; a row's denominator is left.
+
+    Kept for the points, which problems that differ in nothing but the fit tolerance share.
+    """
+    cleared = [common_integers([row]) for row in network.hidden_weights]
+    vectors = [integers for (integers,), _ in cleared]
+    return products(vectors, [row for row, _ in points.rows]), [denominator for _, denominator in cleared]
+
+
+def _first_layer(problem: Problem, network: Network) -> tuple[list[list[int]], list[int]]:
+    integer_rows(problem, network.architecture.layers[0].columns)
+    return _preactivations(problem.points, network)
 
 
 @lru_cache(maxsize=4)
 def pattern(problem: Problem, network: Network) -> tuple[tuple[int, ...], ...]:
     """The exact sign of w_j.x_i, 1, 0 (a kink) or -1: one tuple per neuron, one entry per point."""
-    weights = [common_integers([row])[0][0] for row in network.hidden_weights]  # a positive factor keeps the sign
-    points = integer_rows(problem, network.architecture.layers[0].columns)
-    products = ([sum(map(mul, row, x)) for x, _ in points] for row in weights)
-    return tuple(tuple((z > 0) - (z < 0) for z in values) for values in products)
+    values, _ = _first_layer(problem, network)  # a positive factor keeps the sign
+    return tuple(tuple((z > 0) - (z < 0) for z in row) for row in values)
 
 
 @lru_cache(maxsize=8)
@@ -248,21 +304,22 @@ def outputs(problem: Problem, network: Network) -> tuple[Fraction, ...]:
     In integers: f is homogeneous of degree 1 in the lifted row and in each layer, so each row of numbers is cleared of
     its own denominator, and what was multiplied out of a neuron is divided out of the column that reads it.
     """
-    layers: list[tuple[list[list[int]], int, int]] = []
-    scales = [1] * network.architecture.layers[0].columns
-    for layer, parameters in zip(network.architecture.layers, network.parameters, strict=True):
-        off, on = (Fraction(1) if layer.slope is None else layer.slope).as_integer_ratio()
+    first, *rest = network.architecture.layers
+    values, scales = _first_layer(problem, network)
+    values, scales = _activated(first, values, scales)
+    for layer, parameters in zip(rest, network.parameters[1:], strict=True):
         matrix = layer.matrix(parameters)
         cleared = [common_integers([[w / s for w, s in zip(row, scales, strict=True)]]) for row in matrix]
-        layers.append(([integers for (integers,), _ in cleared], on, off))
-        scales = [denominator * on for _, denominator in cleared]
-    values: list[Fraction] = []
-    for row, denominator in integer_rows(problem, network.architecture.layers[0].columns):
-        state = row
-        for weights, on, off in layers:
-            state = [z * on if z > 0 else z * off for z in (sum(map(mul, w, state)) for w in weights)]
-        values.append(state[0] * Fraction(1, scales[0] * denominator))
-    return tuple(values)
+        values = products([integers for (integers,), _ in cleared], list(zip(*values, strict=True)))
+        values, scales = _activated(layer, values, [denominator for _, denominator in cleared])
+    units = (denominator for _, denominator in problem.points.rows)
+    return tuple(value * Fraction(1, scales[0] * unit) for value, unit in zip(values[0], units, strict=True))
+
+
+def _activated(layer: Layer, values: list[list[int]], scales: list[int]) -> tuple[list[list[int]], list[int]]:
+    """What comes out of a layer, in integers as well, with what it was multiplied by."""
+    off, on = (Fraction(1) if layer.slope is None else layer.slope).as_integer_ratio()
+    return [[z * on if z > 0 else z * off for z in row] for row in values], [scale * on for scale in scales]
 
 
 def half_squared_norm(problem: Problem, network: Network) -> Fraction:

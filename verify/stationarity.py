@@ -292,9 +292,10 @@ def _prove_exactly(problem: Problem, subject: _Subject, deadline: float | None) 
         used = certificate.multipliers
         text = ", ".join(f"λ_{i} = {rational_text(multiplier)}" for i, multiplier in used)
         shown = f" with {text}" if len(text) <= 80 else f" with {count(len(used), 'multiplier')}"
-        if certified(problem, subject.given, certificate) is not None:
+        proof = certified(problem, subject.given, certificate)
+        if proof is not None:
             return Proposal(
-                certificate=certificate,
+                certificate=proof,
                 reason=f"an exact KKT point{shown}",
                 numbers={"epsilon": Fraction(0), "delta": Fraction(0)},
             )
@@ -605,10 +606,11 @@ def _balance_separator(problem: Problem, subject: _Subject, tolerance: Fraction)
         delta=tolerance if _is_one_sided(problem) else Fraction(0),
         vectors=((tuple(hidden), tuple(outgoing)),),
     )
-    if certified(problem, subject.given, certificate) is None:
+    proof = certified(problem, subject.given, certificate)
+    if proof is None:
         return None
     reason = f"not a KKT point{_within(tolerance)}: neuron {j} is not balanced (|v| is not ‖w‖)"
-    return Proposal(certificate=certificate, reason=reason, numbers={"tolerance": tolerance})
+    return Proposal(certificate=proof, reason=reason, numbers={"tolerance": tolerance})
 
 
 def _one_sided_separator(

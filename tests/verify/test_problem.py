@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import time
 from fractions import Fraction
+from operator import mul
+from random import Random
 
 import numpy as np
 import pytest
 
 from verify.errors import InputError, ShapeError
+from verify.exact import Field
 from verify.network import Architecture, Layer, Network
 from verify.problem import Bias, Dataset, Goal, Problem, Trained, half_squared_norm, objective, outputs
 from verify.readers import read_data
+from verify.statement import LEAST_PACKED, PACK, products
 
 TWO = Architecture.two_layer(2, 1)
 
@@ -106,6 +110,41 @@ def test_outputs_agree_with_the_forward_pass() -> None:
     )
     deep = Network(Architecture(layers), [rng.normal(size=layer.parameter_count) for layer in layers])
     assert outputs(problem(X, np.ones(20), deep, bias=Bias.PENALISED), deep) == [deep(x) for x in X]
+
+
+NUMBERS = Random(0)
+
+
+@pytest.mark.parametrize(("vectors", "points"), [(1, 5), (LEAST_PACKED, 1), (5, PACK), (7, 2 * PACK + 3)])
+@pytest.mark.parametrize("bits", [1, 7, 8, 54, 124, 200])
+def test_products_are_exact_at_every_length(vectors, points, bits):
+    columns = 3
+    left, right = (
+        [[NUMBERS.choice((-1, 1)) * NUMBERS.getrandbits(bits) for _ in range(columns)] for _ in range(rows)]
+        for rows in (vectors, points)
+    )
+    left[0], right[0], right[-1] = [2**bits] * columns, [-(2**bits)] * columns, [2**bits - 1] * columns
+    expected = [[sum(map(mul, vector, point)) for point in right] for vector in left]
+    assert products(left, right) == expected
+    left[-1], expected[-1] = [0] * columns, [0] * points
+    assert products(left, right) == expected
+
+
+def test_products_of_numbers_that_are_no_integers():
+    root = Field((-2, 0, 1), (Fraction(1), Fraction(2))).number([Fraction(0), Fraction(1)])
+    left = [[root, 1]] * LEAST_PACKED
+    assert products(left, [[2, 3], [root, 0]]) == [[2 * root + 3, 2]] * LEAST_PACKED
+
+
+def test_problems_that_differ_in_their_tolerance_share_what_is_made_of_their_numbers():
+    network = Network.two_layer([[1, 2], ["1/3", -1]], [1, 1])
+    data, shape = Dataset([[1, "1/2"], [2, 3]], [1, 5]), network.architecture
+    given = Problem(data, shape, goal=Goal.MIN_NORM, bias=Bias.NONE)
+    points = given.points
+    other = given.within("1/2")
+    assert other.points is points
+    assert other == Problem(data, shape, goal=Goal.MIN_NORM, bias=Bias.NONE, fit_tolerance="1/2") != given
+    assert outputs(other, network) == outputs(given, network) == [2, 8]
 
 
 def test_outputs_of_a_network_of_another_problem() -> None:
