@@ -8,7 +8,9 @@ slide along kinks on the way: where the boundary of one comes to rest on a point
 is held there (x_i.w_j = 0) and the others go on, until the slope that its stationarity asks for leaves the Clarke
 interval [a, 1]; then it is let go on the side to which it pushes.
 
-Heuristic: nothing is promised about where it ends; the caller measures that. Source: MATHEMATICS.md, section 10.
+Heuristic: nothing is promised about where it ends; the caller measures that.
+
+Source: `docs/mathematics.md`, 10.3 "Polishing and descent".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The activation-pattern-restricted convex programs, in cvxpy (MATHEMATICS.md, section 3).
+"""The activation-pattern-restricted convex programs, in cvxpy (`docs/mathematics.md`, 3.2 "The program of a pattern").
 
 For columns C = (mask class, output sign s, pattern tau over the points), with a_iC = 1 where tau = 1 and a elsewhere:
 

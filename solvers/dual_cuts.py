@@ -5,7 +5,8 @@
 
 The dual point lambda / beta is feasible as soon as |h(u)| <= beta ||u|| for all u, whatever the master was; so the loop
 may stop at any time with the best bracket so far. Values are floats: `verify.exactify` and the checker make them exact.
-Source: arXiv:2110.02732 section 2 states the max-margin problem; the dual is derived in verify.checker.
+Source: arXiv:2110.02732 section 2 states the max-margin problem; the dual is derived in
+`docs/mathematics.md`, 5.1 "Weak duality".
 """
 
 from __future__ import annotations

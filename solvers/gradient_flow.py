@@ -84,9 +84,9 @@ def gradient_flow(
     method: explicit (DOP853, RK45), implicit (Radau), or chosen by the stiffness.
     resolution: B = ||theta||^depth from which on the softmax weights are those of the network on the same ray with that
     B; the direction then differs from the flow's by the order of 1 / B. It is raised to 1e8 before the end.
-    checkpoint: an .npz file (`trajectory.load` reads the trajectory in it), rewritten every `checkpoint_seconds`; with
-    `resume` the run goes on from it, to the same end bit for bit. Another run's file is a ValueError, a damaged one a
-    TrajectoryFileError; without a file the run starts at theta0.
+    checkpoint: an .npz file (`solvers.trajectory.load` reads the trajectory in it), rewritten every
+    `checkpoint_seconds`; with `resume` the run goes on from it, to the same end bit for bit. Another run's file is a
+    ValueError, a damaged one a TrajectoryFileError; without a file the run starts at theta0.
     max_evaluations: of the gradient, the Jacobians' included.
 
     Time is s of the docstring above: log-loss time for the exponential and logistic loss. Two runs are the same bit for

@@ -30,7 +30,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
-    """Data of a depth-2 problem: minimise sum_j |u_j| subject to margins or interpolation (MATHEMATICS.md, section 1).
+    """Data of a depth-2 problem: minimise sum_j |u_j| subject to margins or interpolation.
 
     rows: lifted points x_i, shape (n, c); targets: y_i, shape (n,); slope: a in [0, 1].
     masks: for every mask class the columns that its neurons see, increasing; all columns when not given.
@@ -39,6 +39,8 @@ class Instance:
     tolerance: min-norm fits every target within this.
 
     The arrays are copied and read-only. Raises ValueError where a shape or a number is not acceptable.
+
+    Source: `docs/mathematics.md`, 2.2 "Max-margin and min-norm" and 3.1 "Rescaling a neuron".
     """
 
     rows: Floats

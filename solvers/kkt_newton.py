@@ -9,7 +9,7 @@ enter as one. Unknown are the w_C, v_C, the multipliers lambda_i of the support 
 Each step is the shortest in least squares, so that a whole face of solutions is reached near where the start was. The
 result is a guess like any other: the caller reads it again, with all points and intervals.
 
-Source: MATHEMATICS.md, sections 2 and 7.
+Source: `docs/mathematics.md`, 4.1 "The KKT conditions" and 8.1 "The equations of a point".
 """
 
 from __future__ import annotations

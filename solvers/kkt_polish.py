@@ -12,7 +12,7 @@ network near one moves little.
 
 The point is NOT the limit of the flow, of gradient descent or of anything else from this network: it is one KKT point
 that could be reached, and `Polished.moved` says how far from the network it lies. From an early network it is often
-another one than the flow would find (MATHEMATICS.md, section 10).
+another one than the flow would find (`docs/mathematics.md`, 10.2 "What stop tests mean").
 
 Depth 2 without sharing, masks allowed, both layers counted, biases (if any) as a column of ones that counts.
 """

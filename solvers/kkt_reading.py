@@ -149,8 +149,9 @@ class Frame:
     def read(self, weights: Floats, outgoing: Floats, guess: Floats | None = None) -> Reading:
         """The best reading of W and v over the tolerances.
 
-        guess (n,): rough multipliers; for min-norm their signs decide the branch at points with kinks (MATHEMATICS.md,
-        section 2). Without it, those of the conditions with free products.
+        guess (n,): rough multipliers; for min-norm their signs decide the branch at points with kinks
+        (`docs/mathematics.md`, 4.2 "A linear system, also with kinks"). Without it, those of the conditions with free
+        products.
         """
         best, tried = None, set()
         for tolerance in TOLERANCES:

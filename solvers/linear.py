@@ -159,8 +159,8 @@ def infeasibility_multipliers(instance: Instance, lines: Iterable[tuple[ArrayLik
     few multipliers are nonzero.
 
     lines: pairs (indices, abs_t): the points x_i = t_i r on one line, once for every mask class; ignored when a = 1.
-    Source: MATHEMATICS.md, section 5: sigma_a(z) = (1 + a)/2 z + (1 - a)/2 |z|, and |x.u| on distinct lines are
-    linearly independent.
+    Source: `docs/mathematics.md`, 5.5 "Infeasibility": sigma_a(z) = (1 + a)/2 z + (1 - a)/2 |z|, and |x.u| on
+    distinct lines are linearly independent.
     """
     sizes = np.linalg.norm(instance.rows, axis=1)
     units = np.where(sizes > 0, sizes, 1.0)

@@ -1,7 +1,7 @@
 """From a trained network down to the KKT point of its activation pattern, in floats.
 
-The convex program of the network's own pattern (MATHEMATICS.md, section 3) is solved; where its solution presses
-against a kink, the Clarke slope there is read off the multipliers:
+The convex program of the network's own pattern is solved; where its solution presses against a kink, the Clarke slope
+there is read off the multipliers (`docs/mathematics.md`, 3.2 "The program of a pattern"):
 
     p_C = s_C sum_i c_i a_iC x_i + sum_i nu_iC tau_iC x_i   is   s_C sum_i y_i mu_iC x_i,
     mu_iC = a_iC lambda_i + s_C y_i tau_iC nu_iC     (min-norm: y_i = 1)

@@ -1,7 +1,7 @@
 """Pricing: the largest value of |h(u)| on the unit ball, h(u) = sum_i c_i s_a(x_i . u), with a proof tree.
 
 A node of the tree is a cone: the signs of x_i . u are decided for some points. On it h is bounded by a linear function
-plus a constant, one *slope* per point (verify.checker states the rule and the certificates carry it):
+plus a constant, one *slope* per point (`verify.certificate.Bound` states the rule and the certificates carry it):
 
     c_i s_a(x_i . u) <= (a c_i + t_i) x_i . u + R_i ||u||,      e_i = (1 - a) c_i,
     decided on: t_i >= e_i;   decided off: t_i <= 0;   undecided, c_i < 0: e_i <= t_i <= 0   (R_i = 0 in the three)
@@ -12,8 +12,9 @@ is minimised by coordinate descent, for hundreds of nodes at once (the loop is o
 Only points with c_i > 0 are ever split: with those decided h is linear minus convex and the bound is the maximum.
 
 With a free bias u = (w, b), ||u|| is ||w||, and the weights sum to 0. Then only |b| <= B ||w|| matters, B the largest
-norm of a point (verify.certificate shows it): ||p_w|| + B |p_b| is in the place of ||p||, and the same for the vectors
-of ranges. The points are taken from the midpoint of their bounding box, and b in units of B, so that a row is (x, B).
+norm of a point (`docs/mathematics.md`, 5.4 "A free bias"): ||p_w|| + B |p_b| is in the place of ||p||, and the same for
+the vectors of ranges. The points are taken from the midpoint of their bounding box, and b in units of B, so that a row
+is (x, B).
 
 This is the reference, in numpy; what it does not close quickly goes to `solvers.compiled_pricing`.
 """

@@ -260,7 +260,7 @@ def unbalanced_with_kinks():
 
 @cache
 def tied(epsilon=0):
-    """CASES.md, tie-needs-clarke, moved by `epsilon` off the kink: at point 1 and neuron 0 the slope must be 1/2.
+    """`cases/max-margin/tie-needs-clarke`, moved by `epsilon` off the kink: at point 1, neuron 0 the slope must be 1/2.
 
     W = (e, p), x_1 = e - p/2, x_2 = p, e and p the axes, lambda = (1, 1), v = (1, 1).
     """
@@ -308,7 +308,7 @@ def sparse(values):
 
 
 def odd_data():
-    """MATHEMATICS.md, section 5: infeasible for every slope below 1, though no two points conflict."""
+    """`docs/mathematics.md`, 5.5 "Infeasibility": infeasible for every slope below 1, though no two points conflict."""
     half = [[1, 0], [0, 1], [1, 1]]
     X = [*half, *([-a, -b] for a, b in half)]
     network = Network.two_layer([[1, 2]], [1], slope="1/3")

@@ -1,4 +1,6 @@
-"""Local optimality by brute force: one convex program for every choice of cells and signs (MATHEMATICS.md, section 4).
+"""Local optimality by brute force: one convex program for every choice of cells and signs.
+
+Source: `docs/mathematics.md`, 7.1 "The criterion".
 
 In the variables u_j = |v_j| w_j a balanced two-layer network is a local optimum iff, for every choice of a cell of the
 arrangement {x_i : w_j.x_i = 0} for each neuron, and of a sign for each zero neuron, no direction in these cells that

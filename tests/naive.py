@@ -1,4 +1,7 @@
-"""The definitions of MATHEMATICS.md, sections 1, 2 and 5, written down plainly: what the tests compare with.
+"""The definitions of the problems, of stationarity and of the dual, written down plainly: what the tests compare with.
+
+Source: `docs/mathematics.md`, 2.2 "Max-margin and min-norm",
+4.1 "The KKT conditions" and 5.1 "Weak duality".
 
 Exact where the numbers are Fractions; nothing is taken from `verify` but the data types.
 """

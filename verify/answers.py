@@ -25,7 +25,7 @@ The table `ANSWERS` follows from the claims of the kinds, and these implications
 - a better network of its own width is one of any width, not the other way round; the bound of `optimal-within` holds
   for every width.
 
-Source: MATHEMATICS.md, sections 2 and 4.
+Source: `docs/mathematics.md`, 4.5 "A local optimum is a KKT point" and 6.1 "Within a tolerance".
 """
 
 from collections.abc import Mapping

@@ -17,8 +17,8 @@ JSON: an object with "schema", "kind" and the fields of the class below. Rationa
 
 Every kind is sound: what passes `check` is true over the real numbers. `check` raises CertificateError otherwise.
 
-Source: MATHEMATICS.md, sections 2, 4 and 5; the certificate format of VIPR (Cheung, Gleixner, Steffy 2017) for the
-bracket and the style.
+Source: `docs/mathematics.md`, which has the proofs at length; the certificate format of VIPR (Cheung, Gleixner, Steffy
+2017) for the bracket and the style.
 """
 
 import re
@@ -339,8 +339,8 @@ class NotStationary(WithSubject):
 
         Sound; complete for depth 2 without sharing, up to rounding of epsilon, for few points with kinks in min-norm.
 
-        Source: Farkas' lemma; MATHEMATICS.md, section 2; exact penalties: Clarke, Optimization and Nonsmooth Analysis,
-        section 2.4.
+        Source: Farkas' lemma; `docs/mathematics.md`, 4.4 "Refutation by separating vectors" and
+        4.5 "A local optimum is a KKT point"; exact penalties: Clarke, Optimization and Nonsmooth Analysis, section 2.4.
         """
         limits = _ends(problem, subject)
         norm, size = 2 * half_squared_norm(problem, subject), len(problem.norm_columns)
@@ -435,7 +435,7 @@ class Dual(Record):
         Then a network that fits (max-margin: with y_i f(x_i) >= 1), each of whose neurons is in one of the cases with s
         the sign of v_j, has D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) <= beta sum |v_j| ||w_j|| <= beta 1/2 ||theta||^2.
 
-        Source: MATHEMATICS.md, section 5; the balance inequality is standard.
+        Source: `docs/mathematics.md`, 5.1 "Weak duality" and 5.3 "Trees"; the balance inequality is standard.
         """
         coefficients = _coefficients(problem, self.multipliers)
         require(len(self.trees) == len(cases), "trees", f"must be {len(cases)}, one for each case")
@@ -666,7 +666,7 @@ class Infeasible(Certificate):
         0 on a mask class if sum c_i x_i = 0 and, for a < 1, on each line {t r} of the masked x_i = t_i r: sum c_i |t_i|
         = 0.
 
-        Source: MATHEMATICS.md, section 5.
+        Source: `docs/mathematics.md`, 5.5 "Infeasibility".
         """
         coefficients = _coefficients(problem, self.multipliers)
         value = _dual_value(problem, coefficients)
@@ -705,7 +705,7 @@ class Local(WithSubject):
         signs: D / beta = O is a lower bound there. One tree serves all neurons with the same mask, cone and sign; they
         come in the order of the neurons, sign + first. A leaf without interior is covered by its neighbours.
 
-        Sound. Complete for rational multipliers: MATHEMATICS.md, section 4.
+        Sound. Complete for rational multipliers: `docs/mathematics.md`, 7.2 "Certificates of both answers".
         """
         objective, signs = _objective(problem, subject), pattern(problem, subject)
         sides = [(v > 0) - (v < 0) for v in subject.output_weights]
@@ -742,7 +742,7 @@ class NotLocal(WithSubject):
         ||u_j||^(1/2), w_j = u_j / |v_j| tend to the subject, which is balanced. (A neuron that gets a free bias without
         weights: v_j = t^0.9, b_j of order t^0.1, which costs o(t).)
 
-        Source: MATHEMATICS.md, section 4.
+        Source: `docs/mathematics.md`, 7.2 "Certificates of both answers".
         """
         end: Network = at("end", Network, subject.architecture, self.end)
         size, cost = len(problem.norm_columns), Fraction(0)

@@ -4,8 +4,8 @@ About one network the checker's claims exclude each other only if it is unsound;
 may be true, and together they mislead. Where a pair is found, what is said of a network that only the audit brought up,
 or both where they speak of the same one, is left open, and the reason says so.
 
-Source: an optimum is a local optimum, a local optimum is stationary (depth 2 without sharing: MATHEMATICS.md,
-section 2), and what is better than all networks is better than those of one width.
+Source: an optimum is a local optimum, what is better than all networks is better than those of one width, and a local
+optimum is stationary (depth 2 without sharing: `docs/mathematics.md`, 4.5 "A local optimum is a KKT point").
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ a mirror's equation determines lambda_i.
 Sound: an accepted proof is of a true statement about real numbers. Incomplete: the point must be regular, and every
 inequality strict; a kink whose slope is at an end of its interval, or whose point has no multiplier, is refused.
 
-Source: R. Krawczyk, Computing 4 (1969); MATHEMATICS.md, sections 2 and 7.
+Source: R. Krawczyk, Computing 4 (1969);
+`docs/mathematics.md`, 8.1 "The equations of a point" and 8.2 "Krawczyk's test".
 """
 
 from collections.abc import Iterable, Sequence
@@ -81,7 +82,7 @@ class Box(NamedTuple):
 
 
 def has_root(equations: Sequence[Equation], box: Box, inverse: Sequence[Sequence[int]], denominator: int) -> bool:
-    """Whether Krawczyk's test with Y = inverse / denominator shows a zero of F inside the box (and no second one).
+    """Whether Krawczyk's test with Y = inverse / denominator shows a zero of F inside the box.
 
     With h = z - centre, F(z) = F + J h + B(h), |B(h)| at most the sum of the products of the forms' changes. So
     |z - Y F(z) - centre| <= |Y F| + |I - Y J| r + |Y| |B|, r the radii. Where that is < r the map takes the box into

@@ -3,7 +3,8 @@
 The dual bound (any width) comes from multipliers lambda with |sum_i lambda_i y_i s_a(x_i . u)| <= beta ||u|| for all u;
 the upper bound is the exact objective of an explicit network. `solvers.dual_cuts` guesses both in floats.
 
-Source: MATHEMATICS.md, section 5; the problems are those of arXiv:2110.02732, section 2.
+Source: `docs/mathematics.md`, 5.1 "Weak duality" and 5.7 "Bracket, gap and excess"; the problems are
+those of arXiv:2110.02732, section 2.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ MOST_ROWS, MOST_COLUMNS = 20, 8  # of the table that print shows of a network
 
 @final
 class Layer(statement.Layer):
-    """One linear map and the activation after it; fields as in `statement.Layer`, slope a number of any kind."""
+    """One linear map and the activation after it; fields as in `verify.statement.Layer`, slope a number of any kind."""
 
     def __init__(
         self, *, inputs: int, outputs: int, slope: object, bias: bool = False,

@@ -32,7 +32,7 @@ Place = tuple[int, int]
 """(neuron, point)."""
 
 NEAR_KINKS = (1e-7, 1e-9, 1e-12)
-"""Preactivations below these parts of their reach (`exact_networks.reaches`) are held at 0."""
+"""Preactivations below these parts of their reach (`verify.exact_networks.reaches`) are held at 0."""
 
 PUSH, LITTLE_PUSH = 1e-7, 1e-12
 """Preactivations that cannot be held at their kink are pushed to such a part of their reach, on their own side."""

@@ -10,7 +10,7 @@ eps = 0, interpolation, unless the problem states a fit tolerance.
 
 theta is all parameters (or the hidden ones), without the biases when these are free.
 
-Source: arXiv:1906.05890v4, section 2 (max-margin); MATHEMATICS.md, section 1.
+Source: arXiv:1906.05890v4, section 2 (max-margin); `docs/mathematics.md`, 2.2 "Max-margin and min-norm".
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,8 @@ With a fit tolerance eps > 0 each point has two constraints, q_i = f(x_i) >= y_i
 eps, and what q_i has above its limit takes the place of q_i - m.
 The floats of `solvers.kkt_residual` are guesses; the checker decides on their rational forms.
 
-Source: arXiv:1906.05890v4, section 2; arXiv:2110.02732, Theorem 2.1; MATHEMATICS.md, section 2.
+Source: arXiv:1906.05890v4, section 2; arXiv:2110.02732, Theorem 2.1;
+`docs/mathematics.md`, 4.2 "A linear system, also with kinks" and 4.4 "Refutation by separating vectors".
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["exactly_refuted", "stationarity"]
 
 KINK_TOLERANCES = (1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-"""Preactivations below these parts of their reach (`exact_networks.reaches`) are tried as kinks, smallest first."""
+"""Preactivations below these parts of their reach (`verify.exact_networks.reaches`) are tried as kinks."""
 
 WEIGHTS = tuple(10.0**e for e in (4, 3, 2, 1.5, 1, 0.5, 0, -0.5, -1))
 """Weights rho on complementarity that are tried: small ones allow a larger delta for a smaller epsilon."""

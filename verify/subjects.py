@@ -27,7 +27,7 @@ from verify.time_limits import TimeIsUpError, is_late, share
 __all__ = ["Subject", "candidates", "choose", "lost_kinks"]
 
 ROUNDING = 1e-9
-"""Preactivations below this part of their reach (`exact_networks.reaches`) are kinks up to rounding."""
+"""Preactivations below this part of their reach (`verify.exact_networks.reaches`) are kinks up to rounding."""
 
 
 @dataclass(frozen=True, slots=True)

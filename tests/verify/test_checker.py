@@ -243,7 +243,7 @@ BETA = LOWER.beta
 
 # ------------------------------------------------------------------------------------------------- stationarity
 
-TIE = Network.two_layer([[1, 0], [0, -1]], [1, 1])  # CASES.md, tie-needs-clarke
+TIE = Network.two_layer([[1, 0], [0, -1]], [1, 1])  # cases/max-margin/tie-needs-clarke
 TIED = max_margin(TIE, [[1, 1], [0, -1]], [1, 1])
 TIE_KKT = Stationary(multipliers=((0, Fraction(1)), (1, Fraction(1))), kink_products=((1, 0, Fraction(1)),))
 
@@ -286,7 +286,7 @@ def test_a_kink_product_may_stand_at_a_point_without_multiplier() -> None:
 
 
 def test_min_norm_multipliers_have_any_sign() -> None:
-    dual = Network.two_layer([[1]], [2], slope=1)  # CASES.md, dual-sign, made stationary: |w| = |v|
+    dual = Network.two_layer([[1]], [2], slope=1)  # cases/min-norm/dual-sign, made stationary: |w| = |v|
     balanced = Network.two_layer([[2]], [1], slope=1)
     problem = min_norm(dual, [[2]], [4])
     refuse(problem, dual, Stationary(multipliers=((0, Fraction(1)),)), "epsilon")
@@ -339,7 +339,7 @@ def test_no_multipliers_at_all() -> None:
     refuse(TIED, TIE, Stationary(multipliers=(), epsilon=Fraction(999, 1000)), "epsilon")
 
 
-UNBALANCED = Network.two_layer([["1/100"]], [100])  # CASES.md, unbalanced
+UNBALANCED = Network.two_layer([["1/100"]], [100])  # cases/max-margin/unbalanced
 UNBALANCED_PROBLEM = max_margin(UNBALANCED, [[1]], [1])
 SHRINK = NotStationary(vectors=(fractions_of([["-1/100"], [100]]),))
 
@@ -965,7 +965,7 @@ def test_accepted_bounds_hold_everywhere(seed: int) -> None:
 ODD = [[1, 0], [0, 1], [-1, -1], [-1, 0], [0, -1], [1, 1]]
 
 
-def test_odd_data_are_infeasible() -> None:  # CASES.md, odd-data
+def test_odd_data_are_infeasible() -> None:  # cases/max-margin/odd-data-sum
     network = Network.two_layer([[1, 1]], [1])
     problem = max_margin(network, ODD, [1, 1, 1, -1, -1, -1])
     proof = Infeasible(multipliers=sparse(fractions([1] * 6)))

@@ -1,7 +1,8 @@
 """Thousands of mutants of valid certificates: whatever the checker accepts is true.
 
-Truth is found without the checker: the definitions of MATHEMATICS.md, a dense search over directions for lower bounds,
-least squares over Clarke gradients for stationarity. Every mutant is sealed anew: its hashes and its claim are right.
+Truth is found without the checker: the definitions in `tests/naive.py`, a dense search over directions for lower
+bounds, least squares over Clarke gradients for stationarity. Every mutant is sealed anew: its hashes and its claim are
+right.
 """
 
 import copy

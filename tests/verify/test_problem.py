@@ -161,7 +161,7 @@ def test_outputs_of_many_points_are_fast() -> None:
     assert time.perf_counter() - start < 15
 
 
-def test_the_tie_case_has_objective_two() -> None:  # CASES.md, tie-needs-clarke
+def test_the_tie_case_has_objective_two() -> None:  # cases/max-margin/tie-needs-clarke
     network = Network.two_layer([[1, 0], [0, -1]], [1, 1])
     assert objective(problem([[1, 1], [0, -1]], [1, 1], network), network) == 2
     assert objective(problem([[1, 1], [0, 0]], [1, 1], network), network) is None
@@ -187,7 +187,7 @@ def test_min_norm_asks_for_the_targets_themselves() -> None:
     assert objective(problem([[2]], [5], network, Goal.MIN_NORM), network) is None
 
 
-def test_a_free_bias_costs_nothing() -> None:  # CASES.md, bias-counted
+def test_a_free_bias_costs_nothing() -> None:  # cases/max-margin/bias-counted-free
     network = Network.two_layer([[-2, -2]], [1], b=[9], slope=1)
     X, y = [["3/2", "5/2"], ["5/2", "3/2"], ["5/2", "5/2"]], [1, 1, -1]
     free, penalised = (problem(X, y, network, bias=mode) for mode in (Bias.FREE, Bias.PENALISED))

@@ -30,7 +30,7 @@ DOUBLED = 1e-3
 """Neurons of one output sign are called doubled when the angle between their weights is at most this (radians)."""
 
 NEAR_KINK = 1e-6
-"""A preactivation is near its kink when it is at most this part of its reach ||w|| ||x|| (`exact_networks.reaches`)."""
+"""A preactivation is near its kink when it is at most this part of its reach (`verify.exact_networks.reaches`)."""
 
 SURELY = 1 - 1e-6
 """What is within a bound in floats, with this factor, is within it."""

@@ -3,7 +3,7 @@
 One dual point is tried for all choices at once; where there is none, the choices are split, so that the proof is a tree
 whose leaves have dual points of their own; a single choice without one has a direction of descent.
 
-Source: MATHEMATICS.md, section 4; the points are those of arXiv:2110.02732, section 4.
+Source: `docs/mathematics.md`, 7.1 "The criterion"; the points are those of arXiv:2110.02732, section 4.
 """
 
 from __future__ import annotations

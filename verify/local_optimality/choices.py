@@ -2,9 +2,9 @@
 
 A tie is a point i with w_j.x_i = 0 at neuron j; a neuron with v_j = 0 may also take either sign. A `Case` is a kind of
 neuron near the network: its mask, its output sign, the signs of x_i.u that hold; its cells are the sides of the other
-ties. Neurons of one case need one proof (verify.checker, `_check_local`).
+ties. Neurons of one case need one proof (`verify.certificate.Local`).
 
-Source: MATHEMATICS.md, section 4.
+Source: `docs/mathematics.md`, 7.1 "The criterion".
 """
 
 from __future__ import annotations

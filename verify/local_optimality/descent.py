@@ -4,7 +4,7 @@ In u_j = |v_j| w_j the problem near the network is convex within the choice: min
 neurons plus sum ||delta_j|| over others, such that every u_j + delta_j stays in its cell and no active constraint is
 lost. A negative value is a descent direction; a step along it that is short enough is checked as it is.
 
-Source: MATHEMATICS.md, section 4.
+Source: `docs/mathematics.md`, 7.2 "Certificates of both answers".
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ In a cell with sides tau the bound of case (mask, sign s) is p = s sum_i lambda_
 over ties i, nu >= 0, a_i = 1 or the slope. It needs p = w_j / |v_j| where a live neuron lies in the cell, else
 ||p|| <= 1.
 
-Source: MATHEMATICS.md, section 4.
+Source: `docs/mathematics.md`, 7.1 "The criterion".
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ counts). Its dimension is the rank, in lambda, of the solutions of A x = 0 and G
 are equalities throughout. These are guessed in floats. Then a point with G_k x > 0 for all others, and y > 0 with
 sum y_k G_k x = 0 for all x with A x = b, are found exactly, so that the guess is proved.
 
-Source: MATHEMATICS.md, section 2; R. Freund, R. Roundy, M. Todd, Identifying the set of always-active constraints in a
-system of linear inequalities by a single linear program, 1985.
+Source: `docs/mathematics.md`, 4.6 "How many multipliers"; R. Freund, R. Roundy, M. Todd, Identifying the set of
+always-active constraints in a system of linear inequalities by a single linear program, 1985.
 """
 
 from __future__ import annotations

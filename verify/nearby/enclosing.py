@@ -7,7 +7,7 @@ what the certificate states; it may be large when training stopped early.
 Incomplete: points with non-unique multipliers, with more directions than their equations determine, with a slope at an
 end of its interval or with a kink at a point without multiplier have no box; the reason says which of these was met.
 
-Source: MATHEMATICS.md, sections 2, 7 and 10.
+Source: `docs/mathematics.md`, 8.1 "The equations of a point" and 8.2 "Krawczyk's test".
 """
 
 from __future__ import annotations

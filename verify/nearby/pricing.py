@@ -1,8 +1,8 @@
 """Trees that prove |h(u)| <= ||u|| with equality at the directions of an enclosed point: the point is a global optimum.
 
 At the exact multipliers of an optimal point h reaches 1 at each of its directions, so that no tree with strict leaves
-covers their cells. In such a cell the equations of the point close the leaf (`certificate.Active`); everywhere else h
-is less than 1, and a leaf with slopes closes with room for what the box leaves open.
+covers their cells. In such a cell the equations of the point close the leaf (`verify.certificate.Active`); everywhere
+else h is less than 1, and a leaf with slopes closes with room for what the box leaves open.
 
 Cells are split point by point with coordinate descent at each node, without range vectors: supports of an audit's
 size, not those that `solvers.pricing` handles.

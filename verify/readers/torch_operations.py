@@ -1,4 +1,4 @@
-"""The operations of PyTorch that a row of layers is made of: each one becomes a step of `folding.Row`.
+"""The operations of PyTorch that a row of layers is made of: each one becomes a step of `verify.readers.folding.Row`.
 
 The value on its way from the input to the output is the flow. An operation takes it and otherwise constants; what takes
 it twice is no row. Its features lie along the last axis, or along the first after W @ x.

@@ -1,10 +1,10 @@
 """Optimal values as formulas, such as 8/sqrt(17), each with certificates that the checker accepted.
 
-float optimum -> active set -> Newton to 300 digits -> one number field -> exact certificates without a gap. sympy and
+float optimum -> active set -> Newton to 200 digits -> one number field -> exact certificates without a gap. sympy and
 mpmath only find the numbers; the checker substitutes them exactly. When no field of small degree is found, or a
 certificate is refused, the answer is the reason why, never a guess.
 
-Source: MATHEMATICS.md, section 7.
+Source: `docs/mathematics.md`, 9.1 "What is proved".
 """
 
 from __future__ import annotations

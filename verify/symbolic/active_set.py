@@ -2,8 +2,9 @@
 
 At an optimum with multipliers lambda scaled to beta = 1 every neuron points along a unit vector u at which s h(u) = 1,
 s its output sign: there p = u for the gradient p of s h (with a slope between a and 1 at each kink).
-Source: MATHEMATICS.md, sections 3 and 7.3. Incomplete: a coincidence below the tolerances is read wrongly, and then the
-proof fails later.
+Incomplete: a coincidence below the tolerances is read wrongly, and then the proof fails later.
+
+Source: `docs/mathematics.md`, 9.2 "How the numbers are found".
 """
 
 from __future__ import annotations

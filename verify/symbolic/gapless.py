@@ -24,7 +24,7 @@ def gapless_bound(problem: Problem, subject: Network, multipliers: Iterable[tupl
     Linear networks: h(u) is linear, so that a KKT point with a nonzero neuron in every mask class is optimal by its
     own multipliers. Others: the closed form of the best objective, when one is found; no free bias there.
 
-    Source: MATHEMATICS.md, sections 5 and 7.
+    Source: `docs/mathematics.md`, 5.6 "Linear networks" and 9.1 "What is proved".
     """
     mine = objective(problem, subject)
     if mine is None or problem.fit_tolerance:

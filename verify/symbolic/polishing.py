@@ -9,7 +9,7 @@ lambda_i for min-norm), linear in the unknowns,
 Where these do not determine everything, as with mirrored directions or redundant points, the unknowns that floats show
 to be free are set to short rationals, and dependent equations are left to the end, where all must hold.
 
-Source: MATHEMATICS.md, section 7.3.
+Source: `docs/mathematics.md`, 9.2 "How the numbers are found".
 """
 
 from __future__ import annotations
