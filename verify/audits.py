@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,11 +17,13 @@ from verify.certificate import Certificate, NotStationary, Stationary
 from verify.counts import count
 from verify.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, decimal, subject_file
 from verify.finding import Finding, Verdict
+from verify.folder import relaxed_folder
 from verify.intervals import Interval
 from verify.misfits import misfit
 from verify.network import Network
 from verify.output_files import replace_folder
 from verify.problem import Problem
+from verify.relaxing import is_relaxation_note
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -142,11 +145,11 @@ class Audit:
     def _explained(self, *, has_files: bool) -> dict[str, object] | None:
         """The diagnosis, what to do next, and the audit of the relaxed question; None where there is nothing of it.
 
-        That audit is certified by its own folder, and nothing here rests on it.
+        That audit is certified by its own folder, whose audit.json says the same, and nothing here rests on it.
         """
         known: dict[str, object] = {} if self.diagnosis is None else self.diagnosis.to_json()
         if self.relaxed is not None:
-            names = self.relaxed.certificates if has_files else ()
+            names = _contents(self.relaxed) if has_files else ()
             known["relaxed"] = self.relaxed.to_json({name: name for name in names})
         if self.network.surroundings is not None:
             known["surroundings"] = self.network.surroundings.to_json()
@@ -193,32 +196,22 @@ class Audit:
 
         The files of an earlier audit in the folder are removed first. audit.json names the others as they stand beside
         it, and lists them under "files" with their SHA-256, so that a check notices when one is missing or was changed.
-        The audit of the relaxed question, if there is one, is saved in the same way beside it, into `folder`-relaxed.
+        The audit of the relaxed question, if there is one, is saved in the same way beside it, into `folder`-relaxed;
+        if there is none, that of an earlier audit is removed.
         """
         target = a_path(folder, "folder")
         files = self.files()
         replace_folder(target, files, lambda name: AUDIT_FILE.fullmatch(name) is not None, AUDIT)
+        beside = relaxed_folder(target)
         if self.relaxed is not None:
-            self.relaxed.save(f"{str(folder).rstrip('/')}-relaxed")
+            self.relaxed.save(beside)
+        else:
+            _remove_relaxed(beside)
         return {name: str(target / name) for name in files if name != AUDIT}
 
     def files(self) -> dict[str, bytes]:
-        """What `save` writes: the content of each file by its name."""
-        contents: dict[str, bytes] = {}
-
-        def write(name: str, value: object) -> None:
-            contents[name] = json.dumps(value, sort_keys=True, separators=(",", ":")).encode() + b"\n"
-
-        write("problem.json", self.problem.to_json())
-        write("network.json", self.network.to_json())
-        for finding in self.findings.values():
-            if finding.subject is not None:
-                write(subject_file(finding.question), finding.subject.to_json())
-        for name, certificate in self.certificates.items():
-            write(name, certificate.to_json())
-        for name, witness in (("better", self.better), ("better-own-width", self.better_own_width)):
-            if witness is not None:
-                write(f"{name}.network.json", witness.to_json())
+        """What `save` writes into the folder: the content of each file by its name."""
+        contents = _contents(self)
         hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
         listed = self.to_json({name: name for name in contents}) | {"files": hashes}
         return contents | {AUDIT: (json.dumps(listed, indent=2, ensure_ascii=False) + "\n").encode("utf-8")}
@@ -268,6 +261,36 @@ class Audit:
         from verify.report import as_text
 
         return as_text(self)
+
+
+def _contents(audit: Audit) -> dict[str, bytes]:
+    """The files that `save` writes into the folder beside audit.json."""
+    contents: dict[str, bytes] = {}
+
+    def write(name: str, value: object) -> None:
+        contents[name] = json.dumps(value, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+
+    write("problem.json", audit.problem.to_json())
+    write("network.json", audit.network.to_json())
+    for finding in audit.findings.values():
+        if finding.subject is not None:
+            write(subject_file(finding.question), finding.subject.to_json())
+    for name, certificate in audit.certificates.items():
+        write(name, certificate.to_json())
+    for name, witness in (("better", audit.better), ("better-own-width", audit.better_own_width)):
+        if witness is not None:
+            write(f"{name}.network.json", witness.to_json())
+    return contents
+
+
+def _remove_relaxed(folder: Path) -> None:
+    """Remove what an earlier audit wrote about what its network fits, and nothing else."""
+    try:
+        notes = json.loads((folder / AUDIT).read_bytes())["notes"]
+        if is_relaxation_note(notes[0]) and all(AUDIT_FILE.fullmatch(entry.name) for entry in folder.iterdir()):
+            shutil.rmtree(folder)
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return
 
 
 _BOUND_FILES = {kind: name for name, kind in BOUNDS.items()}

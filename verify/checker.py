@@ -12,7 +12,8 @@ Alone, with nothing installed:
     python -m verify.checker PROBLEM NETWORK CERTIFICATE    canonical JSON files, NETWORK "-" when the kind has none
 
 It prints `accepted: claim` or `refused: place: reason`, for a folder one such line with the file for each certificate
-and fault, then the table of what is proved; exit status 0 all accepted; 1 refused, as is a certificate that is none and
+and fault, then the table of what is proved, and the same of the folder beside it that an audit wrote of what its
+network does fit; exit status 0 all accepted; 1 refused, as is a certificate that is none and
 a file of a folder that is not what its name says; 2 nothing that could be checked.
 """
 
@@ -23,7 +24,7 @@ from pathlib import Path
 from verify.checking import KINDS, Accepted, Refused, check, from_json, read_certificate, read_text
 from verify.codec import load_json, reader
 from verify.errors import CertificateError
-from verify.folder import decide_folder
+from verify.folder import Decision, decide_folder, relaxed_folder
 from verify.statement import Network, Problem
 
 __all__ = ["KINDS", "Accepted", "Refused", "check", "from_json", "main", "read_certificate"]
@@ -64,11 +65,17 @@ def _one(paths: Sequence[str]) -> int:
 
 def _folder(folder: Path, is_bare: bool) -> int:
     found = decide_folder(folder, bare=is_bare)
-    for line in found.lines:
-        print(f"{'accepted' if line.is_accepted else 'refused'}: {folder / line.file}: {line.text}")
-    for row in found.table:
-        print("  ".join(filter(None, row)))
+    for place, decided in ((folder, found), (relaxed_folder(folder), found.relaxed)):
+        if decided is not None:
+            _print(place, decided)
     return 0 if found.is_accepted else 1
+
+
+def _print(folder: Path, decided: Decision) -> None:
+    for line in decided.lines:
+        print(f"{'accepted' if line.is_accepted else 'refused'}: {folder / line.file}: {line.text}")
+    for row in decided.table:
+        print("  ".join(filter(None, row)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ Each certificate is checked; then everything that audit.json says is derived ane
 (`verify.derived`) and compared. Refused are: a certificate that proves nothing; a file that is missing, changed, not
 listed, or no regular file, or has a name that an audit gives to no file; an entry of audit.json that differs from what
 the certificates prove or that nothing proves; a question that is left open although a certificate answers it. Words and
-hints are named as not certified.
+hints are named as not certified. An audit that asked what its network does fit says what that found, with a folder of
+its own beside this one: that folder is decided too, must be about the same network and a part of the same question, and
+what is said of it must be what stands there.
 
 Sound: every row of the table is proved, of the networks that it names, whoever wrote the folder. It says nothing about
 files outside: whether the problem is the user's is a comparison of hashes (`isoptimal check --data --network`).
@@ -22,7 +24,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from verify.answers import Question, Verdict, answers, distance, why_open
-from verify.certificate import AboutNetwork, Certificate
+from verify.certificate import AboutNetwork, Certificate, Stationary
 from verify.checking import Accepted, check, read_certificate, read_text
 from verify.codec import load_json, rational_of, reader
 from verify.derived import AUDIT_FILE, BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES, Material, certified, subject_file
@@ -51,17 +53,21 @@ class Decision:
     """lines: one for each certificate and each fault.   table: what is proved; empty where there is no audit.json.
 
     problem, network: None where the file is no problem and no network, or the network is missing.
+    audit: what audit.json says; None where it cannot be read.   relaxed: the folder beside, named `relaxed_folder`, of
+    the audit that asked what the network does fit; None where there was none.
     """
 
     problem: Problem | None
     network: Network | None
     lines: list[Line] = field(default_factory=list[Line])
     table: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    audit: Mapping[str, Any] | None = None
+    relaxed: "Decision | None" = None
 
     @property
     def is_accepted(self) -> bool:
         """Whether nothing was refused."""
-        return all(line.is_accepted for line in self.lines)
+        return all(line.is_accepted for line in self.lines) and (self.relaxed is None or self.relaxed.is_accepted)
 
     def accept(self, file: str, text: str) -> None:
         """Add what a certificate proves."""
@@ -102,11 +108,18 @@ def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
             if path.is_file() and path.name not in (PROBLEM, NETWORK, *names):
                 found.refuse(path.name, "is no certificate, and is not looked at in a bare folder")
         return found
-    audit = _audit(found, folder)
-    if audit is not None:
-        _compare_files(found, folder, entries, audit)
-        _compare_answers(found, folder, certificates, audit)
+    found.audit = _audit(found, folder)
+    if found.audit is not None:
+        _compare_files(found, folder, entries, found.audit)
+        _compare_answers(found, folder, certificates, found.audit)
+        _compare_relaxed(found, folder, found.audit)
     return found
+
+
+def relaxed_folder(folder: Path) -> Path:
+    """Where the audit of what the network does fit stands, beside that of the question asked."""
+    place = folder.resolve() if folder.name in ("", "..") else folder
+    return place.with_name(f"{place.name}-relaxed")
 
 
 def printable(text: str) -> str:
@@ -234,7 +247,7 @@ def _compare_answers(
         found.refuse(AUDIT, f"{place} {text}")
     _compare_uses(found, material)
     _compare_subjects(found, folder, proved)
-    found.table += _table(proved)
+    found.table += _table(proved, certificates)
 
 
 def _tolerance(found: Decision, audit: Mapping[str, Any], key: str) -> Fraction:
@@ -377,7 +390,47 @@ def _compare_subjects(found: Decision, folder: Path, proved: Mapping[str, Any]) 
             found.refuse(name, "is not the network that the certificate speaks of")
 
 
-def _table(proved: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _compare_relaxed(found: Decision, folder: Path, audit: Mapping[str, Any]) -> None:
+    """What audit.json says of what the network does fit is what the folder beside it says, and that is proved there."""
+    said = _relaxed_in(audit)
+    if said is None:
+        return
+    beside = relaxed_folder(folder)
+    try:
+        easier = decide_folder(beside)
+    except InputError as error:
+        found.refuse(AUDIT, f"diagnosis.relaxed is what the folder beside this one is to prove: {error}")
+        return
+    found.relaxed = easier
+    if easier.audit is None or found.problem is None or found.network is None:
+        return
+    if _relaxed_in(easier.audit) is not None:
+        easier.refuse(AUDIT, "diagnosis.relaxed is more than isoptimal says about what a network does fit")
+    if easier.problem is not None and not _is_part(easier.problem, found.problem):
+        easier.refuse(PROBLEM, f"asks no part of what {folder.name} asks")
+    if easier.network != found.network:
+        easier.refuse(NETWORK, f"is not the network of {folder.name}")
+    proved = {key: value for key, value in easier.audit.items() if key != "files"}
+    if json.dumps(said, sort_keys=True) != json.dumps(proved, sort_keys=True):
+        found.refuse(AUDIT, f"diagnosis.relaxed is not what {beside.name} says")
+
+
+def _relaxed_in(audit: Mapping[str, Any]) -> object:
+    """What an audit says of what its network does fit; None for nothing."""
+    known = audit.get("diagnosis")
+    return cast("dict[str, object]", known).get("relaxed") if isinstance(known, dict) else None
+
+
+def _is_part(easier: Problem, problem: Problem) -> bool:
+    """Whether every network that fits `problem` fits `easier`: some of its points, within no smaller a tolerance."""
+    if replace(easier, inputs=problem.inputs, targets=problem.targets, fit_tolerance=problem.fit_tolerance) != problem:
+        return False
+    remaining = iter(zip(problem.inputs, problem.targets, strict=True))
+    is_there = all(point in remaining for point in zip(easier.inputs, easier.targets, strict=True))
+    return is_there and easier.fit_tolerance >= problem.fit_tolerance
+
+
+def _table(proved: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> Iterator[tuple[str, str, str]]:
     """(question or quantity, verdict or value, about what), all of it proved."""
     for name, finding in proved["findings"].items():
         within = "" if finding["within"] == "0" else f"within {_short(finding['within'])}"
@@ -386,7 +439,8 @@ def _table(proved: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             about = ""
         elif finding["distance"] != "0":
             about = f"another network, at most {_short(finding['distance'])} of the norm away"
-        yield name, finding["verdict"], ", ".join(filter(None, (within, about, *finding["certificates"])))
+        told = ", ".join(filter(None, (within, about, *finding["certificates"])))
+        yield name, finding["verdict"], "; ".join((told, *_besides(finding, certificates)))
     yield "objective", _short(proved["objective"]), ""
     for name in ("bracket", "excess"):
         ends = proved[name]
@@ -401,6 +455,16 @@ def _table(proved: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     words = [*UNCERTIFIED[""], *(f"findings.*.{key}" for key in UNCERTIFIED["findings"])]
     words += [f"symbolic.{key}" for key in UNCERTIFIED["symbolic"]] if proved["symbolic"] is not None else []
     yield "not certified", ", ".join(sorted(words)), "words, and what floats found"
+
+
+def _besides(finding: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> Iterator[str]:
+    """What the certificates prove that stand beside an answer about the network itself."""
+    for name in finding["certificates"] if finding["distance"] == "0" else ():
+        proof = certificates[name]
+        if away := distance(proof):
+            yield f"{name} is about another network, at most {value_text(away)} of the norm away"
+        elif finding["verdict"] == "refuted" and isinstance(proof, Stationary):
+            yield f"{name} proves it within epsilon {value_text(proof.epsilon)} and delta {value_text(proof.delta)}"
 
 
 def _neurons(witness: Mapping[str, Any]) -> str:

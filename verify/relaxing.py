@@ -15,7 +15,9 @@ from verify.decimals import at_most, value
 from verify.network import Network
 from verify.problem import Dataset, Goal, Problem, Trained, outputs
 
-__all__ = ["relaxation_note", "relaxed"]
+__all__ = ["is_relaxation_note", "relaxation_note", "relaxed"]
+
+WITHIN, WITHOUT = "asked with the tolerance", "asked without the"
 
 DIGITS = 2
 """Of the tolerance: the largest residual, rounded up."""
@@ -49,7 +51,12 @@ def relaxed(problem: Problem, network: Network) -> Problem | None:
 def relaxation_note(problem: Problem, easier: Problem) -> str:
     """What of `problem` is not asked in `easier`, for the report about that one."""
     if problem.goal is Goal.MIN_NORM:
-        return f"asked with the tolerance {value(easier.fit_tolerance)}, which the network's largest residual takes"
+        return f"{WITHIN} {value(easier.fit_tolerance)}, which the network's largest residual takes"
     left_out = len(problem.data) - len(easier.data)
     off = "point that is not on its side" if left_out == 1 else f"{left_out} points that are not on their sides"
-    return f"asked without the {off}; points are counted among the others"
+    return f"{WITHOUT} {off}; points are counted among the others"
+
+
+def is_relaxation_note(note: object) -> bool:
+    """Whether that is what `relaxation_note` says, the first note of the audit that asked so."""
+    return isinstance(note, str) and note.startswith((WITHIN, WITHOUT))

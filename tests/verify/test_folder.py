@@ -96,7 +96,10 @@ def saved(tmp_path_factory):
 @pytest.fixture
 def folder(saved, tmp_path, request):
     """A copy of one of them, to tamper with."""
-    return Path(shutil.copytree(saved / getattr(request, "param", "poor"), tmp_path / "proofs"))
+    name = getattr(request, "param", "poor")
+    if (saved / f"{name}-relaxed").is_dir():
+        shutil.copytree(saved / f"{name}-relaxed", tmp_path / "proofs-relaxed")
+    return Path(shutil.copytree(saved / name, tmp_path / "proofs"))
 
 
 def refused(place):
@@ -158,7 +161,9 @@ def test_the_checker_alone_says_the_same(saved, name, capsys):
     printed = capsys.readouterr().out.splitlines()
     found = decide_folder(saved / name)
     assert printed[: len(found.lines)] == [f"accepted: {saved / name / line.file}: {line.text}" for line in found.lines]
-    assert len(printed) == len(found.lines) + len(found.table)
+    relaxed = [] if found.relaxed is None else [*found.relaxed.lines, *found.relaxed.table]
+    assert len(printed) == len(found.lines) + len(found.table) + len(relaxed)
+    assert bool(relaxed) is (saved / f"{name}-relaxed").is_dir() is (name in ("misfit", "impossible", "no_formula"))
 
 
 def test_a_folder_is_decided_with_nothing_installed(saved, folder):
@@ -826,3 +831,133 @@ def test_a_kept_proof_has_a_file_of_its_own():
     )
     assert {"stationary-near.json", "stationary.json"} <= set(both.certificates)
     assert first in result.certificates.values()
+
+
+# ------------------------------------------------------------------------------------------ what the network does fit
+
+
+def beside(folder):
+    return folder.with_name(f"{folder.name}-relaxed")
+
+
+def replaced(made):
+    """Another audit in place of the folder beside, which audit.json tells of as if it were its own."""
+
+    def change(folder):
+        made().save(beside(folder))
+        told = {key: value for key, value in said(beside(folder)).items() if key != "files"}
+        rewritten(folder, setting("diagnosis", "relaxed", told))
+
+    return change
+
+
+def of_another_network():
+    return audit(Network.two_layer([[1, 0], [0, 1]], [1, 0]), Dataset([["1", "1/4"]], [1]))
+
+
+def of_other_points():
+    return audit(Network.two_layer([[1, 0], [0, 0]], [1, 0]), Dataset([["1", "1/3"]], [1]))
+
+
+def of_another_question():
+    return audit(Network.two_layer([[1, 0], [0, 0]], [1, 0]), Dataset([["1", "1/4"]], [1]), goal="min-norm")
+
+
+def changed_both(*keys_and_value):
+    def change(folder):
+        rewritten(beside(folder), setting(*keys_and_value))
+        rewritten(folder, setting("diagnosis", "relaxed", *keys_and_value))
+
+    return change
+
+
+def changed(*keys_and_value):
+    return lambda folder: rewritten(folder, setting(*keys_and_value))
+
+
+RELAXED_CHANGES = {
+    "a word": (changed("diagnosis", "relaxed", "seconds", 0), "audit.json: diagnosis.relaxed is not what"),
+    "a number": (changed("diagnosis", "relaxed", "excess", ["0", "0"]), "audit.json: diagnosis.relaxed is not what"),
+    "a number in both": (changed_both("excess", ["0", "0"]), "relaxed/audit.json: excess"),
+    "more in both": (changed_both("diagnosis", {"relaxed": {}}), "relaxed/audit.json: diagnosis.relaxed is more than"),
+    "no folder": (
+        lambda folder: shutil.rmtree(beside(folder)),
+        "audit.json: diagnosis.relaxed is what the folder beside",
+    ),
+    "no audit.json": (lambda folder: (beside(folder) / "audit.json").unlink(), "relaxed/audit.json: is missing"),
+    "no problem": (
+        lambda folder: (beside(folder) / "problem.json").write_text("{}"),
+        "relaxed/problem.json: is no problem",
+    ),
+    "no problem here": (lambda folder: (folder / "problem.json").write_text("{}"), "problem.json: is no problem"),
+    "another network": (replaced(of_another_network), "relaxed/network.json: is not the network of proofs"),
+    "other points": (replaced(of_other_points), "relaxed/problem.json: asks no part of what proofs asks"),
+    "another question": (replaced(of_another_question), "relaxed/problem.json: asks no part of what proofs asks"),
+}
+
+
+@pytest.mark.parametrize("folder", ["misfit"], indirect=True)
+@pytest.mark.parametrize("name", RELAXED_CHANGES)
+def test_what_it_does_fit_is_decided_with_it(folder, name, capsys):
+    assert decide_folder(folder).relaxed.is_accepted
+    change, expected = RELAXED_CHANGES[name]
+    change(folder)
+    found = decide_folder(folder)
+    assert not found.is_accepted
+    other = [] if found.relaxed is None else found.relaxed.lines
+    refused = [f"{line.file}: {line.text}" for line in found.lines if not line.is_accepted]
+    refused += [f"relaxed/{line.file}: {line.text}" for line in other if not line.is_accepted]
+    assert any(text.startswith(expected) for text in refused), refused
+    assert main([str(folder)]) == 1
+    code = CliRunner().invoke(program, ["check", str(folder)]).exit_code
+    assert code == 1
+    code = CliRunner().invoke(program, ["better", str(folder), "--out", str(folder.parent / "b.json")]).exit_code
+    assert code == 1
+
+
+def test_a_smaller_tolerance_is_no_part_of_the_question(tmp_path):
+    network, data = Network.two_layer([[1]], [1]), Dataset([[1], [2]], [1, 3])
+    audit(network, data, fit_tol=1).save(tmp_path / "wide")
+    audit(network, data, goal="min-norm").save(tmp_path / "proofs")
+    assert decide_folder(tmp_path / "proofs").is_accepted
+    wide = audit(network, data, goal="min-norm", fit_tol="1/2")
+    wide.save(tmp_path / "proofs")
+    shutil.rmtree(tmp_path / "proofs-relaxed")
+    replaced(lambda: audit(network, Dataset([[1]], [1]), goal="min-norm"))(tmp_path / "proofs")
+    found = decide_folder(tmp_path / "proofs")
+    assert [line.text for line in found.relaxed.lines if not line.is_accepted] == ["asks no part of what proofs asks"]
+
+
+def test_the_folder_beside_is_found_from_within(saved, monkeypatch):
+    monkeypatch.chdir(saved / "misfit")
+    assert decide_folder(Path()).relaxed.is_accepted
+    (saved / "misfit" / "deeper").mkdir()
+    monkeypatch.chdir(saved / "misfit" / "deeper")
+    found = decide_folder(Path(".."))
+    (saved / "misfit" / "deeper").rmdir()
+    assert found.relaxed.is_accepted
+
+
+def test_an_audit_of_a_network_that_fits_leaves_no_folder_beside(tmp_path):
+    misfit().save(tmp_path / "proofs")
+    poor().save(tmp_path / "proofs")
+    assert [place.name for place in tmp_path.iterdir()] == ["proofs"]
+    poor().save(tmp_path / "proofs-relaxed")  # somebody's own
+    poor().save(tmp_path / "proofs")
+    misfit().save(tmp_path / "other")
+    (tmp_path / "other-relaxed" / "notes.txt").write_text("kept")
+    poor().save(tmp_path / "other")
+    assert decide_folder(tmp_path / "proofs-relaxed").is_accepted
+    assert (tmp_path / "other-relaxed" / "notes.txt").is_file()
+
+
+def test_certificates_beside_an_answer_say_what_they_are_about(saved):
+    audit(Network.two_layer((OPTIMUM + 1e-2).tolist(), [SIZE] * 2), WASTED, tol=1e-3).save(saved / "far")
+    rows = {row[0]: row for row in decide_folder(saved / "far").table}
+    assert rows["stationary"][1] == "refuted"
+    assert "stationary-near.json is about another network, at most" in rows["stationary"][2]
+    size = F("0.70710678118654752")  # exact numbers are judged exactly
+    audit(Network.two_layer([[size, -size]], [1]), Dataset([[1, -1]], [1])).save(saved / "rounded")
+    rows = {row[0]: row for row in decide_folder(saved / "rounded").table}
+    assert rows["stationary"][1] == "refuted"
+    assert "; stationary-approximate.json proves it within epsilon" in rows["stationary"][2]

@@ -110,7 +110,7 @@ def test_both_are_saved_and_each_folder_is_accepted(tmp_path):
     for name in ("proofs", "proofs-relaxed"):
         assert decide_folder(tmp_path / name).is_accepted
     said = dict(quantities(result, "a b"))["certificates"]
-    assert said.endswith("to check them again: isoptimal check 'a b', and isoptimal check 'a b-relaxed'")
+    assert said.endswith("in a b-relaxed; to check them again: isoptimal check 'a b'")
     written = json.loads((tmp_path / "proofs" / "audit.json").read_text("utf-8"))["diagnosis"]
     assert written["misfit"]["missed"] == 1
     assert written["misfit"]["first_missed"] == [3]

@@ -19,6 +19,7 @@ from verify.cli.places import check_file, check_folder, check_page, check_pictur
 from verify.cli.printing import print_report, write_page
 from verify.cli.reading import refused_unless
 from verify.errors import InputError
+from verify.folder import relaxed_folder
 from verify.output_files import write_text
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def audit_command(
         check_file(json_path, given, folder)
     if folder is not None:
         check_folder(folder)
-        check_folder(f"{folder.rstrip('/')}-relaxed")
+        check_folder(str(relaxed_folder(Path(folder))))
     if plot is not None:
         check_file(plot, given, None)
         check_picture(plot)

@@ -18,7 +18,7 @@ from verify.counts import count
 from verify.decimals import about, at_least, small
 from verify.derived import WITNESSES
 from verify.errors import InputError
-from verify.folder import Decision, decide_folder
+from verify.folder import Decision, decide_folder, relaxed_folder
 from verify.network import Network
 from verify.phrases import lower_by
 from verify.problem import Goal, Problem, objective, outputs
@@ -57,9 +57,10 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
     check_file(out, [str(given / name) for name in WITNESSES.values()], folder)
     found = decide_folder(given)
     if found.problem is None or not found.is_accepted:
-        for line in found.lines:
-            if not line.is_accepted:
-                click.echo(f"{click.style('refused', fg='red')} {given / line.file}: {line.text}", err=True)
+        for place, decided in ((given, found), (relaxed_folder(given), found.relaxed)):
+            for line in [] if decided is None else decided.lines:
+                if not line.is_accepted:
+                    click.echo(f"{click.style('refused', fg='red')} {place / line.file}: {line.text}", err=True)
         click.echo(f"isoptimal: {folder} is refused, and no network is written", err=True)
         return 1
     file = given / WITNESSES["better_own_width" if own_width else "better"]

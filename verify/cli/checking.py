@@ -19,7 +19,7 @@ from verify.cli.labels import two_classes
 from verify.codec import MAX_SIZE, load_json, rational_text
 from verify.counts import count
 from verify.errors import CertificateError, InputError
-from verify.folder import Decision, Line, decide_folder
+from verify.folder import Decision, Line, decide_folder, relaxed_folder
 from verify.input_files import read_bytes
 from verify.network import Network
 from verify.problem import Goal, Problem
@@ -67,7 +67,8 @@ def check_command(
     One line for each certificate: accepted, with what it claims; or refused, with the place of the fault. Everything
     that audit.json says is derived anew from the accepted ones, and the table of what is proved is printed; an entry
     that they do not prove, and a file that is missing, changed or not listed, is one more refused line. Exit status 1
-    when there is one. NETWORK is - when the certificate speaks of no network.
+    when there is one. Of a network that does not fit, the folder DIR-relaxed beside is decided with it. NETWORK is -
+    when the certificate speaks of no network.
 
     Certificates speak of the copies in problem.json and network.json; --data and --network make sure that these are
     what your own files hold. With nothing installed: python -m verify.checker DIR.
@@ -79,17 +80,25 @@ def check_command(
     own = None if found.network is None else Network.from_json(found.network.to_json())
     mine = _compared(problem, own, data, network, target, two_classes(classes), standardise, trust_pickle=trust_pickle)
     is_whole = True
-    for is_accepted, path, text in chain(mine, ((line.is_accepted, line.file, line.text) for line in found.lines)):
+    relaxed = [] if found.relaxed is None else found.relaxed.lines
+    checked = ((line.is_accepted, line.file, line.text) for line in (*found.lines, *relaxed))
+    for is_accepted, path, text in chain(mine, checked):
         word = click.style("accepted", fg="green") if is_accepted else click.style("refused", fg="red")
         click.echo(f"{word} {path}: {readable(text)}")
         is_whole = is_whole and is_accepted
-    _print_table(found.table)
+    _print_table(found.table, "what is proved")
+    if found.relaxed is not None:
+        _print_table(
+            found.relaxed.table, f"what is proved of what the network does fit ({relaxed_folder(Path(paths[0]))})"
+        )
     return int(not is_whole)
 
 
 def _folder(folder: Path, *, bare: bool) -> Decision:
     found = decide_folder(folder, bare=bare)
-    found.lines = [replace(line, file=str(folder / line.file)) for line in found.lines]
+    for place, decided in ((folder, found), (relaxed_folder(folder), found.relaxed)):
+        if decided is not None:
+            decided.lines = [replace(line, file=str(place / line.file)) for line in decided.lines]
     return found
 
 
@@ -132,10 +141,10 @@ def _span(ends: re.Match[str]) -> str:
     return f"between {low or exact_low} and {high or exact_high}"
 
 
-def _print_table(table: Sequence[tuple[str, str, str]]) -> None:
+def _print_table(table: Sequence[tuple[str, str, str]], head: str) -> None:
     """The rows, aligned in columns as far as they are short."""
     if table:
-        click.echo("\nwhat is proved")
+        click.echo(f"\n{head}")
     first = max((len(row[0]) for row in table), default=0)
     second = max((len(readable(row[1])) for row in table[:5]), default=0)
     for name, value, about in table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from operator import mul
+from pathlib import Path
 from shlex import quote
 
 from verify.certificate import Fits, Infeasible, LowerBound, UpperBound
@@ -13,6 +14,7 @@ from verify.decimals import about, allowed, at_least, at_most, denied, enclosure
 from verify.exact import common_integers
 from verify.exactify import primitive
 from verify.finding import Finding, Verdict
+from verify.folder import relaxed_folder
 from verify.network import Network
 from verify.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, points, with_masks
 from verify.problem import Goal, objective
@@ -227,9 +229,8 @@ def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
         also = f", and {others}" if others else ""
         kept = f"{files}{also}, not written; --certificates DIR writes them (in Python: .save(DIR))"
     else:
-        also = f", and {others} in {folder}-relaxed" if others else ""
-        further = f", and isoptimal check {quote(f'{folder}-relaxed')}" if others else ""
-        kept = f"{files} in {folder}{also}; to check them again: isoptimal check {quote(folder)}{further}"
+        also = f", and {others} in {relaxed_folder(Path(folder))}" if others else ""
+        kept = f"{files} in {folder}{also}; to check them again: isoptimal check {quote(folder)}"
     yield "certificates", kept
     name, _, reason = audit.status.partition(" (")
     why = reason.removesuffix(")")

@@ -167,7 +167,7 @@ class Store:
         """Keep what came of an audit, its certificates first.   known: further columns, such as `network_sha256`."""
         if outcome.files is not None and len(outcome.files) > 1:
             place = self._certificates / key
-            replace_folder(place, outcome.files, lambda name: AUDIT_FILE.fullmatch(name) is not None, AUDIT)
+            replace_folder(place, _kept(outcome.files), lambda name: AUDIT_FILE.fullmatch(name) is not None, AUDIT)
         self.asked.update((name.network, name.data) for name in names)
         facts = {**facts_of(outcome), **known, "finished": _now()}
         columns = ", ".join(facts)
@@ -351,3 +351,11 @@ def _unwritable(folder: Path, why: str | None) -> InputError:
 
 def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _kept(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of an audit without what was asked of a network that does not fit, whose certificates are not kept."""
+    audit = json.loads(files[AUDIT])
+    if isinstance(audit["diagnosis"], dict):
+        audit["diagnosis"].pop("relaxed", None)
+    return {**files, AUDIT: (json.dumps(audit, indent=2, ensure_ascii=False) + "\n").encode("utf-8")}
