@@ -36,7 +36,6 @@ OTHERS = {"verify.py", "solvers.py", "isoptimal.py", "isoptimal.cli"}
 
 PLACEHOLDERS = {"docs/claims/PAPER.md", "docs/reproductions/NAME.json", "docs/pictures/reproduce-NAME.png"}
 PLACEHOLDERS |= {"tests/verify/test_x.py", "benchmarks/results/DATE.md"}
-PLACEHOLDERS |= {"CERTIFICATES.md"}
 PLACEHOLDERS |= {"verify/cases", "verify/cases/README.md"}  # where an installation has cases
 
 

@@ -1,8 +1,8 @@
-"""Faults that must be refused: the rows of the table of CERTIFICATES.md about multipliers and trees.
+"""The rows about multipliers and trees of docs/certificates.md, "Faults that must be refused".
 
 One test or more per row, each on a valid certificate of an audit; the place of the refusal is part of what is tested.
-The other rows: `test_faults_in_text` (12, 24, 25), `test_faults_in_statements` (13 to 18, 26, 27, 30, 34). Rows 28, 29
-and 31 to 33 are about kinds that do not exist yet.
+The other rows: `test_faults_in_text` (12, 24, 25), `test_faults_in_statements` (13 to 18, 26, 27, 30, 34),
+`test_local_optimality` (28, 29), `test_enclosure_checks` (31).
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Faults that must be refused: rows 13 to 18, 26, 27, 30 and 34 of the table of CERTIFICATES.md.
+"""Rows 13 to 18, 26, 27, 30 and 34 of docs/certificates.md, "Faults that must be refused".
 
 Certificates of other problems, subgradients, margins, witnesses, sign branches, infeasibility; each on a valid one.
 """

@@ -1,4 +1,4 @@
-"""Faults that must be refused: rows 12, 24 and 25 of the table of CERTIFICATES.md, what a reader must not accept."""
+"""Rows 12, 24 and 25 of docs/certificates.md, "Faults that must be refused": what a reader must not accept."""
 
 import json
 import re

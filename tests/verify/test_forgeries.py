@@ -1,4 +1,4 @@
-"""Forgeries beyond the table of CERTIFICATES.md: claims, hashes, subjects, witnesses, trees, objects for numbers."""
+"""Forgeries beyond the table of docs/certificates.md: claims, hashes, subjects, witnesses, trees, odd objects."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The symmetries of the problems (CERTIFICATES.md, "Metamorphic tests"): verdicts stay, brackets scale along.
+"""The symmetries of the problems (docs/certificates.md, "Symmetries"): verdicts stay, brackets scale along.
 
 Every problem is exact. Networks: random ones that fit, nearly optimal ones (witnesses of an audit), exact KKT points,
 and ones that cannot fit. For a free bias the approximate (epsilon, delta) of a network depends on the unit of the
