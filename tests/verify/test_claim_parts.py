@@ -121,6 +121,20 @@ def test_the_sign_of_m(data, within):
     assert sign == 0 or (sign > 0) is (elsewhere > 1)
 
 
+def test_at_m_zero_the_optimum_may_be_unique():
+    # chi at the angles of sine 7/25 and 527/625 from v* = (1, 0), on its two sides: the dual function reaches 1 at one
+    # other unit vector u, orthogonal to chi_2, whose outputs at the points are no multiple of the teacher's
+    chi = [[Fraction(24, 25), Fraction(7, 25)], [Fraction(336, 625), Fraction(-527, 625)]]
+    rows, teacher = inverse_columns(chi), [Fraction(1), Fraction(0)]
+    assert inverse_columns(rows) == chi
+    assert largest_elsewhere(rows, chi, teacher) == 1
+    u = [Fraction(527, 625), Fraction(336, 625)]
+    multipliers = [dot(column, teacher) for column in chi]
+    seen = [max(dot(x, u), Fraction(0)) for x in rows]
+    assert dot(multipliers, seen) == dot(u, u) == 1
+    assert seen[1] == 0 < seen[0]
+
+
 def test_the_sign_of_m_in_the_stored_cases():
     for name, sign in (("negative", -1), ("positive", 1)):
         _, chi, teacher = cones(read_instance(f"min-norm/chistikov2023-theorem-8-{name}"))
