@@ -64,9 +64,10 @@ def in_words(hint: Any) -> str:
     if kind is tuple:
         return f"[{', '.join(map(in_words, parts))}]"
     if kind in (Union, UnionType):
-        if {*parts} == {Fraction, Algebraic}:
-            return "number"
-        return " or ".join(in_words(part) for part in sorted(parts, key=lambda part: part is NoneType))
+        is_number = {Fraction, Algebraic} <= {*parts}
+        rest = [part for part in parts if not is_number or part not in (Fraction, Algebraic)]
+        words = [in_words(part) for part in sorted(rest, key=lambda part: part is NoneType)]
+        return " or ".join(["number", *words] if is_number else words)
     if kind is Literal or (isinstance(kind, type) and issubclass(kind, StrEnum)):
         return " or ".join(f'"{value}"' for value in parts or kind)
     plain = {str: "text", bool: "true or false", int: "integer", Fraction: "rational", NoneType: "null"}
