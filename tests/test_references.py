@@ -167,6 +167,26 @@ def test_a_stale_name_is_found():
 # ------------------------------------------------------------------------------------------------- files and sections
 
 
+LINK = re.compile(r"\]\((?P<path>[\w./-]*)#(?P<anchor>[\w-]+)\)")
+
+
+def _anchors(path: Path) -> set[str]:
+    """What links may lead to in a page: its titles as Markdown writes them in addresses, and the ids that it sets."""
+    text = path.read_text(encoding="utf-8")
+    titles = (re.sub(r"[^\w\s-]", "", title).strip().lower() for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE))
+    return {re.sub(r"[\s-]+", "-", title) for title in titles} | set(re.findall(r'id="([\w-]+)"', text))
+
+
+def test_every_link_to_a_section_leads_there():
+    pages = {path: path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md")}
+    links = [(page, match["path"], match["anchor"]) for page, text in pages.items() for match in LINK.finditer(text)]
+    ours = [(page, (page.parent / path).resolve() if path else page, anchor) for page, path, anchor in links]
+    ours = [link for link in ours if link[1].suffix == ".md"]
+    assert len(ours) > 20
+    known = {target: _anchors(target) for _, target, _ in ours}
+    assert [(page.name, target.name, anchor) for page, target, anchor in ours if anchor not in known[target]] == []
+
+
 @cache
 def headings(name: str) -> dict[str, str | None]:
     """The titles of a document, with their numbers."""
