@@ -6,8 +6,9 @@ there is read off the multipliers (`docs/mathematics.md`, 3.2 "The program of a 
     p_C = s_C sum_i c_i a_iC x_i + sum_i nu_iC tau_iC x_i   is   s_C sum_i y_i mu_iC x_i,
     mu_iC = a_iC lambda_i + s_C y_i tau_iC nu_iC     (min-norm: y_i = 1)
 
-A slope mu outside [a lambda, lambda] says that the objective still falls on the other side: the neuron is let through,
-and the program solved again. The objective falls from round to round, so that no pattern comes back.
+A slope mu outside [a lambda, lambda] says that these multipliers hold the neuron on one side only: it is let through,
+and the program solved again, at most `ROUNDS` times. The objective never rises, as the old point is on the kink and
+feasible in the new program.
 
 Not trusted, and not "the limit of training": the point may lie far from where the network started.
 """
