@@ -121,7 +121,8 @@ def audit(
     floats where no network that fits exactly is found near the given one, what the rounding of its outputs in floating
     point explains, when that is all that it misses.
     near: how far another network may be from the given one, relative to its norm, that an answer may speak of instead:
-    a repair, an exact KKT point. By default `stationary_tol`, and at least 1e-3 for repairs. Each answer names its own.
+    a repair, an exact KKT point. By default `stationary_tol`. A repair changes the neurons v_j w_j by at most this or
+    1e-3 of their size at the data, whatever the units, and no target may be missed by more than 1e-3 of the largest.
     time_limit: seconds after which the best certified bracket so far is returned; Ctrl-C does the same.
     warm_start: a folder of an earlier audit of the same data (`Audit.save`), whose search is taken up again.
     symbolic: also seek the best objective as a formula, such as 8/sqrt(17), with proofs (small problems).
@@ -172,7 +173,7 @@ def audit(
     repairable = max(allowed, STATIONARY_TOLERANCE) if reach is None else reach
     left_out = LeftOut()
     with until(share(deadline, 0.3)):
-        fitting, is_farther = candidates(problem, distinct(problem).problem, network, repairable)
+        fitting, is_farther = candidates(problem, distinct(problem).problem, network, repairable, reach=reach)
         subject = fitting[0] if fitting else None
         if subject is None and problem.goal is Goal.MIN_NORM and is_late(None):
             left_out.add("the exact repair", LATE)
@@ -644,7 +645,11 @@ def _fits(problem: Problem, network: Network, subject: Network | None, *, is_far
     else:
         residuals = [abs(value - y) for value, y in zip(values, targets, strict=True)]
         worst = max(range(len(residuals)), key=lambda i: residuals[i])
-        why = "the exact repair moves the weights too far" if is_farther else "no network near it that fits was found"
+        why = (
+            "the exact repair that was found is too far from it"
+            if is_farther
+            else "no network near it that fits was found"
+        )
         reason = f"the largest residual is {about(residuals[worst], 3)}, at {_point(worst)}; {why}"
         reason += f"; --fit-tol {at_most(residuals[worst], 2)} takes it as fitting within that"
     return _fit(problem, network, DoesNotFit(point=worst), reason)

@@ -159,7 +159,7 @@ class Audit:
         if self.next_steps:
             from verify.report.advice import reading_options
 
-            given = reading_options(self.network)
+            given = reading_options(self)
             known["next"] = [step.to_json(given) for step in self.next_steps]
         return known or None
 

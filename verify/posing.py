@@ -28,6 +28,10 @@ MOSTLY = Fraction(9, 10)
 """The share of points on the wrong side from which the classes may have been exchanged."""
 
 
+ONLY_LABEL_0 = "the label 0 was read as -1"
+"""What is said of targets that are all 0, which are a class only where a margin is asked for."""
+
+
 def pose(
     network: Network,
     data: Dataset | tuple[Iterable[Iterable[object]], Iterable[object]],
@@ -60,7 +64,7 @@ def pose(
             said.append(_one_class(*labels))
     if chosen is Goal.MAX_MARGIN and Fraction(0) in labels and binary:
         dataset = Dataset(dataset.inputs, [1 if y else -1 for y in dataset.targets])
-        said.append("labels 0 and 1 were read as -1 and 1" if len(labels) == 2 else "the label 0 was read as -1")
+        said.append("labels 0 and 1 were read as -1 and 1" if len(labels) == 2 else ONLY_LABEL_0)
     if bias is None:
         mode = Bias.PENALISED if network.architecture.bias else Bias.NONE
     else:

@@ -40,6 +40,9 @@ PUSH, LITTLE_PUSH = 1e-7, 1e-12
 CLOSE = 1e-13
 """Below this part of its reach the side of a preactivation that is not held is in doubt."""
 
+LEAST_EFFECT = 1e-6
+"""Neurons |v| ||w|| below this part of the largest one are moved as if they were of this size."""
+
 ROUNDS = 6
 DEPENDENT, NEARLY_DEPENDENT = 1e-11, 1e-7
 """An equation of length 1 of which no more is left beside the others depends on them: of interpolation, and others."""
@@ -124,6 +127,7 @@ def _model(problem: Problem, network: Network) -> _Model | None:
     fit = np.einsum("j,ji,ic->ijc", v, np.where(signs > 0, 1.0, slope), rows).reshape(len(rows), -1)[:, place]
     columns = np.abs(rows).max(axis=0)
     columns[columns == 0] = 1.0
+    ease = _ease(norms(weights * columns), np.abs(v))
     free = [column for column in range(weights.shape[1]) if column not in problem.norm_columns]
     columns[free] /= 1e4  # a free bias costs nothing: move it rather than the weights
     reach = reaches(rows, weights, bias=problem.architecture.bias)
@@ -135,13 +139,25 @@ def _model(problem: Problem, network: Network) -> _Model | None:
         targets=targets,
         weights=weights,
         place=place,
-        units=np.broadcast_to(1.0 / columns, weights.shape).ravel()[place],
+        units=(ease[:, None] / columns).ravel()[place],
         fit=fit,
         on=signs > 0,
         live=live,
         exact=live & (signs == 0),
         reach=np.maximum(reach, 1e-9 * reach.max(initial=0.0)),
     )
+
+
+def _ease(sizes: Array, outgoing: Array) -> Array:
+    """How much the weights of each neuron may be moved, (k,): as much as if |v| = ||w|| everywhere.
+
+    So repairs do not depend on how a neuron is balanced. sizes: ||w|| of each; next to nothing counts as a little.
+    """
+    with np.errstate(all="ignore"):
+        effects = sizes * outgoing
+        ease = np.sqrt(np.maximum(effects, LEAST_EFFECT * effects.max(initial=0.0))) / outgoing
+    is_usual = np.isfinite(ease) & (ease > 0)
+    return np.where(is_usual, ease, np.median(ease[is_usual]) if is_usual.any() else 1.0)
 
 
 def _repaired(problem: Problem, model: _Model, share: float | None, deadline: float | None) -> Network | None:

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from verify.certificate import NotStationary, Stationary
+from verify.exact import sqrt_upper
 from verify.exact_networks import distance, float_rows, float_weights, reaches
 from verify.network import Network
 from verify.problem import Goal, Problem, outputs
@@ -24,10 +25,16 @@ from verify.statement import pattern
 from verify.stationarity import stationarity
 from verify.time_limits import TimeIsUpError, is_late, share
 
-__all__ = ["Subject", "candidates", "choose", "lost_kinks"]
+__all__ = ["Subject", "candidates", "changed", "choose", "lost_kinks"]
 
 ROUNDING = 1e-9
 """Preactivations below this part of their reach (`verify.exact_networks.reaches`) are kinks up to rounding."""
+
+MISSED = Fraction(1, 1000)
+"""A network that misses a target by more than this part of the largest one is not near one that meets them all."""
+
+CANCELLED = Fraction(1, 10**12)
+"""It may miss it by this part of what its neurons could give there: rounding, where what they give cancels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +46,18 @@ class Subject:
 
 
 def candidates(
-    problem: Problem, distinct: Problem, network: Network, tolerance: Fraction, deadline: float | None = None
+    problem: Problem,
+    distinct: Problem,
+    network: Network,
+    tolerance: Fraction,
+    deadline: float | None = None,
+    reach: Fraction | None = None,
 ) -> tuple[list[Network], bool]:
-    """Networks at most `tolerance` (relative) away that fit exactly, the given one first; and whether one is farther.
+    """Networks near the given one that fit exactly, that one first; and whether one was found that is not near.
 
+    Near: the neurons are changed by at most `tolerance` of their size (`changed`), and the given network misses no
+    target by much (`MISSED`). Neither depends on the units of inputs and outputs, or on how neurons are balanced.
+    reach: how far its weights may be moved as well, relative to their norm; by default they may be by any amount.
     distinct: the problem without copies of its points. Max-margin, or within a fit tolerance: the given one only.
     """
     pairs = list(zip(outputs(problem, network), problem.data.targets, strict=True))
@@ -56,14 +71,46 @@ def candidates(
     is_farther = False
     try:
         with np.errstate(all="ignore"):
+            is_close = _nearly_fits(distinct, network, max(MISSED, tolerance))
             for repaired in repairs(distinct, network, deadline):
-                is_near = distance(repaired, network) <= tolerance
+                is_near = is_close and changed(distinct, repaired, network) <= tolerance
+                is_near = is_near and (reach is None or distance(repaired, network) <= reach)
                 is_farther = is_farther or not is_near
                 if is_near and repaired not in found:
                     found.append(repaired)
     except (*FLOAT_FAILURES, TimeIsUpError):
         pass
     return found, is_farther
+
+
+def changed(problem: Problem, network: Network, given: Network) -> Fraction:
+    """How far neurons v relu(w.x) with other w are changed: an upper bound of ||(v_j dw_jc X_c)|| / ||(v_j w_jc X_c)||.
+
+    X_c: the largest |x_ic| of a column, so that weights count by what they do at the data. From neurons that are all 0
+    any change is 1.
+    """
+    if network is given:
+        return Fraction(0)
+    scales = [max(abs(row[c]) for row in problem.rows) ** 2 for c in range(len(problem.rows[0]))]
+    apart = size = Fraction(0)
+    for v, w, other in zip(given.output_weights, given.hidden_weights, network.hidden_weights, strict=True):
+        apart += v * v * sum((scale * (b - a) ** 2 for scale, a, b in zip(scales, w, other, strict=True) if a != b), 0)
+        size += v * v * sum((scale * a * a for scale, a in zip(scales, w, strict=True)), Fraction(0))
+    return sqrt_upper(apart / size, 20) if size else Fraction(apart > 0)
+
+
+def _nearly_fits(problem: Problem, network: Network, share: Fraction) -> bool:
+    """Whether no target is missed by more than this part of the largest one, or than what rounding does."""
+    allowed = share * max(map(abs, problem.data.targets))
+    for i, (value, y) in enumerate(zip(outputs(problem, network), problem.data.targets, strict=True)):
+        if abs(value - y) <= allowed:
+            continue
+        row = problem.rows[i]
+        neurons = zip(network.hidden_weights, network.output_weights, strict=True)
+        most = sum((abs(v) * sum(abs(a * b) for a, b in zip(w, row, strict=True)) for w, v in neurons), Fraction(0))
+        if abs(value - y) > CANCELLED * most:
+            return False
+    return True
 
 
 def choose(

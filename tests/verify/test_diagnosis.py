@@ -493,7 +493,8 @@ def test_the_sentences_about_turns_kinks_and_doubles():
     assert "° from its KKT direction" in text
     assert "1 preactivation" not in text
     assert (
-        "2 preactivations are at a kink or within 1e-6 of one, relative to |w| |x|, such as neuron 2 at point 0" in text
+        "2 preactivations of live neurons are at a kink or within 1e-6 of one, relative to |w| |x|, "
+        "such as neuron 2 at point 0" in text
     )
     assert "polishing in its own activation patterns (" in text
 

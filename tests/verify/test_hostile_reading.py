@@ -41,7 +41,7 @@ READ = {
     ),
     "two of them": (
         net([[1, 0], [-1, 0], [0, 1]], [1, -1, 0]), Dataset(CROSS, [1, -1, 1, -1]), {},
-        ["no neuron with an output weight is active at"], ["no neuron is active"],
+        ["no neuron with an output weight is active at 2 of"], ["no neuron is active at 2 of"],
     ),
     "one that is not active": (
         net([[1, 0], [0, -1]], [1, 0]), Dataset(AXES, [1, -1]), {},
@@ -55,7 +55,7 @@ READ = {
         net([[1], ["19/10"]], [1, 0]), Dataset([[1]], [1]), {},
         [
             "1 of 2 neurons contributes nothing (v = 0) and wastes 64.3 % of the squared norm: neuron 1",
-            "removing the neurons that contribute nothing would",
+            "removing the neurons with v = 0 would",
         ],
         ["dead"],
     ),

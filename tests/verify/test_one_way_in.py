@@ -154,7 +154,7 @@ def test_the_output_bias_neuron_has_one_name():
     assert found.network.output_bias_neurons == (2,)
     text = " ".join(str(found).split())
     assert "the output bias -0.3 became hidden neuron 2, the output-bias neuron (weight 0, bias 0.3" in text
-    assert "neuron 2 is the output-bias neuron: it adds about -0.3 to every output" in text
+    assert "neuron 2 is constant: it adds about -0.3 to every output" in text
     assert "2 (output bias)" in str(found.network)
     assert check_words(found) > 3
     assert NETWORK.output_bias_neurons == Network.two_layer(W, V, b=[0, 1]).output_bias_neurons == ()

@@ -68,7 +68,8 @@ def _unbalanced(audit, _, found):
     counted = audit.problem.norm_columns
     neurons = zip(network.hidden_weights, network.output_weights, strict=True)
     pairs = [(sum((w[c] ** 2 for c in counted), Fraction(0)), v * v) for w, v in neurons]
-    silent = audit.diagnosis.neurons.silent
+    silent = {*audit.diagnosis.neurons.silent, *audit.diagnosis.neurons.dust}
+    assert ("at least" in found[0]) == bool(audit.diagnosis.neurons.dust) or "of" not in found[0].split()
     apart = [j for j, pair in enumerate(pairs) if j not in silent and min(pair) < Fraction(99, 100) ** 2 * max(pair)]
     several, single, worst, v, w = found.groups()
     j = int(single or worst)
@@ -78,8 +79,68 @@ def _unbalanced(audit, _, found):
     return all(abs(float(said) - float(square) ** 0.5) <= 0.006 * float(said) for said, square in sizes)
 
 
-def _no_turn(audit, *_):
-    return audit.stationary.verdict.value != "proved"
+def _turned(audit, _, found):
+    """The angles are floats; which neurons they are about, and how they are rounded, is not."""
+    neurons = audit.diagnosis.neurons
+    live, hints = neurons.count - len(neurons.silent), neurons.turn_hints
+    assert audit.stationary.verdict.value != "proved"
+    assert Fraction(found[5]) == Fraction(f"{hints[0][1]:.3g}")
+    assert int(found[3] or found[4]) == hints[0][0]
+    if found[2] is None:
+        return len(hints) == 1
+    assert (int(found[2].split()[0]), int(found[2].split()[2])) == (len(hints), live)
+    return bool(found[1]) == (neurons.asked_to_turn < live)
+
+
+def _judged(audit):
+    return audit.fits.subject or audit.network
+
+
+def _kinks(audit, _, found):
+    """Of the neurons that are not silent; those of no size, and points that a neuron does not see, may be left out."""
+    network, rows, has_bias = _judged(audit), audit.problem.rows, audit.problem.architecture.bias
+    assert found[4] == ("|w| |x| + |b|" if has_bias else "|w| |x|")
+    near = set()
+    for j, (w, v) in enumerate(zip(network.hidden_weights, network.output_weights, strict=True)):
+        values = [sum((a * b for a, b in zip(w, row, strict=True)), Fraction(0)) for row in rows]
+        if not v or all(_is_off(audit, z) for z in values):
+            continue
+        for i, (row, z) in enumerate(zip(rows, values, strict=True)):
+            last = -1 if has_bias else len(row)
+            reach = _size(w[:last]) * _size(row[:last]) + (abs(float(w[-1])) if has_bias else 0.0)
+            if z == 0 or abs(float(z)) <= 1e-6 * reach:
+                near.add((j, i))
+    assert (int(found[5]), int(found[6])) in near
+    told = int(found[2])
+    assert told <= len(near)
+    assert found[3] == ("contributing" if audit.diagnosis.neurons.idle else "live")
+    sure = {(j, i) for j, i in near if j not in audit.diagnosis.neurons.dust}
+    return bool(found[1]) or told == len(near) == len(sure)
+
+
+def _size(row) -> float:
+    largest = max((abs(x) for x in row), default=0)
+    return float(largest) * float(sum((x / largest) ** 2 for x in row)) ** 0.5 if largest else 0.0
+
+
+def _alike(audit, _, found):
+    network, named = _judged(audit), [int(j) for j in re.findall(r"\d+", found[1])]
+    rows = [network.hidden_weights[j] for j in named]
+    units = [
+        [float(x / max(map(abs, row))) / _size([x / max(map(abs, row)) for x in row]) for x in row] for row in rows
+    ]
+    apart = max(_size([a - b for a, b in zip(p, q, strict=True)]) for p in units for q in units)
+    assert len({network.output_weights[j] > 0 for j in named}) == 1
+    return apart <= 1e-3
+
+
+def _repaired(audit, _, found):
+    values = outputs(audit.problem, audit.network)
+    apart = [abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True)]
+    assert audit.fits.subject is not None
+    if found[1] is None:
+        return not any(apart)
+    return apart[int(found[1])] == max(apart) and is_value(found[2], max(apart))
 
 
 def _slack(audit, _, found):
@@ -157,15 +218,18 @@ def _is_height(rung, most, number, unit, rough, value) -> bool:
 def _comes(audit, _, found):
     """Each part with its share of the excess, and whose it is; of a single one all that have a part in it."""
     excess, whole = audit.diagnosis.excess, float(audit.excess[1])
-    idle = bool(audit.diagnosis.neurons.idle)
+    neurons = audit.diagnosis.neurons
+    v0 = "neurons with v = 0" if not neurons.dead else "dead neurons and those with v = 0"
     slack = [(i, part) for i, part, _ in excess.slack_hints]
     parts = {
         "imbalance": (excess.imbalance_hint, ()),
         "directions": (excess.directions_hint, excess.direction_hints),
         "slack points": (excess.slack_hint, slack),
-        "neurons that contribute nothing" if idle else "dead neurons": (excess.dead_hint, ()),
+        v0 if neurons.idle else "dead neurons": (excess.dead_hint, ()),
     }
-    told = re.findall(r"(?:, | and |^)([a-z ]+?)(?: \(([^)]*)\))?(?=, | and |$)", found[1])
+    text = found[1].replace("neurons and those", "neurons & those")
+    told = re.findall(r"(?:, | and |^)([a-z&=0 ]+?)(?: \(([^)]*)\))?(?=, | and |$)", text)
+    told = [(name.replace("&", "and"), inside) for name, inside in told]
     assert set(parts) >= {name for name, _ in told}, told
     for name, (part, _) in parts.items():
         assert (name in dict(told)) == (part > 0.005 * whole)
@@ -185,8 +249,17 @@ def _stalled(audit, _, found):
 
 
 UNBALANCED = (
-    rf"(?:(\d+) of \d+ (?:live|contributing) neurons are|neuron (\d+) is) unbalanced by more than 1 %"
+    rf"(?:(?:at least )?(\d+) of \d+ (?:live|contributing) neurons are|neuron (\d+) is) unbalanced by more than 1 %"
     rf"(?:, neuron (\d+) at the highest cost)?: \|v\| = {N}, \|w\| = {N}"
+)
+TURNED = (
+    r"at the multipliers that suit the network best (?:(at least )?(\d+ of \d+) (?:live|contributing) neurons are more "
+    rf"than 1° from their KKT directions, neuron (\d+) at the highest cost:|neuron (\d+) is) {N}° from its KKT "
+    "direction"
+)
+KINKS = (
+    r"(at least )?(\d+) preactivations? of (live|contributing) neurons (?:is|are) at a kink or within 1e-6 of one, "
+    r"relative to (.*?), such as neuron (\d+) at point (\d+)"
 )
 SLACKS = (
     r"(\d+) of the (\d+) points? that holds? the lower bound ha(?:s|ve) over 1 % more than the least margin, "
@@ -260,13 +333,19 @@ MISSED = (
 LEAST = rf"its ½‖θ‖² is (.*); a network that meets every target (?:exactly|within .*) has at least {N}"
 
 
-def _output_bias(audit, _, found):
-    row, v = audit.network.hidden_weights[int(found[1])], audit.network.output_weights[int(found[1])]
+def _constant(audit, _, found):
+    network = _judged(audit)
+    row, v = network.hidden_weights[int(found[1])], network.output_weights[int(found[1])]
     return not any(row[:-1]) and is_about(found[2], row[-1] * v)
 
 
 OTHERS = [
-    (r"neuron (\d+) is the output-bias neuron: it adds (?:about )?(\S+) to every output", _output_bias),
+    (r"neuron (\d+) is constant: it adds (?:about )?(\S+) to every output", _constant),
+    (
+        (r"what follows is about the network after the repair, which meets every target exactly; the network as given "
+        r"(?:meets them too|misses point (\d+) most, by (.*))"),
+        _repaired,
+    ),
     (UNSEEN, _unseen),
     (MARGIN, _best_margin),
     (MISSED, _missed_targets),
@@ -286,9 +365,9 @@ OTHERS = [
         _dead,
     ),
     (UNBALANCED, _unbalanced),
-    (r"neurons .* point the same way to within 1e-3.*", lambda *_: None),
-    (r"at the multipliers that suit the network best .*° from its KKT direction", _no_turn),
-    (r"\d+ preactivations? (?:is|are) at a kink or within 1e-6 of one, relative to .*", lambda *_: None),
+    (r"neurons (.*) point the same way to within 1e-3.*", _alike),
+    (TURNED, _turned),
+    (KINKS, _kinks),
     (SLACKS, _slack),
     (r"at the multipliers of the lower bound the excess comes from (.*)", _comes),
     (r".* would bring the network from .*", _ladder),

@@ -49,6 +49,7 @@ def _one_end(audit, _, found):
 
 def _excess(audit, _, found):
     said, kind, asked = found[1], found[2], found[3]
+    assert (found[4] is not None) == (audit.fits.subject is not None)
     lower = None if audit.bracket is None else audit.bracket[0]
     uppers = [b.bracket[1] for b in audit.bounds if getattr(b, "bracket", (None, None))[1] is not None]
     upper = min([*uppers, audit.objective])
@@ -183,7 +184,13 @@ NUMBERS = [
     (r"best possible: (.*), over networks of any width(?: with these masks)?", _one_value),
     (rf"best possible: (at most|at least) {N}; no .*", _one_end),
     (r"best possible: none: no network of any width(?: with these masks)? fits the data: .*", _conflict),
-    (r"excess: (.*), (within|not within|whether within) (\S+|about \S+) \(relative\)(?: is open)?", _excess),
+    (
+        (
+            r"excess: (.*), (within|not within|whether within) (\S+|about \S+) \(relative\)(?: is open)?"
+            r"(, after the repair)?"
+        ),
+        _excess,
+    ),
     (r"better network(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (r"best network found(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (rf"descent path: .*; the objective falls from (.*) to at most {N} at ε = 1(?:; where .*)?", _falls),

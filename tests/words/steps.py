@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from math import exp
 
 from tests.words.reading import N
 from verify.problem import outputs
@@ -68,25 +69,68 @@ def _tolerance(audit, text):
     return (Fraction(text) if text else 0) == audit.problem.fit_tolerance
 
 
+def _at_rest(audit, _, found):
+    """The gradients of the loss in exact preactivations, each beside the sizes of what is summed up."""
+    problem, network, is_margin = audit.problem, audit.network, found[1] == "logistic"
+    assert is_margin == (problem.goal.value == "max-margin")
+    pulls = []
+    for y, f in zip(problem.targets, outputs(problem, network), strict=True):
+        pulls.append(-float(y) / (1 + exp(min(float(y * f), 700))) if is_margin else float(f - y))
+    whole = sum(pull**2 for pull in pulls) ** 0.5
+    for w, v in zip(network.hidden_weights, network.output_weights, strict=True):
+        values = [float(sum((a * b for a, b in zip(w, row, strict=True)), Fraction(0))) for row in problem.rows]
+        slopes = [1 if z > 0 else float(problem.architecture.slope) for z in values]
+        outer = [slope * z for slope, z in zip(slopes, values, strict=True)]
+        sums = [(sum(p * o for p, o in zip(pulls, outer, strict=True)), sum(o * o for o in outer) ** 0.5)]
+        for c in range(len(w)):
+            inner = [float(v) * slope * float(row[c]) for slope, row in zip(slopes, problem.rows, strict=True)]
+            size = sum(x * x * s * s for row, s in zip(problem.rows, slopes, strict=True) for x in map(float, row))
+            sums.append((sum(p * o for p, o in zip(pulls, inner, strict=True)), abs(float(v)) * size**0.5))
+        assert all(abs(found) <= 1.1e-5 * whole * most for found, most in sums)
+    return _more_neurons(audit, _, (found[0], found[2], found[3]))
+
+
+def _unlearnt(audit, _, found):
+    problem, network = audit.problem, audit.network
+    assert not problem.architecture.slope
+    for i in map(int, re.findall(r"\d+", found[1].partition(" (")[0])):
+        row, y, f = problem.rows[i], problem.targets[i], outputs(problem, network)[i]
+        assert f * y <= 0 if problem.goal.value == "max-margin" else abs(f - y) > problem.fit_tolerance
+        assert all(sum(a * b for a, b in zip(w, row, strict=True)) <= 0 for w in network.hidden_weights)
+    return _more_neurons(audit, _, (found[0], found[2], found[3]))
+
+
 def _zeros(audit, _, found):
     return all(abs(y) <= audit.problem.fit_tolerance for y in audit.problem.data.targets)
 
 
+ANEW = (
+    rf"isoptimal train DATA(?: --classes 0,1)? --width (\d+){SHAPE}(?: --loss squared)? --out wider.npz --audit"
+    rf"(?: --fit-tol {N})?"
+)
+READ = r"(?: --goal min-norm)?(?: --bias free)?(?: --output-bias neuron)?"
 STEPS = [
     (r"no target, in the units of the network, is further from 0 than the tolerance, .*", _zeros),
     (
         (
-            rf"training on leads nowhere, .* --width (\d+){SHAPE} --loss squared "
-            rf"--out wider.npz --audit(?: --fit-tol {N})?"
+            r"training on leads nowhere, as the (squared|logistic) loss has next to no gradient here: take more "
+            rf"neurons: {ANEW}"
         ),
-        _more_neurons,
+        _at_rest,
+    ),
+    (
+        (
+            r"no neuron is active at (points? .*?), so that none learns from what is missed there: take more neurons: "
+            rf"{ANEW}"
+        ),
+        _unlearnt,
     ),
     (r"if the two values of the targets are labels .*, ask for the margin: .* --classes (\S+),(\S+)", _labels),
     (rf"train on, until the targets are met within {N}: .* --audit --fit-tol {N}", _train_on),
     (
         (
             rf"for all that is known of this network within {N} of every target: "
-            rf"isoptimal audit NETWORK DATA(?: --output-bias neuron)? --fit-tol {N}"
+            rf"isoptimal audit NETWORK DATA{READ} --fit-tol {N}"
         ),
         _within,
     ),

@@ -203,7 +203,7 @@ def audit_command(
         task = _task(network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise)
         task = replace(task, fit_tol=fit_tol)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
-    words = {} if data is None else commanded(network, data, labels_of(task.classes, task.notes))
+    words = None if data is None else commanded(network, data, labels_of(task.classes, task.notes))
     _deliver(result, json_path, folder, page, words)
     if plot is not None:
         result.plot(plot)
@@ -319,7 +319,7 @@ def _audited(
 
 
 def _deliver(
-    result: Audit, json_path: str | None, folder: str | None, page: str | None, given: Mapping[str, str]
+    result: Audit, json_path: str | None, folder: str | None, page: str | None, given: Mapping[str, str] | None
 ) -> None:
     """Write the files, then the report; the report also when a file cannot be written."""
     paths: dict[str, str] | None = None

@@ -31,7 +31,7 @@ def print_report(result: Audit, folder: str | None, *, to_stderr: bool, given: M
         click.echo(as_text(result, width, folder=folder, given=given, encoding=console.encoding), err=to_stderr)
 
 
-def write_page(result: Audit, page: str, folder: str | None, given: Mapping[str, str]) -> None:
+def write_page(result: Audit, page: str, folder: str | None, given: Mapping[str, str] | None) -> None:
     """Write it as an HTML page, with the command that is running.   folder: of its certificates, if there is one."""
-    names = {word: without_places(text) for word, text in given.items()}
+    names = None if given is None else {word: without_places(text) for word, text in given.items()}
     result.to_html(page, certificates=folder, command=command_line(), given=names)

@@ -96,9 +96,12 @@ class Neurons:
     unbalanced: beyond `UNBALANCED`, the most wasteful first; silent ones and those of no size (`DUST`) are left out.
     doubled_hints: groups that point the same way (`DOUBLED`), with the same output sign and mask: one would do.
     near_kink_hints: (neuron, point) with a preactivation within `NEAR_KINK` of 0, the exact kinks among them.
+    has_more_kinks: whether there may be others, of neurons of no size (`DUST`) or at points that are 0 for a neuron.
     turn_hints: (neuron, degrees) beyond `TURNED` between w_j and v_j sum_i lambda_i y_i g_ij x_i, at the multipliers,
     their signs and the slopes at kinks and near them that suit the balanced network best; first those with the largest
     ||u_j|| (1 - cos). None where the network, or one near it, is known to be a KKT point.
+    asked_to_turn: of how many neurons the angle was found; small ones, and what is pulled nowhere, are left out.
+    dust: neurons of no size (`DUST`) that are not silent.
     """
 
     count: int
@@ -111,6 +114,9 @@ class Neurons:
     doubled_hints: tuple[tuple[int, ...], ...]
     near_kink_hints: tuple[tuple[int, int], ...]
     turn_hints: tuple[tuple[int, float], ...]
+    dust: tuple[int, ...] = ()
+    has_more_kinks: bool = False
+    asked_to_turn: int = 0
 
     def __repr__(self) -> str:
         told = (
@@ -161,6 +167,7 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
     live[silent] = False
     sized = live & np.array([cost > DUST * total for cost in costs], bool)
     kinks = _near_kinks(problem, network, estimates, sized, NEAR_KINK)
+    turns, asked = _turns(problem, network, estimates, live) if may_turn and live.any() else ((), 0)
     return Neurons(
         count=len(costs),
         dead=dead,
@@ -171,7 +178,10 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
         unbalanced=_unbalanced(hidden, outgoing, sized),
         doubled_hints=_doubled(network, estimates, sized),
         near_kink_hints=tuple((int(j), int(i)) for j, i in np.argwhere(kinks)),
-        turn_hints=_turns(problem, network, estimates, live) if may_turn and live.any() else (),
+        turn_hints=turns,
+        dust=tuple(int(j) for j in np.flatnonzero(live & ~sized)),
+        has_more_kinks=bool((live & ~sized).any()) or _are_points_unseen(network, estimates, live),
+        asked_to_turn=asked,
     )
 
 
@@ -199,7 +209,7 @@ def _doubled(network: Network, estimates: Estimates, live: NDArray[np.bool_]) ->
         for group in groups:
             i = group[0]
             same = masks[i] == masks[j] and estimates.outgoing[i] * estimates.outgoing[j] > 0
-            if same and np.linalg.norm(units[i] - units[j]) <= DOUBLED * SURELY:
+            if same and np.linalg.norm(units[group] - units[j], axis=1).max() <= DOUBLED * SURELY:
                 group.append(int(j))
                 break
         else:
@@ -226,22 +236,28 @@ def _near_kinks(
     return near & live[:, None]
 
 
+def _are_points_unseen(network: Network, estimates: Estimates, live: NDArray[np.bool_]) -> bool:
+    """Whether a point is 0 in all that some live neuron sees: its preactivation is 0 there whatever the weights."""
+    seen = {mask for mask, is_live in zip(network.architecture.masks, live, strict=True) if is_live}
+    return any(not estimates.rows[:, list(mask)].any(axis=1).all() for mask in seen)
+
+
 def _turns(
     problem: Problem, network: Network, estimates: Estimates, live: NDArray[np.bool_]
-) -> tuple[tuple[int, float], ...]:
-    """The angles at the live neurons, balanced: there the residual of a KKT fit is about directions alone."""
+) -> tuple[tuple[tuple[int, float], ...], int]:
+    """The angles at the live neurons, balanced, and of how many: there a KKT residual is about directions alone."""
     counted = np.zeros(estimates.weights.shape[1], bool)
     counted[list(problem.norm_columns)] = True
     sizes = norms(np.where(counted, estimates.weights, 0.0)) * np.abs(estimates.outgoing)
     places = np.flatnonzero(live & (sizes > TURN_SHARE * sizes[live].sum()))
     if not len(places):
-        return ()
+        return (), 0
     largest = np.abs(estimates.preactivations).max(axis=1, keepdims=True)  # where x is 0, b has nothing else beside it
     kinks = _near_kinks(problem, network, estimates, live, TURN_KINK, largest)
     model = _balanced_model(problem, network, estimates, places, counted, kinks)
     fit = _best_fit(model, free_signs=problem.goal is Goal.MIN_NORM and not problem.fit_tolerance)
     if fit is None:
-        return ()
+        return (), 0
     own = np.where(counted, model.weights, 0.0) / np.sqrt(model.norm)
     pull = np.where(counted, own - fit.residual[: own.size].reshape(own.shape), 0.0)
     cosine = (own * pull).sum(axis=1) / np.maximum(norms(own) * norms(pull), 1e-300)
@@ -249,7 +265,7 @@ def _turns(
     costs = norms(own) ** 2 * (1.0 - cosine)
     is_pulled = norms(pull) > UNPULLED * norms(own)  # what is pulled nowhere has no direction to differ from
     order = [int(q) for q in np.argsort(-costs, kind="stable") if angles[q] > TURNED and is_pulled[q]]
-    return tuple((int(places[q]), float(angles[q])) for q in order)
+    return tuple((int(places[q]), float(angles[q])) for q in order), int(is_pulled.sum())
 
 
 def _best_fit(model: LocalModel, *, free_signs: bool) -> KktFit | None:

@@ -1,13 +1,13 @@
 """What to do next with a network, as sentences with the command that does it; the most helpful first.
 
-A command is written with NETWORK, DATA and OPTIONS for what the audit was given, and with START for a network to start
-from; `filled` puts names of files there.
+A command is written with NETWORK, DATA and OPTIONS for what the audit was given, with START for a network to start
+from and PROOFS for the folder of certificates; `filled` puts names of files there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import mul
 from typing import final
@@ -17,12 +17,11 @@ from verify.counts import count
 from verify.decimals import value
 from verify.exact_networks import distance
 from verify.finding import Finding, Verdict
-from verify.network import Network
 from verify.phrases import any_width, points
-from verify.posing import exchanged_classes, regression_note, two_labels
-from verify.problem import Goal, Trained, outputs
+from verify.posing import ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
+from verify.problem import Bias, Goal, Trained, outputs
 from verify.report.audited import Audited
-from verify.report.remedies import droppable, fits_when_bent, is_at_rest
+from verify.report.remedies import droppable, fits_when_bent, is_at_rest, unlearnt
 
 __all__ = ["IN_PYTHON", "NextStep", "filled", "next_steps", "reading_options"]
 
@@ -40,26 +39,31 @@ class NextStep:
 
     def to_json(self, given: Mapping[str, str] | None = None) -> dict[str, str]:
         """The step as JSON; `given` as for `filled`."""
-        return {"text": self.text, "command": filled(self.command, given or {})}
+        return {"text": filled(self.text, given or {}), "command": filled(self.command, given or {})}
 
     def told(self, given: Mapping[str, str]) -> str:
         """The step as one sentence; `given` as for `filled`."""
-        return f"{self.text}: {filled(self.command, given)}" if self.command else self.text
+        text = filled(self.text, given)
+        return f"{text}: {filled(self.command, given)}" if self.command else text
 
 
 def filled(command: str, given: Mapping[str, str]) -> str:
-    """The command with what was given in place of NETWORK, START, DATA and OPTIONS, and of EXCHANGED (the data with the
-    classes the other way round).
+    """The command with what was given in place of NETWORK, START, DATA and OPTIONS, of EXCHANGED (the data with the
+    classes the other way round) and PROOFS (the folder of certificates).
     """
     exchanged = f"{given.get('DATA', 'DATA')} --classes POSITIVE,NEGATIVE"
-    known = {"START": given.get("NETWORK", "NETWORK"), "OPTIONS": "", "EXCHANGED": exchanged, **given}
+    start = given.get("NETWORK", "NETWORK")
+    known = {"START": start, "OPTIONS": "", "EXCHANGED": exchanged, "PROOFS": "proofs", **given}
     return " ".join(text for word in command.split(" ") if (text := known.get(word, word)))
 
 
-def reading_options(network: Network) -> dict[str, str]:
-    """What is known of how a network is read where no file of it is: for `filled`."""
-    said = "--output-bias neuron" if network.output_bias_neurons else ""
-    return {"START": f"NETWORK {said}".strip(), "OPTIONS": said}
+def reading_options(audit: Audited) -> dict[str, str]:
+    """What is known of how a network is read and asked about where no file of it is: for `filled`."""
+    problem = audit.problem
+    said = "--output-bias neuron" if audit.network.output_bias_neurons else ""
+    goal = "--goal min-norm" if problem.goal is Goal.MIN_NORM and set(problem.data.targets) <= {-1, 0, 1} else ""
+    bias = "--bias free" if problem.bias is Bias.FREE else ""
+    return {"START": f"NETWORK {said}".strip(), "OPTIONS": " ".join(filter(None, (goal, bias, said)))}
 
 
 IN_PYTHON = (
@@ -71,6 +75,15 @@ IN_PYTHON = (
 
 def next_steps(audit: Audited) -> Iterator[NextStep]:
     """What would bring the network on, or make an open question decided; nothing for a proved optimum."""
+    if ONLY_LABEL_0 not in audit.notes:
+        yield from _steps(audit)
+        return
+    for step in _steps(audit):  # other commands would take numbers that are all 0 for a regression
+        command = step.command.replace("train DATA", "train DATA --classes 0,1")
+        yield replace(step, command=command.replace("EXCHANGED", "DATA --classes 1,0"))
+
+
+def _steps(audit: Audited) -> Iterator[NextStep]:
     problem = audit.problem
     if problem.trained is not Trained.BOTH:
         return
@@ -112,20 +125,34 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
     if is_margin and found is not None and found.width > audit.network.width:
         text = f"the best network found needs {count(found.width, 'neuron')}, more than these: train one of that width"
         yield NextStep(text, f"isoptimal train DATA --width {found.width}{_shape(audit)} --out wider.npz --audit")
-    if is_margin:
-        text = "train on, until every point is on its side"
-        yield NextStep(text, "isoptimal train DATA --start START --out further.npz --audit")
-        return
+        if _why_not_on(audit) is not None:
+            return
+    yield _train(audit)
+
+
+def _train(audit: Audited) -> NextStep:
+    """To train on; with more neurons, from the beginning, where training on has nothing to learn from."""
     tolerance = audit.problem.fit_tolerance
     asked = f" --fit-tol {_exactly(tolerance)}" if tolerance else ""
-    if is_at_rest(audit.problem, audit.network):
-        text = "training on leads nowhere, as the squared loss has next to no gradient here: take more neurons"
-        command = f"isoptimal train DATA --width {2 * audit.network.width}{_shape(audit)} --loss squared"
-        yield NextStep(text, f"{command} --out wider.npz --audit{asked}")
-        return
+    loss = "" if audit.problem.goal is Goal.MAX_MARGIN else " --loss squared"
+    if (why := _why_not_on(audit)) is not None:
+        command = f"isoptimal train DATA --width {2 * audit.network.width}{_shape(audit)}{loss}"
+        return NextStep(f"{why}: take more neurons", f"{command} --out wider.npz --audit{asked}")
     within = f"within {value(tolerance)}" if tolerance else "exactly"
-    text = f"train on, until the targets are met {within}"
-    yield NextStep(text, f"isoptimal train DATA --start START --loss squared --out further.npz --audit{asked}")
+    met = f"the targets are met {within}" if loss else "every point is on its side"
+    return NextStep(
+        f"train on, until {met}", f"isoptimal train DATA --start START{loss} --out further.npz --audit{asked}"
+    )
+
+
+def _why_not_on(audit: Audited) -> str | None:
+    """Why training on cannot help; None where it may."""
+    if is_at_rest(audit.problem, audit.network):
+        loss = "logistic" if audit.problem.goal is Goal.MAX_MARGIN else "squared"
+        return f"training on leads nowhere, as the {loss} loss has next to no gradient here"
+    if lost := unlearnt(audit.problem, audit.network):
+        return f"no neuron is active at {points(lost)}, so that none learns from what is missed there"
+    return None
 
 
 def _was_regression_chosen(audit: Audited) -> bool:
@@ -181,7 +208,7 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         yield NextStep(f"{text} is 0 everywhere: ask for a smaller tolerance", "--fit-tol EPS")
         return
     if audit.stationary.verdict is Verdict.REFUTED and is_margin:
-        text = "training stopped before a KKT point: train on to one"
+        text = "this is no KKT point: train on to one"
         yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
     elif audit.stationary.verdict is Verdict.PROVED and audit.global_any_width.verdict is Verdict.REFUTED:
         width = audit.network.width
@@ -190,8 +217,8 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         text = ended if is_over else "trainings from other starts may end lower: try other seeds"
         yield NextStep(text, f"isoptimal train DATA --width {width}{_shape(audit)} --seed 1 --out other.npz --audit")
     if audit.better is not None:
-        text = "write the better network from the folder of --certificates proofs (in Python .better.save)"
-        yield NextStep(text, "isoptimal better proofs --out better.npz")
+        text = "write the better network from the folder of --certificates PROOFS (in Python .better.save)"
+        yield NextStep(text, "isoptimal better PROOFS --out better.npz")
 
 
 def _is_about(audit: Audited, finding: Finding) -> bool:

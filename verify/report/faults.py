@@ -11,8 +11,10 @@ from verify.diagnosis import Diagnosis, Excess, Neurons, Points, Rung, Step
 from verify.finding import Verdict
 from verify.network import Network
 from verify.phrases import PER_CENT, SMALL, amount, has_infimum_0, named, no_neuron
+from verify.problem import outputs
 from verify.report.audited import Audited
 from verify.report.misfits import misfits
+from verify.report.quantities import ends, is_repaired
 
 CLEAR = 0.005  # parts of the excess below this are not worth a word
 ROUNDED = 1e-9  # an excess below this is not split, as its parts are floats
@@ -32,15 +34,18 @@ def faults(audit: Audited) -> Iterator[str]:
         yield from misfits(audit)
     if diagnosis is None:
         return
-    told = list(_neurons(diagnosis, is_stationary=audit.stationary.verdict is Verdict.PROVED))
+    judged = audit.fits.subject or audit.network
+    bias = " + |b|" if audit.problem.architecture.bias else ""
+    told = list(_neurons(diagnosis, f"|w| |x|{bias}", is_stationary=audit.stationary.verdict is Verdict.PROVED))
+    told += _constants(judged) if told else []
+    ladder = [] if has_infimum_0(audit.problem) else list(_ladder(diagnosis))
+    if is_repaired(audit.fits) and (told or ladder):
+        yield _repaired(audit)
     yield from told
-    if told:
-        yield from _output_biases(audit.network)
     if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
         yield from _points(diagnosis.excess, audit.problem.fit_tolerance)
         yield from _parts(diagnosis, diagnosis.excess, float(audit.excess[1]))
-    if not has_infimum_0(audit.problem):
-        yield from _ladder(diagnosis)
+    yield from ladder
     if audit.relaxed is not None and audit.relaxed.diagnosis is not None:
         for sentence in _ladder(audit.relaxed.diagnosis):
             yield f"{RELAXED}{sentence}"
@@ -48,6 +53,17 @@ def faults(audit: Audited) -> Iterator[str]:
 
 RELAXED = "of what it fits: "
 """What a sentence about the relaxed question begins with."""
+
+
+def _repaired(audit: Audited) -> str:
+    """Which network the sentences that follow are about."""
+    values = outputs(audit.problem, audit.network)
+    apart = [abs(f - y) for f, y in zip(values, audit.problem.data.targets, strict=True)]
+    most = max(range(len(apart)), key=apart.__getitem__)
+    given = f"the network as given misses point {most} most, by {about(apart[most], 3)}"
+    if not apart[most]:
+        given = "the network as given meets them too"
+    return f"what follows is about the network after the repair, which meets every target exactly; {given}"
 
 
 def _furthest(audit: Audited, found: Points) -> Iterator[str]:
@@ -64,10 +80,15 @@ def _furthest(audit: Audited, found: Points) -> Iterator[str]:
         yield f"what the neurons give at point {found.worst} cancels: f(x) = 0 there"
 
 
-def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
-    """is_stationary: the network, or one near it, is proved to be a KKT point, so that no neuron is said to turn."""
+def _neurons(diagnosis: Diagnosis, reach: str, *, is_stationary: bool) -> Iterator[str]:
+    """is_stationary: the network, or one near it, is proved to be a KKT point, so that no neuron is said to turn.
+
+    reach: what kinks are measured by.   "at least": neurons of next to no size, which are left out, may be so too.
+    """
     found = diagnosis.neurons
-    others = f"{found.count - len(found.silent)} {'contributing' if found.idle else 'live'} neurons"
+    live = found.count - len(found.silent)
+    kind = f"{'contributing' if found.idle else 'live'} neurons"
+    others = f"{live} {kind}"
     if found.dead:
         yield _silent(found, found.dead, found.dead_share, "is dead", "are dead")
     if found.idle:
@@ -78,7 +99,8 @@ def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
         if len(found.unbalanced) == 1:
             yield f"neuron {worst.neuron} is unbalanced by more than 1{PER_CENT}: {sizes}"
         else:
-            many = f"{len(found.unbalanced)} of {others} are unbalanced by more than 1{PER_CENT}"
+            least = "at least " if found.dust else ""
+            many = f"{least}{len(found.unbalanced)} of {others} are unbalanced by more than 1{PER_CENT}"
             yield f"{many}, neuron {worst.neuron} at the highest cost: {sizes}"
     if found.doubled_hints:
         first, *further = found.doubled_hints
@@ -88,17 +110,19 @@ def _neurons(diagnosis: Diagnosis, *, is_stationary: bool) -> Iterator[str]:
     if found.turn_hints and not is_stationary:
         neuron, angle = found.turn_hints[0]
         at = "at the multipliers that suit the network best"
-        turned = f"{_number(angle, 2)}° from its KKT direction"
+        turned = f"{_number(angle)}° from its KKT direction"
         if len(found.turn_hints) == 1:
             yield f"{at} neuron {neuron} is {turned}"
         else:
-            many = f"{len(found.turn_hints)} of {others} are more than 1° from their KKT directions"
+            least = "at least " if found.asked_to_turn < live else ""
+            many = f"{least}{len(found.turn_hints)} of {others} are more than 1° from their KKT directions"
             yield f"{at} {many}, neuron {neuron} at the highest cost: {turned}"
     if found.near_kink_hints:
         neuron, point = found.near_kink_hints[0]
-        pairs = count(len(found.near_kink_hints), "preactivation")
+        least = "at least " if found.has_more_kinks else ""
+        pairs = f"{least}{count(len(found.near_kink_hints), 'preactivation')} of {kind}"
         are = "is" if len(found.near_kink_hints) == 1 else "are"
-        near = "at a kink or within 1e-6 of one, relative to |w| |x|"
+        near = f"at a kink or within 1e-6 of one, relative to {reach}"
         yield f"{pairs} {are} {near}, such as neuron {neuron} at point {point}"
 
 
@@ -113,14 +137,16 @@ def _silent(found: Neurons, which: tuple[int, ...], share: Fraction, one: str, s
 
 def _silent_ones(found: Neurons) -> str:
     """What the neurons are called that add nothing."""
-    return "neurons that contribute nothing" if found.idle else "dead neurons"
+    if not found.idle:
+        return "dead neurons"
+    return "dead neurons and those with v = 0" if found.dead else "neurons with v = 0"
 
 
-def _output_biases(network: Network) -> Iterator[str]:
-    """Which neuron is meant by the output bias."""
+def _constants(network: Network) -> Iterator[str]:
+    """Which neurons add a constant, as one that an output bias was turned into does."""
     for j in network.output_bias_neurons:
         constant = network.output_weights[j] * network.hidden_weights[j][-1]
-        yield f"neuron {j} is the output-bias neuron: it adds {about(constant, 4)} to every output"
+        yield f"neuron {j} is constant: it adds {about(constant, 4)} to every output"
 
 
 def _points(excess: Excess, tolerance: Fraction) -> Iterator[str]:
@@ -230,7 +256,15 @@ def _height(rung: Rung, *, in_times: bool) -> str:
         return f"at most {amount(NEGLIGIBLE, at_most)}"
     told = _times if in_times else amount
     least, most = told(low, nearest), told(high, nearest)
-    return most if least == most else f"at most {told(high, at_most)}"
+    if least == most:
+        return most
+    if low <= 0 or high < SMALL:
+        return f"at most {told(high, at_most)}"
+    return (
+        f"at most {ends(1 + low, 1 + high)[1]} times"
+        if in_times
+        else f"at most {ends(100 * low, 100 * high)[1]}{PER_CENT}"
+    )
 
 
 def _above(rung: Rung, *, in_times: bool) -> str:

@@ -44,7 +44,7 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         yield "this network", f"no objective: {_why_no_objective(audit.fits)}"
     else:
         at = "at margin 1" if audit.problem.goal is Goal.MAX_MARGIN else ""
-        after = "after the repair" if _is_repaired(audit.fits) else ""
+        after = "after the repair" if is_repaired(audit.fits) else ""
         yield "this network", " ".join(filter(None, (value(audit.objective), "= ½‖θ‖²", at, after)))
     lower, upper = _bounds(audit)
     over = f"over networks of {any_width(audit.problem)}"
@@ -60,11 +60,12 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         yield "best possible", f"at most {at_most(upper)}; no lower bound above 0 is proved"
     elif lower:
         yield "best possible", f"at least {at_least(lower)}; no network that fits is known yet"
+    repaired = ", after the repair" if is_repaired(audit.fits) else ""
     if audit.excess is not None:
-        yield "excess", excess_text(audit.excess, audit.tolerance)
+        yield "excess", excess_text(audit.excess, audit.tolerance) + repaired
     elif audit.objective and upper and audit.objective > upper:
         low = audit.objective / upper - 1
-        yield "excess", f"{_above(low, at_least, 'at least ')}, {_within(low, None, audit.tolerance)}"
+        yield "excess", f"{_above(low, at_least, 'at least ')}, {_within(low, None, audit.tolerance)}{repaired}"
 
 
 _ASKED = {
@@ -104,7 +105,7 @@ def _closed_forms(audit: Audited, found: Symbolic) -> Iterator[tuple[str, str]]:
         sign = "-" if neuron.sign < 0 else ""
         direction = ", ".join(map(str, neuron.direction))
         yield "optimal neuron", f"v = {sign}√c, w = √c·({direction}) with c = {neuron.amplitude}"
-    if audit.objective is not None and audit.objective == found.exact and not _is_repaired(audit.fits):
+    if audit.objective is not None and audit.objective == found.exact and not is_repaired(audit.fits):
         yield "exact optimum", "this network: its objective is the closed form"
     elif found.moved is not None:
         away = f"at most {at_most(found.moved, 3)} of the norm away from this one" if found.moved else "this one"
@@ -129,7 +130,8 @@ def _why_no_objective(fits: Finding) -> str:
             return "it is not known whether it fits the data"
 
 
-def _is_repaired(fits: Finding) -> bool:
+def is_repaired(fits: Finding) -> bool:
+    """Whether all that is proved is about a network near the given one that meets the targets exactly."""
     return bool(fits.certificates) and isinstance(proof := fits.certificates[0], Fits) and proof.subject is not None
 
 
@@ -177,10 +179,19 @@ def _within(low: Fraction, high: Fraction | None, tolerance: Fraction) -> str:
     )
 
 
+def ends(low: Fraction, high: Fraction) -> tuple[str, str]:
+    """Decimals below and above, of as many digits as are worth a word, for all that tells the ends of an excess."""
+    return (at_least(low, 4), at_most(high, 4)) if _is_wide(low, high) else enclosure(low, high, 6)
+
+
+def _is_wide(low: Fraction, high: Fraction) -> bool:
+    return high - low > high / 20
+
+
 def _between(low: Fraction, high: Fraction, unit: str, what: str) -> str:
-    if high - low > high / 20:
-        return f"between {at_least(low, 4)}{unit} and {at_most(high, 4)}{unit} {what}"
-    least, most = (f"{end}{unit}" for end in enclosure(low, high, 6))
+    least, most = (f"{end}{unit}" for end in ends(low, high))
+    if _is_wide(low, high):
+        return f"between {least} and {most} {what}"
     if least == most:
         return f"{nearest(low, 6)}{unit} {what}"
     return f"about {nearest((low + high) / 2, 3)}{unit} {what} (between {least} and {most})"

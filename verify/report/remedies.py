@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from verify.exact import dot
 from verify.network import Network
 from verify.problem import Goal, Problem, outputs
 
-__all__ = ["droppable", "fits_when_bent", "is_at_rest"]
+__all__ = ["droppable", "fits_when_bent", "is_at_rest", "unlearnt"]
 
 RESTING = 1e-5
 """A gradient smaller than this part of what the residuals could give, were they in line with it, is none."""
@@ -62,15 +63,34 @@ def _agree(problem: Problem, values: Sequence[tuple[Fraction, Fraction]]) -> boo
     return least <= min((target + within) / size for target, size in values)
 
 
-def is_at_rest(problem: Problem, network: Network) -> bool:
-    """Whether the gradient of the squared loss nearly vanishes at a network of depth 2 that misses targets (floats).
+def unlearnt(problem: Problem, network: Network) -> list[int]:
+    """The points that are missed, though not 0, where no neuron is active: the loss has no gradient there (depth 2)."""
+    if problem.architecture.slope or problem.architecture.limits() is not None:
+        return []
+    found: list[int] = []
+    for i, (f, y) in enumerate(zip(outputs(problem, network), problem.targets, strict=True)):
+        is_missed = f * y <= 0 if problem.goal is Goal.MAX_MARGIN else abs(f - y) > problem.fit_tolerance
+        row = problem.rows[i]
+        if is_missed and any(row) and all(dot(w, row) <= 0 for w in network.hidden_weights):
+            found.append(i)
+    return found
 
-    In the weights of each neuron, before it and behind it, beside what it could be there.
+
+def is_at_rest(problem: Problem, network: Network) -> bool:
+    """Whether the gradient of the loss nearly vanishes at a network of depth 2 that does not fit (floats).
+
+    In the weights of each neuron, before it and behind it, beside what it could be there. The loss is the squared one,
+    and for a margin the logistic one.
     """
     import numpy as np
 
+    values, targets = outputs(problem, network), problem.targets
     try:
-        residuals = np.array([float(f - y) for f, y in zip(outputs(problem, network), problem.targets, strict=True)])
+        if problem.goal is Goal.MAX_MARGIN:
+            margins = np.array([float(y * f) for f, y in zip(values, targets, strict=True)])
+            residuals = np.array([-float(y) for y in targets]) / (1 + np.exp(np.clip(margins, -700.0, 700.0)))
+        else:
+            residuals = np.array([float(f - y) for f, y in zip(values, targets, strict=True)])
         rows = np.array([[float(entry) for entry in row] for row in problem.rows])
         weights = np.array([[float(entry) for entry in w] for w in network.hidden_weights])
         outgoing = np.array([float(v) for v in network.output_weights])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from shlex import quote
 from typing import final
 
 from verify.counts import count
@@ -55,14 +56,16 @@ def wording(audit: Audited, *, folder: str | None = None, given: Mapping[str, st
         legend=tuple(legend(found for _, found in questions)),
         numbers=tuple(quantities(audit, folder)),
         faults=tuple(faults(audit)),
-        steps=tuple(_steps(audit, given)),
+        steps=tuple(_steps(audit, folder, given)),
     )
 
 
-def _steps(audit: Audited, given: Mapping[str, str] | None) -> Iterator[str]:
+def _steps(audit: Audited, folder: str | None, given: Mapping[str, str] | None) -> Iterator[str]:
     """What to do next, and what the words in capitals are where no files were given."""
     steps = list(next_steps(audit))
-    words = reading_options(audit.network) if given is None else given
+    words = dict(reading_options(audit) if given is None else given)
+    if folder is not None:
+        words["PROOFS"] = quote(folder)
     yield from (step.told(words) for step in steps)
     if given is None and any("DATA" in step.command for step in steps):
         yield IN_PYTHON
