@@ -18,7 +18,7 @@ from verify.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Inf
 from verify.codec import LIMIT, MAX_DIGITS
 from verify.consistency import consistent
 from verify.counts import count
-from verify.decimals import about, allowed, at_most, small
+from verify.decimals import about, allowed, at_most, kept, small
 from verify.decimals import value as short
 from verify.derived import bracket_and_excess
 from verify.diagnosis import Diagnosis, diagnose
@@ -668,7 +668,7 @@ def _held(margin: Fraction) -> Fraction:
 def _met(problem: Problem, largest: Fraction) -> str:
     if problem.fit_tolerance == 0:
         return "every target is met exactly"
-    return f"every target is met within {short(problem.fit_tolerance)}; the largest residual is {at_most(largest, 3)}"
+    return f"every target is met within {kept(problem.fit_tolerance)}; the largest residual is {at_most(largest, 3)}"
 
 
 def _up_to_rounding(problem: Problem, network: Network) -> tuple[Problem, OutputRounding] | None:

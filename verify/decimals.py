@@ -52,6 +52,18 @@ def value(number: Fraction) -> str:
     return f"{exact} (about {decimal})" if 0 < len(exact) <= 9 else f"about {decimal}"
 
 
+def kept(number: Fraction) -> str:
+    """The `value` of a tolerance that something keeps: not below the number."""
+    text = value(number)
+    return at_most(number) if text.startswith("about ") else text
+
+
+def broken(number: Fraction) -> str:
+    """The `value` of a tolerance that something breaks, or that a bound holds for: not above the number."""
+    text = value(number)
+    return at_least(number) if text.startswith("about ") else text
+
+
 def is_exactly(number: Fraction, decimal: str) -> bool:
     """Whether a decimal is the number."""
     return Fraction(decimal) == number

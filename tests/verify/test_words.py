@@ -63,8 +63,41 @@ def _targets(draw, network, X, goal):
     return X, [(1 if value > 0 else -1) * (1 if draw.random() < 0.9 else -1) for value in values]
 
 
-def check(number: int) -> int:
-    network, data, options = posed(number)
+def degenerate(number: int):
+    """Dead neurons, v = 0, copies of neurons and points, points at 0, ties, and units far apart."""
+    draw = random.Random(f"degenerate {number}")
+    width, dimension, points = draw.randint(1, 4), draw.randint(1, 2), draw.randint(1, 4)
+    few = [-1, 0, 0, 1, 1, 2]
+    W = [[draw.choice(few) for _ in range(dimension)] for _ in range(width)]
+    v = [draw.choice([-2, -1, 0, 1, 1, Fraction(1, 2)]) for _ in range(width)]
+    X = [[draw.choice([-1, 0, 1, 2]) for _ in range(dimension)] for _ in range(points)]
+    if width > 1 and draw.random() < 0.4:
+        W[-1], v[-1] = [draw.choice([1, 2]) * w for w in W[0]], v[0] * draw.choice([1, 1, 1 + Fraction(1, 10**6), -1])
+    if points > 1 and draw.random() < 0.4:
+        X[-1] = [draw.choice([1, 2]) * x for x in X[0]]
+    b = [draw.choice(few) for _ in range(width)] if draw.random() < 0.4 else None
+    outer, inner = (draw.choice([1, 1, 1, 10**9, Fraction(1, 10**18)]) for _ in range(2))
+    v, X = [outer * a for a in v], [[inner * x for x in row] for row in X]
+    slope = draw.choice([0, 0, 0, 0, Fraction(1, 10), 1])
+    network = Network.two_layer(W, v, b=b, slope=slope)
+    goal = draw.choice(["max-margin", "min-norm", "min-norm"])
+    _, y = _targets(draw, network, X, goal)
+    if goal == "min-norm" and draw.random() < 0.5:
+        off = draw.choice([Fraction(1, 2), Fraction(1, 10), Fraction(1, 10**5), Fraction(1, 10**10)])
+        y = [value * (1 + draw.choice([-1, 0, 1]) * off) for value in y]
+    if draw.random() < 0.5:
+        network = Network.two_layer([[float(w) for w in row] for row in W], [float(a) for a in v], b=b, slope=slope)
+    options = {
+        "goal": goal if goal == "min-norm" or draw.random() < 0.5 else None,
+        "bias": draw.choice(["penalised", "free"]) if b else None,
+        "tol": draw.choice([Fraction(1, 10**6), Fraction(1, 10**6), Fraction(0), Fraction(1, 10)]),
+        "fit_tol": draw.choice([None, None, None, abs(y[0]) / 2, outer]) if goal == "min-norm" else None,
+    }
+    return network, Dataset(X, y), options
+
+
+def check(number: int, drawn=posed) -> int:
+    network, data, options = drawn(number)
     try:
         result = audit(network, data, time_limit=10, **options)
     except InputError:
@@ -75,6 +108,11 @@ def check(number: int) -> int:
 @pytest.mark.parametrize("number", range(60))
 def test_sentences_are_what_the_certificates_prove(number):
     assert check(number) > 0
+
+
+@pytest.mark.parametrize("number", range(80))
+def test_sentences_about_degenerate_networks_are_true(number):
+    assert check(number, degenerate) > 0
 
 
 def test_an_unknown_sentence_is_noticed():

@@ -112,7 +112,6 @@ def _diagnosed(
         neurons = study_neurons(problem, judged, estimates, may_turn=subject is not None and not is_stationary)
         excess = None
         if subject is not None and bracket is not None and bracket.lower is not None:
-            least = 1.0 if points.least is None else float(points.least)
-            excess = study_excess(problem, estimates, bracket.lower, neurons.silent, least)
+            excess = study_excess(problem, judged, estimates, bracket.lower, neurons.silent, points.least)
         ladder = climb(problem, subject, bracket, neurons.silent, estimates)
     return Diagnosis(points=points, neurons=neurons, excess=excess, ladder=ladder)

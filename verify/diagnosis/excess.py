@@ -22,9 +22,10 @@ from typing import final
 import numpy as np
 
 from verify.certificate import LowerBound
-from verify.estimates import Estimates
+from verify.estimates import Estimates, outputs_at
 from verify.exact_networks import float_near, norms
-from verify.problem import Goal, Problem
+from verify.network import Network
+from verify.problem import Problem
 
 
 @final
@@ -71,23 +72,30 @@ class Excess:
         }
 
 
+APART = 0.002  # parts that do not add up to the excess within this part of it are rounding
+SMALLEST = 1e-9  # an excess below this may be rounding itself
 ROUNDING = 1e-12  # parts below this are taken for rounding
 
 
 def study_excess(
-    problem: Problem, estimates: Estimates, bound: LowerBound, silent: frozenset[int], least: float
+    problem: Problem,
+    network: Network,
+    estimates: Estimates,
+    bound: LowerBound,
+    silent: frozenset[int],
+    margin: Fraction | None,
 ) -> Excess | None:
-    """The parts for a network that fits; None when the bound is 0, or a part beyond floats.
+    """The parts for a network that fits; None when the bound is 0, or floats are too coarse for the parts.
 
-    least: its least margin (min-norm: 1).
+    margin: its least margin (min-norm: None).
     """
+    least = 1.0 if margin is None else float(margin)
     lower = float_near(bound.bracket[0] or Fraction(0))
     if lower <= 0 or least <= 0:
         return None
     points = np.array([i for i, _ in bound.multipliers], int)
     multipliers = np.array([float_near(value / bound.beta) for _, value in bound.multipliers])
-    margin = problem.goal is Goal.MAX_MARGIN
-    signs = estimates.targets[points] if margin else np.ones(len(points))
+    signs = np.ones(len(points)) if margin is None else estimates.targets[points]
     slope, counted = float(problem.architecture.slope), list(problem.norm_columns)
     hidden, outgoing = norms(estimates.weights[:, counted]), np.abs(estimates.outgoing)
     dead = np.zeros(len(hidden), bool)
@@ -97,12 +105,16 @@ def study_excess(
     unit = least * lower
     directions = (hidden * outgoing - pulls) / unit
     imbalance = (hidden - outgoing) ** 2 / 2 / unit
-    slack = signs * estimates.outputs[points] / least - 1 if margin else np.zeros(len(points))
     sizes, tolerance = multipliers, float(problem.fit_tolerance)
     if tolerance:
-        apart = (estimates.outputs - estimates.targets)[points]
-        slack, sizes = 1 + np.sign(multipliers) * apart / tolerance, np.abs(multipliers) * tolerance
+        sizes = np.abs(multipliers) * tolerance
+    slack = _beyond(problem, network, bound, margin)
     if not all(np.isfinite(part).all() for part in (directions, imbalance, 100 * slack)):
+        return None
+    whole = ((hidden**2 + outgoing**2) / 2).sum() / unit - 1
+    parts = np.array([*imbalance, *directions, *(sizes * slack / lower)])
+    apart = APART * whole + SMALLEST
+    if abs(parts.sum() - whole) > apart or parts.min() < -apart:
         return None
     held = dict(zip(points.tolist(), slack.tolist(), strict=True))
     return Excess(
@@ -112,6 +124,21 @@ def study_excess(
         slack_hints=tuple((i, part, held[i]) for i, part in _largest(points, sizes * slack / lower)),
         support=len(points),
     )
+
+
+def _beyond(problem: Problem, network: Network, bound: LowerBound, margin: Fraction | None) -> np.ndarray:
+    """By how much each point with a multiplier is beyond the least margin, or within the end that holds it; exactly."""
+    values = outputs_at(problem, network, [i for i, _ in bound.multipliers])
+    targets, tolerance = problem.data.targets, problem.fit_tolerance
+
+    def beyond(i: int, multiplier: Fraction) -> Fraction:
+        if margin is not None:
+            return targets[i] * values[i] / margin - 1
+        if not tolerance:
+            return Fraction(0)
+        return 1 + (values[i] - targets[i]) * (1 if multiplier > 0 else -1) / tolerance
+
+    return np.array([float_near(beyond(i, multiplier)) for i, multiplier in bound.multipliers])
 
 
 def _largest(names: np.ndarray, parts: np.ndarray) -> tuple[tuple[int, float], ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from verify.certificate import LowerBound, UpperBound
 from verify.counts import count
-from verify.decimals import about, at_least, at_most, value
+from verify.decimals import about, at_least, at_most, broken
 from verify.misfits import Misfit, misfit
 from verify.phrases import named, no_neuron
 from verify.problem import Goal
@@ -29,7 +29,7 @@ def misfits(audit: Audited) -> Iterator[str]:
     lower = next((bound.bracket[0] for bound in audit.bounds if isinstance(bound, LowerBound)), None)
     if lower:
         within = audit.problem.fit_tolerance
-        met = f"within {value(within)}" if within else "exactly"
+        met = f"within {broken(within)}" if within else "exactly"
         yield (
             f"its ½‖θ‖² is {about(found.norm)}; a network that meets every target {met} has at least {at_least(lower)}"
         )
@@ -60,6 +60,6 @@ def _margin(audit: Audited, found: Misfit) -> Iterator[str]:
 def _residuals(audit: Audited, found: Misfit) -> Iterator[str]:
     are = "is" if len(found.missed) == 1 else "are"
     missed = f"{len(found.missed)} of {count(len(audit.problem.data), 'target')} {are} missed"
-    within = f" by more than {value(audit.problem.fit_tolerance)}" if audit.problem.fit_tolerance else ""
+    within = f" by more than {broken(audit.problem.fit_tolerance)}" if audit.problem.fit_tolerance else ""
     half = "more than half of the largest residual"
     yield f"{missed}{within}, {len(found.far)} of them by {half}: {named(found.far, 'point')}"

@@ -13,7 +13,7 @@ from operator import mul
 from verify.certificate import BetterNetwork, DoesNotFit, Fits, Infeasible, NotStationary, OptimalWithin, Stationary
 from verify.codec import rational_text
 from verify.counts import count
-from verify.decimals import allowed, at_least, denied, is_exactly, small, value
+from verify.decimals import allowed, at_least, denied, is_exactly, kept, small
 from verify.enclosure_checks import StationaryNear
 from verify.finding import Finding, Question, Verdict
 from verify.phrases import any_width, lower_by, points
@@ -60,7 +60,7 @@ def _fits(problem: Problem, proof: Fits) -> str:
         least = at_least(proof.margin, 6)
         is_rounded = "" if is_exactly(proof.margin, least) else "at least "
         return f"every point is on its side; the least margin is {is_rounded}{least}"
-    within = f"within {value(problem.fit_tolerance)}" if problem.fit_tolerance else "exactly"
+    within = f"within {kept(problem.fit_tolerance)}" if problem.fit_tolerance else "exactly"
     return f"every target is met {within}" + _moved(proof.subject is not None, proof.moved)
 
 
