@@ -1,6 +1,8 @@
 """Ctrl-C and the time limit: what they cut short is named in the audit, whenever they come."""
 
+import signal
 import sys
+import threading
 from fractions import Fraction
 from inspect import CO_GENERATOR
 
@@ -8,7 +10,7 @@ import pytest
 
 from tests.verify.test_auditing import assert_sound
 from verify import Network, Verdict, audit
-from verify.interruptions import INTERRUPTED, LATE, LeftOut
+from verify.interruptions import INTERRUPTED, LATE, CtrlC, LeftOut
 
 NETWORK = Network.two_layer([[2.0, 0.001], [0.0, 0.0]], [2.0, 0.0])
 EXACT = Network.two_layer([[0, 2], [0, 0]], [2, 0])
@@ -133,3 +135,63 @@ def test_an_interrupt_at_any_moment_is_passed_on_or_told(network, data):
             assert finding.verdict in (whole.findings[name].verdict, Verdict.UNDECIDED), (call, name)
         seen["told"] += 1
     assert min(seen.values()) > 2
+
+
+def pressed(ctrl_c, reached, error=None):
+    """Ctrl-C in a part that is held, within another one."""
+    with ctrl_c.held():
+        with ctrl_c.held():
+            signal.raise_signal(signal.SIGINT)
+        reached.append("the end")
+        if error is not None:
+            raise error
+
+
+def test_ctrl_c_waits_for_the_end_of_what_is_held_once():
+    ctrl_c, reached = CtrlC(), []
+    with ctrl_c.noticed():
+        with pytest.raises(KeyboardInterrupt):
+            pressed(ctrl_c, reached)
+        with ctrl_c.held():
+            reached.append("the next part")
+        with pytest.raises(KeyboardInterrupt):  # another one waits for nothing
+            pressed(ctrl_c, reached)
+    assert reached == ["the end", "the next part"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_is_raised_at_once_where_nothing_is_held():
+    ctrl_c = CtrlC()
+    with ctrl_c.noticed():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        ctrl_c.answered()
+        with ctrl_c.held():
+            pass
+
+
+def test_an_error_goes_before_ctrl_c():
+    ctrl_c = CtrlC()
+    with ctrl_c.noticed(), pytest.raises(ValueError, match="first"):
+        pressed(ctrl_c, [], ValueError("first"))
+
+
+def test_ctrl_c_that_somebody_else_handles_is_left_to_them():
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda *_: seen.append("theirs"))
+    try:
+        ctrl_c = CtrlC()
+        with ctrl_c.noticed(), ctrl_c.held():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == ["theirs"]
+    other = threading.Thread(target=lambda: seen.extend(_entered(CtrlC())))
+    other.start()
+    other.join()
+    assert seen == ["theirs", "entered"]
+
+
+def _entered(ctrl_c):
+    with ctrl_c.noticed():
+        yield "entered"

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tests.sweeps import write_networks
-from verify.cli import program
+from verify.cli import program, sweeping
 from verify.folder import decide_folder
 from verify.sweeping import Sweep
 
@@ -137,6 +137,22 @@ def test_misuse_is_one_sentence(files, tmp_path, monkeypatch, capsys, arguments,
 # ------------------------------------------------------------------------------------------ killed and stopped
 
 
+def test_ctrl_c_after_the_last_audit(files, monkeypatch, capsys):
+    networks, data, out = files
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sweeping, "_print", interrupted)
+        assert status(*networks, data, "--out", out, "--jobs", 1) == 130
+    kept = "isoptimal: interrupted; what is done is kept, and the same command goes on from there\n"
+    assert capsys.readouterr().err == kept
+    assert len(Sweep.of(out).audited) == 3
+    assert status("--out", out) == 0
+    capsys.readouterr()
+
+
 @pytest.fixture
 def many(tmp_path):
     """What starts a sweep of many networks, each in a moment; every third of them is unreadable or a twin."""
@@ -168,9 +184,14 @@ def done(out):
     return {key: rest for key, *rest in found}
 
 
+def in_place(out):
+    """How many audits have their certificates; counted without waiting for rows that are being written."""
+    return sum(not place.parent.name.startswith(".") for place in out.glob("certificates/*/audit.json"))
+
+
 def wait_for(out, number, process):
     limit = time.monotonic() + 300
-    while len(done(out)) < number:
+    while in_place(out) < number:
         assert process.poll() is None
         assert time.monotonic() < limit
         time.sleep(0.02)

@@ -468,6 +468,77 @@ def test_an_audit_that_was_interrupted_is_not_done(files, monkeypatch):
     assert swept(files).status == "done"
 
 
+def with_ctrl_c(at, run):
+    """What `run` returns, with Ctrl-C at the `at`-th moment of our code; and the moments at which SQLite was asked."""
+    count, asked = 0, []
+
+    def note(frame, event, called):
+        nonlocal count
+        if event not in ("call", "return", "c_return") or "/verify/sweeping/" not in frame.f_code.co_filename:
+            return
+        count += 1
+        if event == "c_return" and called.__name__ == "execute":
+            asked.append(count)
+        if count == at:
+            signal.raise_signal(signal.SIGINT)
+
+    sys.setprofile(note)
+    try:
+        result = run()
+    except KeyboardInterrupt:
+        result = None
+    finally:
+        sys.setprofile(None)
+    return result, asked, count
+
+
+def test_ctrl_c_at_any_moment_leaves_nothing_half_done(files, tmp_path, monkeypatch):
+    (*networks, _, _), data, _ = files
+    known = {}
+
+    def at_once(task):
+        key = task.network.sha256()
+        known[key] = known.get(key) or tasks.carry_out(task)
+        return known[key]
+
+    monkeypatch.setattr(running, "carry_out", at_once)
+    swept((networks, data, tmp_path / "first"))
+    _, asked, count = with_ctrl_c(0, lambda: swept((networks, data, tmp_path / "whole")))
+    for moment in sorted({*asked, *range(1, count, count // 12)}):
+        out = tmp_path / str(moment)
+        result, *_ = with_ctrl_c(moment, lambda out=out: swept((networks, data, out)))
+        if result is not None:
+            assert result.status == ("done" if Sweep.of(out).status == "done" else "interrupted")
+        again = swept((networks, data, out))
+        assert (again.status, [row.outcome for row in again]) == ("done", ["audited"] * 2)
+        assert all(decide_folder(out / row.certificates).is_accepted for row in again)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+class Losing:
+    """Whose end is interrupted by Ctrl-C, of which Python prints the KeyboardInterrupt and goes on."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_in_a_finalizer_is_not_lost(files, monkeypatch):
+    networks, data, out = files
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda given: lost.append(given.exc_type))
+
+    def pairs_with_a_finalizer():
+        for place, network in enumerate(networks):
+            if place == 2:
+                Losing()
+            yield network, data
+
+    result = sweep(pairs_with_a_finalizer(), out=out, executor=AtOnce())
+    assert lost == [KeyboardInterrupt]
+    assert result.status == "interrupted"
+    assert len(result) < 4
+
+
 def test_a_script_needs_no_guard(files):
     networks, data, out = files
     script = out.parent / "script.py"

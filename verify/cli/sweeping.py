@@ -93,19 +93,28 @@ def sweep_command(
 
     if not sources and listing is None:
         _check_alone()
-        swept = Sweep.of(folder)
-    else:
-        pairs = _pairs(sources, listing, options)
+        return int(bool(_shown(Sweep.of(folder), export, plot).failed))
+    pairs = _pairs(sources, listing, options)
+    try:
         swept = sweep(pairs, out=folder, jobs=jobs, retry_failed=retry_failed, progress=True, **options)
+        _shown(swept, export, plot)
+        is_interrupted = swept.status == "interrupted"
+    except KeyboardInterrupt:  # before the first audit, after the last one, or for a second time
+        is_interrupted, swept = True, None
+    if is_interrupted or swept is None:
+        click.echo("isoptimal: interrupted; what is done is kept, and the same command goes on from there", err=True)
+        return INTERRUPTED
+    return int(bool(swept.failed))
+
+
+def _shown(swept: Sweep, export: str | None, plot: str | None) -> Sweep:
+    """The sweep, printed and written to where it was asked for."""
     _print(swept)
     if export is not None:
         (swept.to_csv if export.lower().endswith(".csv") else swept.to_parquet)(export)
     if plot is not None:
         swept.plot(plot)
-    if swept.status == "interrupted" and (sources or listing):
-        click.echo("isoptimal: interrupted; what is done is kept, and the same command goes on from there", err=True)
-        return INTERRUPTED
-    return int(bool(swept.failed))
+    return swept
 
 
 def _check_places(

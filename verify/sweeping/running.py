@@ -14,7 +14,7 @@ from concurrent.futures import (
     Future,
     wait,
 )
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -22,11 +22,12 @@ from typing import cast, final
 
 from verify.arguments import a_flag, a_path, wrong
 from verify.errors import InputError
+from verify.interruptions import CtrlC
 from verify.problem import Bias, Goal
 from verify.processes import available_cores
-from verify.readers.reading import Options
+from verify.readers.reading import Options, Reading
 from verify.sweeping.options import Questions
-from verify.sweeping.pairs import Pair, Reader, names_of, pairs_of
+from verify.sweeping.pairs import Data, Pair, Reader, names_of, pairs_of
 from verify.sweeping.progress import Standing, watching
 from verify.sweeping.records import FAILED
 from verify.sweeping.store import Name, Store
@@ -37,8 +38,8 @@ from verify.version import __version__
 
 __all__ = ["sweep"]
 
-_LOOK = 1.0
-"""Seconds after which the main thread looks up from waiting, so that Ctrl-C is noticed everywhere."""
+_LOOK = 0.25
+"""Seconds after which the main thread looks up from waiting, so that Ctrl-C is noticed soon, and everywhere."""
 
 
 def sweep(
@@ -93,21 +94,28 @@ def sweep(
         raise InputError(f"jobs is {jobs!r:.60}: give how many audits are to run at a time, at least 1")
     again = a_flag(retry_failed, "retry_failed")
     total = len(pairs) if isinstance(pairs, Sized) else None
+    ctrl_c = CtrlC()
     with ExitStack() as stack:
+        stack.enter_context(ctrl_c.noticed())
         folder = stack.enter_context(_passing_folder()) if out is None else a_path(out, "out")
         show = stack.enter_context(watching(progress))
-        store = stack.enter_context(Store(folder, questions))
+        with ctrl_c.held():
+            store = stack.enter_context(Store(folder, questions))
         reader = Reader(options, target, classes, is_regression=questions.goal == Goal.MIN_NORM.value)
-        runner = _Runner(store, questions, reader, executor, jobs, again, show, total)
+        runner = _Runner(store, questions, reader, executor, jobs, again, show, total, ctrl_c)
         stack.callback(runner.stop)
-        store.begin(total)
+        status = "interrupted"
         try:
+            with ctrl_c.held():
+                store.begin(total)
             runner.run(pairs_of(pairs))
-            store.end()
-            status = "done"
+            with ctrl_c.held():
+                store.end()
+                status = "done"
         except KeyboardInterrupt:
-            runner.keep()
-            status = "interrupted"
+            ctrl_c.answered()
+            if status != "done":
+                runner.keep()
         result = Sweep.of(folder, status=status, notes=runner.notes)
         if status == "done":
             result = result.of_names(store.asked)
@@ -152,10 +160,12 @@ class _Runner:
         again: bool,
         show: Callable[[Standing], object],
         total: int | None,
+        ctrl_c: CtrlC,
     ) -> None:
         self._store, self._questions, self._reader = store, questions, reader
         self._given, self._jobs, self._again = executor, jobs, again
         self._workers: Workers | None = None
+        self._ctrl_c = ctrl_c
         self._show, self._standing = show, Standing(total=total)
         self._flights: dict[Future[Outcome], _Flight] = {}
         self._by_key: dict[str, _Flight] = {}
@@ -178,15 +188,17 @@ class _Runner:
     def keep(self) -> None:
         """Keep what came in before the interruption."""
         self._is_ending = True
-        self._collect(0)
-        self._store.write_names()
+        with self._ctrl_c.held():
+            self._collect(0)
+            self._store.write_names()
 
     def stop(self) -> None:
         """Leave nothing running that this sweep began, as far as its executor can stop it."""
-        for future in self._flights:
-            future.cancel()
-        if self._workers is not None:
-            self._workers.kill()
+        with self._ctrl_c.held():
+            for future in self._flights:
+                future.cancel()
+            if self._workers is not None:
+                self._workers.kill()
 
     def _consider(self, pair: Pair, place: int) -> None:
         """Read a pair; name the audit that is done or on its way, or begin it."""
@@ -196,48 +208,59 @@ class _Runner:
             data = self._reader.data(pair.data, reading)
         except (Exception, SystemExit) as error:  # noqa: BLE001 (a network that cannot be read is a row that says so)
             failure = failure_of(error)
+        with self._ctrl_c.held():
+            flight = self._flight(pair, place, reading, data, failure)
+        if flight is not None:
+            self._submit(flight)
+
+    def _flight(
+        self, pair: Pair, place: int, reading: Reading | None, data: Data | None, failure: str
+    ) -> _Flight | None:
+        """The audit to begin; None where it is done, on its way or impossible, which is noted."""
         name = Name(*names_of(pair, place, reading, data), place)
         if reading is None or data is None:
             self._store.fail(name, failure)
             self._count(failed=True, is_new=True)
-            return
+            return None
         network = reading.network
         key = key_of(network, data.data, data.sha256, self._questions)
         if self._named.setdefault((name.network, name.data), key) != key:  # two networks of one name keep a row each
             name = replace(name, network=f"{name.network} ({network.sha256()[7:15]})")
         if key in self._by_key:
             self._by_key[key].names.append(name)
-            return
+            return None
         known = self._store.outcome(key)
         if known is not None and not (known == FAILED and self._again and key not in self._tried):
             self._store.name(key, name)
             self._count(failed=known == FAILED, is_new=key in self._tried)
-            return
+            return None
         self._tried.add(key)
         task = Task(network=network, data=data.pickled, questions=self._questions, notes=reading.notes)
         flight = _Flight(key, task, [name], data.sha256)
         if known is None and (adopted := self._store.adopted(key, network, data.data)) is not None:
             self._record(flight, adopted)
-            return
-        self._submit(flight)
+            return None
+        return flight
 
     def _submit(self, flight: _Flight) -> None:
-        try:
-            future = self._executor().submit(carry_out, flight.task)
-        except BrokenExecutor as error:
-            self._replace(error)
-            future = self._executor().submit(carry_out, flight.task)
-        except RuntimeError as error:
-            raise InputError(f"the executor takes no tasks ({error}): give one that is open") from error
-        self._flights[future] = flight
-        self._by_key[flight.key] = flight
+        with self._ctrl_c.held() if self._given is None else nullcontext():  # theirs may do it at once, for long
+            try:
+                future = self._executor().submit(carry_out, flight.task)
+            except BrokenExecutor as error:
+                self._replace(error)
+                future = self._executor().submit(carry_out, flight.task)
+            except RuntimeError as error:
+                raise InputError(f"the executor takes no tasks ({error}): give one that is open") from error
+            self._flights[future] = flight
+            self._by_key[flight.key] = flight
 
     def _collect(self, seconds: float) -> None:
         """Keep what has come in; wait at most so long for the first."""
-        if self._flights:
-            done, _ = wait(self._flights, seconds, FIRST_COMPLETED)
-            for future in done:
-                self._settle(future)
+        with self._ctrl_c.held():
+            if self._flights:
+                done, _ = wait(self._flights, seconds, FIRST_COMPLETED)
+                for future in done:
+                    self._settle(future)
         if self._is_interrupted and not self._is_ending:
             raise KeyboardInterrupt
 
