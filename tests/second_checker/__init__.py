@@ -1,0 +1,125 @@
+"""A second checker, written from docs/certificates.md alone: plain dicts and fractions, nothing of `verify`.
+
+It knows all kinds but `stationary-near`, and rationals only. Slow and short; what it refuses raises `RefusedError`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from tests.second_checker import kinds
+from tests.second_checker.dual_points import DUAL
+from tests.second_checker.questions import Net, Question, dot
+from tests.second_checker.texts import RefusedError, in_claim, keys, need, rational, sha256
+
+F = Fraction
+COMMON = {"schema", "kind", "problem", "claim"}
+ABOUT = COMMON | {"network"}
+SUBJECT = ABOUT | {"subject", "moved"}
+FIELDS = {
+    "fits": SUBJECT | {"margin"},
+    "does-not-fit": ABOUT | {"point"},
+    "stationary": SUBJECT | {"multipliers", "kink_products", "epsilon", "delta"},
+    "not-stationary": SUBJECT | {"vectors", "epsilon", "delta", "kappa"},
+    "lower-bound": COMMON | DUAL | {"bracket"},
+    "upper-bound": COMMON | {"witness", "bracket"},
+    "better-network": SUBJECT | {"witness", "tolerance", "scope"},
+    "optimal-within": SUBJECT | {"tolerance", "lower"},
+    "infeasible": COMMON | {"multipliers"},
+    "local": SUBJECT | {"nodes"},
+    "not-local": SUBJECT | {"end"},
+}
+CLAIMS = {
+    "fits": "{who} fits, with least margin {margin} (0 means {zero})",
+    "does-not-fit": "{who} does not fit: it breaks the constraint of point {point}",
+    "stationary": "{who} fits and satisfies the Clarke KKT conditions up to epsilon {epsilon} relative to the norm and "
+    "delta {delta} relative to the squared norm{scale}",
+    "not-stationary": "{who} fits, but no multipliers satisfy its Clarke KKT conditions up to epsilon {epsilon} "
+    "relative to the norm and delta {delta} relative to the squared norm{scale}",
+    "lower-bound": "every network of any width that fits has an objective of at least {lower}",
+    "upper-bound": "a network of width {width} fits with an objective of at most {upper}",
+    "better-network": "{who} is beaten ({scope}): another of width {width} fits, and its objective times 1 + "
+    "{tolerance} is less",
+    "optimal-within": "{who} fits, and its objective is at most 1 + {tolerance} times that of any network of any width "
+    "that fits",
+    "infeasible": "no network of any width fits",
+    "local": "{who} fits and is a local optimum",
+    "not-local": "{who} fits and is no local optimum: arbitrarily near to it others fit and have a smaller objective",
+}
+
+
+def optimal_within(question, net, proof):
+    check(question.json, None, proof["lower"])
+    need(proof["lower"]["kind"] == "lower-bound")
+    bound = rational(proof["lower"]["bracket"][0])
+    need(question.objective(net) <= (1 + rational(proof["tolerance"], 0)) * bound, "farther")
+
+
+KINDS = {
+    "fits": kinds.fits,
+    "does-not-fit": kinds.does_not_fit,
+    "stationary": kinds.stationary,
+    "not-stationary": kinds.not_stationary,
+    "lower-bound": kinds.lower_bound,
+    "upper-bound": kinds.upper_bound,
+    "better-network": kinds.better_network,
+    "optimal-within": optimal_within,
+    "infeasible": kinds.infeasible,
+    "local": kinds.local,
+    "not-local": kinds.not_local,
+}
+
+
+def check(problem, network, proof):
+    """Raises `RefusedError` unless the certificate, an object of JSON, proves its claim; `network` None for none."""
+    try:
+        _check(problem, network, proof)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise RefusedError(f"is malformed: {error}") from None
+
+
+def _check(problem, network, proof):
+    need(isinstance(proof, dict) and proof.get("schema") == "certificate-1" and proof.get("kind") in KINDS, "kind")
+    kind = proof["kind"]
+    keys(proof, FIELDS[kind])
+    need(proof["problem"] == sha256(problem), "another problem")
+    question, net = Question(problem), None
+    need(question.is_decided or kind in ("fits", "does-not-fit"), "is not decided")
+    if "network" in proof:
+        need(network is not None and network["architecture"] == problem["architecture"], "no network")
+        need(proof["network"] == sha256(network), "another network")
+        given = net = Net(network["architecture"], network["parameters"])
+        if "moved" in proof:
+            moved = rational(proof["moved"], 0)
+            net = given if proof["subject"] is None else Net(network["architecture"], proof["subject"])
+            apart = sum(((a - b) ** 2 for a, b in zip(net.all, given.all, strict=True)), F(0))
+            need(apart <= moved**2 * dot(given.all, given.all) and (moved == 0 or proof["subject"] is not None))
+        need(problem["trained"] == "both" or net.matrices[-1] == given.matrices[-1], "altered output weights")
+    need(proof["claim"] == claim(question, proof), "claim")
+    KINDS[kind](question, net, proof)
+
+
+def claim(question, proof):
+    """The sentence of the certificate."""
+    shape, scale = question.architecture["layers"][0], " at margin 1" if question.margin else ""
+    tube = f"every target within {in_claim(question.eps)}" if question.eps else ""
+    who = "the network"
+    if proof.get("subject") is not None:
+        who = f"the subject, within {in_claim(rational(proof['moved']))} of the network relative to its norm,"
+    words = {"who": who, "scale": scale, "zero": tube or "equality", "scope": proof.get("scope")}
+    words["point"] = proof.get("point")
+    for name in ("margin", "epsilon", "delta", "tolerance"):
+        if name in proof:
+            words[name] = in_claim(rational(proof[name]))
+    for name, end in zip(("lower", "upper"), proof.get("bracket", ()), strict=False):
+        words[name] = None if end is None else in_claim(rational(end))
+    if "witness" in proof:
+        words["width"] = proof["witness"]["architecture"]["layers"][0]["outputs"]
+    masked = ", masked" if any(len(mask) < len(question.X[0]) for mask in question.masks) else ""
+    what = CLAIMS[proof["kind"]].format(**words)
+    return (
+        f"for the {question.json['goal']} problem ({len(question.y)} points in dimension {shape['inputs']}, slope "
+        f"{in_claim(question.a)}, bias {question.bias}{masked}, {question.json['trained']} trained, half squared norm"
+        f"{scale}{', ' * bool(tube)}{tube}), {what}, over the real numbers, about the exact values of the stored "
+        "numbers"
+    )

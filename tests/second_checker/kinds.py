@@ -1,0 +1,160 @@
+"""What is tested of each kind; all raise `RefusedError`."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import product
+
+from tests.second_checker.dual_points import DUAL, dual_value, leaves, multipliers, proved_value
+from tests.second_checker.questions import Net, dot, is_two_layer, root_up
+from tests.second_checker.texts import increasing, index, keys, need, rational
+
+F = Fraction
+
+
+def fits(question, net, proof):
+    need(rational(proof["margin"]) == question.state(net)[0], "margin")
+
+
+def does_not_fit(question, net, proof):
+    i = index(proof["point"], len(question.y))
+    f, y = question.outputs(net)[i], question.y[i]
+    need(f * y <= 0 if question.margin else abs(f - y) > question.eps, "holds")
+
+
+def stationary(question, net, proof):
+    _, slacks = question.state(net)
+    found = multipliers(question, proof["multipliers"])
+    epsilon, delta = (rational(proof[name], 0) for name in ("epsilon", "delta"))
+    increasing(proof["kink_products"])
+    kinks = {}
+    for i, j, text in proof["kink_products"]:
+        need(dot(net.w[index(j, len(net.w))], question.X[index(i, len(question.y))]) == 0, "no kink")
+        ends = sorted((found.get(i, F(0)), question.a * found.get(i, F(0))))
+        kinks[i, j] = rational(text)
+        need(ends[0] <= kinks[i, j] <= ends[1], "not in its interval")
+    need(question.margin or question.eps > 0 or delta == 0, "delta")
+    slack = sum((value * slacks[i][0] if value > 0 else -value * slacks[i][1] for i, value in found.items()), F(0))
+    norm = question.norm(net)
+    need(slack <= delta * norm, "slackness")
+    residual = F(0)
+    for j, (w, v) in enumerate(zip(net.w, net.v, strict=True)):
+        G = [F(0)] * len(w)
+        for i, value in found.items():
+            z = dot(w, question.X[i])
+            product_ = value if z > 0 else kinks.get((i, j), question.a * value)
+            G = [g + question.c(i, product_) * x for g, x in zip(G, question.X[i], strict=True)]
+        residual += sum(((w[c] if c < question.size else 0) - v * G[c]) ** 2 for c in net.masks[j])
+        residual += (v - dot(w, G)) ** 2
+    need(residual <= epsilon**2 * norm, "residual")
+
+
+def not_stationary(question, net, proof):
+    _, slacks = question.state(net)
+    epsilon, delta, kappa = (rational(proof[name], 0) for name in ("epsilon", "delta", "kappa"))
+    need(question.margin or question.eps > 0 or delta == kappa == 0, "delta, kappa")
+    norm, signs = question.norm(net), (1,) if question.margin else (1, -1)
+    served = []
+    for parameters in proof["vectors"]:
+        z = Net(question.architecture, parameters)
+        pairs = list(zip(net.w, net.v, z.w, z.v, strict=True))
+        E = sum((v * zv + dot(w[: question.size], zw[: question.size]) for w, v, zw, zv in pairs), F(0))
+        E -= kappa * delta * norm
+        need(E > 0 and epsilon**2 * norm * dot(z.all, z.all) < E * E, "excludes nothing")
+        row = []
+        for i, x in enumerate(question.X):
+            ends = [F(0), F(0)]
+            for w, v, zw, zv in pairs:
+                value, at = v * dot(zw, x) + zv * dot(w, x), dot(w, x)
+                slopes = [F(1)] if at > 0 else [question.a] if at < 0 else [F(1), question.a]
+                choices = [question.c(i, value * g) for g in slopes]
+                ends = [ends[0] + min(choices), ends[1] + max(choices)]
+            good = {1: ends[1] <= kappa * slacks[i][0], -1: -ends[0] <= kappa * slacks[i][1]}
+            row.append([sign for sign in signs if good[sign]])
+        served.append(row)
+    open_ = [i for i in range(len(question.y)) if any(len(row[i]) < len(signs) for row in served)]
+    need(not open_ or question.eps == 0, "must serve both")
+    need(len(signs) ** len(open_) <= 4096, "too many")
+    for choice in product(signs, repeat=len(open_)):
+        need(any(all(s in row[i] for i, s in zip(open_, choice, strict=True)) for row in served), "a branch")
+
+
+def lower_bound(question, net, proof):
+    cases = [(mask, {}, s) for mask in sorted({*question.masks}) for s in (1, -1)]
+    value = proved_value(question, proof, cases)
+    lower, upper = proof["bracket"]
+    need(value >= 0 and upper is None and rational(lower) == value, "bracket")
+
+
+def witness_value(question, witness):
+    keys(witness, {"schema", "architecture", "parameters"})
+    need(is_two_layer(witness["architecture"]), "no network of two layers")
+    net = Net(witness["architecture"], witness["parameters"])
+    need(net.kind == question.kind and {*net.masks} <= {*question.masks}, "another architecture")
+    m, _ = question.state(net)
+    cost = F(0)
+    for w, v in zip(net.w, net.v, strict=True):
+        length = root_up(dot(w[: question.size], w[: question.size]))
+        cost += abs(v) * length if length else v * v / 2
+    return min(question.objective(net), cost / (m or 1)), net
+
+
+def upper_bound(question, net, proof):
+    value, _ = witness_value(question, proof["witness"])
+    lower, upper = proof["bracket"]
+    need(lower is None and rational(upper) >= value, "bracket")
+
+
+def better_network(question, net, proof):
+    value, witness = witness_value(question, proof["witness"])
+    need(proof["scope"] in ("own-width", "any-width"), "scope")
+    need(proof["scope"] == "any-width" or Counter(witness.masks) <= Counter(question.masks), "wider")
+    need(value * (1 + rational(proof["tolerance"], 0)) < question.objective(net), "not better")
+
+
+def infeasible(question, net, proof):
+    found = multipliers(question, proof["multipliers"])
+    value = dual_value(question, found)
+    need(value > 0 or (value < 0 and question.eps == 0), "dual value")
+    for mask in {*question.masks}:
+        lines, total = defaultdict(F), [F(0)] * len(mask)
+        for i, multiplier in found.items():
+            row, c = [question.X[i][column] for column in mask], question.c(i, multiplier)
+            total = [z + c * x for z, x in zip(total, row, strict=True)]
+            lead = next(filter(None, row), F(1))
+            lines[tuple(x / lead for x in row)] += c * abs(lead) if any(row) else 0
+        need(not any(total) and (question.a == 1 or not any(lines.values())), "h is not 0")
+
+
+def local(question, net, proof):
+    objective = question.objective(net)
+    signs = [{i: sign(dot(w, x)) for i, x in enumerate(question.X)} for w in net.w]
+    ties = {(j, i) for j, row in enumerate(signs) for i, z in row.items() if not z}
+    ties |= {(j, None) for j, v in enumerate(net.v) if not v}
+    for leaf, path in leaves(proof["nodes"], {}, ties, lambda node: isinstance(node, dict)):
+        keys(leaf, DUAL)
+        cases = []
+        for j, row in enumerate(signs):
+            cone = {i: z or path.get((j, i), 0) for i, z in row.items()}
+            own = sign(net.v[j]) or path.get((j, None), 0)
+            cases += [(net.masks[j], cone, s) for s in (1, -1) if own in (0, s)]
+        distinct = [case for k, case in enumerate(cases) if case not in cases[:k]]
+        distinct = [(mask, {i: z for i, z in cone.items() if z}, s) for mask, cone, s in distinct]
+        need(proved_value(question, leaf, distinct) == objective, "not the objective")
+
+
+def sign(number):
+    return (number > 0) - (number < 0)
+
+
+def not_local(question, net, proof):
+    end = Net(question.architecture, proof["end"])
+    cost = F(0)
+    for w, v, u, s in zip(net.w, net.v, end.w, end.v, strict=True):
+        need(dot(w[: question.size], w[: question.size]) == v * v, "not balanced")
+        need(abs(s) == 1 and s * v >= 0 and (v or not any(u) or not any(w)), "sign")
+        need(all(dot(w, x) * dot(u, x) >= 0 for x in question.X), "crosses 0")
+        cost += root_up(dot(u[: question.size], u[: question.size]))
+    need(question.state(end)[0] >= question.state(net)[0], "margin")
+    need(cost < question.norm(net) / 2, "not lower")

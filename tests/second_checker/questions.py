@@ -1,0 +1,103 @@
+"""Problems and networks of any depth: docs/certificates.md, "problem.json"."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import chain
+from math import isqrt
+
+from tests.second_checker.texts import need, rational
+
+F = Fraction
+
+
+def places(layer):
+    """The index of the parameter at each place."""
+    columns = layer["inputs"] + layer["bias"]
+    return layer["entries"] or [[j * columns + c for c in range(columns)] for j in range(layer["outputs"])]
+
+
+class Net:
+    """matrices: of each layer, 0 where there is no weight.   w, v: of two layers.   masks: of the first."""
+
+    def __init__(self, architecture, parameters):
+        layers = architecture["layers"]
+        counts = [len({i for row in places(layer) for i in row} - {None}) for layer in layers]
+        need(isinstance(parameters, list) and [len(row) for row in parameters] == counts, "parameters")
+        numbers = [[rational(text) for text in row] for row in parameters]
+        self.matrices = [
+            [[F(0) if i is None else own[i] for i in row] for row in places(layer)]
+            for layer, own in zip(layers, numbers, strict=True)
+        ]
+        self.slopes = [F(1) if layer["slope"] is None else rational(layer["slope"]) for layer in layers]
+        self.masks = [tuple(c for c, i in enumerate(row) if i is not None) for row in places(layers[0])]
+        self.w, self.v, self.all = self.matrices[0], self.matrices[-1][0], [*chain(*numbers)]
+        self.kind = layers[0]["inputs"], layers[0]["bias"], layers[0]["slope"]
+
+    def __call__(self, x):
+        for matrix, a in zip(self.matrices, self.slopes, strict=True):
+            x = [max(z, a * z) for z in (dot(row, x) for row in matrix)]
+        return x[0]
+
+
+def is_two_layer(architecture):
+    """Two layers without sharing, the output layer dense."""
+    layers = architecture["layers"]
+    used = [i for row in places(layers[0]) for i in row if i is not None]
+    return len(layers) == 2 and layers[1]["entries"] is None and len(used) == len({*used})
+
+
+class Question:
+    """A problem."""
+
+    def __init__(self, problem):
+        self.json, self.margin = problem, problem["goal"] == "max-margin"
+        self.bias, self.architecture = problem["bias"], problem["architecture"]
+        self.X = [[*map(rational, x), *([F(1)] if self.bias != "none" else [])] for x in problem["inputs"]]
+        self.y = [*map(rational, problem["targets"])]
+        self.eps = rational(problem.get("fit_tolerance", "0"))
+        self.is_decided = is_two_layer(self.architecture) and problem["trained"] == "both"
+        self.a = rational(self.architecture["layers"][0]["slope"])
+        self.size = len(self.X[0]) - (self.bias == "free")
+        first = self.architecture["layers"][0]
+        self.masks = [tuple(c for c, i in enumerate(row) if i is not None) for row in places(first)]
+        self.kind = first["inputs"], first["bias"], first["slope"]
+
+    def c(self, i, multiplier):
+        return multiplier * self.y[i] if self.margin else multiplier
+
+    def outputs(self, net):
+        return [net(x) for x in self.X]
+
+    def state(self, net):
+        """(m or 0, for each point the slacks of multipliers > 0 and < 0); refuses what does not fit."""
+        f = self.outputs(net)
+        if self.margin:
+            q = [value * y for value, y in zip(f, self.y, strict=True)]
+            need(min(q) > 0, "does not fit")
+            return min(q), [(value - min(q), value - min(q)) for value in q]
+        apart = [value - y for value, y in zip(f, self.y, strict=True)]
+        need(max(map(abs, apart)) <= self.eps, "does not fit")
+        return F(0), [(self.eps + value, self.eps - value) for value in apart]
+
+    def norm(self, net):
+        return sum((z * z for row in net.w for z in row[: self.size]), F(0)) + dot(net.v, net.v)
+
+    def objective(self, net):
+        m, _ = self.state(net)
+        return self.norm(net) / 2 / (m or 1)
+
+
+def dot(a, b):
+    return sum((p * q for p, q in zip(a, b, strict=True)), F(0))
+
+
+COARSER = F(0)
+"""By how much roots that are not rational are rounded up, relative to them, beside 2^-300."""
+
+
+def root_up(square):
+    """At least the root, and exact for squares."""
+    p, q = square.numerator, square.denominator
+    r = F(isqrt(p), isqrt(q))
+    return r if r * r == square else F(isqrt(p * q * 4**300) + 1, q * 2**300) * (1 + COARSER)
