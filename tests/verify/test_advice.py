@@ -152,3 +152,26 @@ def test_training_has_ended_only_at_a_local_optimum():
     assert saddle.local_optimum.verdict is Verdict.REFUTED
     assert "trainings from other starts may end lower: try other seeds" in steps(saddle)
     assert all("has ended" not in text for text in steps(saddle))
+
+
+def test_data_that_the_network_fits_once_they_are_standardised():
+    inputs = [[100 + k, 3 * k % 7] for k in range(12)]
+    data = Dataset(inputs, [1 if k > 5 else -1 for k in range(12)])
+    network = Network.two_layer([[1, 0], [-1, 0]], [1, -1])
+    result = audit(network, data)
+    (step,) = result.next_steps
+    assert "once the data are standardised by their own mean" in step.text
+    assert step.command == "isoptimal audit NETWORK DATA OPTIONS --standardise data"
+    check_words(result)
+    assert audit(network, (inputs, data.targets), standardise="data").fits.verdict.value == "proved"
+    moved = audit(Network.two_layer([[1, 1]], [1]), data, standardise="data")
+    assert "--standardise" not in " ".join(step.command for step in moved.next_steps)
+
+
+def test_a_classifier_at_rest_is_not_trained_on():
+    dead = Network.two_layer([[-1, -1], [-1, -2]], [1, 1])
+    result = audit(dead, Dataset([[1, 1], [2, 1]], [1, -1]))
+    texts = steps(result)
+    assert any("the logistic loss has next to no gradient here" in text for text in texts), texts
+    assert not any("train on" in text for text in texts)
+    check_words(result)

@@ -464,7 +464,10 @@ def test_a_neuron_that_is_pulled_nowhere_has_no_angle():
     assert found.diagnosis.neurons.turn_hints == ()
     sentences = said(found)
     assert not any("KKT direction" in sentence for sentence in sentences)
-    assert any(sentence.startswith("1 of the 1 point that holds the lower bound has") for sentence in sentences)
+    assert any(
+        sentence.startswith("at 1 of the 1 point that holds the lower bound the output is over")
+        for sentence in sentences
+    )
 
 
 def test_the_sentences_of_a_report():

@@ -32,6 +32,7 @@ from verify.plots.wording import headline, standing
 from verify.problem import Bias, Dataset, Goal, Problem
 from verify.readers import read_case
 from verify.report.path import descent_of
+from verify.surroundings import Surroundings
 
 CASES = Path(__file__).parent.parent.parent / "cases"
 HUGE = Fraction(10) ** 400
@@ -573,3 +574,29 @@ def test_the_descent_falls_to_its_end(audits, figures):
     (best,) = artists(axes, "best")
     assert best.get_ydata()[0] == pytest.approx(float(result.bracket[1]))
     assert len(artists(axes, "start")) == 1
+
+
+def test_names_of_classes_and_columns_are_in_the_picture():
+    surroundings = Surroundings(classes=("no $5", "yes"), columns=("petal width", "b" * 40), asks_columns=False)
+    data = Dataset([[1, 0], [-1, 0.5]], [1, -1])
+    network = Network.two_layer([[1, 0], [-1, 0]], [1, -1])
+    for around, expected in ((None, "label $+1$"), (surroundings, "yes ($+1$)")):
+        figure = plot(audit(network, data.placed(around)))
+        legends = {text.get_text() for legend in figure.legends for text in legend.get_texts()}
+        axes = panels(figure)[0]
+        legends |= {text.get_text() for ax in panels(figure) if ax.get_legend() for text in ax.get_legend().get_texts()}
+        assert expected in legends
+        assert (axes.get_xlabel() == "petal width") is (around is not None)
+        assert (axes.get_ylabel() == "b" * 23 + "…") is (around is not None)
+        assert ("no \\$5 ($-1$)" in legends) is (around is not None)
+        figure.canvas.draw()
+    affine = ((Fraction(2),), (Fraction(0),))
+    scaled = scene(
+        Problem(
+            data.placed(replace(surroundings, inputs=affine)),
+            network.architecture,
+            goal=Goal.MAX_MARGIN,
+            bias=Bias.NONE,
+        )
+    )
+    assert scaled.column(0, "x") == "petal width, scaled"

@@ -266,8 +266,8 @@ SLACKS = (
     rf"point (\d+) most: {N}( times|.*)"
 )
 ENDS = (
-    r"(\d+) of the (\d+) points? that holds? the lower bound ha(?:s|ve) an output over 1 % of the tolerance away from "
-    rf"the end that holds it, point (\d+) most: about {N} % of the tolerance"
+    r"at (\d+) of the (\d+) points? that holds? the lower bound the output is over 1 % of the tolerance inside the "
+    rf"edge that the bound presses it to, y − ε or y \+ ε, point (\d+) most: about {N} % of ε"
 )
 
 

@@ -6,6 +6,8 @@ import re
 from fractions import Fraction
 from math import exp
 
+import numpy as np
+
 from tests.words.reading import N
 from verify.problem import outputs
 
@@ -55,6 +57,13 @@ def _exchanged(audit, _, found):
 
 def _more_neurons(audit, _, found):
     return int(found[1]) == 2 * len(audit.network.output_weights) and _tolerance(audit, found[2])
+
+
+def _standardised(audit, _, __):
+    inputs = np.array([[float(x) for x in row] for row in audit.problem.data.inputs])
+    scale = inputs.std(axis=0)
+    moved = (inputs - inputs.mean(axis=0)) / np.where(scale > 0, scale, 1)
+    return all(y * audit.network(row.tolist()) > 0 for row, y in zip(moved, audit.problem.data.targets, strict=True))
 
 
 def _train_on(audit, _, found):
@@ -125,6 +134,7 @@ STEPS = [
         ),
         _unlearnt,
     ),
+    (r"the network has every point on its side once the data are standardised .* --standardise data", _standardised),
     (r"if the two values of the targets are labels .*, ask for the margin: .* --classes (\S+),(\S+)", _labels),
     (rf"train on, until the targets are met within {N}: .* --audit --fit-tol {N}", _train_on),
     (

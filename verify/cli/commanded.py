@@ -8,13 +8,18 @@ from shlex import quote
 import click
 from click.core import ParameterSource
 
-__all__ = ["commanded", "is_said", "labels_of"]
+from verify.surroundings import Surroundings
+
+__all__ = ["commanded", "is_said", "labels_of", "options_of"]
 
 
-def commanded(network: str, data: str, labels: tuple[str, str], *asked: str) -> dict[str, str]:
+def commanded(
+    network: str, data: str, labels: tuple[str, str], *asked: str, known: Sequence[str] = ()
+) -> dict[str, str]:
     """The words for `verify.report.advice.filled`, with the options that were said on this command line.
 
     labels: of the negative and the positive class, as --classes takes them.   asked: further options, as they are.
+    known: options of the data that were not said, as a network that was read knew them: `options_of`.
     """
     exchanged = f"--classes {quote(f'{labels[1]},{labels[0]}')}"
     is_read = network == click.get_current_context().params.get("network")  # otherwise it was made here
@@ -24,10 +29,28 @@ def commanded(network: str, data: str, labels: tuple[str, str], *asked: str) -> 
     return {
         "NETWORK": quote(network),
         "START": _joined(quote(network), reads, trusts),
-        "DATA": _joined(quote(data), _said("target", "classes", "standardise")),
-        "EXCHANGED": _joined(quote(data), _said("target", "standardise"), exchanged),
+        "DATA": _joined(quote(data), _said("target", "classes", "standardise"), *known),
+        "EXCHANGED": _joined(quote(data), _said("target", "standardise"), *known[:1], exchanged),
         "OPTIONS": _joined(poses, reads, trusts, *asked),
     }
+
+
+def options_of(out: str, around: Surroundings | None, start: str) -> tuple[str, ...]:
+    """What has to be said of the data for the network in the file `out`: the scaler of `start`, then its classes.
+
+    Nothing where the file holds them.
+    """
+    if around is None or out.lower().endswith(".skops"):
+        return ()
+    scaled = around.inputs is not None and around.outputs is None and not is_said("standardise")
+    named = around.classes is not None and not is_said("classes") and not _are_signs(around.classes)
+    scaler = f"--standardise {quote(start)}" if scaled else ""
+    return scaler, f"--classes {quote(','.join(map(str, around.classes or ())))}" if named else ""
+
+
+def _are_signs(classes: Sequence[object]) -> bool:
+    """Whether the labels are read as they are."""
+    return list(classes) in ([-1, 1], [0, 1])
 
 
 def labels_of(classes: Sequence[object] | None, notes: Sequence[str]) -> tuple[str, str]:

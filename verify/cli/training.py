@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from verify.cli.commanded import commanded, is_said, labels_of
+from verify.cli.commanded import commanded, is_said, labels_of, options_of
 from verify.cli.expected import expected
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers, use_one_thread
 from verify.cli.labels import two_classes
@@ -231,7 +231,8 @@ def train_command(
         click.echo()
         labels = labels_of(getattr(points, "classes", None) or reading["classes"], points.notes)
         goal = ["--goal min-norm"] if run.loss == "squared" and set(run.data.targets) <= {-1, 0, 1} else []
-        _audit(run, folder, page, fit_tol, commanded(out, data, labels, *goal))
+        known = options_of(out, run.network.surroundings, start) if isinstance(start, str) else ()
+        _audit(run, folder, page, fit_tol, commanded(out, data, labels, *goal, known=known))
     return {"failed": 1, "interrupted": INTERRUPTED}.get(run.status, 0)
 
 

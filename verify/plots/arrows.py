@@ -55,7 +55,7 @@ def draw_arrows(
     frame(axes, title)
     kept = shown_points(len(where.coordinates), [])
     if picture.classifies:
-        scatter_classes(axes, where.coordinates[kept], picture.targets[kept], legend, faint=True)
+        scatter_classes(axes, where.coordinates[kept], picture.targets[kept], legend, picture.classes, faint=True)
     else:
         axes.scatter(*where.coordinates[kept].T, s=14, c=NEUTRAL, alpha=0.5, linewidths=0, zorder=2, gid="points")
     shown = [network]

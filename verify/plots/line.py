@@ -81,7 +81,7 @@ def draw_function(
     """One network as a function of x over the data."""
     axes.set_xlim(*view)
     axes.set_ylim(*height)
-    axes.set_xlabel(times_ten("$x$", picture.input_power))
+    axes.set_xlabel(times_ten(picture.column(0, "$x$"), picture.input_power))
     axes.set_ylabel(_outputs_label(picture, network))
     frame(axes, title)
     bends = np.unique(breakpoints(network))
@@ -114,7 +114,7 @@ def _draw_points(
     missed = kept[~network.right[kept]]
     places = np.column_stack([picture.points[:, 0], picture.targets])
     if picture.classifies:
-        scatter_classes(axes, places[kept], picture.targets[kept], legend)
+        scatter_classes(axes, places[kept], picture.targets[kept], legend, picture.classes)
     else:
         from verify.plots.style import POSITIVE
 

@@ -52,14 +52,14 @@ def draw_stems(
 ) -> None:  # fmt: skip
     """One input: a stem at the breakpoint of each neuron, of height v_j |w_j|, with a triangle to where it is on."""
     axes.set_xlim(*view)
-    axes.set_xlabel(times_ten("$x$", picture.input_power))
+    axes.set_xlabel(times_ten(picture.column(0, "$x$"), picture.input_power))
     axes.set_ylabel("$v_j\\,|w_j|$")
     frame(axes, title)
     axes.axhline(0, color=NEUTRAL, linewidth=0.6, zorder=1)
     kept = shown_points(len(picture.points), [])
     places = np.column_stack([picture.points[kept, 0], np.zeros(len(kept))])
     if picture.classifies:
-        scatter_classes(axes, places, picture.targets[kept], legend, faint=True)
+        scatter_classes(axes, places, picture.targets[kept], legend, picture.classes, faint=True)
     else:
         axes.scatter(*places.T, s=12, c=NEUTRAL, alpha=0.6, linewidths=0, zorder=2, gid="points")
     outside = 0

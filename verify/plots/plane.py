@@ -70,7 +70,7 @@ def plane(picture: Scene) -> Plane:
             if np.linalg.norm(points.mean(axis=0)) <= 4 * spread or not spread:
                 seen = np.concatenate([points, [[-reach, -reach], [reach, reach]]])
         view, equal = limits(seen)
-        labels = (times_ten("$x_1$", power), times_ten("$x_2$", power))
+        labels = (times_ten(picture.column(0, "$x_1$"), power), times_ten(picture.column(1, "$x_2$"), power))
         return Plane(
             origin=np.zeros(2), basis=np.eye(2), coordinates=points, labels=labels, view=view, equal=equal,
             is_slice=False,
@@ -156,7 +156,7 @@ def draw_network(
     mapped = None
     if picture.classifies:
         _draw_regions(axes, X, Y, values, network, legend)
-        scatter_classes(axes, places, picture.targets[kept], legend)
+        scatter_classes(axes, places, picture.targets[kept], legend, picture.classes)
     else:
         levels = _levels(picture)
         low, high = float(levels[0]), float(levels[-1])

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from verify.certificate import Infeasible, LowerBound, Sparse, Stationary
 from verify.network import Network
 from verify.plots.audited import Audited
+from verify.plots.style import plain
 from verify.problem import Goal, Problem, outputs
 
 __all__ = ["Array", "Drawn", "Scene", "drawn", "evaluate", "scene", "shares_on", "support"]
@@ -49,6 +50,22 @@ class Scene:
     def classifies(self) -> bool:
         """Whether the goal is max-margin."""
         return self.problem.goal is Goal.MAX_MARGIN
+
+    @property
+    def classes(self) -> tuple[str, str]:
+        """What the negative and the positive class are called in the legend."""
+        around = self.problem.data.surroundings
+        if around is None or around.classes is None:
+            return "label $-1$", "label $+1$"
+        negative, positive = map(plain, around.classes)
+        return f"{negative} ($-1$)", f"{positive} ($+1$)"
+
+    def column(self, place: int, symbol: str) -> str:
+        """What an axis of an input is called: its name, if it is known, else the symbol."""
+        around = self.problem.data.surroundings
+        if around is None or around.columns is None or len(around.columns) != self.points.shape[1]:
+            return symbol
+        return plain(around.columns[place]) + (", scaled" if around.inputs is not None else "")
 
 
 @final

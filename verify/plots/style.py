@@ -59,6 +59,9 @@ def message(axes: Axes, title: str, text: str) -> None:
     )  # fmt: skip
 
 
+LONGEST_NAME = 24
+
+
 def times_ten(name: str, power: int) -> str:
     """The label of an axis in units of 10^power."""
     return name if not power else f"{name}  ($\\times 10^{{{power}}}$)"
@@ -73,11 +76,19 @@ def shown_points(count: int, wanted: Iterable[int | np.intp]) -> NDArray[np.intp
     return np.unique(np.concatenate([even, kept[: SHOWN_POINTS // 2]]))
 
 
-def scatter_classes(axes: Axes, places: Array, targets: Array, legend: Legend, *, faint: bool = False) -> None:
-    """Points of two classes: blue discs and orange squares."""
+def plain(name: object) -> str:
+    """A name of the user as text of a picture, where a dollar sign begins no formula; its begin if it is long."""
+    text = str(name)
+    return (text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…").replace("$", r"\$")
+
+
+def scatter_classes(
+    axes: Axes, places: Array, targets: Array, legend: Legend, classes: tuple[str, str], *, faint: bool = False
+) -> None:
+    """Points of two classes: blue discs and orange squares.   classes: how the negative and the positive are called."""
     for sign, colour, marker, label, relative in (
-        (-1, NEGATIVE, "s", "label $-1$", 1.15),
-        (1, POSITIVE, "o", "label $+1$", 0.9),
+        (-1, NEGATIVE, "s", classes[0], 1.15),
+        (1, POSITIVE, "o", classes[1], 0.9),
     ):
         mine = places[targets == sign]
         if not len(mine):

@@ -93,7 +93,7 @@ class MissingOptionsError(InputError):
 
     reason: what stands before the call.   needed: the options that are missing, by their names in Python.
     given: those that the call has.   place: the path of a file.   word: what a call names another source, such as
-    "model"; "" for a file.   data: what a call of `audit` names the data; () for a call of `read`.
+    "model"; "" for a file.   call: another call than that of `read`, with {0} for the source and {1} for the options.
     """
 
     def __init__(
@@ -103,24 +103,24 @@ class MissingOptionsError(InputError):
         given: Options,
         place: str,
         word: str,
-        data: tuple[str, ...] = (),
+        call: str = "",
     ) -> None:
-        super().__init__(reason, needed, given, place, word, data)
-        self.reason, self.needed, self.given, self.place, self.word, self.data = (
+        super().__init__(reason, needed, given, place, word, call)
+        self.reason, self.needed, self.given, self.place, self.word, self.call = (
             reason,
             needed,
             given,
             place,
             word,
-            data,
+            call,
         )
 
     def __str__(self) -> str:
         found = {**self.given.given(), **self.needed}
         every = {name: found[name] for name in _NAMES if name in found}
         written = ", ".join(in_python(every))
-        if self.data:
-            return f"{self.reason}: audit({', '.join((self.word or repr(self.place), *self.data))}, {written})"
+        if self.call:
+            return f"{self.reason}: {self.call.format(self.word or repr(self.place), written)}"
         if self.word:
             return f"{self.reason}: read({self.word}, {written})"
         command = shlex.join(("isoptimal", "audit", self.place, "DATA", *on_command_line(every)))
@@ -128,7 +128,14 @@ class MissingOptionsError(InputError):
 
     def with_audit(self, *data: str) -> MissingOptionsError:
         """The same error, ending in the call of `audit` with these names of the data."""
-        return MissingOptionsError(self.reason, self.needed, self.given, self.place, self.word, data)
+        return self._with(f"audit({{0}}, {', '.join(data)}, {{1}})")
+
+    def with_train(self, *data: str) -> MissingOptionsError:
+        """The same error, ending in the call of `train` with these names of the data."""
+        return self._with(f"train({', '.join(data)}, start={{0}}, {{1}})")
+
+    def _with(self, call: str) -> MissingOptionsError:
+        return MissingOptionsError(self.reason, self.needed, self.given, self.place, self.word, call)
 
     def with_command(self, words: Sequence[str]) -> InputError:
         """The same error, ending in the command of these words and the options that it lacks."""

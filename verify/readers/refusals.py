@@ -6,8 +6,8 @@ from verify.errors import InputError
 
 NORMALISED = (
     "{0} makes the function depend on stored or batch statistics, and its scales are further parameters, so norm and "
-    "margin lose their meaning: train without it, or read a module with BatchNorm1d in eval mode itself, with "
-    "fold=True"
+    "margin lose their meaning: train without it, or read a module with BatchNorm1d itself, model.eval() with "
+    "fold=True (as a file: torch.save(model.eval(), FILE), and --trust-pickle --fold)"
 )
 CONVOLVED = "{0} shares its weights between places, which is not read yet: train a network of dense layers"
 

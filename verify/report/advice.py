@@ -21,7 +21,7 @@ from verify.phrases import any_width, points
 from verify.posing import ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
 from verify.problem import Bias, Goal, Trained, outputs
 from verify.report.audited import Audited
-from verify.report.remedies import droppable, fits_when_bent, is_at_rest, unlearnt
+from verify.report.remedies import droppable, fits_standardised, fits_when_bent, is_at_rest, unlearnt
 
 __all__ = ["IN_PYTHON", "NextStep", "filled", "next_steps", "reading_options"]
 
@@ -115,6 +115,13 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
         within = audit.relaxed.problem.fit_tolerance
         text = f"for all that is known of this network within {value(within)} of every target"
         yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {_exactly(within)}")
+    if fits_standardised(audit.problem, audit.network):
+        text = (
+            "the network has every point on its side once the data are standardised by their own mean and standard "
+            "deviation, so that it may have been trained on such data: audit it with these, or better with its scaler"
+        )
+        yield NextStep(text, "isoptimal audit NETWORK DATA OPTIONS --standardise data")
+        return
     if conflict:
         yield _impossible(audit, sorted(conflict))
         return

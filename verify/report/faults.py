@@ -158,9 +158,9 @@ def _points(excess: Excess, tolerance: Fraction) -> Iterator[str]:
         hold = "holds" if excess.support == 1 else "hold"
         held = f"{len(slack)} of the {count(excess.support, 'point')} that {hold} the lower bound {are}"
         if tolerance:
-            far = f"about {_number(100 * beyond)}{PER_CENT} of the tolerance"
-            off = f"an output over 1{PER_CENT} of the tolerance away from the end that holds it"
-            yield f"{held} {off}, point {point} most: {far}"
+            at = f"at {len(slack)} of the {count(excess.support, 'point')} that {hold} the lower bound"
+            edge = f"over 1{PER_CENT} of the tolerance inside the edge that the bound presses it to, y − ε or y + ε"
+            yield f"{at} the output is {edge}, point {point} most: about {_number(100 * beyond)}{PER_CENT} of ε"
             return
         yield f"{held} over 1{PER_CENT} more than the least margin, point {point} most: {much}"
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from verify.errors import InputError
 from verify.exact import dot
 from verify.network import Network
 from verify.problem import Goal, Problem, outputs
+from verify.readers.reading import DataReading
+from verify.readers.standardising import standardised
 
-__all__ = ["droppable", "fits_when_bent", "is_at_rest", "unlearnt"]
+__all__ = ["droppable", "fits_standardised", "fits_when_bent", "is_at_rest", "unlearnt"]
 
 RESTING = 1e-5
 """A gradient smaller than this part of what the residuals could give, were they in line with it, is none."""
@@ -74,6 +77,21 @@ def unlearnt(problem: Problem, network: Network) -> list[int]:
         if is_missed and any(row) and all(dot(w, row) <= 0 for w in network.hidden_weights):
             found.append(i)
     return found
+
+
+def fits_standardised(problem: Problem, network: Network) -> bool:
+    """Whether every point is on its side once the data are standardised by their own mean and standard deviation.
+
+    Exact; False for data that were scaled already, and for goals other than max-margin.
+    """
+    around = problem.data.surroundings
+    if problem.goal is not Goal.MAX_MARGIN or (around is not None and around.is_scaled):
+        return False
+    try:
+        moved = problem.posed_on(standardised(DataReading(problem.data), "data").data)
+    except InputError:
+        return False
+    return all(y * f > 0 for y, f in zip(problem.targets, outputs(moved, network), strict=True))
 
 
 def is_at_rest(problem: Problem, network: Network) -> bool:

@@ -8,7 +8,7 @@ from verify.network import Network
 from verify.problem import Dataset
 from verify.readers import read_data_with_notes
 from verify.readers.given import given
-from verify.readers.reading import Options
+from verify.readers.reading import MissingOptionsError, Options
 
 __all__ = ["read_given"]
 
@@ -33,15 +33,18 @@ def read_given(
             data, y, target=target, classes=classes, standardise=standardise, trust_pickle=options.trust_pickle
         )
         return None, read.data
-    both = given(
-        start,
-        data,
-        y,
-        options=None if isinstance(start, Network) else options,
-        target=target,
-        classes=classes,
-        as_stored=False,
-        standardise=standardise,
-    )
+    try:
+        both = given(
+            start,
+            data,
+            y,
+            options=None if isinstance(start, Network) else options,
+            target=target,
+            classes=classes,
+            as_stored=False,
+            standardise=standardise,
+        )
+    except MissingOptionsError as error:
+        raise error.with_train(*(("data",) if y is None else ("X", "y"))) from None
     said = tuple(note for note in both.notes if note not in both.network.notes)
     return both.network, both.data.noted(said) if said else both.data

@@ -16,6 +16,7 @@ from verify.network import Network
 from verify.readers import read, read_with_notes
 from verify.readers.chains import Chain, LinearLayer, chained
 from verify.readers.reading import MissingOptionsError, Options
+from verify.training import train
 
 rng = np.random.default_rng(0)
 W, B, V = rng.normal(size=(3, 2)), rng.normal(size=3), rng.normal(size=(2, 3))
@@ -76,6 +77,22 @@ def test_the_error_survives_pickling_as_between_processes():
     assert str(error.with_audit("X", "y")).endswith(
         'audit(state, X, y, slope=0, two_logits="difference", output_bias="neuron")'
     )
+
+
+def test_train_names_its_own_call():
+    for data in ((POINTS, [1] * len(POINTS)), ((POINTS, [1] * len(POINTS)),)):
+        with pytest.raises(MissingOptionsError) as caught:
+            train(*data, start=TWO_LOGITS, slope=0)
+        names = "X, y" if len(data) == 2 else "data"
+        assert str(caught.value).endswith(
+            f'train({names}, start=state, slope=0, two_logits="difference", output_bias="neuron")'
+        )
+
+
+def test_more_hidden_layers_are_said_to_be_undecided_before_options_are_offered():
+    deep = {f"{i}.{name}": np.ones((1, 1) if name == "weight" else 1) for i in range(3) for name in ("weight", "bias")}
+    error = missing(deep, slope=0)
+    assert "it has 2 hidden layers, and of these only whether it fits is decided yet; the bias" in str(error)
 
 
 def test_the_call_keeps_what_was_given():

@@ -194,6 +194,20 @@ def test_what_is_written_says_what_it_expects(stored):
     assert run("better", proofs, "--out", str(stored / "b.json"))[0] == 0
 
 
+def test_the_steps_after_training_scale_the_data_as_the_start_does(stored):
+    model, data, kkt = (str(stored / name) for name in ("model.skops", "data.csv", "k.npz"))
+    words = ("train", data, "--start", model, "--output-bias", "neuron", "--max-evaluations", "5", "--audit")
+    code, said = run(*words, "--out", kkt)
+    assert code == 0, said
+    joined = "".join(said.split())
+    wanted = ("isoptimal", "train", data, "--standardise", model, "--classes", "no,yes", "--start", kkt)
+    assert "".join(wanted) in joined
+    assert run(*wanted[1:], "--out", str(stored / "on.npz"), "--max-evaluations", "5")[0] == 0
+    code, said = run(*words, "--out", str(stored / "k.skops"))
+    assert code == 0, said
+    assert "".join(("train", data, "--start", str(stored / "k.skops"))) in "".join(said.split())
+
+
 def test_train_reads_a_trusted_pickle(stored):
     model, data, out = (str(stored / name) for name in ("model.pkl", "data.csv", "k.npz"))
     words = ("train", data, "--start", model, "--output-bias", "neuron", "--out", out, "--max-evaluations", "5")
