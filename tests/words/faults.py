@@ -150,7 +150,8 @@ def _slack(audit, _, found):
     support = [i for bound in audit.bounds for i, m in getattr(bound, "multipliers", ()) if m]
     beyond = {i: margins[i] / least - 1 for i in support}
     assert int(found[2]) == len(support)
-    assert int(found[1]) <= sum(value > Fraction(1, 100) for value in beyond.values())
+    assert int(found[1]) == sum(value > Fraction(1, 100) for value in beyond.values())
+    assert beyond[int(found[3])] >= max(beyond.values()) * (1 - Fraction(1, 10**12))
     worst = beyond[int(found[3])]
     said = Fraction(found[4]) - 1 if found[5] == " times" else Fraction(found[4]) / 100
     return abs(said - worst) <= (1 + worst) * Fraction(1, 100)
@@ -163,9 +164,9 @@ def _ends_of_the_tolerance(audit, _, found):
     held = {i: m for bound in audit.bounds for i, m in getattr(bound, "multipliers", ()) if m}
     away = {i: tolerance + (values[i] - audit.problem.targets[i]) * (1 if m > 0 else -1) for i, m in held.items()}
     assert int(found[2]) == len(held)
-    assert int(found[1]) <= sum(value > tolerance / 100 for value in away.values())
+    assert int(found[1]) == sum(value > tolerance / 100 for value in away.values())
     worst = away[int(found[3])] / tolerance
-    assert worst == max(away.values()) / tolerance
+    assert worst >= max(away.values()) / tolerance * (1 - Fraction(1, 10**12))
     return abs(Fraction(found[4]) / 100 - worst) <= worst / 100
 
 
@@ -294,7 +295,7 @@ def _unseen(audit, _, found):
 
 def _best_margin(audit, _, found):
     lower, upper = audit.bracket or (None, next(b.bracket[1] for b in audit.bounds if b.bracket[1]))
-    low, high = found[1] or found[3], found[2]
+    low, high = found[1] or found[3], found[2] or (None if "of at least" in found[0] else found[3])
     assert Fraction(low) <= _norm(audit) / upper
     assert high is None or Fraction(high) >= _norm(audit) / lower
     return is_value(found[4], min(_margins(audit)))
@@ -323,7 +324,7 @@ UNSEEN = (
     r"points? (.*)"
 )
 MARGIN = (
-    rf"at the norm of this network the best one has a least margin (?:between {N} and {N}|of at least {N}); "
+    rf"at the norm of this network the best one has a least margin (?:between {N} and {N}|of (?:at least )?{N}); "
     r"the least margin of this one is (.*)"
 )
 MISSED = (

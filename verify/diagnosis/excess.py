@@ -35,6 +35,7 @@ class Excess:
 
     direction_hints: (neuron, part), slack_hints: (point, part, y f(x) / least margin - 1), with a fit tolerance (point,
     part, distance from the end / tolerance); the largest part first, without those that are 0 to rounding.
+    beyond_hints: (point, the last of these) for every point that has a multiplier, the most first.
     support: how many points have a multiplier.
     """
 
@@ -42,6 +43,7 @@ class Excess:
     imbalance_hint: float
     direction_hints: tuple[tuple[int, float], ...]
     slack_hints: tuple[tuple[int, float, float], ...]
+    beyond_hints: tuple[tuple[int, float], ...]
     support: int
 
     def __repr__(self) -> str:
@@ -122,6 +124,7 @@ def study_excess(
         imbalance_hint=float(imbalance[~dead].sum()),
         direction_hints=_largest(np.flatnonzero(~dead), directions[~dead]),
         slack_hints=tuple((i, part, held[i]) for i, part in _largest(points, sizes * slack / lower)),
+        beyond_hints=tuple(sorted(held.items(), key=lambda pair: -pair[1])),
         support=len(points),
     )
 

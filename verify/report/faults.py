@@ -150,9 +150,9 @@ def _constants(network: Network) -> Iterator[str]:
 
 
 def _points(excess: Excess, tolerance: Fraction) -> Iterator[str]:
-    slack = [(point, beyond) for point, _, beyond in excess.slack_hints if beyond > SLACK]
+    slack = [(point, beyond) for point, beyond in excess.beyond_hints if beyond > SLACK]
     if slack:
-        point, beyond = max(slack, key=lambda pair: pair[1])
+        point, beyond = slack[0]
         are = "has" if len(slack) == 1 else "have"
         much = f"{_number(1 + beyond)} times" if beyond >= TIMES else f"{_number(100 * beyond)}{PER_CENT} more"
         hold = "holds" if excess.support == 1 else "hold"

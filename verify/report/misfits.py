@@ -52,7 +52,8 @@ def _margin(audit: Audited, found: Misfit) -> Iterator[str]:
     if not upper or not found.norm:
         return
     low = at_least(found.norm / upper, 3)
-    best = f"between {low} and {at_most(found.norm / lower, 3)}" if lower else f"of at least {low}"
+    high = at_most(found.norm / lower, 3) if lower else None
+    best = f"of at least {low}" if high is None else f"of {low}" if low == high else f"between {low} and {high}"
     least = f"the least margin of this one is {about(found.amount, 3)}"
     yield f"at the norm of this network the best one has a least margin {best}; {least}"
 
