@@ -105,7 +105,7 @@ def test_after_a_training_that_converged_without_fitting_no_further_training_is_
     assert "--fit-tol" in result.next_steps[0].command
     last = result.next_steps[-1]
     assert last.text.startswith("training on leads nowhere")
-    assert "--width 4 --bias --loss squared" in last.command
+    assert "--width 20 --bias --loss squared" in last.command
     check_words(result)
 
 
@@ -127,7 +127,7 @@ def test_the_audit_of_a_training_names_the_files_that_were_written(tmp_path, mon
     command = ["train", "data.npz", "--width", "2", "--bias", "--seed", "1", "--out", "net.npz", "--audit"]
     told = " ".join(CliRunner().invoke(program, command).output.split())
     assert "isoptimal audit net.npz data.npz --fit-tol" in told
-    assert "isoptimal train data.npz --width 4 --bias --loss squared" in told
+    assert "isoptimal train data.npz --width 20 --bias --loss squared" in told
     assert "NETWORK" not in told
 
 

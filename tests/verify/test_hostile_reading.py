@@ -125,6 +125,59 @@ READ = {
     "a far KKT point": (
         net(AXES, [1, 1]), Dataset([[1, "1/4"], [-1, "1/4"]], [1, 1]), {}, [], ["of its norm satisfies them exactly"],
     ),
+    "a repair by half the hidden weights is none, however large v is": (
+        net([[1], [-1]], [1e6, 1e6]), Dataset([[1], [-1]], [2e6, 5e5]), {"goal": "min-norm"},
+        ["fits the data refuted the largest residual is 1000000, at point 0"], ["near)", "after the repair"],
+    ),
+    "nor is one where the neurons cancel": (
+        net([[1, 2], [-1, 1]], [1e9, -1e9]), Dataset(AXES, [2e9, -5e8]), {"goal": "min-norm"},
+        ["fits the data refuted"], ["near)", "after the repair"],
+    ),
+    "nor however small it is": (
+        net([[1, 2], [-2, 1]], [5e-18, -3e-18]), Dataset([[1, 1], [1, 3]], [1.2e-17, 4e-17]), {"goal": "min-norm"},
+        ["fits the data refuted"], ["near)", "after the repair"],
+    ),
+    "what is said of the repaired network": (
+        net([[1], [-1]], [1e6, 1e6]), Dataset([[1], [-1]], [1000001.0, 1e6]), {"goal": "min-norm"},
+        ["not within 1e-6 (relative), after the repair",
+         "what follows is about the network after the repair", "; the network as given misses point 0 most, by 1"], [],
+    ),
+    "kinks of dead neurons and of those without an output weight": (
+        net([[1, 0], [1, -1], [0, 1]], [1, -1, 0]), Dataset([[1, 1], [2, 2], [0, 1]], [1, 2, 0]), {"goal": "min-norm"},
+        ["1 preactivation of contributing neurons is at a kink",
+         "the excess comes from dead neurons and those with v = 0",
+         "removing the dead neurons and those with v = 0 would bring"], ["removing the neurons that contribute"],
+    ),
+    "kinks at points that are 0": (
+        net([[1, 0], [0, 1]], [1, 1]), Dataset([[1, 0], [0, 0], [0, 2]], [1, 0, 2]), {"goal": "min-norm"},
+        ["at least 2 preactivations of live neurons are at a kink or within 1e-6 of one, relative to |w| |x|,"], [],
+    ),
+    "two constant neurons are no output bias": (
+        net([[0], [0]], [1, 1], b=["1/2", "1/2"]), Dataset([[1], [-1], [2]], [1, 1, 1]),
+        {"goal": "min-norm", "bias": "free"},
+        ["neuron 0 is constant: it adds 0.5 to every output"], ["output-bias neuron:"],
+    ),
+    "constant neurons beside another one": (
+        net([[0], [0], [1]], [1, 1, 1], b=[1, 1, 0]), Dataset([[1], [2], [-1]], [3, 4, 2]),
+        {"goal": "min-norm", "bias": "free"},
+        ["neuron 1 is constant: it adds 1 to every output"], ["output-bias neuron:"],
+    ),
+    "labels that are all 0, and a dead neuron": (
+        net([[-1, -1]], [1]), Dataset([[1, 2], [2, 1]], [0, 0]), {},
+        ["isoptimal train DATA --classes 0,1 --width 20 --out wider.npz --audit"], ["--start", "--loss squared"],
+    ),
+    "an angle that two digits would change": (
+        net(AXES, [1, 1]), Dataset([[1, 0], [3, 1], [-1, 4]], [1, 1, 1]), {}, [], ["110° from"],
+    ),
+    "parts that floats do not add up to the excess": (
+        net([[1], [2]], [1, 1], b=[0, 1]),
+        Dataset([[-Fraction(1, 10**18)], [0]], [1 - Fraction(2, 10**18), 1]), {"goal": "min-norm", "bias": "free"},
+        [], ["(130 %"],
+    ),
+    "one margin": (
+        net([[-1], [-1]], [1, -1]), Dataset([[-10**9]], [-1]), {},
+        ["at the norm of this network the best one has a least margin of 2e9;"], ["between 2e9 and 2e9"],
+    ),
     "neurons rescaled by powers of two": (
         net([[2.0 ** (j - 4) * c for c in (0.6, 0.8)] for j in range(8)], [2.0 ** (4 - j) for j in range(8)]),
         Dataset([[0.6, 0.8], [0.7, 0.1]], [1, 1]), {}, [], ["of its norm satisfies them exactly"],

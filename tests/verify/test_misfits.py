@@ -44,7 +44,7 @@ def test_the_report_says_what_is_missed_and_what_the_best_one_would_do():
     assert "at the norm of this network the best one has a least margin between" in text
     assert "what to do next" in text
     assert "no neuron is active at points 2 and 3 (counting from 0), so that none learns from what is missed" in text
-    assert "isoptimal train DATA --width 6 --out wider.npz --audit" in text
+    assert "isoptimal train DATA --width 20 --out wider.npz --audit" in text
 
 
 def test_nothing_is_said_of_misfits_where_a_repair_fits():

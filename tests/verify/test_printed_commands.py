@@ -55,3 +55,4 @@ def test_what_is_printed_can_be_run(number, tmp_path, monkeypatch):
             told = run.output.partition("\n")[2]
             goal = "max-margin:" if "max-margin:" in told else "min-norm:"
             assert goal in done.output, command
+            assert "--out wider" not in command or re.search(r"fits the data +proved", done.output), command

@@ -1,14 +1,16 @@
 """Which network an audit is about: near enough, fitting exactly, and the one of which most is proved."""
 
+import random
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from tests.verify.test_exact_networks import posed
-from verify import Goal, Network
+from verify import Dataset, Goal, Network
 from verify.certificate import NotStationary, Stationary
 from verify.exact_networks import distance
+from verify.posing import pose
 from verify.problem import outputs
 from verify.proposal import Proposal
 from verify.statement import pattern
@@ -109,3 +111,41 @@ def test_linear_networks_have_no_kinks_to_lose():
     assert isinstance(subject, Subject)
     assert isinstance(subject.stationary, Proposal)
     assert subject.network in found
+
+
+def rescaled(draw, W, v, X, y):
+    """The same question in other units: of outputs, of inputs, and of each neuron by itself."""
+    power = [2.0 ** draw.randint(-60, 60) for _ in range(2)]
+    yield W, [power[0] * a for a in v], X, [power[0] * t for t in y]
+    yield [[a / power[1] for a in w] for w in W], v, [[power[1] * a for a in x] for x in X], y
+    each = [2.0 ** draw.randint(-20, 20) for _ in v]
+    yield (
+        [[c * a for a in w] for c, w in zip(each, W, strict=True)],
+        [a / c for c, a in zip(each, v, strict=True)],
+        X,
+        y,
+    )
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_what_is_near_does_not_depend_on_units(number):
+    """Targets are off by parts from rounding to a half, about the limit too."""
+    draw = random.Random(number)
+    width, dimension, points = draw.randint(1, 3), draw.randint(1, 2), draw.randint(1, 3)
+    W = [[draw.choice([-1.0, 1.0, draw.gauss(0, 1)]) for _ in range(dimension)] for _ in range(width)]
+    v = [draw.choice([-1.0, 1.0, draw.gauss(0, 1)]) for _ in range(width)]
+    X = [[draw.choice([-1.0, 1.0, draw.gauss(0, 1)]) for _ in range(dimension)] for _ in range(points)]
+    exact = Network.two_layer(W, v)
+    off = draw.choice([1e-15, 1e-6, 1e-4, 1e-3, 1e-2, 0.5])
+    y = [float(exact(x)) + off * draw.gauss(0, 1) for x in X]
+
+    def found(W, v, X, y):
+        network = Network.two_layer(W, v)
+        problem = pose(network, Dataset(X, y), goal="min-norm")
+        return bool(candidates(problem, problem, network, NEAR)[0])
+
+    own = found(W, v, X, y)
+    assert all(found(*other) == own for other in rescaled(draw, W, v, X, y))
+    if off == 0.5 and own:
+        largest = max(map(abs, y))
+        assert all(abs(float(exact(x)) - t) <= 1e-3 * largest for x, t in zip(X, y, strict=True))

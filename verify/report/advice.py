@@ -29,6 +29,10 @@ NEAR = Fraction(1, 1000)
 """Relative to the norm: what training could hardly tell apart."""
 
 
+PLENTY = 20
+"""As many neurons at least as a training is to begin with that a smaller network failed in."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class NextStep:
@@ -130,8 +134,9 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
         return
     found = audit.better
     if is_margin and found is not None and found.width > audit.network.width:
-        text = f"the best network found needs {count(found.width, 'neuron')}, more than these: train one of that width"
-        yield NextStep(text, f"isoptimal train DATA --width {found.width}{_shape(audit)} --out wider.npz --audit")
+        text = f"the best network found has {count(found.width, 'neuron')}, more than this one: train a wide one"
+        width = max(found.width, PLENTY)
+        yield NextStep(text, f"isoptimal train DATA --width {width}{_shape(audit)} --out wider.npz --audit")
         if _why_not_on(audit) is not None:
             return
     yield _train(audit)
@@ -143,7 +148,7 @@ def _train(audit: Audited) -> NextStep:
     asked = f" --fit-tol {_exactly(tolerance)}" if tolerance else ""
     loss = "" if audit.problem.goal is Goal.MAX_MARGIN else " --loss squared"
     if (why := _why_not_on(audit)) is not None:
-        command = f"isoptimal train DATA --width {2 * audit.network.width}{_shape(audit)}{loss}"
+        command = f"isoptimal train DATA --width {max(2 * audit.network.width, PLENTY)}{_shape(audit)}{loss}"
         return NextStep(f"{why}: take more neurons", f"{command} --out wider.npz --audit{asked}")
     within = f"within {value(tolerance)}" if tolerance else "exactly"
     met = f"the targets are met {within}" if loss else "every point is on its side"
@@ -179,7 +184,10 @@ def _impossible(audit: Audited, conflict: list[int]) -> NextStep:
     """What helps where no network of any width fits; to drop a point only where that is proved to help."""
     problem, bias = audit.problem, " --bias" if audit.problem.architecture.bias else ""
     is_margin, asked = problem.goal is Goal.MAX_MARGIN, points(conflict)
-    missed = f"has {asked} on their sides" if is_margin else f"meets the targets of {asked} together"
+    sides, targets = (
+        ("its side", f"target of {asked}") if len(conflict) == 1 else ("their sides", f"targets of {asked} together")
+    )
+    missed = f"has {asked} on {sides}" if is_margin else f"meets the {targets}"
     if problem.architecture.slope == 1:
         kind = "affine" if problem.architecture.bias else "linear"
         text = f"f is {kind} in x at any width, and no {kind} function {missed}, so that no training helps: "
@@ -188,7 +196,7 @@ def _impossible(audit: Audited, conflict: list[int]) -> NextStep:
             return NextStep(text + (tolerant or "correct the data"))
         text += f"{tolerant}{', or ' * (not is_margin)}train a ReLU network, of which a wide enough one fits"
         loss = "" if is_margin else " --loss squared"
-        width = max(2 * audit.network.width, 20)
+        width = max(2 * audit.network.width, PLENTY)
         return NextStep(text, f"isoptimal train DATA --width {width}{bias}{loss} --out relu.npz --audit")
     helpful = droppable(problem, conflict)
     if not helpful:
