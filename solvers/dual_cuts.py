@@ -11,6 +11,7 @@ Source: arXiv:2110.02732 section 2 states the max-margin problem; the dual is de
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -44,6 +45,9 @@ MUCH_LARGER = 4  # times as many nodes: the smaller proof is kept as well
 INTERRUPTED_SECONDS = 1.5  # for the proof of what was reached, after Ctrl-C ...
 SEARCH_SHARE = 0.8  # of the time; the rest is for the proof
 STALLED_SECONDS = 20.0  # ... and when the search stalls without a deadline
+FEW_POINTS, MORE_POINTS = 10, 1.25  # proofs over the heaviest points only: of how many first, and how many times more
+FEW_TOLERANCE = 4e-3  # their own gap: what the points that are left out cost is more
+ALL_SHARE, FEW_SHARE = 0.35, 0.9  # of the time for a proof: when they begin, and when they end
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,10 @@ class _Loop:
         deadline: float | None,
         on_progress: Callable[[Progress], None] | None,
         seed: int,
+        *,
+        is_part: bool = False,
     ) -> None:
+        self.given, self.is_part = instance, is_part
         self.row_scales, self.target_scale = _scales(instance)
         rows = instance.rows * self.row_scales[:, None]
         sides = np.ones(len(rows)) if instance.margin else instance.targets
@@ -692,15 +699,29 @@ class _Loop:
             self._remember(rounded, proof.beta)
 
     def _prove_best(self, seconds: float) -> None:
-        """After an early end: prove the best dual point, with a coarse beta first, then finer ones while time is left.
+        """After an early end: prove the best dual point; where its tree is too large, one over few points."""
+        began = now()
+        slacks = [slack for slack in COARSE_TO_FINE if slack > self.tol / 4] + [self.tol / 4]
+        if self.is_part:
+            self._prove_coarse_to_fine(slacks, began + seconds)
+            return
+        self._prove_coarse_to_fine(slacks, began + ALL_SHARE * seconds)
+        if slacks and now() < began + FEW_SHARE * seconds:
+            self._prove_few(began + FEW_SHARE * seconds)
+        self._prove_coarse_to_fine(slacks, began + seconds)
+
+    def _prove_coarse_to_fine(self, slacks: list[float], limit: float) -> None:
+        """Prove the best dual point, with a coarse beta first, then finer ones while time is left; what is done, or
+        would not be better than the proof there is, leaves `slacks`.
 
         A coarse tree is small; where even that takes too long, the open cones become leaves as they are.
         """
         lower, multipliers, beta = self.best_dual
-        limit = now() + seconds
-        slacks = [slack for slack in COARSE_TO_FINE if slack > self.tol / 4] + [self.tol / 4]
         while lower > 0 and slacks and (self.proof is None or now() < limit):
             target = beta * (1.0 + slacks[0])
+            if self.proof is not None and self._dual_value(multipliers) <= self.proof.lower * target:
+                slacks.pop(0)
+                continue
             proof, _, largest = self._prove(multipliers, target, deadline=limit, truncate=True)
             if proof is None and largest > target:
                 beta = largest
@@ -708,7 +729,53 @@ class _Loop:
             if proof is None:
                 return
             self._keep(proof)
+            if proof.beta > target:
+                return
             slacks.pop(0)
+
+    def _prove_few(self, limit: float) -> None:
+        """Solve the problem of the heaviest points of the best dual point, of more and more of them; then of those that
+        hold the optimum there and those that its network misses most.
+
+        The optimum of few points is at most that of all; a tree over few is so much smaller that it proves more.
+        """
+        weights = np.abs(self.best_dual[1]) * self.row_scales
+        heaviest = np.argsort(-weights, kind="stable")[: np.count_nonzero(weights)]
+        count, chosen = FEW_POINTS, heaviest[:FEW_POINTS]
+        while 0 < len(chosen) < len(weights) and now() < limit:
+            chosen = np.sort(chosen)
+            part = replace(self.given, rows=self.given.rows[chosen], targets=self.given.targets[chosen])
+            found = _Loop(part, max(self.tol, FEW_TOLERANCE), limit, None, 0, is_part=True).run([], [], None)
+            for proof in (*found.coarser, found.proof):
+                if proof is not None:
+                    self._keep(self._of_part(proof, chosen))
+            if found.status == "interrupted":
+                raise KeyboardInterrupt
+            count = math.ceil(MORE_POINTS * count)
+            chosen = heaviest[:count] if count < len(heaviest) else self._held_and_missed(found, chosen, count)
+
+    def _held_and_missed(self, found: Outcome, chosen: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+        """Up to `count` points: those with multipliers in this part's proof, and those its network misses most; none
+        where it misses none.
+        """
+        if not found.candidates or found.proof is None:
+            return np.zeros(0, np.intp)
+        given, atoms = self.given, found.candidates[0]
+        z = given.rows @ atoms.directions.T
+        outputs = np.maximum(z, given.slope * z) @ atoms.signs.astype(float)
+        missed = 1.0 - given.targets * outputs if given.margin else np.abs(outputs - given.targets) - given.tolerance
+        missed[chosen] = 0.0
+        held = chosen[found.proof.support]
+        worst = np.argsort(-missed, kind="stable")[: max(count - len(held), 1)]
+        worst = worst[missed[worst] > 0.0]
+        return np.union1d(held, worst) if len(worst) else worst
+
+    def _of_part(self, proof: DualProof, chosen: NDArray[np.intp]) -> DualProof:
+        """A proof over some of the given points as one over all, scaled."""
+        multipliers = np.zeros(len(self.given.rows))
+        multipliers[chosen] = proof.multipliers
+        whole = replace(proof, multipliers=multipliers, support=chosen[proof.support])
+        return _rescaled(whole, 1.0 / self.row_scales, 1.0 / self.unit)
 
     # -- back to the given scale ----------------------------------------------------------------------------------
 
@@ -719,20 +786,22 @@ class _Loop:
         return replace(atoms, directions=directions, value=atoms.value * self.unit)
 
     def _unscaled_proof(self, proof: DualProof) -> DualProof:
-        """Multipliers and slopes scale with the rows, range multipliers with their quotients: powers of two."""
-        scales = self.row_scales[proof.support]
+        return _rescaled(proof, self.row_scales, self.unit)
 
-        def unscaled(leaf: Leaf) -> Leaf:
-            ranges = {
-                i: tuple({k: m * float(scales[k] / scales[i]) for k, m in side.items()} for side in sides)
-                for i, sides in leaf.ranges.items()
-            }
-            return Leaf(leaf.slopes * scales, ranges)
 
-        trees = [
-            replace(tree, nodes=[node if isinstance(node, int) else unscaled(node) for node in tree.nodes or []])
-            for tree in proof.trees
-        ]
-        return replace(
-            proof, multipliers=proof.multipliers * self.row_scales, trees=tuple(trees), lower=proof.lower * self.unit
-        )
+def _rescaled(proof: DualProof, row_scales: Array, unit: float) -> DualProof:
+    """Multipliers and slopes scale with the rows, range multipliers with their quotients: powers of two."""
+    scales = row_scales[proof.support]
+
+    def rescaled(leaf: Leaf) -> Leaf:
+        ranges = {
+            i: tuple({k: m * float(scales[k] / scales[i]) for k, m in side.items()} for side in sides)
+            for i, sides in leaf.ranges.items()
+        }
+        return Leaf(leaf.slopes * scales, ranges)
+
+    trees = tuple(
+        replace(tree, nodes=[node if isinstance(node, int) else rescaled(node) for node in tree.nodes or []])
+        for tree in proof.trees
+    )
+    return replace(proof, multipliers=proof.multipliers * row_scales, trees=trees, lower=proof.lower * unit)

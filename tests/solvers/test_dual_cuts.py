@@ -284,6 +284,49 @@ def test_the_deadline_leaves_a_proof(margin, free, seconds, clock):
     assert_is_a_bracket(given, outcome, OPTIMA[margin, free])
 
 
+@pytest.mark.parametrize(("margin", "free"), OPTIMA)
+def test_few_points_prove_something_about_all(margin, free, monkeypatch):
+    given = hard(margin=margin, free=free)
+    scales = np.ones(given.points) if free else 2.0 ** (np.arange(given.points) % 3)
+    targets = given.targets if margin else scales * given.targets
+    given = replace(given, rows=given.rows / 8 * scales[:, None], targets=targets)
+    optimum = solve(given, tol=TOL).candidates[0].value
+    monkeypatch.setattr(dual_cuts, "FEW_POINTS", 3)
+    loop = dual_cuts._Loop(given, TOL, None, None, 0)
+    loop.best_dual = (1.0, np.arange(1.0, given.points + 1.0), 1.0)
+    found = []
+    for count in (2, given.points - 1):
+        monkeypatch.setattr(dual_cuts, "FEW_POINTS", count)
+        loop.proof = None
+        with reading(time.process_time):
+            loop._prove_few(dual_cuts.now() + 1.0)
+        found.append(loop._unscaled_proof(loop.proof))
+    for proof in found:
+        assert_is_a_proof(given, proof)
+        assert 0 < proof.lower <= optimum * (1 + TOL)
+
+
+def test_what_is_proved_of_few_points_stands_where_time_is_up(monkeypatch):
+    """With a tree that is cut short at once where it is over more than six points."""
+    given = hard(margin=True)
+    whole = dual_cuts.bound_tree
+
+    def cut_short(rows, *options, deadline, **others):
+        return whole(rows, *options, deadline=-math.inf if len(rows) > 6 else deadline, **others)
+
+    monkeypatch.setattr(dual_cuts, "bound_tree", cut_short)
+    monkeypatch.setattr(dual_cuts, "FEW_POINTS", 6)
+    with reading(time.process_time):
+        outcome = solve(given, tol=TOL, deadline=dual_cuts.now() + 3.0)
+    assert outcome.status != "optimal"
+    assert_is_a_proof(given, outcome.proof)
+    assert 2 <= len(outcome.proof.support) <= 6
+    monkeypatch.setattr(dual_cuts._Loop, "_prove_few", lambda loop, limit: None)
+    with reading(time.process_time):
+        without = solve(given, tol=TOL, deadline=dual_cuts.now() + 3.0)
+    assert without.proof.lower < outcome.proof.lower < OPTIMA[True, False]
+
+
 def test_a_deadline_that_has_passed():
     given = hard(margin=True)
     outcome = solve(given, tol=TOL, deadline=time.monotonic() - 1)
