@@ -1,5 +1,7 @@
 """What a report says to do next: only what is proved to help, with commands that are ready to be run."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -95,6 +97,19 @@ def test_with_a_tolerance_it_is_trained_on_within_it():
     step = audit(FLAT, SINE, fit_tol="1/8").next_steps[-1]
     assert step.text == "train on, until the targets are met within 0.125"
     assert step.command.endswith("--audit --fit-tol 0.125")
+
+
+@pytest.mark.parametrize("tolerance", [1 / 3, 0.1, "1/7"])
+def test_numbers_in_commands_are_exact(tolerance):
+    step = audit(FLAT, SINE, fit_tol=tolerance).next_steps[-1]
+    assert Fraction(step.command.split()[-1]) == Fraction(tolerance)
+    check_words(audit(FLAT, SINE, fit_tol=tolerance))
+    leaky = Network.two_layer([[1, 0]], [0], slope=tolerance)
+    commands = [step.command.split() for step in audit(leaky, Dataset([[1, 0], [0, 1]], [1, -1])).next_steps]
+    slopes = [command[command.index("--slope") + 1] for command in commands if "--slope" in command]
+    assert slopes
+    for slope in slopes:
+        assert (Fraction(slope) if "/" in slope else Fraction(float(slope))) == Fraction(tolerance)
 
 
 def test_after_a_training_that_converged_without_fitting_no_further_training_is_advised():

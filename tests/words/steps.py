@@ -8,7 +8,7 @@ from math import exp
 
 import numpy as np
 
-from tests.words.reading import N
+from tests.words.reading import N, is_about
 from verify.problem import outputs
 
 SHAPE = r"(?: --bias)?(?: --slope \S+)?"
@@ -68,7 +68,8 @@ def _standardised(audit, _, __):
 
 
 def _train_on(audit, _, found):
-    return Fraction(found[1]) == audit.problem.fit_tolerance > 0 and _tolerance(audit, found[2])
+    told = is_about(found[1], audit.problem.fit_tolerance)
+    return told and audit.problem.fit_tolerance > 0 and _tolerance(audit, found[2])
 
 
 def _labels(audit, _, found):
@@ -114,9 +115,10 @@ def _zeros(audit, _, found):
     return all(abs(y) <= audit.problem.fit_tolerance for y in audit.problem.data.targets)
 
 
+EXACT = r"(\d+/\d+|[\d.e-]+)"
 ANEW = (
     rf"isoptimal train DATA(?: --classes 0,1)? --width (\d+){SHAPE}(?: --loss squared)? --out wider.npz --audit"
-    rf"(?: --fit-tol {N})?"
+    rf"(?: --fit-tol {EXACT})?"
 )
 READ = r"(?: --goal min-norm)?(?: --bias free)?(?: --output-bias neuron)?"
 STEPS = [
@@ -137,7 +139,10 @@ STEPS = [
     ),
     (r"the network has every point on its side once the data are standardised .* --standardise data", _standardised),
     (r"if the two values of the targets are labels .*, ask for the margin: .* --classes (\S+),(\S+)", _labels),
-    (rf"train on, until the targets are met within {N}: .* --audit --fit-tol {N}", _train_on),
+    (
+        rf"train on, until the targets are met within (?:about |\d+/\d+ \(about )?{N}\)?: .* --audit --fit-tol {EXACT}",
+        _train_on,
+    ),
     (
         (
             rf"for all that is known of this network within {N} of every target: "

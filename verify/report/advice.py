@@ -14,7 +14,7 @@ from typing import final
 
 from verify.certificate import Infeasible
 from verify.counts import count
-from verify.decimals import value
+from verify.decimals import is_exactly, nearest, value
 from verify.exact_networks import distance
 from verify.finding import Finding, Verdict
 from verify.phrases import any_width, points
@@ -176,7 +176,7 @@ def _shape(audit: Audited) -> str:
     """The options that make a network with the neurons of this one."""
     shape = audit.problem.architecture
     bias = " --bias" if shape.bias else ""
-    slope = f" --slope {_exactly(shape.slope)}" if shape.slope else ""
+    slope = f" --slope {_slope(shape.slope)}" if shape.slope else ""
     return bias + slope
 
 
@@ -242,6 +242,11 @@ def _is_about(audit: Audited, finding: Finding) -> bool:
 
 
 def _exactly(number: Fraction) -> str:
-    """The number as the command line takes it: the decimal where that is exact."""
-    text = value(number)
-    return text.split(" ")[0] if "about" in text else text
+    """The number as the command line takes it: the decimal where that is exact, else the fraction."""
+    decimal = nearest(number)
+    return decimal if is_exactly(number, decimal) else str(number)
+
+
+def _slope(slope: Fraction) -> str:
+    """A slope as the command line takes it, where a decimal means the double nearest to it."""
+    return repr(float(slope)) if Fraction(float(slope)) == slope else str(slope)
