@@ -102,7 +102,11 @@ def stationarity(
     at kinks may stay UNDECIDED.
     """
     search = partial(_stationarity, network=network, given=given, tolerance=tolerance, deadline=deadline)
-    return without_copies(problem, given, search)
+    found = without_copies(problem, given, search)
+    proof = found.certificate
+    if isinstance(proof, Stationary) and proof.multipliers and not (proof.epsilon or proof.delta):
+        return replace(found, reason=_exact_point(proof))
+    return found
 
 
 def _stationarity(
@@ -290,17 +294,25 @@ def _prove_exactly(problem: Problem, subject: _Subject, deadline: float | None) 
                     part = weight if ends[j] else slope * weight
                     products[i, j] = products.get((i, j), Fraction(0)) + part
         certificate = _stationary(problem, subject, multipliers, products, Fraction(0), Fraction(0))
-        used = certificate.multipliers
-        text = ", ".join(f"λ_{i} = {rational_text(multiplier)}" for i, multiplier in used)
-        shown = f" with {text}" if len(text) <= 80 else f" with {count(len(used), 'multiplier')}"
         proof = certified(problem, subject.given, certificate)
         if proof is not None:
             return Proposal(
                 certificate=proof,
-                reason=f"an exact KKT point{shown}",
+                reason=_exact_point(certificate),
                 numbers={"epsilon": Fraction(0), "delta": Fraction(0)},
             )
     return None
+
+
+def _exact_point(proof: Stationary) -> str:
+    """What the certificate proves, with its multipliers at the points that it is about."""
+    used = proof.multipliers
+    text = ", ".join(f"λ_{i} = {rational_text(multiplier)}" for i, multiplier in used)
+    return (
+        f"an exact KKT point with {text}"
+        if len(text) <= 80
+        else f"an exact KKT point with {count(len(used), 'multiplier')}"
+    )
 
 
 def _prove_nearly(problem: Problem, subject: _Subject, fit: KktFit, tolerance: Fraction) -> Proposal | None:

@@ -617,3 +617,11 @@ def test_neurons_and_points_of_very_different_sizes(name, exponent):
     result = audit(network, data, **options)
     assert result.stationary.verdict is (PROVED if is_stationary else REFUTED), result.stationary.reason
     assert result.local_optimum.verdict is not Verdict.UNDECIDED
+
+
+def test_multipliers_are_named_by_the_points_of_the_data_not_of_the_data_without_copies():
+    data = Dataset([[2], [2], [-1]], [0, 0, 1])
+    found = audit(Network.two_layer([[-1]], [1]), data, goal="min-norm").stationary
+    assert found.reason == "an exact KKT point with λ_2 = 1"
+    (proof,) = found.certificates
+    assert dict(proof.multipliers) == {2: 1}
