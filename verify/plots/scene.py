@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from verify.certificate import Infeasible, LowerBound, Sparse, Stationary
 from verify.network import Network
 from verify.plots.audited import Audited
-from verify.plots.style import plain
+from verify.plots.style import LABELS, plain
 from verify.problem import Goal, Problem, outputs
 
 __all__ = ["Array", "Drawn", "Scene", "drawn", "evaluate", "scene", "shares_on", "support"]
@@ -56,7 +56,7 @@ class Scene:
         """What the negative and the positive class are called in the legend."""
         around = self.problem.data.surroundings
         if around is None or around.classes is None:
-            return "label $-1$", "label $+1$"
+            return LABELS
         negative, positive = map(plain, around.classes)
         return f"{negative} ($-1$)", f"{positive} ($+1$)"
 

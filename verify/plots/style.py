@@ -82,8 +82,18 @@ def plain(name: object) -> str:
     return (text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…").replace("$", r"\$")
 
 
+LABELS = ("label $-1$", "label $+1$")
+"""What the negative and the positive class are called where they have no names."""
+
+
 def scatter_classes(
-    axes: Axes, places: Array, targets: Array, legend: Legend, classes: tuple[str, str], *, faint: bool = False
+    axes: Axes,
+    places: Array,
+    targets: Array,
+    legend: Legend,
+    classes: tuple[str, str] = LABELS,
+    *,
+    faint: bool = False,
 ) -> None:
     """Points of two classes: blue discs and orange squares.   classes: how the negative and the positive are called."""
     for sign, colour, marker, label, relative in (
