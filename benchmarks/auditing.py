@@ -5,9 +5,9 @@ from __future__ import annotations
 from benchmarks.instances import Array, relative_gap
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
-from verify.auditing import audit
-from verify.audits import Audit
-from verify.network import Network
+from verify.auditing.loop import audit
+from verify.auditing.record import Audit
+from verify.problem.network import Network
 
 LIMIT = 120.0
 

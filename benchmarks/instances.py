@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.auditing import certified_bracket
-from verify.global_optimality import Bracket
-from verify.network import Architecture, Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.auditing.loop import certified_bracket
+from verify.deciders.global_optimality.deciding import Bracket
+from verify.problem.network import Architecture, Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 
 Array = NDArray[np.float64]
 

@@ -4,12 +4,12 @@
     python examples/train_to_kkt.py moons-40     # one data set
 
 Gradient flow and weight decay reach the margin early and stationarity very late. This goes the direct way, by
-`solvers.annealed_descent`: L-BFGS on
+`solvers.kkt.annealing`: L-BFGS on
 
     1/2 ||theta||^2 + C / beta sum_i softplus(beta (1 - y_i f(x_i)))     (regression: + C beta / 2 sum (f(x_i) - y_i)^2)
 
 with beta raised step by step, and neurons held at the kinks where they come to rest. To bring a network of your own to
-a KKT point near it, use `solvers.kkt_polish`.
+a KKT point near it, use `solvers.kkt.polish`.
 
 Needs: isoptimal. Takes about a minute. Other versions may give other last digits.
 """
@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from solvers.annealed_descent import Descent
 from solvers.instance import Instance
+from solvers.kkt.annealing import Descent
 
 HERE = Path(__file__).parent
 ITERATIONS = 3000  # of L-BFGS at one beta

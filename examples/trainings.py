@@ -22,13 +22,13 @@ import numpy as np
 
 from solvers.clock import reading
 from verify import audit, read
-from verify.audits import Audit
-from verify.counts import count
-from verify.decimals import at_least, at_most, enclosure, nearest
-from verify.finding import Verdict
-from verify.misfits import misfit
-from verify.network import Network
-from verify.problem import Dataset, Goal
+from verify.auditing.record import Audit
+from verify.deciders.finding import Verdict
+from verify.numbers.counts import count
+from verify.numbers.decimals import at_least, at_most, enclosure, nearest
+from verify.problem.misfits import misfit
+from verify.problem.network import Network
+from verify.problem.problem import Dataset, Goal
 from verify.readers import read_data
 
 HERE = Path(__file__).parent / "trainings"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from solvers.conic import DEAD, Column, restricted_program
 from solvers.instance import Floats, Instance, Solution
+from solvers.programs.restricted import DEAD, Column, restricted_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import sympy
 
-from verify.exact import Algebraic
+from verify.checker.exact import Algebraic
+from verify.deciders.closed_forms import find_closed_forms
 from verify.readers import read_case
-from verify.symbolic import find_closed_forms
 
 CASES = Path(__file__).parents[1] / "cases"
 LOWER, UPPER = "symbolic-lower-bound.json", "symbolic-upper-bound.json"

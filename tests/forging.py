@@ -12,10 +12,10 @@ import pytest
 
 from tests import naive
 from verify import Architecture, Audit, Bias, Dataset, Goal, Network, Problem, audit
-from verify.certificate import Bound, Certificate, Empty, Infeasible, LowerBound, NotStationary
 from verify.checker import Accepted, Refused, check, from_json
-from verify.nearby import nearby_point
-from verify.proposal import sealed
+from verify.checker.certificate import Bound, Certificate, Empty, Infeasible, LowerBound, NotStationary
+from verify.deciders.enclosure import nearby_point
+from verify.deciders.proposal import sealed
 
 
 class Case(NamedTuple):

@@ -9,10 +9,10 @@ from fractions import Fraction
 from itertools import permutations, product
 from random import Random
 
-from verify.exact import dot
-from verify.exactify import solve_exactly
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem, outputs
+from verify.checker.exact import dot
+from verify.deciders.rounding import solve_exactly
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, outputs
 
 F = Fraction
 _TRIPLES = {1: [(1,)], 2: [(1, 0), (3, 4)], 3: [(1, 0, 0), (3, 4, 0), (1, 2, 2), (2, 3, 6)]}

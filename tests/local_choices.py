@@ -17,10 +17,10 @@ import numpy as np
 from scipy.optimize import linprog
 
 from solvers.instance import Status
-from solvers.interior_point import solve_cone_program
+from solvers.programs.interior_point import solve_cone_program
 from tests.naive import counted, lifted, neurons, quantities, signs, times
 from verify import Goal
-from verify.problem import Trained
+from verify.problem.problem import Trained
 
 NOTHING, SOMETHING = 1e-7, 1e-5
 """Values above -NOTHING are 0, values below -SOMETHING are negative; between them the answer is "unclear"."""

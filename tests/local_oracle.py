@@ -1,6 +1,7 @@
 """Brute force over all choices of cells and signs: is a KKT point a local optimum? In floats, by one program for each.
 
-Independent of `verify.local_optimality`: cells by trying every sign vector, programs in scipy (linear) or Clarabel.
+Independent of `verify.deciders.local_optimality`: cells by trying every sign vector, programs in scipy (linear) or
+Clarabel.
 """
 
 from itertools import product
@@ -8,8 +9,8 @@ from itertools import product
 import numpy as np
 from scipy.optimize import linprog
 
-from solvers.interior_point import solve_cone_program
-from verify.problem import Bias, Goal, outputs
+from solvers.programs.interior_point import solve_cone_program
+from verify.problem.problem import Bias, Goal, outputs
 
 
 def brute_force(problem, network, limit=256):

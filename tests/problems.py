@@ -7,7 +7,7 @@ import numpy as np
 
 from solvers.instance import Instance
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
-from verify.problem import outputs
+from verify.problem.problem import outputs
 
 SLOPES = (Fraction(0), Fraction(1, 4), None, Fraction(1))  # None: a random rational
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from verify.problem import Bias, Goal, Problem, outputs
+from verify.problem.problem import Bias, Goal, Problem, outputs
 from verify.readers import read_data_with_notes, read_with_notes
 
 IRIS = Path(__file__).parent.parent / "examples" / "iris"

@@ -79,7 +79,7 @@ def test_the_wheel_runs_where_it_is_unpacked_alone(wheel, tmp_path):
         "assert not {'numpy', 'click', 'rich'} & set(sys.modules)"
     )
     found = python("-c", script, folder=tmp_path / "work", path=tmp_path / "site")
-    assert (found.stdout, found.stderr) == (f"{isoptimal.__version__} verify.checking\n", "")
+    assert (found.stdout, found.stderr) == (f"{isoptimal.__version__} verify.checker.checking\n", "")
     found = python("-m", "verify.checker", folder=tmp_path / "work", path=tmp_path / "site")
     assert found.returncode == 2
     assert found.stderr.startswith("usage: python -m verify.checker FOLDER")

@@ -1,7 +1,7 @@
 """What comments, docstrings and documents name is there: modules and what is in them, files, sections of documents.
 
-A name is written in full, `verify.exact.dot`; a section with its number and title, `docs/mathematics.md`, 5.1 "Weak
-duality" and 5.3 "Trees", or by its title alone where it has no number.
+A name is written in full, `verify.checker.exact.dot`; a section with its number and title, `docs/mathematics.md`, 5.1
+"Weak duality" and 5.3 "Trees", or by its title alone where it has no number.
 """
 
 from __future__ import annotations
@@ -155,13 +155,18 @@ def test_names_are_written_in_full():
 
 
 def test_a_stale_name_is_found():
-    assert stale_names("see `verify.exact.dot`, `verify.certificate.Dual.beta`, verify.auditing.Audit.bracket.") == []
-    assert stale_names("see `verify.exact.dots`, solvers.nowhere and verify.exact.gone(x)") == [
+    assert (
+        stale_names(
+            "see `verify.checker.exact.dot`, `verify.checker.certificate.Dual.beta`, verify.auditing.loop.Audit.bracket."
+        )
+        == []
+    )
+    assert stale_names("see `verify.checker.exact.dots`, solvers.nowhere and verify.checker.exact.gone(x)") == [
         "solvers.nowhere",
-        "verify.exact.dots",
-        "verify.exact.gone",
+        "verify.checker.exact.dots",
+        "verify.checker.exact.gone",
     ]
-    assert short_names("`exact.dot`, `problem.json`, `verify.exact.dot`") == ["exact.dot"]
+    assert short_names("`exact.dot`, `problem.json`, `verify.checker.exact.dot`") == ["exact.dot"]
 
 
 # ------------------------------------------------------------------------------------------------- files and sections
@@ -251,7 +256,7 @@ def _is_file(name: str) -> bool:
 
 
 def test_a_broken_citation_is_found():
-    place = "verify/exact.py:1"
+    place = "verify/checker/exact.py:1"
     assert broken_citations(place, 'see `docs/mathematics.md`, 5.1 "Weak duality" and 5.3 "Trees".') == []
     assert broken_citations(place, 'see `docs/mathematics.md`, 5.2 "Weak duality"; README.md, "Try it"') == [
         "docs/mathematics.md, 5.2 Weak duality"

@@ -9,13 +9,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from verify.auditing import audit
-    from verify.audits import Audit
+    from verify.auditing import Audit, audit
     from verify.checker import check
+    from verify.deciders.finding import Finding, Verdict
     from verify.errors import InputError, IsoptimalError
-    from verify.finding import Finding, Verdict
-    from verify.network import Architecture, Layer, Network
-    from verify.problem import Bias, Dataset, Goal, Problem, Trained
+    from verify.problem import Architecture, Bias, Dataset, Goal, Layer, Network, Problem, Trained
     from verify.readers import read, read_data
     from verify.sweeping import Sweep, sweep
     from verify.training import train
@@ -45,13 +43,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "auditing": ("audit",),
-    "audits": ("Audit",),
+    "auditing": ("Audit", "audit"),
     "checker": ("check",),
+    "deciders.finding": ("Finding", "Verdict"),
     "errors": ("InputError", "IsoptimalError"),
-    "finding": ("Finding", "Verdict"),
-    "network": ("Architecture", "Layer", "Network"),
-    "problem": ("Bias", "Dataset", "Goal", "Problem", "Trained"),
+    "problem": ("Architecture", "Bias", "Dataset", "Goal", "Layer", "Network", "Problem", "Trained"),
     "readers": ("read", "read_data"),
     "sweeping": ("Sweep", "sweep"),
     "training": ("train",),

@@ -12,7 +12,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def own_place(error: BaseException) -> str:
-    """The innermost line of `verify` or `solvers` on the way to the error, such as "verify/audits.py, line 12"."""
+    """The innermost line of `verify` or `solvers` on the way to the error, such as "verify/auditing/record.py, line
+    12".
+    """
     place = "an unknown place"
     for frame in traceback.extract_tb(error.__traceback__):
         path = Path(frame.filename).resolve()

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, cast, final
 
-from verify.codec import rational_text
-from verify.errors import InputError
-from verify.values import rational
+from verify.checker.codec import rational_text
+from verify.checker.errors import InputError
+from verify.numbers.values import rational
 
 __all__ = ["Affine", "Surroundings"]
 

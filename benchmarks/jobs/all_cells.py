@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from benchmarks.instances import bands, max_margin, relative_gap
 from benchmarks.measuring import Plan, measure_both
 from benchmarks.table import Row, faster, seconds
-from solvers.conic import solve_all_cells
 from solvers.instance import Instance
-from verify.auditing import certified_bracket
+from solvers.programs.restricted import solve_all_cells
+from verify.auditing.loop import certified_bracket
 
 
 def run(plan: Plan) -> Iterator[Row]:

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.instances import Array, max_margin, relative_gap
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row
-from verify.auditing import certified_bracket
+from verify.auditing.loop import certified_bracket
 
 GAP = 1e-2
 LIMIT = 300.0

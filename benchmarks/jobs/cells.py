@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.measuring import Measurement, Plan, measure
 from benchmarks.table import Row
-from solvers.arrangements import cell_blocks, generic_count
-from solvers.linear import solve_lp
+from solvers.programs.arrangements import cell_blocks, generic_count
+from solvers.programs.linear import solve_lp
 
 SIZES = ((60, 4), (40, 6), (30, 10))
 LONGEST = 30.0

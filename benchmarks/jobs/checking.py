@@ -8,7 +8,7 @@ from functools import partial
 from benchmarks.instances import bands, max_margin, relative_gap
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
-from verify.auditing import certified_bracket
+from verify.auditing.loop import certified_bracket
 from verify.checker import Accepted, check
 
 

@@ -10,7 +10,7 @@ from benchmarks.auditing import LIMIT
 from benchmarks.instances import as_trained, bands, best_network, max_margin, more_points
 from benchmarks.measuring import Measurement, Plan, measure
 from benchmarks.table import Row, seconds
-from verify.auditing import audit, certified_bracket
+from verify.auditing.loop import audit, certified_bracket
 
 FEWER = 3
 

@@ -8,7 +8,7 @@ from functools import partial
 from benchmarks.instances import min_norm, relative_gap, targets
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row
-from verify.auditing import certified_bracket
+from verify.auditing.loop import certified_bracket
 
 SIZES = ((20, 3), (40, 3))
 

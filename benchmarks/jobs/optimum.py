@@ -8,7 +8,7 @@ from functools import partial
 from benchmarks.instances import bands, max_margin, relative_gap
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row
-from verify.auditing import certified_bracket
+from verify.auditing.loop import certified_bracket
 
 GAP = 1e-6
 GOALS = {(60, 3): "", (200, 3): "10 s", (50, 5): "15 s", (1000, 3): "60 s", (50, 8): "120 s", (50, 10): "solved"}

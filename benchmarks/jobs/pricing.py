@@ -12,9 +12,9 @@ from scipy.optimize import nnls
 from benchmarks.instances import Array, bands, max_margin
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
-from solvers.arrangements import cell_blocks, generic_count
-from solvers.pricing import ascend, bound_tree
-from verify.auditing import certified_bracket
+from solvers.pricing.tree import ascend, bound_tree
+from solvers.programs.arrangements import cell_blocks, generic_count
+from verify.auditing.loop import certified_bracket
 
 SLACK = 1e-6
 RIVAL_SECONDS = 60.0

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.instances import Array, min_norm, relative_gap, targets
 from benchmarks.measuring import Plan, measure_both
 from benchmarks.table import Row, faster, seconds
-from verify.auditing import certified_bracket
+from verify.auditing.loop import certified_bracket
 
 PENALTIES = (1e-4, 1e-6)
 NEURONS = 200

@@ -11,8 +11,8 @@ from benchmarks.instances import Array, relative_gap
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
 from solvers.clock import reading
-from verify.auditing import audit
-from verify.network import Network
+from verify.auditing.loop import audit
+from verify.problem.network import Network
 
 SIZES = ((200, 784, 10), (200, 784, 50), (4273, 30, 20), (569, 30, 10), (569, 30, 50))
 """Points, columns, neurons."""

@@ -1,4 +1,6 @@
-"""Sign vectors of a central arrangement by exact arithmetic, with nothing in common with `solvers.arrangements`."""
+"""Sign vectors of a central arrangement by exact arithmetic, with nothing in common with
+`solvers.programs.arrangements`.
+"""
 
 from itertools import product
 from math import gcd

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from solvers.arrangements import cell_blocks, cells, generic_count, hyperplanes
+from solvers.programs.arrangements import cell_blocks, cells, generic_count, hyperplanes
 from tests.solvers.exact_cells import exact_cells
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from solvers.balance import Balance
 from solvers.layers import Layers, two_layers
+from solvers.training.balance import Balance
 
 DEEP = Layers((np.arange(12).reshape(4, 3), 12 + np.arange(8).reshape(2, 4), np.array([[20, 21]])), (0.0, 0.5))
 SHARED = Layers((np.array([[0, 1, -1], [2, 3, 4]]), np.array([[5, 5]])), (0.0,))

@@ -2,10 +2,10 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from solvers import conic
-from solvers.conic import Column, all_columns, restricted_program, solve_all_cells
 from solvers.faces import settle_on_faces
 from solvers.instance import Instance, Status
+from solvers.programs import restricted as conic
+from solvers.programs.restricted import Column, all_columns, restricted_program, solve_all_cells
 
 
 def stationarity_error(instance, columns, solution):

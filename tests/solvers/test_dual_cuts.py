@@ -8,12 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from solvers import dual_cuts, pricing
+from solvers.any_width import dual_cuts
+from solvers.any_width.dual_cuts import solve
+from solvers.any_width.master import Column
 from solvers.clock import reading
-from solvers.conic import solve_all_cells
-from solvers.dual_cuts import solve
 from solvers.instance import Instance
-from solvers.master import Column
+from solvers.pricing import tree as pricing
+from solvers.programs.restricted import solve_all_cells
 from tests.solvers.trees import assert_proves
 
 TOL = 1e-6

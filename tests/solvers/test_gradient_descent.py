@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import solvers.gradient_descent as module
-from solvers.gradient_descent import SCHEDULES, gradient_descent
-from solvers.initialisation import initialise
+import solvers.training.descent.gradient_descent as module
 from solvers.layers import Layers, two_layers
-from solvers.losses import LOSSES, value
-from solvers.trajectory import TrajectoryFileError, largest_angle, load
+from solvers.training.descent.gradient_descent import SCHEDULES, gradient_descent
+from solvers.training.initialisation import initialise
+from solvers.training.losses import LOSSES, value
+from solvers.training.trajectory import TrajectoryFileError, largest_angle, load
 
 RANDOM = np.random.default_rng(5)
 ROWS = RANDOM.normal(size=(7, 3))

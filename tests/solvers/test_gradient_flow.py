@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from solvers import losses, trajectory
-from solvers.gradient_flow import gradient_flow
 from solvers.layers import Layers, two_layers
-from solvers.trajectory import TrajectoryFileError, balances
+from solvers.training import losses, trajectory
+from solvers.training.flow.gradient_flow import gradient_flow
+from solvers.training.trajectory import TrajectoryFileError, balances
 
 ONE = two_layers(2, 1, 0.0)
 DEEP = Layers((np.arange(12).reshape(6, 2), 12 + np.arange(36).reshape(6, 6), 48 + np.arange(6)[None]), (0.0, 0.1))
@@ -451,7 +451,7 @@ def test_ctrl_c_returns_what_was_reached():
 RUN = """
 import sys, time
 import numpy as np
-from solvers.gradient_flow import gradient_flow
+from solvers.training.flow.gradient_flow import gradient_flow
 from solvers.layers import two_layers
 rng = np.random.default_rng(5)
 x = rng.normal(size=12)

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from solvers.initialisation import INITIALISATIONS, balanced, gaussian, initialise
 from solvers.layers import Layers, two_layers
+from solvers.training.initialisation import INITIALISATIONS, balanced, gaussian, initialise
 
 WIDE = two_layers(50, 400, 0.0)
 DEEP = Layers((np.arange(12).reshape(4, 3), 12 + np.arange(8).reshape(2, 4), np.array([[20, 21]])), (0.0, 0.5))

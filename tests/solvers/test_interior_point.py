@@ -5,9 +5,10 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from solvers import clock, interior_point
+from solvers import clock
 from solvers.instance import Status
-from solvers.interior_point import solve_cone_program
+from solvers.programs import interior_point
+from solvers.programs.interior_point import solve_cone_program
 
 
 def test_a_linear_program():

@@ -7,13 +7,15 @@ import time
 import numpy as np
 import pytest
 
-from solvers import compiled_pricing, dual_cuts, pricing
-from solvers.pricing import Leaf, ascend, bound_tree, crossings, evaluate, normalise
+from solvers.any_width import dual_cuts
+from solvers.pricing import compiled as compiled_pricing
+from solvers.pricing import tree as pricing
+from solvers.pricing.tree import Leaf, ascend, bound_tree, crossings, evaluate, normalise
 from tests.problems import instance_of, random_problems
 from tests.solvers.test_pricing import instance, largest
 from tests.solvers.trees import assert_proves
-from verify.exact_bounds import lower_bound
-from verify.proposal import certified
+from verify.deciders.global_optimality.lower_bound import lower_bound
+from verify.deciders.proposal import certified
 
 CASES = [(1, 1), (1, 3), (4, 2), (2, 3), (8, 3), (12, 3), (10, 4)]
 
@@ -303,7 +305,7 @@ def test_trees_that_numpy_does_not_close_quickly_are_compiled(monkeypatch):
 
 
 def test_a_numba_that_cannot_be_imported(monkeypatch):
-    monkeypatch.setitem(sys.modules, "solvers.kernels", None)
+    monkeypatch.setitem(sys.modules, "solvers.pricing.kernels", None)
     pricing._can_compile.cache_clear()
     assert not pricing._can_compile()
     pricing._can_compile.cache_clear()
@@ -313,7 +315,7 @@ def test_small_problems_do_not_import_numba(monkeypatch):
     monkeypatch.delenv(pricing.KERNELS, raising=False)
     script = (
         "import sys, numpy as np\n"
-        "from solvers.pricing import ascend, bound_tree\n"
+        "from solvers.pricing.tree import ascend, bound_tree\n"
         "rows = np.random.default_rng(0).standard_normal((20, 3))\n"
         "bound_tree(rows, np.ones(20), 0.0, 100.0), ascend(rows, np.ones(20), 0.0, rows)\n"
         "sys.exit('numba' in sys.modules)\n"

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from solvers.annealed_descent import Descent
 from solvers.clock import TimeIsUpError, reading
-from solvers.conic import solve_all_cells
 from solvers.instance import Instance
-from solvers.kkt_newton import newton
-from solvers.kkt_polish import PolishStatus, distance, kkt_polish
-from solvers.kkt_reading import Frame, kkt_reading
+from solvers.kkt.annealing import Descent
+from solvers.kkt.newton import newton
+from solvers.kkt.polish import PolishStatus, distance, kkt_polish
+from solvers.kkt.reading import Frame, kkt_reading
 from solvers.layers import Layers, two_layers
+from solvers.programs.restricted import solve_all_cells
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TRAINED = {

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from solvers import kkt_residual
-from solvers.kkt_residual import LocalModel, fit_multipliers
+from solvers.kkt import residual as kkt_residual
+from solvers.kkt.residual import LocalModel, fit_multipliers
 
 
 def model(rows, weights, outgoing, targets=None, *, slope=0.0, free=False, masks=None):

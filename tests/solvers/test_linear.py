@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy.optimize import OptimizeResult
 
-from solvers import linear
-from solvers.conic import solve_all_cells
 from solvers.instance import Instance, Status
-from solvers.linear import infeasibility_multipliers, solve_lp
+from solvers.programs import linear
+from solvers.programs.linear import infeasibility_multipliers, solve_lp
+from solvers.programs.restricted import solve_all_cells
 
 
 def test_a_vertex_with_its_multipliers():

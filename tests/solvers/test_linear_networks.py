@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solvers.dual_cuts import solve
+from solvers.any_width.dual_cuts import solve
+from solvers.any_width.linear_networks import solve_linear
 from solvers.instance import Instance, Status
-from solvers.interior_point import solve_cone_program
-from solvers.linear_networks import solve_linear
+from solvers.programs.interior_point import solve_cone_program
 
 
 def given(points, columns, *, margin, tolerance=0.0, seed=0):

@@ -5,7 +5,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from solvers.losses import LOSSES, value
+from solvers.training.losses import LOSSES, value
 
 TARGETS = np.array([1.0, -1.0, 1.0, 1.0])
 OUTPUTS = np.array([0.3, -2.0, 40.0, -1.5])

@@ -1,14 +1,16 @@
-"""The master against `solvers.conic` (cvxpy) on the same patterns, and its multipliers against their definition."""
+"""The master against `solvers.programs.restricted` (cvxpy) on the same patterns, and its multipliers against their
+definition.
+"""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from solvers.conic import Column as Cone
-from solvers.conic import all_columns, restricted_program, solve_all_cells
+from solvers.any_width.master import Column, solve_master
 from solvers.instance import Instance, Status
-from solvers.master import Column, solve_master
+from solvers.programs.restricted import Column as Cone
+from solvers.programs.restricted import all_columns, restricted_program, solve_all_cells
 
 PENALTY = 1e4
 REL = 1e-6

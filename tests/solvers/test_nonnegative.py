@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers import nonnegative
-from solvers.nonnegative import nonnegative_least_squares
+from solvers.programs import nonnegative
+from solvers.programs.nonnegative import nonnegative_least_squares
 
 
 def by_supports(matrix, target):

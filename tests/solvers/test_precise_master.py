@@ -5,10 +5,10 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
+from solvers.any_width.master import Column, solve_master
+from solvers.any_width.precise_cones import backward, cholesky, forward
+from solvers.any_width.precise_master import Block, maximise
 from solvers.instance import Instance
-from solvers.master import Column, solve_master
-from solvers.precise_cones import backward, cholesky, forward
-from solvers.precise_master import Block, maximise
 
 
 def decimals(values):
@@ -16,7 +16,7 @@ def decimals(values):
 
 
 def block(rows, targets, sign, on, slope, *, margin):
-    """The column as `verify.precise_search` states it."""
+    """The column as `verify.deciders.global_optimality.precise_search` states it."""
     gains = np.where(on, 1.0, slope)
     if not margin:
         sides = np.where(on, 1.0, -1.0)

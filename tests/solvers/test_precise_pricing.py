@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from solvers.precise_pricing import bounded_least_squares, price
-from solvers.pricing import bound_tree, evaluate
+from solvers.pricing.precise import bounded_least_squares, price
+from solvers.pricing.tree import bound_tree, evaluate
 
 
 def decimals(values):

@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from solvers import clock, pricing
-from solvers.arrangements import cells
-from solvers.pricing import (
+from solvers import clock
+from solvers.pricing import tree as pricing
+from solvers.pricing.tree import (
     ascend,
     bias_frame,
     bound_tree,
@@ -19,6 +19,7 @@ from solvers.pricing import (
     sweep_angles,
     to_frame,
 )
+from solvers.programs.arrangements import cells
 from tests.solvers.trees import assert_proves
 
 CLOSE = 1e-9  # relative to the values compared

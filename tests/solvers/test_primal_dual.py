@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from solvers.paper_data.high_dimensional import isotropic
-from solvers.primal_dual import descend, interpolant, least_norm_one, least_norm_two, span_norm
+from solvers.training.primal_dual import descend, interpolant, least_norm_one, least_norm_two, span_norm
 
 SIGNS = {1: [1.0], 2: [1.0, -1.0], 3: [1.0, -1.0, 1.0]}
 

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from solvers.conic import solve_all_cells
 from solvers.instance import Status
-from solvers.linear import infeasibility_multipliers
+from solvers.programs.linear import infeasibility_multipliers
+from solvers.programs.restricted import solve_all_cells
 from tests.problems import instance_of, random_problems
-from verify.problem import objective
+from verify.problem.problem import objective
 
 
 def exact_lines(problem):

@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from solvers import sliding
 from solvers.layers import Layers, two_layers
-from solvers.resting import bundles, direction_out
+from solvers.training.flow import sliding
+from solvers.training.resting import bundles, direction_out
 
 
 def _is_filippov(tau, velocity, normals, beta, tolerance=1e-9):

@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from solvers.layers import Layers, two_layers
-from solvers.smooth_flow import Mode, Task, signs_of, slopes_of, with_tau
-from solvers.structured_radau import StructuredRadau
+from solvers.training.flow.radau import StructuredRadau
+from solvers.training.flow.smooth import Mode, Task, signs_of, slopes_of, with_tau
 
 DENSE = two_layers(3, 5, 0.1)
 MASKED = Layers((np.array([[0, -1, 1], [2, 3, -1], [4, 5, 6]]), np.array([[7, -1, 8]])), (0.0,))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from solvers import stop_tests
 from solvers.layers import two_layers
-from solvers.stop_tests import NearlyStationary, NearPolished, Plateau, SmallLoss, any_of, residuals
-from solvers.trajectory import Moment
+from solvers.training import stop_tests
+from solvers.training.stop_tests import NearlyStationary, NearPolished, Plateau, SmallLoss, any_of, residuals
+from solvers.training.trajectory import Moment
 
 ROWS, TARGETS = np.array([[1.0, 0.25], [-1.0, 0.25]]), np.ones(2)
 LAYERS = two_layers(2, 2, 0.0)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from solvers import trajectory as tr
 from solvers.layers import two_layers
+from solvers.training import trajectory as tr
 
 LAYERS = two_layers(2, 3, 0.0)
 

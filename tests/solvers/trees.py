@@ -1,8 +1,8 @@
-"""What a proof tree of `solvers.pricing` says, leaf by leaf, in floats."""
+"""What a proof tree of `solvers.pricing.tree` says, leaf by leaf, in floats."""
 
 import numpy as np
 
-from solvers.pricing import Leaf, bias_frame, crossings, evaluate, size, to_frame
+from solvers.pricing.tree import Leaf, bias_frame, crossings, evaluate, size, to_frame
 
 
 def leaves(tree):

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tests.words import check_words
 from verify import Dataset, Network, audit, train
 from verify.cli import program
-from verify.finding import Verdict
+from verify.deciders.finding import Verdict
 from verify.report import as_text
 from verify.report.advice import IN_PYTHON
 

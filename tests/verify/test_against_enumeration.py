@@ -11,13 +11,13 @@ from random import Random
 
 import pytest
 
-from solvers.conic import solve_all_cells
 from solvers.instance import Status
+from solvers.programs.restricted import solve_all_cells
 from tests import naive
 from tests.problems import instance_of, random_problems
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, Verdict, audit
-from verify.certificate import Infeasible, LowerBound, UpperBound
 from verify.checker import Accepted, check, read_certificate
+from verify.checker.certificate import Infeasible, LowerBound, UpperBound
 
 SEED, COUNT, MASKED = 20260727, 300, 60
 TOLERANCE = Fraction(1, 10**6)

@@ -10,8 +10,8 @@ import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from verify.errors import CertificateError, InputError
-from verify.exact import BITS, Algebraic, Field, is_rational, sqrt_upper
+from verify.checker.errors import CertificateError, InputError
+from verify.checker.exact import BITS, Algebraic, Field, is_rational, sqrt_upper
 
 
 def field(polynomial, low, high):

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from verify import Bias, Dataset, Goal, Network, Problem, audit
-from verify.answers import ANSWERS, Answer, Question, Verdict, answers, distance, level, subject
-from verify.certificate import (
+from verify.checker import KINDS, Accepted, check
+from verify.checker.answers import ANSWERS, Answer, Question, Verdict, answers, distance, level, subject
+from verify.checker.certificate import (
     BetterNetwork,
     DoesNotFit,
     Fits,
@@ -26,13 +27,12 @@ from verify.certificate import (
     UpperBound,
     WithSubject,
 )
-from verify.checker import KINDS, Accepted, check
+from verify.checker.enclosure import StationaryNear
 from verify.claims.records import Outcome, failed, held, undecided
-from verify.enclosure_checks import StationaryNear
-from verify.finding import decide, shortfall
-from verify.local_optimality import local_optimality
-from verify.problem import objective
-from verify.proposal import Proposal, sealed
+from verify.deciders.finding import decide, shortfall
+from verify.deciders.local_optimality import local_optimality
+from verify.deciders.proposal import Proposal, sealed
+from verify.problem.problem import objective
 
 F = Fraction
 PROVED, REFUTED, UNDECIDED = Verdict
@@ -289,7 +289,7 @@ def test_an_audit_and_its_bracket_have_none_either():
     result = audit(POOR, BEST_DATA)
     with pytest.raises(TypeError, match=r"ask its findings, such as `\.fits\.verdict is Verdict\.PROVED`"):
         assert result
-    from verify.auditing import certified_bracket
+    from verify.auditing.loop import certified_bracket
 
     with pytest.raises(TypeError, match=r"ask `\.ends`"):
         bool(certified_bracket(PLAIN))

@@ -19,8 +19,8 @@ from verify import (
     audit,
     read,
 )
-from verify.arguments import a_flag, a_path, a_time_limit, instance_of, items_of
-from verify.auditing import certified_bracket, pose
+from verify.auditing.loop import certified_bracket, pose
+from verify.numbers.arguments import a_flag, a_path, a_time_limit, instance_of, items_of
 from verify.readers import read_case, read_data
 
 NETWORK = Network.two_layer([[1, 0], [0, 1]], [1, 1])

@@ -7,12 +7,14 @@ from random import Random
 import pytest
 
 from tests.forging import refused
-from verify import Bias, Dataset, Goal, InputError, Layer, Network, Problem, Verdict, audit, enclosure_checks, exact
-from verify.certificate import Infeasible
-from verify.checker import main
-from verify.enclosure_checks import Direction, StationaryNear
-from verify.exact import Algebraic, Field
-from verify.global_optimality import infeasibility
+from verify import Bias, Dataset, Goal, InputError, Layer, Network, Problem, Verdict, audit
+from verify.checker import enclosure as enclosure_checks
+from verify.checker import exact
+from verify.checker.__main__ import main
+from verify.checker.certificate import Infeasible
+from verify.checker.enclosure import Direction, StationaryNear
+from verify.checker.exact import Algebraic, Field
+from verify.deciders.global_optimality.deciding import infeasibility
 
 
 def points(count=8):

@@ -25,7 +25,7 @@ from verify import (
     audit,
     check,
 )
-from verify.auditing import certified_bracket, pose
+from verify.auditing.loop import certified_bracket, pose
 from verify.checker import Accepted, read_certificate
 
 PROVED, REFUTED, UNDECIDED = Verdict.PROVED, Verdict.REFUTED, Verdict.UNDECIDED
@@ -374,7 +374,7 @@ def test_what_is_no_optimum_gets_no_bound_without_a_gap():
 
 
 def test_a_failure_of_the_bound_without_a_gap_leaves_the_question_open(monkeypatch):
-    from verify.symbolic import gapless
+    from verify.deciders.closed_forms import gapless
 
     def fail(*_):
         raise FloatingPointError("planted")
@@ -385,7 +385,7 @@ def test_a_failure_of_the_bound_without_a_gap_leaves_the_question_open(monkeypat
 
 
 def test_no_bound_without_a_gap_for_a_network_that_does_not_fit():
-    from verify.symbolic.gapless import gapless_bound
+    from verify.deciders.closed_forms.gapless import gapless_bound
 
     network, data, _ = EXACT_OPTIMA["linear, min-norm"]
     problem = pose(network, data)
@@ -417,7 +417,7 @@ def test_the_search_goes_on_where_the_network_is_at_the_edge_of_the_tolerance(to
 
 
 def test_a_failure_at_the_edge_leaves_the_first_bracket(monkeypatch):
-    from verify import auditing
+    from verify.auditing import loop as auditing
 
     calls = []
 
@@ -543,10 +543,10 @@ def fail(*_, **__):
 
 
 def test_a_failure_of_the_search_leaves_global_questions_open(monkeypatch):
-    monkeypatch.setattr("solvers.dual_cuts.solve", fail)
+    monkeypatch.setattr("solvers.any_width.dual_cuts.solve", fail)
     network = Network.two_layer([[0, 2]], [2])
     assert audit(network, PAIR).status == "done"  # the search in many digits stands in for the one in doubles
-    monkeypatch.setattr("verify.global_optimality.precise_bracket", fail)
+    monkeypatch.setattr("verify.deciders.global_optimality.deciding.precise_bracket", fail)
     result = audit(network, PAIR)
     assert_sound(result)
     assert verdicts(result) == expected("proved", "proved", "proved", "undecided", "undecided")
@@ -556,7 +556,7 @@ def test_a_failure_of_the_search_leaves_global_questions_open(monkeypatch):
 
 
 def test_a_descent_refutes_global_optimality_too(monkeypatch):
-    monkeypatch.setattr("solvers.dual_cuts.solve", fail)
+    monkeypatch.setattr("solvers.any_width.dual_cuts.solve", fail)
     result = audit(DEAD, PAIR)
     assert_sound(result)
     assert verdicts(result) == expected("proved", "proved", "refuted", "refuted", "refuted")
@@ -567,7 +567,7 @@ def test_a_failure_of_the_fit_leaves_stationarity_open(monkeypatch, error):
     def fail(*_, **__):
         raise error("on purpose")
 
-    monkeypatch.setattr("solvers.kkt_residual.fit_multipliers", fail)
+    monkeypatch.setattr("solvers.kkt.residual.fit_multipliers", fail)
     result = audit(DEAD, PAIR)
     assert_sound(result)
     assert verdicts(result) == expected("proved", "undecided", "undecided", "refuted", "refuted")
@@ -575,13 +575,13 @@ def test_a_failure_of_the_fit_leaves_stationarity_open(monkeypatch, error):
 
 
 def test_a_failure_of_the_linear_program_leaves_feasibility_open(monkeypatch):
-    monkeypatch.setattr("solvers.linear.infeasibility_multipliers", fail)
+    monkeypatch.setattr("solvers.programs.linear.infeasibility_multipliers", fail)
     assert not audit(ONE, ([[1], [2]], [1, -1])).infeasible
     assert_sound(audit(DEAD, PAIR))
 
 
 def test_a_failure_of_rounding_leaves_the_bracket_open(monkeypatch):
-    monkeypatch.setattr("verify.global_optimality.lower_bound", fail)
+    monkeypatch.setattr("verify.deciders.global_optimality.deciding.lower_bound", fail)
     result = audit(Network.two_layer([[0, 2]], [2]), PAIR)
     assert_sound(result)
     assert result.global_optimum.verdict is UNDECIDED
@@ -701,9 +701,8 @@ def test_saved_files_pass_the_checker_alone(name, tmp_path):
     assert Problem.from_json(json.loads(Path(paths["problem.json"]).read_text("utf-8"))) == result.problem
     assert Network.from_json(json.loads(Path(paths["network.json"]).read_text("utf-8"))) == result.network
     assert result.certificates
-    script = (
-        "import sys; from verify.checker import main; sys.exit(max(main([*sys.argv[1:3], c]) for c in sys.argv[3:]))"
-    )
+    run = "sys.exit(max(main([*sys.argv[1:3], c]) for c in sys.argv[3:]))"
+    script = f"import sys; from verify.checker.__main__ import main; {run}"
     certificates = [paths[file] for file in result.certificates]
     checked = subprocess.run(
         [sys.executable, "-c", script, paths["problem.json"], paths["network.json"], *certificates],

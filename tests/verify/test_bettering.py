@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from verify import audit, read
 from verify.cli import program
-from verify.network import Network
-from verify.problem import objective
+from verify.problem.network import Network
+from verify.problem.problem import objective
 
 
 def run(*words):
@@ -66,7 +66,7 @@ def test_what_rounding_does_is_decided_exactly(targets, tmp_path):
 def test_the_rounding_of_a_margin(tmp_path):
     thirds = Network.two_layer([[Fraction(1, 3), 1]], [3], b=None)
     from verify.cli.bettering import _held
-    from verify.problem import Bias, Dataset, Goal, Problem
+    from verify.problem.problem import Bias, Dataset, Goal, Problem
 
     problem = Problem(Dataset([[1, 0]], [1]), thirds.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
     said = _held(problem, thirds, thirds.rounded())

@@ -12,8 +12,8 @@ import pytest
 
 from tests import naive
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
-from verify.certificate import Bound, Dual, _Side
-from verify.errors import CertificateError
+from verify.checker.certificate import Bound, Dual, _Side
+from verify.checker.errors import CertificateError
 
 UNIT = 4  # the denominator of slopes and ranges
 COUNT = 500

@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 
 from tests.forging import ends, sparse
-from verify.certificate import (
+from verify.checker import from_json, read_certificate
+from verify.checker.certificate import (
     Active,
     BetterNetwork,
     Bound,
@@ -26,14 +27,13 @@ from verify.certificate import (
     UpperBound,
     claim_text,
 )
-from verify.checker import from_json, read_certificate
-from verify.codec import MAX_SIZE, load_json
-from verify.enclosure_checks import Direction, StationaryNear
-from verify.errors import CertificateError, InputError
-from verify.exact import sqrt_upper, value_text
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
-from verify.proposal import sealed
+from verify.checker.codec import MAX_SIZE, load_json
+from verify.checker.enclosure import Direction, StationaryNear
+from verify.checker.errors import CertificateError, InputError
+from verify.checker.exact import sqrt_upper, value_text
+from verify.deciders.proposal import sealed
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 
 NETWORK = Network.two_layer([["1/2", 3]], [1])
 PROBLEM = Problem(Dataset([[1, 1], [1, 2]], [1, 1]), NETWORK.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)

@@ -14,14 +14,14 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import pytest
 
-import verify.certificate as kinds
-from verify import Architecture, Bias, Dataset, Goal, Network, Problem, codec, exact, statement
-from verify.checker import KINDS, Accepted, check, from_json, read_certificate
-from verify.codec import Record, load_json, reader
-from verify.derived import AUDIT_FILE, BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES
-from verify.enclosure_checks import Direction, StationaryNear
-from verify.exact import Algebraic
-from verify.proposal import sealed
+import verify.checker.certificate as kinds
+from verify import Architecture, Bias, Dataset, Goal, Network, Problem
+from verify.checker import KINDS, Accepted, check, codec, exact, from_json, read_certificate, statement
+from verify.checker.codec import Record, load_json, reader
+from verify.checker.derived import AUDIT_FILE, BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES
+from verify.checker.enclosure import Direction, StationaryNear
+from verify.checker.exact import Algebraic
+from verify.deciders.proposal import sealed
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "certificates.md").read_text(encoding="utf-8")

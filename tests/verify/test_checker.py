@@ -18,7 +18,9 @@ from pathlib import Path
 import pytest
 
 from tests.forging import ends, sparse
-from verify.certificate import (
+from verify.checker import Accepted, Refused, check, from_json
+from verify.checker.__main__ import main
+from verify.checker.certificate import (
     BetterNetwork,
     Bound,
     Certificate,
@@ -34,12 +36,11 @@ from verify.certificate import (
     UpperBound,
     _Side,
 )
-from verify.checker import Accepted, Refused, check, from_json, main
-from verify.errors import CertificateError
-from verify.exact import sqrt_lower, sqrt_upper
-from verify.network import Architecture, Layer, Network
-from verify.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
-from verify.proposal import sealed
+from verify.checker.errors import CertificateError
+from verify.checker.exact import sqrt_lower, sqrt_upper
+from verify.deciders.proposal import sealed
+from verify.problem.network import Architecture, Layer, Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,17 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, Network, Problem, strategies
-from verify.certificate import Stationary
 from verify.checker import Accepted, check
+from verify.checker.certificate import Stationary
+from verify.checker.exact import dot
 from verify.claims import Instance, global_exactly, is_kkt_point, read_instance
 from verify.claims.exact_programs import least_l1_norm, least_norm, least_squares_norm
 from verify.claims.safran2022 import linear_regions, switches
 from verify.claims.teacher_cones import inverse_columns, largest_elsewhere, sign_of_m
-from verify.exact import dot
-from verify.exactify import solve_exactly
-from verify.finding import Verdict
-from verify.problem import objective, outputs
-from verify.proposal import sealed
+from verify.deciders.finding import Verdict
+from verify.deciders.proposal import sealed
+from verify.deciders.rounding import solve_exactly
+from verify.problem.problem import objective, outputs
 
 F = Fraction
 matrices = st.integers(1, 3).flatmap(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from verify.checker.errors import InputError
 from verify.claims import GROUP, PAPERS, claims, read_instance, registry, write_case
 from verify.cli import program
-from verify.errors import InputError
 from verify.readers.cases import read_case
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import verify.auditing
+import verify.auditing.loop
 import verify.corpus
 from verify.cli import program
 from verify.cli.checking import readable
@@ -201,14 +201,14 @@ def test_a_time_limit_is_a_job_done(folder):
 
 
 def test_an_interrupted_audit_is_reported_and_ends_with_130(folder, monkeypatch):
-    audit = verify.auditing.audit
+    audit = verify.auditing.loop.audit
 
     def interrupted(*arguments, **options):
         from dataclasses import replace
 
         return replace(audit(*arguments, **options), status="interrupted")
 
-    monkeypatch.setattr(verify.auditing, "audit", interrupted)
+    monkeypatch.setattr(verify.auditing.loop, "audit", interrupted)
     result = run("audit", "net.npz", "data.npz", "--json", "out.json", "--require", "global")
     assert result.exit_code == 130
     assert "interrupted, with the best bracket so far" in result.stdout
@@ -219,7 +219,7 @@ def test_an_interrupt_before_there_is_anything_to_report(folder, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify.auditing, "audit", interrupted)
+    monkeypatch.setattr(verify.auditing.loop, "audit", interrupted)
     result = run("audit", "net.npz", "data.npz")
     assert (result.exit_code, result.stdout) == (130, "")
     assert result.stderr.strip() == "isoptimal: interrupted before it was done"
@@ -264,7 +264,7 @@ def test_control_c_and_the_progress_line(folder):
     ],
 )
 def test_progress_of_a_search(lower, upper, text):
-    from solvers.dual_cuts import Progress
+    from solvers.any_width.dual_cuts import Progress
 
     assert progress_text(Progress(3, lower, upper, 10, 20, 12.1), "…") == text
 
@@ -426,7 +426,7 @@ def test_cases_that_train_only_the_hidden_layer_are_to_come(folder):
     ],
 )
 def test_outputs_are_checked_before_the_work(folder, monkeypatch, arguments, sentence):
-    monkeypatch.setattr(verify.auditing, "audit", None)
+    monkeypatch.setattr(verify.auditing.loop, "audit", None)
     assert sentence in refusal("audit", "net.npz", "data.npz", *arguments)
     assert sorted(path.name for path in folder.iterdir()) == ["data.npz", "net.npz"]
 
@@ -467,10 +467,10 @@ def test_a_disk_that_is_full_after_the_work(folder, monkeypatch):
 
 
 def test_an_internal_error_is_one_sentence_with_its_place(folder, monkeypatch):
-    monkeypatch.setattr("verify.subjects.stationarity", lambda *_, **__: {}["missing"])
+    monkeypatch.setattr("verify.deciders.subjects.stationarity", lambda *_, **__: {}["missing"])
     result = run("audit", "net.npz", "data.npz")
     assert (result.exit_code, result.stdout) == (70, "")
-    assert result.stderr.startswith("isoptimal: internal error in verify/subjects.py, line ")
+    assert result.stderr.startswith("isoptimal: internal error in verify/deciders/subjects.py, line ")
     assert "(KeyError: 'missing'), so nothing is proved; please report it" in result.stderr
     assert result.stderr.count("\n") == 1
     result = run("audit", "net.npz", "data.npz", "--debug")
@@ -666,7 +666,7 @@ def test_check_of_a_problem_that_is_none(folder):
 
 
 def test_check_of_a_file_beyond_the_bound(proofs, monkeypatch):
-    monkeypatch.setattr("verify.codec.MAX_SIZE", 10)
+    monkeypatch.setattr("verify.checker.codec.MAX_SIZE", 10)
     done = run("check", "proofs")
     assert done.exit_code == 1
     assert "refused proofs/problem.json: is no problem that isoptimal wrote (is longer than 10 char" in done.output
@@ -820,7 +820,7 @@ def test_shells_are_told_how_to_complete(folder):
 
 
 def test_a_module_that_ends_the_program_proves_nothing(folder, monkeypatch):
-    monkeypatch.setattr(verify.auditing, "audit", lambda *_, **__: sys.exit(0))
+    monkeypatch.setattr(verify.auditing.loop, "audit", lambda *_, **__: sys.exit(0))
     result = run("audit", "net.npz", "data.npz")
     assert result.exit_code == 70
     assert "the code of a module ended the program (0), so nothing is proved" in result.stderr
@@ -833,7 +833,7 @@ def test_what_is_too_much_is_one_sentence(folder, monkeypatch, error, sentence):
     def audit(*_, **__):
         raise error
 
-    monkeypatch.setattr(verify.auditing, "audit", audit)
+    monkeypatch.setattr(verify.auditing.loop, "audit", audit)
     assert sentence in refusal("audit", "net.npz", "data.npz")
     assert "Traceback" in run("audit", "net.npz", "data.npz", "--debug").stderr
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 from verify import Dataset, Network, Verdict, audit
-from verify.certificate import BetterNetwork, NotLocal
-from verify.consistency import consistent, contradictions
-from verify.finding import Question
+from verify.auditing.consistency import consistent, contradictions
+from verify.checker.certificate import BetterNetwork, NotLocal
+from verify.deciders.finding import Question
 
 BEST = Network.two_layer([[0, 2]], [2])
 WORSE = Network.two_layer([[1, 2]], [2])

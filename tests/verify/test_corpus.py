@@ -12,8 +12,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from verify.auditing import audit
-from verify.audits import Audit
+from verify.auditing.loop import audit
+from verify.auditing.record import Audit
+from verify.checker.errors import InputError
 from verify.corpus import (
     Difference,
     case_text,
@@ -29,9 +30,8 @@ from verify.corpus import (
     stored_differences,
 )
 from verify.corpus.__main__ import main
-from verify.errors import InputError
-from verify.network import Network
-from verify.problem import Dataset, objective
+from verify.problem.network import Network
+from verify.problem.problem import Dataset, objective
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "cases"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from verify.counts import count
+from verify.numbers.counts import count
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from tests.problems import random_problems
 from verify import Dataset, Network, audit
-from verify.auditing import pose
-from verify.decimals import nearest
+from verify.auditing.loop import pose
+from verify.deciders.estimates import estimate, exact_objective, is_silent, least_margins
+from verify.deciders.finding import Verdict
+from verify.deciders.global_optimality.deciding import bracket_optimum, infeasibility
 from verify.diagnosis import Step, diagnose
 from verify.diagnosis.ladder import balanced, without
-from verify.estimates import estimate, exact_objective, is_silent, least_margins
-from verify.finding import Verdict
-from verify.global_optimality import bracket_optimum, infeasibility
-from verify.network import Architecture, Layer
-from verify.problem import Bias, Goal, Problem, half_squared_norm, objective, outputs
+from verify.numbers.decimals import nearest
+from verify.problem.network import Architecture, Layer
+from verify.problem.problem import Bias, Goal, Problem, half_squared_norm, objective, outputs
 from verify.report.faults import faults
 
 F = Fraction

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from tests import naive
 from tests.forging import accepted, refused
 from verify import Bias, Dataset, Goal, Network, Problem, read
-from verify.auditing import pose
-from verify.certificate import Active, BetterNetwork, Bound, Dual, LowerBound
+from verify.auditing.loop import pose
 from verify.checker import Refused, check, from_json
-from verify.enclosure_checks import Box, Direction, Point, StationaryNear, _sum, has_root
-from verify.errors import CertificateError
-from verify.exact import sqrt_upper, squared_norm
-from verify.nearby import nearby_point
-from verify.nearby.distance import distance_of
-from verify.nearby.newton import find_root
-from verify.proposal import sealed
+from verify.checker.certificate import Active, BetterNetwork, Bound, Dual, LowerBound
+from verify.checker.enclosure import Box, Direction, Point, StationaryNear, _sum, has_root
+from verify.checker.errors import CertificateError
+from verify.checker.exact import sqrt_upper, squared_norm
+from verify.deciders.enclosure import nearby_point
+from verify.deciders.enclosure.distance import distance_of
+from verify.deciders.enclosure.newton import find_root
+from verify.deciders.proposal import sealed
 from verify.readers import read_data
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -395,7 +395,7 @@ def test_a_slope_outside_its_interval_or_at_its_end(height, other):
 @pytest.mark.parametrize("folder", ["signs-1d", "regression-12"])
 def test_a_slope_of_a_real_network_outside_its_interval(folder, monkeypatch):
     """The first convex program of a pattern has a root like a KKT point, but one of its kinks would be crossed."""
-    monkeypatch.setattr("solvers.pattern_polish.ROUNDS", 1)
+    monkeypatch.setattr("solvers.kkt.pattern_polish.ROUNDS", 1)
     network = read(EXAMPLES / folder / "relu-trained.npz")
     found = nearby_point(pose(network, read_data(EXAMPLES / folder / "data.npz")), network)
     assert found.certificate is None

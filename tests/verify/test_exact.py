@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify import statement
-from verify.codec import MAX_DIGITS, MAX_LONG_DIGITS, load_json, rational_text
-from verify.errors import CertificateError, InputError, IsoptimalError, ShapeError
-from verify.exact import common_integers, dot, sqrt_lower, sqrt_upper, squared_norm, value_text
-from verify.exactify import primitive
-from verify.values import array, is_exact_input, parse_rational, rational, vector
+from verify.checker import statement
+from verify.checker.codec import MAX_DIGITS, MAX_LONG_DIGITS, load_json, rational_text
+from verify.checker.errors import CertificateError, InputError, IsoptimalError, ShapeError
+from verify.checker.exact import common_integers, dot, sqrt_lower, sqrt_upper, squared_norm, value_text
+from verify.deciders.rounding import primitive
+from verify.numbers.values import array, is_exact_input, parse_rational, rational, vector
 
 fractions = st.fractions()
 positive = st.fractions(min_value=0).flatmap(lambda q: st.integers(-300, 300).map(lambda k: q * Fraction(2) ** k))

@@ -7,15 +7,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solvers.dual_cuts import DualProof, solve
-from solvers.pricing import Leaf, Tree
+from solvers.any_width.dual_cuts import DualProof, solve
+from solvers.pricing.tree import Leaf, Tree
 from tests.problems import random_problems
 from verify import Architecture, Bias, Dataset, Goal, Problem
-from verify.certificate import Bound, LowerBound
 from verify.checker import Accepted, check
-from verify.exact_bounds import lower_bound
-from verify.global_optimality import as_instance
-from verify.proposal import sealed
+from verify.checker.certificate import Bound, LowerBound
+from verify.deciders.global_optimality.deciding import as_instance
+from verify.deciders.global_optimality.lower_bound import lower_bound
+from verify.deciders.proposal import sealed
 
 
 def problem(seed, *, goal=Goal.MAX_MARGIN, bias=Bias.NONE, slope=0, masks=None, points=7, dimension=3, scale=1):

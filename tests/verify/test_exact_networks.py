@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
-from verify.exact import squared_norm
-from verify.exact_networks import (
+from verify.checker.exact import squared_norm
+from verify.deciders.witnesses import (
     distance,
     float_rows,
     merge_directions,
     network_of_directions,
     network_with,
 )
-from verify.problem import half_squared_norm, outputs
+from verify.problem.problem import half_squared_norm, outputs
 
 BIASES = [Bias.NONE, Bias.PENALISED, Bias.FREE]
 

@@ -9,8 +9,8 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.exact import dot
-from verify.exactify import ceil_dyadic, dyadic, floor_dyadic, solve_by_few, solve_exactly
+from verify.checker.exact import dot
+from verify.deciders.rounding import ceil_dyadic, dyadic, floor_dyadic, solve_by_few, solve_exactly
 
 positive = st.fractions(min_value=Fraction(1, 10**12), max_value=10**12)
 bits = st.integers(1, 60)

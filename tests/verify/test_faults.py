@@ -28,10 +28,10 @@ from tests.forging import (
     with_slope,
 )
 from verify import Bias, Dataset, Goal, Network, Problem
-from verify.certificate import Bound, Empty, Infeasible, LowerBound, OptimalWithin, Stationary, UpperBound
 from verify.checker import Refused, check
-from verify.errors import CertificateError
-from verify.proposal import sealed
+from verify.checker.certificate import Bound, Empty, Infeasible, LowerBound, OptimalWithin, Stationary, UpperBound
+from verify.checker.errors import CertificateError
+from verify.deciders.proposal import sealed
 
 WITH_RANGES = [forging.relu, forging.leaky, forging.masked, forging.interpolating]
 NODE = re.compile(r"trees\[\d+\]\[\d+\]")

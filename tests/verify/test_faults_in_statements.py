@@ -27,7 +27,8 @@ from tests.forging import (
     with_slope,
 )
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
-from verify.certificate import (
+from verify.checker import Accepted, Refused, check, from_json
+from verify.checker.certificate import (
     BetterNetwork,
     Bound,
     DoesNotFit,
@@ -39,11 +40,10 @@ from verify.certificate import (
     Stationary,
     UpperBound,
 )
-from verify.checker import Accepted, Refused, check, from_json
-from verify.errors import CertificateError
-from verify.finding import Question, decide
-from verify.problem import Trained
-from verify.proposal import Proposal, sealed
+from verify.checker.errors import CertificateError
+from verify.deciders.finding import Question, decide
+from verify.deciders.proposal import Proposal, sealed
+from verify.problem.problem import Trained
 
 NODE = re.compile(r"trees\[\d+\]\[\d+\]")
 
@@ -260,7 +260,7 @@ def test_17_the_same_under_python_minus_o(tmp_path):
     script = """
 import sys
 from pathlib import Path
-from verify.checker import main
+from verify.checker.__main__ import main
 assert False
 for place in range(int(sys.argv[2])):
     folder = Path(sys.argv[1]) / str(place)

@@ -11,9 +11,9 @@ import pytest
 from tests import forging, naive
 from tests.forging import BOUNDS, accepted, given, refused, rescaled, with_node
 from verify import Bias
-from verify.certificate import DoesNotFit, Infeasible, Stationary
 from verify.checker import read_certificate
-from verify.errors import CertificateError
+from verify.checker.certificate import DoesNotFit, Infeasible, Stationary
+from verify.checker.errors import CertificateError
 
 # ------------------------------------------------------------------------------------------------- 12, 24, 25: text
 

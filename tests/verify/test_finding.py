@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from verify import Bias, Dataset, Goal, IsoptimalError, Network, Problem
-from verify.certificate import (
+from verify.checker.certificate import (
     BetterNetwork,
     DoesNotFit,
     Fits,
@@ -17,9 +17,9 @@ from verify.certificate import (
     UpperBound,
     claim_text,
 )
-from verify.finding import Finding, Question, Verdict, decide, undecided
-from verify.global_optimality import bracket_optimum
-from verify.proposal import Proposal, certified, sealed
+from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
+from verify.deciders.global_optimality.deciding import bracket_optimum
+from verify.deciders.proposal import Proposal, certified, sealed
 
 # arXiv:2110.02732, Theorem 3.2: a KKT point that two neurons beat
 NETWORK = Network.two_layer([[0, 2], [0, 0]], [2, 0])

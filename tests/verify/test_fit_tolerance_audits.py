@@ -10,19 +10,19 @@ import pytest
 from click.testing import CliRunner
 
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, audit
-from verify.auditing import certified_bracket, pose
-from verify.certificate import DoesNotFit, Fits, Local, NotLocal, NotStationary, Stationary
+from verify.auditing.loop import certified_bracket, pose
 from verify.checker import Accepted, check
+from verify.checker.certificate import DoesNotFit, Fits, Local, NotLocal, NotStationary, Stationary
+from verify.checker.errors import InputError
+from verify.checker.statement import half_squared_norm
 from verify.cli import program
 from verify.corpus.case_values import case_value
-from verify.errors import InputError
-from verify.finding import Verdict
-from verify.local_optimality import local_optimality
-from verify.output_rounding import output_rounding
-from verify.problem import outputs
+from verify.deciders.finding import Verdict
+from verify.deciders.fit.output_rounding import output_rounding
+from verify.deciders.local_optimality import local_optimality
+from verify.deciders.stationarity.deciding import stationarity
+from verify.problem.problem import outputs
 from verify.readers import read_case
-from verify.statement import half_squared_norm
-from verify.stationarity import stationarity
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 

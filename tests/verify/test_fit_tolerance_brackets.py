@@ -7,15 +7,15 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from solvers.arrangements import cells
-from solvers.master import Column, solve_master
+from solvers.any_width.master import Column, solve_master
+from solvers.programs.arrangements import cells
 from tests.problems import instance_of
 from verify import Bias, Dataset, Goal, Network, Problem
-from verify.auditing import certified_bracket
-from verify.exact_networks import network_of_directions
-from verify.global_optimality import infeasibility
-from verify.problem import objective
-from verify.within_tolerance import within_tolerance
+from verify.auditing.loop import certified_bracket
+from verify.deciders.fit.within_tolerance import within_tolerance
+from verify.deciders.global_optimality.deciding import infeasibility
+from verify.deciders.witnesses import network_of_directions
+from verify.problem.problem import objective
 
 GAP = 1e-6
 

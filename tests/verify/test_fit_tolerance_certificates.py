@@ -14,7 +14,8 @@ import pytest
 
 from tests.forging import accepted, refused
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
-from verify.certificate import (
+from verify.checker import Refused, check, from_json
+from verify.checker.certificate import (
     BetterNetwork,
     Bound,
     DoesNotFit,
@@ -29,14 +30,13 @@ from verify.certificate import (
     Stationary,
     UpperBound,
 )
-from verify.checker import Refused, check, from_json
-from verify.codec import load_json, reader
-from verify.enclosure_checks import StationaryNear
-from verify.errors import CertificateError, InputError
-from verify.finding import Question, Verdict, decide
-from verify.problem import objective
-from verify.proposal import Proposal, sealed
-from verify.statement import Problem as Statement
+from verify.checker.codec import load_json, reader
+from verify.checker.enclosure import StationaryNear
+from verify.checker.errors import CertificateError, InputError
+from verify.checker.statement import Problem as Statement
+from verify.deciders.finding import Question, Verdict, decide
+from verify.deciders.proposal import Proposal, sealed
+from verify.problem.problem import objective
 
 ONE = Fraction(1)
 

@@ -17,16 +17,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import verify.checking
+import verify.checker.checking
 from verify import Dataset, InputError, Network, audit
-from verify.certificate import BetterNetwork, Fits, OptimalWithin, Stationary, UpperBound
-from verify.checker import main, read_certificate
+from verify.checker import read_certificate
+from verify.checker.__main__ import main
+from verify.checker.certificate import BetterNetwork, Fits, OptimalWithin, Stationary, UpperBound
+from verify.checker.derived import UNCERTIFIED, decimal, problem_facts
+from verify.checker.folder import Decision, Line, decide_folder
 from verify.cli import program
-from verify.derived import UNCERTIFIED, decimal, problem_facts
-from verify.folder import Decision, Line, decide_folder
-from verify.global_optimality import bracket_optimum
-from verify.problem import Bias, Goal, Problem
-from verify.proposal import sealed
+from verify.deciders.global_optimality.deciding import bracket_optimum
+from verify.deciders.proposal import sealed
+from verify.problem.problem import Bias, Goal, Problem
 
 ROOT = Path(__file__).parents[2]
 F = Fraction
@@ -334,8 +335,8 @@ def test_an_audit_beyond_the_bound_is_refused(folder, monkeypatch):
     size = max(path.stat().st_size for path in folder.iterdir() if path.name != "audit.json")
     with (folder / "audit.json").open("a", encoding="utf-8") as file:
         file.write(" " * (10 * size))
-    monkeypatch.setattr(verify.checking, "MAX_SIZE", 2 * size)
-    monkeypatch.setattr("verify.codec.MAX_SIZE", 2 * size)
+    monkeypatch.setattr(verify.checker.checking, "MAX_SIZE", 2 * size)
+    monkeypatch.setattr("verify.checker.codec.MAX_SIZE", 2 * size)
     assert any("audit.json: cannot be read" in line for line in refused(folder))
 
 

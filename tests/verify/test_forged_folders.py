@@ -8,13 +8,13 @@ from fractions import Fraction
 import pytest
 
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem, Trained, audit
-from verify.answers import Question
-from verify.certificate import OptimalWithin
 from verify.checker import Accepted, Refused, check, read_certificate
-from verify.derived import Material, certified, number_text
-from verify.exact import Algebraic, Field
-from verify.folder import decide_folder
-from verify.proposal import sealed
+from verify.checker.answers import Question
+from verify.checker.certificate import OptimalWithin
+from verify.checker.derived import Material, certified, number_text
+from verify.checker.exact import Algebraic, Field
+from verify.checker.folder import decide_folder
+from verify.deciders.proposal import sealed
 
 F = Fraction
 HINGE = Architecture.two_layer(1, 1, slope=0)

@@ -24,7 +24,8 @@ from tests.forging import (
     with_slope,
 )
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
-from verify.certificate import (
+from verify.checker import Refused, check, read_certificate
+from verify.checker.certificate import (
     BetterNetwork,
     Bound,
     DoesNotFit,
@@ -37,10 +38,9 @@ from verify.certificate import (
     Stationary,
     UpperBound,
 )
-from verify.checker import Refused, check, read_certificate
-from verify.enclosure_checks import StationaryNear
-from verify.errors import CertificateError
-from verify.proposal import sealed
+from verify.checker.enclosure import StationaryNear
+from verify.checker.errors import CertificateError
+from verify.deciders.proposal import sealed
 
 
 def every_kind():

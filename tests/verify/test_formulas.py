@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from verify.exact import Algebraic, Field
-from verify.formulas import is_decimal_of, is_formula_of
-from verify.symbolic.closed_forms import closed_form
+from verify.checker.exact import Algebraic, Field
+from verify.checker.formulas import is_decimal_of, is_formula_of
+from verify.deciders.closed_forms.expressions import closed_form
 
 F = Fraction
 ROOT17 = Algebraic(Field((-17, 0, 1), (F(4), F(5))), (F(0), F(8, 17)))  # 8 / sqrt 17

@@ -5,7 +5,7 @@ import pytest
 
 from solvers.paper_data import GENERATORS, MEANINGS
 from verify.cli import program
-from verify.counts import count
+from verify.numbers.counts import count
 from verify.readers import read_data
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.conic import solve_all_cells
+from solvers.programs.restricted import solve_all_cells
 from tests.problems import instance_of, random_problems
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
-from verify.certificate import BetterNetwork, Infeasible, OptimalWithin
 from verify.checker import Accepted, check
-from verify.global_optimality import (
+from verify.checker.certificate import BetterNetwork, Infeasible, OptimalWithin
+from verify.deciders.global_optimality.deciding import (
     better_network,
     bracket_optimum,
     infeasibility,
@@ -23,9 +23,9 @@ from verify.global_optimality import (
     optimal_within,
     zero_network,
 )
-from verify.posing import pose
-from verify.problem import objective
-from verify.proposal import sealed
+from verify.deciders.proposal import sealed
+from verify.problem.posing import pose
+from verify.problem.problem import objective
 from verify.strategies import contradictory, odd, separable, slopes
 
 
@@ -286,7 +286,7 @@ def test_an_interrupt_gives_what_is_known():
 @pytest.mark.parametrize("step", ["lower_bound", "_narrow_first"])
 def test_an_interrupt_while_the_bracket_is_made_exact_loses_nothing(monkeypatch, step):
     problem = posed(ODD, [1, 1, 1, -1, 1, -1], bias=Bias.PENALISED, width=2)
-    module = sys.modules["verify.global_optimality"]
+    module = sys.modules["verify.deciders.global_optimality.deciding"]
     whole, calls = getattr(module, step), []
 
     def once(*given):

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 from tests.words import check_words
-from verify.auditing import audit
-from verify.network import Network
-from verify.problem import Dataset
+from verify.auditing.loop import audit
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 from verify.report import as_text
 
 AXES = [[1, 0], [0, 1]]

@@ -16,15 +16,15 @@ from urllib.parse import unquote
 
 import pytest
 
-from verify.auditing import audit
-from verify.audits import Audit
+from verify.auditing.loop import audit
+from verify.auditing.record import Audit
+from verify.checker.errors import InputError
 from verify.cli import program
 from verify.cli.commands import command_line
-from verify.errors import InputError
 from verify.html_report.escaping import visible
-from verify.network import Architecture, Layer, Network
 from verify.plots.panels import panels
-from verify.problem import Dataset
+from verify.problem.network import Architecture, Layer, Network
+from verify.problem.problem import Dataset
 from verify.readers import read_case
 from verify.report.wording import wording
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from verify import InputError, Network, audit, read
 from verify.cli import program
-from verify.input_files import read_bytes
+from verify.files.reading import read_bytes
 from verify.readers import read_data
 
 NETWORK = Network.two_layer([[1, 0], [0, 1]], [1, 1])

@@ -5,8 +5,8 @@ import pytest
 
 from tests.verify.test_exact_networks import BIASES, integers, network, posed
 from verify import Bias, Dataset, Goal, Problem
-from verify.interpolation import interpolate
-from verify.problem import objective, outputs
+from verify.deciders.fit.interpolation import interpolate
+from verify.problem.problem import objective, outputs
 
 
 @pytest.mark.parametrize("slope", [0, "1/3", 1])

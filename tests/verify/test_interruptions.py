@@ -10,7 +10,7 @@ import pytest
 
 from tests.verify.test_auditing import assert_sound
 from verify import Network, Verdict, audit
-from verify.interruptions import INTERRUPTED, LATE, CtrlC, LeftOut
+from verify.auditing.interruptions import INTERRUPTED, LATE, CtrlC, LeftOut
 
 NETWORK = Network.two_layer([[2.0, 0.001], [0.0, 0.0]], [2.0, 0.0])
 EXACT = Network.two_layer([[0, 2], [0, 0]], [2, 0])
@@ -18,13 +18,13 @@ NEAR = ([[1.0, 0.25], [1.0, -0.25]], [1, 1])
 PAIR = ([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1])
 
 STEPS = {
-    "verify.subjects.stationarity": (NETWORK, NEAR, "stationarity"),
-    "verify.auditing.multiplier_dimension": (EXACT, PAIR, "the number of multipliers"),
-    "verify.auditing.better_network": (EXACT, PAIR, "global optimality"),
-    "verify.auditing.local_optimality": (EXACT, PAIR, "local optimality"),
-    "verify.nearby.nearby_point": (NETWORK, NEAR, "the search for an exact KKT point near the network"),
-    "verify.auditing.diagnose": (NETWORK, NEAR, "what is wrong with the network"),
-    "verify.symbolic.find_closed_forms": (EXACT, PAIR, "the closed form"),
+    "verify.deciders.subjects.stationarity": (NETWORK, NEAR, "stationarity"),
+    "verify.auditing.loop.multiplier_dimension": (EXACT, PAIR, "the number of multipliers"),
+    "verify.auditing.loop.better_network": (EXACT, PAIR, "global optimality"),
+    "verify.auditing.loop.local_optimality": (EXACT, PAIR, "local optimality"),
+    "verify.deciders.enclosure.nearby_point": (NETWORK, NEAR, "the search for an exact KKT point near the network"),
+    "verify.auditing.loop.diagnose": (NETWORK, NEAR, "what is wrong with the network"),
+    "verify.deciders.closed_forms.find_closed_forms": (EXACT, PAIR, "the closed form"),
 }
 
 
@@ -50,9 +50,9 @@ def test_each_step_that_is_interrupted_is_named(place, monkeypatch):
 
 def test_what_an_interruption_leaves_open_says_so(monkeypatch):
     for place, name, network in (
-        ("verify.subjects.stationarity", "stationary", EXACT),
-        ("verify.auditing.better_network", "global_any_width", Network.two_layer([[0, 2]], [2])),
-        ("verify.auditing.local_optimality", "local_optimum", EXACT),
+        ("verify.deciders.subjects.stationarity", "stationary", EXACT),
+        ("verify.auditing.loop.better_network", "global_any_width", Network.two_layer([[0, 2]], [2])),
+        ("verify.auditing.loop.local_optimality", "local_optimum", EXACT),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(place, interrupt)

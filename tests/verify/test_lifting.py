@@ -6,10 +6,11 @@ from fractions import Fraction
 import pytest
 
 from solvers import clock
-from verify import exactify, lifting
-from verify.exact import dot
-from verify.exactify import rank, solve_by_few, solve_exactly
-from verify.lifting import PRIMES, pivots_modulo, solve_by_lifting
+from verify.checker.exact import dot
+from verify.deciders import lifting
+from verify.deciders import rounding as exactify
+from verify.deciders.lifting import PRIMES, pivots_modulo, solve_by_lifting
+from verify.deciders.rounding import rank, solve_by_few, solve_exactly
 
 
 def integer_matrix(seed, rows, columns, bits, inner=None):

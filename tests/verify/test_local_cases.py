@@ -12,13 +12,13 @@ from click.testing import CliRunner
 from tests.local_choices import decide
 from tests.local_oracle import brute_force
 from tests.naive import kkt
-from verify.certificate import Dual, Local, NotLocal
 from verify.checker import Accepted, check
+from verify.checker.certificate import Dual, Local, NotLocal
 from verify.cli import program
-from verify.local_optimality import local_optimality
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
-from verify.proposal import sealed
+from verify.deciders.local_optimality import local_optimality
+from verify.deciders.proposal import sealed
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.readers import read_case
 
 F = Fraction

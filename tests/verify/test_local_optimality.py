@@ -13,15 +13,15 @@ import pytest
 from tests.kkt_samples import kkt_sample
 from tests.local_oracle import brute_force
 from verify import audit
-from verify.certificate import Bound, Local, NotLocal
-from verify.certificate import Dual as Leaf
 from verify.checker import Accepted, Refused, check
-from verify.errors import CertificateError
-from verify.local_optimality import local_optimality
-from verify.local_optimality.descent import descent, steps
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem, half_squared_norm, objective
-from verify.proposal import sealed
+from verify.checker.certificate import Bound, Local, NotLocal
+from verify.checker.certificate import Dual as Leaf
+from verify.checker.errors import CertificateError
+from verify.deciders.local_optimality import local_optimality
+from verify.deciders.local_optimality.descent import descent, steps
+from verify.deciders.proposal import sealed
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, half_squared_norm, objective
 from verify.readers import read_case
 
 F = Fraction
@@ -219,10 +219,10 @@ def test_without_time_the_question_stays_open():
 
 
 def test_too_many_cells(monkeypatch):
-    monkeypatch.setattr("verify.local_optimality.MOST_CELLS", 3)
+    monkeypatch.setattr("verify.deciders.local_optimality.MOST_CELLS", 3)
     assert "too many cells" in local_optimality(posed(*PAIR, DEAD), DEAD, DEAD).reason
-    monkeypatch.setattr("verify.local_optimality.MOST_CELLS", 30)
-    monkeypatch.setattr("verify.local_optimality.MOST_NODES", 1)
+    monkeypatch.setattr("verify.deciders.local_optimality.MOST_CELLS", 30)
+    monkeypatch.setattr("verify.deciders.local_optimality.MOST_NODES", 1)
     assert "choices" in local_optimality(posed(*PAIR, DEAD), DEAD, DEAD).reason
 
 
@@ -433,7 +433,7 @@ def test_a_choice_that_stays_open_is_no_end(monkeypatch, name, failures, kind):
         asked.append(arguments)
         return None if len(asked) <= failures else descent(*arguments)
 
-    monkeypatch.setattr("verify.local_optimality.descent", after)
+    monkeypatch.setattr("verify.deciders.local_optimality.descent", after)
     proposal = local_optimality(found.problem, found.network, found.network)
     assert isinstance(proposal.certificate, kind)
     assert len(asked) > 1

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from verify import Dataset, Network, audit
-from verify.codec import MAX_WHOLE_DIGITS, rational_of, rational_text
-from verify.errors import InputError
-from verify.finding import Verdict
-from verify.folder import decide_folder
+from verify.checker.codec import MAX_WHOLE_DIGITS, rational_of, rational_text
+from verify.checker.errors import InputError
+from verify.checker.folder import decide_folder
+from verify.deciders.finding import Verdict
 from verify.readers import read
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from verify import Audit, Bias, Dataset, Goal, Network, Verdict, audit
-from verify.auditing import pose
-from verify.certificate import Stationary
-from verify.local_optimality import local_optimality
-from verify.stationarity import stationarity
+from verify.auditing.loop import pose
+from verify.checker.certificate import Stationary
+from verify.deciders.local_optimality import local_optimality
+from verify.deciders.stationarity.deciding import stationarity
 from verify.strategies import kkt_points
 
 Rows = list[list[Fraction]]

@@ -2,11 +2,11 @@
 
 from fractions import Fraction
 
-from verify.auditing import audit
-from verify.misfits import misfit
-from verify.network import Network
-from verify.posing import pose
-from verify.problem import Dataset
+from verify.auditing.loop import audit
+from verify.problem.misfits import misfit
+from verify.problem.network import Network
+from verify.problem.posing import pose
+from verify.problem.problem import Dataset
 from verify.report import as_text
 
 RAMPS = Network.two_layer([[1, 0], [0, 1], [0, 0]], [1, -1, 0])

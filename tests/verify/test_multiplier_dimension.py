@@ -9,9 +9,9 @@ from scipy.optimize import linprog
 
 from tests.kkt_samples import kkt_sample
 from verify import audit
-from verify.local_optimality import multiplier_dimension
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem, outputs
+from verify.deciders.local_optimality import multiplier_dimension
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, outputs
 from verify.report import as_text
 
 F = Fraction
@@ -105,7 +105,7 @@ def test_known_dimensions(X, y, network, goal, bias, expected):
 def test_large_problems_are_left_alone(monkeypatch):
     network = Network.two_layer([[1]], [1])
     problem = posed([[1], [-1]], [1, 0], network, Goal.MIN_NORM)
-    monkeypatch.setattr("verify.local_optimality.multipliers.MOST_UNKNOWNS", 1)
+    monkeypatch.setattr("verify.deciders.local_optimality.multipliers.MOST_UNKNOWNS", 1)
     assert multiplier_dimension(problem, network) is None
 
 

@@ -17,10 +17,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from solvers.nonnegative import nonnegative_least_squares
+from solvers.programs.nonnegative import nonnegative_least_squares
 from tests import forging, naive
 from verify import Goal, Network, Problem
-from verify.certificate import (
+from verify.checker import Accepted, check, from_json
+from verify.checker.certificate import (
     BetterNetwork,
     DoesNotFit,
     Fits,
@@ -31,9 +32,8 @@ from verify.certificate import (
     Stationary,
     UpperBound,
 )
-from verify.checker import Accepted, check, from_json
-from verify.errors import CertificateError, InputError
-from verify.proposal import sealed
+from verify.checker.errors import CertificateError, InputError
+from verify.deciders.proposal import sealed
 
 NEAR = 1e-9  # what floats may be wrong by in the searches below, relative
 

@@ -10,16 +10,16 @@ import pytest
 from tests.differential.auditing import audited
 from tests.differential.drawing import draw
 from verify import Network, Verdict, audit, read
-from verify.auditing import pose
-from verify.certificate import NotStationary, Stationary
+from verify.auditing.loop import pose
 from verify.checker import Accepted, check
-from verify.enclosure_checks import StationaryNear
-from verify.finding import Question, undecided
-from verify.near_findings import local_without_exact_point, strengthened
-from verify.nearby import nearby_point
+from verify.checker.certificate import NotStationary, Stationary
+from verify.checker.enclosure import StationaryNear
+from verify.deciders.enclosure import nearby_point
+from verify.deciders.enclosure.findings import local_without_exact_point, strengthened
+from verify.deciders.finding import Question, undecided
+from verify.deciders.time_limits import TimeIsUpError
 from verify.readers import read_data
 from verify.report import as_text
-from verify.time_limits import TimeIsUpError
 
 MOONS = Path(__file__).parents[2] / "examples" / "moons-40"
 POINTS = ([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1])
@@ -81,7 +81,7 @@ def test_failures_leave_the_findings(monkeypatch):
         def broken(*_, error=error):
             raise error
 
-        monkeypatch.setattr("verify.nearby.nearby_point", broken)
+        monkeypatch.setattr("verify.deciders.enclosure.nearby_point", broken)
         found = audit(network, data, time_limit=20).stationary
         assert (found.verdict, found.level) == (Verdict.PROVED, "approximate")
         assert "the floating-point search failed" in found.reason
@@ -96,7 +96,7 @@ def test_a_stationary_point_of_unknown_optimality_leaves_local_optimality_open(m
     problem = pose(network, data)
     nearby = nearby_point(problem, network)
     weaker = replace(nearby.certificate, optimality="stationary point", pricing=None)
-    monkeypatch.setattr("verify.nearby.nearby_point", lambda *_: replace(nearby, certificate=weaker))
+    monkeypatch.setattr("verify.deciders.enclosure.nearby_point", lambda *_: replace(nearby, certificate=weaker))
     result = audit(network, data)
     assert (result.stationary.verdict, result.stationary.level) == (Verdict.PROVED, "near")
     assert result.stationary.certificates[0].optimality == "stationary point"
@@ -194,7 +194,7 @@ def test_more_time_might_find_an_exact_point(monkeypatch):
     def late(*_):
         raise TimeIsUpError
 
-    monkeypatch.setattr("verify.auditing.strengthened", late)
+    monkeypatch.setattr("verify.auditing.loop.strengthened", late)
     result = audited(draw(71, 904), time_limit=1000)
     assert result.stationary.level == "approximate"
     assert result.local_optimum.verdict is Verdict.UNDECIDED
@@ -210,6 +210,6 @@ def test_a_repair_that_lost_a_kink_is_not_refuted(monkeypatch):
     subject = result.stationary.subject
     found = local_without_exact_point(result.problem, result.network, findings, subject)
     assert found.verdict is Verdict.REFUTED
-    monkeypatch.setattr("verify.near_findings.lost_kinks", lambda *_: [(0, 0)])
+    monkeypatch.setattr("verify.deciders.enclosure.findings.lost_kinks", lambda *_: [(0, 0)])
     found = local_without_exact_point(result.problem, result.network, findings, subject)
     assert found is findings[Question.LOCAL_OPTIMUM]

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from solvers.conic import solve_all_cells
+from solvers.programs.restricted import solve_all_cells
 from tests.forging import accepted
 from tests.problems import instance_of
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, read
-from verify.auditing import pose
-from verify.enclosure_checks import Point
-from verify.nearby import nearby_point
+from verify.auditing.loop import pose
+from verify.checker.enclosure import Point
+from verify.deciders.enclosure import nearby_point
 from verify.readers import read_data
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import verify
-from verify.errors import InputError, ShapeError
-from verify.network import Architecture, Layer, Network
+from verify.checker.errors import InputError, ShapeError
+from verify.problem.network import Architecture, Layer, Network
 
 RELU = {"inputs": 2, "outputs": 2, "slope": Fraction(0)}
 OUT = Layer(inputs=2, outputs=1, slope=None)

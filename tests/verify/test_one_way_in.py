@@ -10,9 +10,9 @@ from scipy import sparse
 
 from tests.words import check_words
 from verify import Dataset, Network, Verdict, audit, read, read_data, train
-from verify.array_like import package, plain
-from verify.auditing import pose
-from verify.errors import InputError
+from verify.auditing.loop import pose
+from verify.checker.errors import InputError
+from verify.numbers.array_like import package, plain
 from verify.testing import assert_fits, assert_globally_optimal, assert_locally_optimal, assert_stationary
 
 README = Path(__file__).resolve().parents[2] / "README.md"

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from verify import Network, audit, output_files
-from verify.output_files import replace_folder, write_bytes, write_text
+from verify import Network, audit
+from verify.files import writing as output_files
+from verify.files.writing import replace_folder, write_bytes, write_text
 
 NETWORKS = [Network.two_layer([[1, 0], [0, n]], [1, 1]) for n in (1, 2, 3)]
 POINTS = ([[1, 1], [-1, 2]], [1, 1])

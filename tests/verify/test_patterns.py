@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from verify.errors import ShapeError
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
-from verify.statement import pattern
+from verify.checker.errors import ShapeError
+from verify.checker.statement import pattern
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 
 
 def test_the_tie_of_the_clarke_case() -> None:

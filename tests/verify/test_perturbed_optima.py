@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from verify import Bias, Dataset, Network, Verdict, audit
-from verify.consistency import contradictions
-from verify.finding import Question
+from verify.auditing.consistency import contradictions
+from verify.deciders.finding import Question
 
 
 @dataclass

@@ -18,10 +18,9 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.quiver import Quiver
 
-from solvers.dual_cuts import Progress
-from verify.auditing import Audit, audit
-from verify.errors import InputError
-from verify.network import Architecture, Layer, Network
+from solvers.any_width.dual_cuts import Progress
+from verify.auditing.loop import Audit, audit
+from verify.checker.errors import InputError
 from verify.plots import as_html, plot
 from verify.plots.files import image
 from verify.plots.line import breakpoints
@@ -29,7 +28,8 @@ from verify.plots.plane import plane
 from verify.plots.scene import drawn, evaluate, scene, support
 from verify.plots.style import SHOWN_POINTS, shown_points
 from verify.plots.wording import headline, standing
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.problem.network import Architecture, Layer, Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.readers import read_case
 from verify.report.path import descent_of
 from verify.surroundings import Surroundings

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from verify import Goal, InputError, Network, Verdict, audit, read
-from verify.auditing import pose
+from verify.auditing.loop import pose
 from verify.cli import program
 
 ONE = Network.two_layer([[1.0]], [1.0])

@@ -6,11 +6,11 @@ from random import Random
 import pytest
 
 from verify import Bias, Dataset, Goal, Network, Problem, Verdict, audit
-from verify.auditing import certified_bracket
+from verify.auditing.loop import certified_bracket
 from verify.checker import Accepted, check
-from verify.exact import sqrt_lower, sqrt_upper, squared_norm
-from verify.precise_search import precise_bracket
-from verify.problem import objective
+from verify.checker.exact import sqrt_lower, sqrt_upper, squared_norm
+from verify.deciders.global_optimality.precise_search import precise_bracket
+from verify.problem.problem import objective
 
 GAPS = [27, 40]
 

@@ -11,12 +11,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from verify.errors import InputError, ShapeError
-from verify.exact import Field
-from verify.network import Architecture, Layer, Network
-from verify.problem import Bias, Dataset, Goal, Problem, Trained, half_squared_norm, objective, outputs
+from verify.checker.errors import InputError, ShapeError
+from verify.checker.exact import Field
+from verify.checker.statement import LEAST_PACKED, PACK, products
+from verify.problem.network import Architecture, Layer, Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained, half_squared_norm, objective, outputs
 from verify.readers import read_data
-from verify.statement import LEAST_PACKED, PACK, products
 
 TWO = Architecture.two_layer(2, 1)
 

@@ -6,16 +6,16 @@ from fractions import Fraction
 import pytest
 
 from tests.words import check_words
-from verify.auditing import audit
+from verify.auditing.loop import audit
+from verify.auditing.relaxing import relaxed
 from verify.checker import Accepted, check
-from verify.finding import Verdict
-from verify.folder import decide_folder
-from verify.network import Network
-from verify.posing import pose
-from verify.problem import Dataset, Goal, objective, outputs
-from verify.relaxing import relaxed
+from verify.checker.folder import decide_folder
+from verify.deciders.finding import Verdict
+from verify.deciders.time_limits import now
+from verify.problem.network import Network
+from verify.problem.posing import pose
+from verify.problem.problem import Dataset, Goal, objective, outputs
 from verify.report.quantities import quantities
-from verify.time_limits import now
 
 RAMPS = Network.two_layer([[1, 0], [0, 1], [-1, 0]], [1, -1, 2])
 POINTS = Dataset([[2, 0], [0, 1], [-1, 0], [1, 3], [3, 1]], [1, -1, 1, 1, 1])
@@ -120,12 +120,12 @@ def test_both_are_saved_and_each_folder_is_accepted(tmp_path):
 
 
 def test_the_relaxed_question_is_left_out_after_an_interruption(monkeypatch):
-    import verify.auditing
+    import verify.auditing.loop
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify.auditing, "diagnose", interrupted)
+    monkeypatch.setattr(verify.auditing.loop, "diagnose", interrupted)
     result = audit(RAMPS, POINTS)
     assert result.status == "interrupted"
     assert result.relaxed is None
@@ -133,10 +133,10 @@ def test_the_relaxed_question_is_left_out_after_an_interruption(monkeypatch):
 
 def searched(monkeypatch, relaxed_is_late):
     """The deadlines (as shares of a limit of 1000 s) of the searches of the question asked, none of which ends it."""
-    import verify.auditing
-    from verify.global_optimality import Bracket
+    import verify.auditing.loop
+    from verify.deciders.global_optimality.deciding import Bracket
 
-    started, searches, whole = now(), [], verify.auditing._bracket
+    started, searches, whole = now(), [], verify.auditing.loop._bracket
 
     def search(problem, *rest, **options):
         is_asked = len(problem.data) == len(POINTS)
@@ -146,7 +146,7 @@ def searched(monkeypatch, relaxed_is_late):
             return whole(problem, *rest, **options)
         return Bracket(lower=None, upper=None, witnesses=(), status="time", history=())
 
-    monkeypatch.setattr(verify.auditing, "_bracket", search)
+    monkeypatch.setattr(verify.auditing.loop, "_bracket", search)
     return audit(RAMPS, POINTS, time_limit=1000), searches
 
 

@@ -7,13 +7,13 @@ import pytest
 
 from tests.verify.test_exact_networks import BIASES, disturbed, integers, network, posed
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
-from verify.certificate import Fits
 from verify.checker import Accepted, check
-from verify.exact_networks import distance
-from verify.problem import outputs
-from verify.proposal import sealed
-from verify.repairs import repair, repairs
-from verify.statement import pattern
+from verify.checker.certificate import Fits
+from verify.checker.statement import pattern
+from verify.deciders.fit.repairs import repair, repairs
+from verify.deciders.proposal import sealed
+from verify.deciders.witnesses import distance
+from verify.problem.problem import outputs
 
 
 @pytest.mark.parametrize("slope", [0, "1/3", 1])
@@ -196,7 +196,7 @@ def test_objectives_longer_than_certificates_hold_are_left_out(monkeypatch):
     start = Network.two_layer([[1.1, 0.3]], [1])
     problem = posed([[1, 0.7], [0.3, 1]], [1, 0.7])
     assert repair(problem, start) is not None
-    monkeypatch.setattr("verify.repairs.LIMIT", 10**20)
+    monkeypatch.setattr("verify.deciders.fit.repairs.LIMIT", 10**20)
     assert repair(problem, start) is None
 
 

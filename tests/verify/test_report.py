@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from verify.auditing import audit
-from verify.audits import Audit
-from verify.certificate import NotStationary, OptimalWithin, Stationary
-from verify.decimals import at_least, at_most, enclosure, nearest, small, value
+from verify.auditing.loop import audit
+from verify.auditing.record import Audit
+from verify.checker.certificate import NotStationary, OptimalWithin, Stationary
+from verify.deciders.finding import Finding, Question, Verdict, undecided
 from verify.diagnosis import diagnose
-from verify.finding import Finding, Question, Verdict, undecided
-from verify.network import Architecture, Layer, Network
-from verify.problem import Dataset
+from verify.numbers.decimals import at_least, at_most, enclosure, nearest, small, value
+from verify.problem.network import Architecture, Layer, Network
+from verify.problem.problem import Dataset
 from verify.readers.cases import read_case
 from verify.report import as_html, as_text, render
 from verify.report.path import _vanishes

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 from verify.reproduce import figure, load, names, reproduce
 from verify.reproduce.pieces import least_pieces
 from verify.reproduce.spec import plain

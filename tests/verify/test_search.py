@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from solvers.clock import reading
 from verify import Bias, Dataset, Goal, InputError, Network
+from verify.checker.statement import pattern
 from verify.claims import Claim, Instance, Outcome, failed, held, read_instance, registry
 from verify.claims.conclusions import is_local_not_global
 from verify.cli import program
 from verify.cli.progress import search_text
+from verify.deciders.time_limits import now
 from verify.readers.cases import read_case
 from verify.search import search
 from verify.search.pool import places
 from verify.search.reducing import reduced
-from verify.statement import pattern
-from verify.time_limits import now
 
 F = Fraction
 ALL = registry()

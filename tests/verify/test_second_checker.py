@@ -17,9 +17,9 @@ import verify.checker as trusted
 from tests import second_checker
 from tests.second_checker import questions
 from tests.second_checker.texts import RefusedError, load
-from verify.codec import load_json, reader
-from verify.errors import CertificateError
-from verify.statement import Network, Problem
+from verify.checker.codec import load_json, reader
+from verify.checker.errors import CertificateError
+from verify.checker.statement import Network, Problem
 
 CASES = Path(__file__).parents[2] / "cases"
 STORED = sorted(path for path in CASES.glob("*/*/certificates") if path.parts[-3] != "rejected")

@@ -13,8 +13,8 @@ import pytest
 from tests import forging, naive
 from tests.problems import random_problems
 from verify import Bias, Goal, audit
-from verify.certificate import Bound, LowerBound
 from verify.checker import Accepted, check
+from verify.checker.certificate import Bound, LowerBound
 
 
 @cache

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.vendor.pretty import pretty
 
 from verify import Architecture, Dataset, Layer, Network, audit, train
-from verify.auditing import certified_bracket
-from verify.finding import Question, undecided
-from verify.intervals import Interval
-from verify.misfits import misfit
+from verify.auditing.loop import certified_bracket
+from verify.deciders.finding import Question, undecided
+from verify.numbers.intervals import Interval
+from verify.problem.misfits import misfit
 from verify.shown import as_html, as_lines
 
 RESULT = audit(Network.two_layer([[3, 1], [1, 0.5]], [2, -1], b=[0, 1]), [[1, 0], [-1, 2], [2, 2]], [1, -1, 1])

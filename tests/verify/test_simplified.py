@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from verify import Bias, Dataset, Goal, Network, Problem, Verdict, audit
-from verify.auditing import certified_bracket
-from verify.certificate import Bound, Empty, LowerBound
+from verify.auditing.loop import certified_bracket
 from verify.checker import Accepted, check
-from verify.global_optimality import infeasibility
-from verify.problem import objective, outputs
-from verify.simplified import distinct, simplified
+from verify.checker.certificate import Bound, Empty, LowerBound
+from verify.deciders.global_optimality.deciding import infeasibility
+from verify.deciders.simplified import distinct, simplified
+from verify.problem.problem import objective, outputs
 
 XOR = ([[0, 0], [1, 1], [0, 1], [1, 0]], [1, 1, -1, -1])
 

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.nonnegative import nonnegative_least_squares
+from solvers.programs.nonnegative import nonnegative_least_squares
 from tests import naive
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, Verdict, audit
-from verify.certificate import NotStationary, Stationary
 from verify.checker import Accepted, check
-from verify.proposal import sealed
-from verify.stationarity import stationarity
+from verify.checker.certificate import NotStationary, Stationary
+from verify.deciders.proposal import sealed
+from verify.deciders.stationarity.deciding import stationarity
 from verify.strategies import kkt_points
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
@@ -31,7 +31,7 @@ PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 def the_network_itself():
     """What an exact point nearby adds has its own tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("verify.auditing.strengthened", lambda problem, network, findings, *_: findings)
+        patch.setattr("verify.auditing.loop.strengthened", lambda problem, network, findings, *_: findings)
         yield
 
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tests.forging import sparse
 from tests.problems import instance_of, random_problems
 from verify import strategies
-from verify.certificate import Stationary
 from verify.checker import Accepted, Refused, check
-from verify.exact import dot
-from verify.network import Architecture, Network
-from verify.problem import Bias, Dataset, Goal, Problem, outputs
-from verify.proposal import sealed
-from verify.statement import pattern
+from verify.checker.certificate import Stationary
+from verify.checker.exact import dot
+from verify.checker.statement import pattern
+from verify.deciders.proposal import sealed
+from verify.problem.network import Architecture, Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, outputs
 
 
 @given(st.integers(1, 4).flatmap(strategies.orthonormal))
@@ -42,7 +42,7 @@ def test_separable_data_have_margin_one_in_some_direction(data):
 
 
 def solve_status(problem, slope):
-    from solvers.conic import solve_all_cells
+    from solvers.programs.restricted import solve_all_cells
 
     shape = Architecture.two_layer(problem.architecture.inputs, 1, slope=slope)
     return solve_all_cells(instance_of(Problem(problem.data, shape, goal=problem.goal, bias=problem.bias))).status.value

@@ -8,13 +8,13 @@ import pytest
 
 from tests.verify.test_exact_networks import posed
 from verify import Dataset, Goal, Network
-from verify.certificate import NotStationary, Stationary
-from verify.exact_networks import distance
-from verify.posing import pose
-from verify.problem import outputs
-from verify.proposal import Proposal
-from verify.statement import pattern
-from verify.subjects import Subject, candidates, choose
+from verify.checker.certificate import NotStationary, Stationary
+from verify.checker.statement import pattern
+from verify.deciders.proposal import Proposal
+from verify.deciders.subjects import Subject, candidates, choose
+from verify.deciders.witnesses import distance
+from verify.problem.posing import pose
+from verify.problem.problem import outputs
 
 NEAR = Fraction(1, 1000)
 ROOT = 2.0**-0.25
@@ -94,11 +94,11 @@ def test_a_failed_search_leaves_the_question_open(error, monkeypatch):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("verify.subjects.stationarity", fail)
+    monkeypatch.setattr("verify.deciders.subjects.stationarity", fail)
     subject = choose(XOR, ROUNDED, candidates(XOR, XOR, ROUNDED, NEAR)[0], NEAR, None)
     assert subject.stationary.certificate is None
     assert type(error).__name__ in subject.stationary.reason
-    monkeypatch.setattr("verify.subjects.repairs", fail)
+    monkeypatch.setattr("verify.deciders.subjects.repairs", fail)
     assert candidates(XOR, XOR, ROUNDED, NEAR) == ([], False)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from tests.sweeps import write_networks
+from verify.checker.folder import decide_folder
 from verify.cli import program, sweeping
-from verify.folder import decide_folder
 from verify.sweeping import Sweep
 
 ROOT = Path(__file__).parents[2]

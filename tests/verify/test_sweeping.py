@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import verify.auditing
+import verify.auditing.loop
 from tests.sweeps import AtOnce, Raising, X, Y, unreadable, write_network, write_networks
 from verify import InputError, Network, audit, read, sweep
-from verify.folder import decide_folder
+from verify.checker.folder import decide_folder
 from verify.readers import read_data
 from verify.sweeping import Row, Standing, Sweep, pairs, running, tasks
 from verify.sweeping.options import Questions
@@ -194,7 +194,7 @@ def test_a_failed_audit_is_tried_again_only_when_that_is_asked_for(files, monkey
         raise error
 
     with monkeypatch.context() as patched:
-        patched.setattr(verify.auditing, "audit", failing)
+        patched.setattr(verify.auditing.loop, "audit", failing)
         (row,) = swept((networks[:1], data, out))
     assert row.outcome == "failed"
     assert re.search(said, row.failure)
@@ -211,7 +211,7 @@ def test_a_retried_failure_is_tried_once(files, monkeypatch):
     def failing(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(verify.auditing, "audit", failing)
+    monkeypatch.setattr(verify.auditing.loop, "audit", failing)
     swept((networks[:1], data, out))
     executor = AtOnce()
     swept(([networks[0], networks[0], networks[0]], data, out), executor, retry_failed=True)
@@ -460,7 +460,7 @@ def test_an_audit_that_was_interrupted_is_not_done(files, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(verify.auditing, "audit", interrupted)
+        patched.setattr(verify.auditing.loop, "audit", interrupted)
         result = swept(files)
     assert (len(result), result.status) == (0, "interrupted")
     assert "the last run, of 4 networks, was interrupted" in repr(result)

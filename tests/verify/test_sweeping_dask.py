@@ -16,7 +16,7 @@ import pytest
 
 from tests.sweeps import write_networks
 from verify import sweep
-from verify.folder import decide_folder
+from verify.checker.folder import decide_folder
 from verify.sweeping import Sweep, pairs
 
 distributed = pytest.importorskip("distributed")

@@ -10,15 +10,15 @@ from click.testing import CliRunner
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from solvers.conic import solve_all_cells
+from solvers.programs.restricted import solve_all_cells
 from tests.closed_forms import CASES, LOWER, OPTIMUM, STATIONARY, THEOREM, TIE, UPPER, X, exactly, found
-from verify import Network, audit, statement
-from verify.auditing import pose
-from verify.checker import Accepted, check, from_json
+from verify import Network, audit
+from verify.auditing.loop import pose
+from verify.checker import Accepted, check, from_json, statement
 from verify.cli import program
-from verify.global_optimality import as_instance
-from verify.problem import Dataset, objective
-from verify.symbolic import find_closed_forms
+from verify.deciders.closed_forms import find_closed_forms
+from verify.deciders.global_optimality.deciding import as_instance
+from verify.problem.problem import Dataset, objective
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import pytest
 import sympy
 
 from tests.closed_forms import CASES, LOWER, OPTIMUM, STATIONARY, THEOREM, TIE, UPPER, X, found
-from verify import Network, audit, statement
-from verify.certificate import BetterNetwork, Fits, NotLocal, Stationary, claim_text
-from verify.checker import Accepted, Refused, check, from_json
-from verify.errors import CertificateError
-from verify.exact import Algebraic, Field
-from verify.proposal import sealed
+from verify import Network, audit
+from verify.checker import Accepted, Refused, check, from_json, statement
+from verify.checker.certificate import BetterNetwork, Fits, NotLocal, Stationary, claim_text
+from verify.checker.errors import CertificateError
+from verify.checker.exact import Algebraic, Field
+from verify.deciders.proposal import sealed
 from verify.readers import read_case
 
 

@@ -7,12 +7,12 @@ import sympy
 from mpmath import mp
 
 from tests.closed_forms import X, exactly, found
-from verify.exact import Algebraic, Field
-from verify.symbolic.active_set import find_active_set
-from verify.symbolic.closed_forms import closed_form
-from verify.symbolic.elimination import inverse, solve
-from verify.symbolic.polishing import DIGITS, polish
-from verify.symbolic.recognition import in_digits, recognise
+from verify.checker.exact import Algebraic, Field
+from verify.deciders.closed_forms.active_set import find_active_set
+from verify.deciders.closed_forms.elimination import inverse, solve
+from verify.deciders.closed_forms.expressions import closed_form
+from verify.deciders.closed_forms.polishing import DIGITS, polish
+from verify.deciders.closed_forms.recognition import in_digits, recognise
 
 
 def test_a_solution_of_many_digits():

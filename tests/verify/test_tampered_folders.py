@@ -14,8 +14,8 @@ from functools import cache
 import pytest
 
 from verify import Dataset, Network, audit
-from verify.errors import IsoptimalError
-from verify.folder import decide_folder
+from verify.checker.errors import IsoptimalError
+from verify.checker.folder import decide_folder
 
 WORDS = {"reason", "hints", "diagnosis", "status", "notes", "seconds"}
 VERDICTS = ("proved", "refuted", "undecided")

@@ -11,12 +11,12 @@ import pytest
 from solvers import clock
 from tests.verify.test_auditing import assert_sound
 from verify import Dataset, Network, audit, train
-from verify.auditing import pose
+from verify.auditing.loop import pose
 from verify.checker import check
-from verify.exactify import solve_exactly
-from verify.nearby import enclosing, nearby_point
-from verify.proposal import checked
-from verify.time_limits import TimeIsUpError, is_late, now, poll, share, until, within
+from verify.deciders.enclosure import enclosing, nearby_point
+from verify.deciders.proposal import checked
+from verify.deciders.rounding import solve_exactly
+from verify.deciders.time_limits import TimeIsUpError, is_late, now, poll, share, until, within
 
 CHECK = check.__code__
 

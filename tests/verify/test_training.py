@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from verify import InputError, Network, Verdict, read, train
+from verify.checker.statement import Layer
 from verify.cli import program
-from verify.network import Architecture
-from verify.statement import Layer
+from verify.problem.network import Architecture
 from verify.training import layers_of, network_of, parameters_of
 
 TWO = (((1, 0.25), (-1, 0.25)), (1, 1))
@@ -171,7 +171,7 @@ def test_what_was_trained_is_kept_when_it_cannot_be_polished(error, monkeypatch)
         raise error
 
     plain = train(TWO, width=3, stop_at=1e-2)
-    monkeypatch.setattr("solvers.kkt_polish.kkt_polish", fail)
+    monkeypatch.setattr("solvers.kkt.polish.kkt_polish", fail)
     run = train(TWO, width=3, stop_at=1e-2, polish=True)
     assert run.network == plain.network
     assert "not polished: " in str(run)
@@ -186,7 +186,7 @@ def test_more_steps_than_by_default_are_made(monkeypatch):
         seen.update(options)
         raise ValueError("stop here")
 
-    monkeypatch.setattr("solvers.gradient_descent.gradient_descent", fake)
+    monkeypatch.setattr("solvers.training.descent.gradient_descent.gradient_descent", fake)
     with pytest.raises(InputError, match="stop here"):
         train(TWO, width=3, method="descent", max_evaluations=2_000_000)
     assert seen["max_steps"] == seen["max_evaluations"] == 2_000_000

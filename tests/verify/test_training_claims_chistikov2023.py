@@ -13,11 +13,11 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 
 from verify import Bias, Dataset, Goal, Network
+from verify.checker.exact import dot
 from verify.claims import Instance, Outcome, read_instance, registry, run
 from verify.claims.chistikov2023 import alignment, balance, bundles, flows, rank_one, scales, two_teachers
 from verify.claims.chistikov2023.correlated import constants, is_generated_by_the_teacher, teacher_of, yardsticks_of
 from verify.claims.records import held
-from verify.exact import dot
 from verify.strategies import correlated_starts, two_teacher_starts
 from verify.strategies.yardsticks import half_tangent, log_growth, yardstick
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import find, given, settings
 from scipy.special import expi
 
-from solvers.gradient_flow import gradient_flow
+from solvers.training.flow.gradient_flow import gradient_flow
 from verify import Dataset, Network
+from verify.checker.exact import dot
 from verify.claims import Instance, Outcome, failed, held, read_instance, registry, run, stationary
 from verify.claims.lyu2021 import clocks, hints, limits, phases, pictures, scales, symmetric
 from verify.claims.trainings import after, trained
-from verify.exact import dot
-from verify.finding import Verdict
-from verify.problem import Bias, Goal, Problem, half_squared_norm, outputs
+from verify.deciders.finding import Verdict
+from verify.problem.problem import Bias, Goal, Problem, half_squared_norm, outputs
 from verify.strategies import (
     balanced_pairs,
     bent_networks,

@@ -19,7 +19,7 @@ from verify.claims.safran2022.lower_bound import atoms, dead, live_neurons_bound
 from verify.claims.safran2022.populations import Population
 from verify.claims.safran2022.regions import limit_has_few_regions, linear_regions
 from verify.claims.trainings import flowed, has_loss_below, margins
-from verify.problem import outputs
+from verify.problem.problem import outputs
 from verify.strategies import alternating_starts, fitted_starts, networks
 from verify.strategies.line_starts import fitted, gaussian_network, normal
 

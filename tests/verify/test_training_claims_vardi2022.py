@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, Network, Problem
+from verify.checker.exact import dot
 from verify.claims import Instance, Outcome, is_kkt_point, registry, run
 from verify.claims.trainings import flowed, has_loss_below, margins
 from verify.claims.vardi2022 import pair_flows
 from verify.claims.vardi2022.pair_flows import arrives_at_the_tie, arrives_upwards, ends_global, tied
-from verify.exact import dot
 from verify.strategies import dead_neuron_starts, tilted_pairs
 from verify.training import parameters_of
 
@@ -165,7 +165,7 @@ def test_the_end_of_a_linear_network_is_the_support_vector_machine(seed):
     assert ends_global(instance).outcome is Outcome.HELD
     best = SVC(kernel="linear", C=1e6).fit(np.vstack([rows, -rows]), [1] * 6 + [-1] * 6)
     from verify.claims.trainings import ended, trained
-    from verify.problem import objective
+    from verify.problem.problem import objective
 
     end = ended(instance, trained(instance, stop_at=1e-5))
     assert float(objective(end.problem, end.network)) == pytest.approx(np.linalg.norm(best.coef_), rel=2e-3)

@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
-FILES = SETTINGS["coverage"]["run"]["include"]
-CORE = {name.removesuffix(".py").replace("/", ".") for name in FILES}
+FILES = sorted(f"verify/checker/{path.name}" for path in (ROOT / "verify" / "checker").glob("*.py"))
+CORE = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in FILES}
 
 
 def foreign_imports(source: str) -> set[str]:
@@ -22,7 +22,11 @@ def foreign_imports(source: str) -> set[str]:
             case ast.Import(names=names):
                 found |= {alias.name for alias in names}
             case ast.ImportFrom(level=0, module=str(module), names=names):
-                found |= {f"{module}.{alias.name}" for alias in names} if module == "verify" else {module}
+                found |= (
+                    {f"{module}.{alias.name}" for alias in names}
+                    if module in ("verify", "verify.checker")
+                    else {module}
+                )
             case ast.ImportFrom():
                 found.add("a relative import")
             case ast.Name(id="__import__" | "exec" | "eval" as name) | ast.Attribute(attr="import_module" as name):
@@ -42,9 +46,9 @@ def test_the_core_imports_the_standard_library_only(file):
         ("import numpy", "numpy"),
         ("import numpy.linalg as la", "numpy.linalg"),
         ("def f():\n    from sympy import Poly", "sympy"),
-        ("from verify.exactify import dyadic", "verify.exactify"),
+        ("from verify.deciders.rounding import dyadic", "verify.deciders.rounding"),
         ("from verify import read", "verify.read"),
-        ("import verify.finding", "verify.finding"),
+        ("import verify.deciders.finding", "verify.deciders.finding"),
         ("from . import finding", "a relative import"),
         ("import importlib\nimportlib.import_module('numpy')", "import_module"),
         ("__import__('numpy')", "__import__"),
@@ -56,8 +60,8 @@ def test_a_planted_import_is_found(planted, found):
 
 
 def test_what_the_core_may_import():
-    assert foreign_imports("import json\nfrom fractions import Fraction\nfrom verify.exact import dot") == set()
-    assert foreign_imports("import verify.certificate as kinds\nfrom verify import errors") == set()
+    assert foreign_imports("import json\nfrom fractions import Fraction\nfrom verify.checker.exact import dot") == set()
+    assert foreign_imports("import verify.checker.certificate as kinds\nfrom verify.checker import errors") == set()
 
 
 @pytest.mark.parametrize("name", sorted(CORE))
@@ -65,7 +69,9 @@ def test_each_module_is_loaded_so_that_its_coverage_counts(name):
     assert import_module(name).__doc__
 
 
-def test_the_lists_of_the_core_agree():
+def test_the_core_is_the_folder():
     contract = next(c for c in SETTINGS["importlinter"]["contracts"] if c["name"].startswith("trusted core"))
-    assert sorted(CORE) == sorted(contract["source_modules"])
-    assert sorted(FILES) == sorted(SETTINGS["pyright"]["strict"])
+    assert contract["source_modules"] == ["verify.checker"]
+    assert SETTINGS["coverage"]["run"]["include"] == ["verify/checker/*.py"]
+    assert SETTINGS["pyright"]["strict"] == ["verify/checker"]
+    assert {path.suffix for path in (ROOT / "verify" / "checker").iterdir() if path.is_file()} == {".py"}

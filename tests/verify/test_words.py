@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 
 from tests.words import check_words
-from verify.auditing import audit
-from verify.errors import InputError
-from verify.network import Network
-from verify.problem import Dataset
+from verify.auditing.loop import audit
+from verify.checker.errors import InputError
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 
 TOLERANCES = [Fraction(0), Fraction(1, 10**6), Fraction(14, 10**7), Fraction(123, 10**5), Fraction(1, 3)]
 MASKS = [[[0], [1]], [[0, 1], [0]], [[1], [1]]]

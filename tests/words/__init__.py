@@ -12,7 +12,7 @@ from tests.words.faults import OTHERS
 from tests.words.numbers import NUMBERS
 from tests.words.proofs import ROWS
 from tests.words.steps import STEPS
-from verify.audits import Audit
+from verify.auditing.record import Audit
 from verify.report.quantities import RELAXED
 from verify.report.wording import wording
 

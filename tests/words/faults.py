@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from tests.words.reading import AMOUNT, SLACK, N, amount, is_about, is_up, is_value
 from verify.diagnosis import Step
-from verify.phrases import SMALL
-from verify.problem import objective, outputs
+from verify.problem.phrases import SMALL
+from verify.problem.problem import objective, outputs
 
 
 def _legend(audit, _, found):

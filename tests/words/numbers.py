@@ -13,10 +13,10 @@ from tests.words.reading import (
     is_value,
     subject_of,
 )
-from verify.formulas import is_decimal_of, is_formula_of
-from verify.network import Network
-from verify.phrases import SMALL
-from verify.problem import Goal, objective, outputs
+from verify.checker.formulas import is_decimal_of, is_formula_of
+from verify.problem.network import Network
+from verify.problem.phrases import SMALL
+from verify.problem.problem import Goal, objective, outputs
 
 
 def _own(audit, _, found):

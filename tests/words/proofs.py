@@ -17,9 +17,9 @@ from tests.words.reading import (
     is_value,
     subject_of,
 )
-from verify.certificate import BetterNetwork, Dual, Fits, Local, NotStationary, OptimalWithin, Stationary
-from verify.enclosure_checks import StationaryNear
-from verify.problem import Goal, objective, outputs
+from verify.checker.certificate import BetterNetwork, Dual, Fits, Local, NotStationary, OptimalWithin, Stationary
+from verify.checker.enclosure import StationaryNear
+from verify.problem.problem import Goal, objective, outputs
 
 
 def _margin(audit, finding, found):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from verify.audits import Audit
-from verify.network import Network
+from verify.auditing.record import Audit
+from verify.problem.network import Network
 
 N = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)"
 AMOUNT = r"(\S+(?: %)?)"

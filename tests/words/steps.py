@@ -9,7 +9,7 @@ from math import exp
 import numpy as np
 
 from tests.words.reading import N, is_about
-from verify.problem import outputs
+from verify.problem.problem import outputs
 
 SHAPE = r"(?: --bias)?(?: --slope \S+)?"
 

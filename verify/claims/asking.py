@@ -11,18 +11,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from verify.auditing import audit
-from verify.audits import Audit
-from verify.certificate import LowerBound, OptimalWithin, Stationary
+from verify.auditing.loop import audit
+from verify.auditing.record import Audit
+from verify.checker.certificate import LowerBound, OptimalWithin, Stationary
+from verify.checker.exact import dot, sqrt_upper
 from verify.claims.records import Instance
-from verify.exact import dot, sqrt_upper
-from verify.exact_networks import float_rows
-from verify.finding import Finding, Question, Verdict, decide, undecided
-from verify.local_optimality import local_optimality
-from verify.proposal import FLOAT_FAILURES, Proposal, sealed
-from verify.stationarity import stationarity
-from verify.symbolic.active_set import Direction, direction_of
-from verify.symbolic.exact_trees import exact_lower_bound
+from verify.deciders.closed_forms.active_set import Direction, direction_of
+from verify.deciders.closed_forms.exact_trees import exact_lower_bound
+from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
+from verify.deciders.local_optimality import local_optimality
+from verify.deciders.proposal import FLOAT_FAILURES, Proposal, sealed
+from verify.deciders.stationarity.deciding import stationarity
+from verify.deciders.witnesses import float_rows
 
 __all__ = [
     "audited",

@@ -11,8 +11,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import cast
 
+from verify.checker.errors import InputError
 from verify.claims.records import Claim
-from verify.errors import InputError
 
 __all__ = ["GROUP", "PAPERS", "claims", "registry"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from verify.claims.asking import global_exactly, locally, own_width_exactly, stationary
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
-from verify.finding import Finding, Verdict
+from verify.deciders.finding import Finding, Verdict
 
 __all__ = [
     "is_global",

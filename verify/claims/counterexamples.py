@@ -8,7 +8,7 @@ from pathlib import Path
 from verify.claims.records import Instance
 from verify.corpus.case_files import case_text, find, read_strictly
 from verify.corpus.case_values import case_value
-from verify.output_files import write_bytes
+from verify.files.writing import write_bytes
 
 __all__ = ["as_case", "read_instance", "write_case"]
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from verify.exact import dot
-from verify.exactify import solve_exactly
+from verify.checker.exact import dot
+from verify.deciders.rounding import solve_exactly
 
 __all__ = ["least_l1_norm", "least_norm", "least_squares_norm"]
 

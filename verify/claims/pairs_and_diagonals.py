@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from verify.checker.exact import dot
+from verify.checker.statement import pattern
 from verify.claims.asking import audited
 from verify.claims.exact_programs import least_l1_norm, least_norm
 from verify.claims.predicates import (
@@ -14,9 +16,7 @@ from verify.claims.predicates import (
     is_relu,
 )
 from verify.claims.records import Instance, Judgement, failed, held, undecided
-from verify.exact import dot
-from verify.problem import objective, outputs
-from verify.statement import pattern
+from verify.problem.problem import objective, outputs
 
 __all__ = [
     "RATIOS",

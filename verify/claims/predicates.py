@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from verify.checker.exact import dot
+from verify.checker.statement import pattern
 from verify.claims.records import Instance
-from verify.exact import dot
-from verify.problem import Bias, Goal
-from verify.statement import pattern
+from verify.problem.problem import Bias, Goal
 
 __all__ = [
     "has_a_zero_neuron",

@@ -10,10 +10,10 @@ from random import Random
 from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, NoReturn, final
 
-from verify.errors import InputError
-from verify.network import Network
-from verify.posing import pose
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.checker.errors import InputError
+from verify.problem.network import Network
+from verify.problem.posing import pose
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.strategies import KKTPoint
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Any, cast
 from rich.table import Table
 from rich.text import Text
 
+from verify.checker.codec import rational_text
+from verify.checker.errors import InputError
 from verify.claims.collection import PAPERS
 from verify.claims.records import OPEN, Claim
 from verify.claims.running import Run
-from verify.codec import rational_text
-from verify.errors import InputError
 
 __all__ = ["as_json", "listing", "number_text", "overview", "paper_tables", "tables_of"]
 

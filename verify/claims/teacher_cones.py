@@ -21,8 +21,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.exact import dot, sqrt_upper
-from verify.exactify import solve_exactly
+from verify.checker.exact import dot, sqrt_upper
+from verify.deciders.rounding import solve_exactly
 
 __all__ = ["SignOfM", "inverse_columns", "largest_elsewhere", "sign_of_m", "two_neurons"]
 

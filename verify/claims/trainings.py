@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from solvers.gradient_flow import gradient_flow
-from solvers.losses import Loss
-from solvers.stop_tests import Plateau, StopTest
-from solvers.trajectory import Training
-from verify.audits import Audit
+from solvers.training.flow.gradient_flow import gradient_flow
+from solvers.training.losses import Loss
+from solvers.training.stop_tests import Plateau, StopTest
+from solvers.training.trajectory import Training
+from verify.auditing.record import Audit
+from verify.checker.enclosure import StationaryNear
 from verify.claims.asking import TOLERANCE, audited, stationary
 from verify.claims.conclusions import judged
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
-from verify.enclosure_checks import StationaryNear
-from verify.nearby import nearby_point
-from verify.problem import outputs
-from verify.proposal import FLOAT_FAILURES
+from verify.deciders.enclosure import nearby_point
+from verify.deciders.proposal import FLOAT_FAILURES
+from verify.problem.problem import outputs
 from verify.training import TrainingRun, layers_of, network_of, parameters_of, rows_of, targets_of, train
 
 __all__ = [

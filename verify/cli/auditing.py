@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
+from verify.checker.errors import InputError
+from verify.checker.folder import relaxed_folder
 from verify.cli.commanded import commanded, labels_of
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
@@ -18,14 +20,12 @@ from verify.cli.numbers import Number
 from verify.cli.places import check_file, check_folder, check_page, check_picture
 from verify.cli.printing import print_report, write_page
 from verify.cli.reading import refused_unless
-from verify.errors import InputError
-from verify.folder import relaxed_folder
-from verify.output_files import write_text
+from verify.files.writing import write_text
 
 if TYPE_CHECKING:
-    from verify.audits import Audit
-    from verify.network import Network
-    from verify.problem import Dataset
+    from verify.auditing.record import Audit
+    from verify.problem.network import Network
+    from verify.problem.problem import Dataset
 
 __all__ = ["audit_command"]
 
@@ -262,7 +262,7 @@ def _task(
 
 
 def _case(path: str, options: Mapping[str, str | None]) -> _Task:
-    from verify.problem import Trained
+    from verify.problem.problem import Trained
     from verify.readers import read_case
 
     file = Path(path)
@@ -294,7 +294,7 @@ def _audited(
     *,
     symbolic: bool,
 ) -> Audit:
-    from verify.auditing import audit
+    from verify.auditing.loop import audit
     from verify.cli.progress import shown_progress
 
     with quiet_solvers(), shown_progress() as progress:
@@ -342,7 +342,7 @@ def _write_json(value: object, path: str) -> None:
 
 
 def _status(result: Audit, require: str | None, near: Fraction) -> int:
-    from verify.finding import shortfall
+    from verify.deciders.finding import shortfall
 
     if result.status == "interrupted":
         return INTERRUPTED

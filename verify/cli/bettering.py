@@ -10,18 +10,18 @@ from typing import Any, cast
 
 import click
 
+from verify.checker.codec import load_json
+from verify.checker.derived import WITNESSES
+from verify.checker.errors import InputError
+from verify.checker.folder import Decision, decide_folder, relaxed_folder
 from verify.cli.expected import expected
 from verify.cli.failures import debug_option
 from verify.cli.places import check_file
-from verify.codec import load_json
-from verify.counts import count
-from verify.decimals import about, at_least, small
-from verify.derived import WITNESSES
-from verify.errors import InputError
-from verify.folder import Decision, decide_folder, relaxed_folder
-from verify.network import Network
-from verify.phrases import lower_by
-from verify.problem import Goal, Problem, objective, outputs
+from verify.numbers.counts import count
+from verify.numbers.decimals import about, at_least, small
+from verify.problem.network import Network
+from verify.problem.phrases import lower_by
+from verify.problem.problem import Goal, Problem, objective, outputs
 from verify.surroundings import Surroundings
 
 __all__ = ["better_command"]

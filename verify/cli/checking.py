@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verify.certificate import AboutNetwork
 from verify.checker import Accepted, check, read_certificate
+from verify.checker.certificate import AboutNetwork
+from verify.checker.codec import MAX_SIZE, load_json, rational_text
+from verify.checker.errors import CertificateError, InputError
+from verify.checker.folder import Decision, Line, decide_folder, relaxed_folder
 from verify.cli.failures import debug_option
 from verify.cli.labels import two_classes
-from verify.codec import MAX_SIZE, load_json, rational_text
-from verify.counts import count
-from verify.errors import CertificateError, InputError
-from verify.folder import Decision, Line, decide_folder, relaxed_folder
-from verify.input_files import read_bytes
-from verify.network import Network
-from verify.problem import Goal, Problem
+from verify.files.reading import read_bytes
+from verify.numbers.counts import count
+from verify.problem.network import Network
+from verify.problem.problem import Goal, Problem
 
 if TYPE_CHECKING:
     from verify.readers.reading import Reading

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verify.checker.errors import InputError
 from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
 from verify.cli.numbers import Amount
 from verify.cli.places import check_case_folder, check_file
 from verify.cli.progress import shown_claims
-from verify.errors import InputError
-from verify.output_files import write_text
+from verify.files.writing import write_text
 
 if TYPE_CHECKING:
     from verify.claims import Claim, Run

@@ -14,7 +14,7 @@ from typing import Any, final
 
 import click
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 from verify.internal_errors import ROOT, own_place
 
 __all__ = ["INTERNAL", "Program", "check_solvers_are_ours", "debug_option", "quiet_solvers", "use_one_thread"]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, Union, final, get_args, get_orig
 
 import click
 
+from verify.checker.errors import InputError
 from verify.cli.completion import complete_places
 from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.places import check_file
-from verify.counts import count
-from verify.errors import InputError
-from verify.output_files import write_bytes
+from verify.files.writing import write_bytes
+from verify.numbers.counts import count
 
 if TYPE_CHECKING:
     from solvers.paper_data import Generator

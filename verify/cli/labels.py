@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 
 __all__ = ["two_classes"]
 

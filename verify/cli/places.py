@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from verify.derived import AUDIT_FILE
-from verify.errors import InputError
-from verify.input_files import read_bytes
+from verify.checker.derived import AUDIT_FILE
+from verify.checker.errors import InputError
+from verify.files.reading import read_bytes
 
 __all__ = ["check_case_folder", "check_file", "check_folder", "check_page", "check_picture"]
 

@@ -11,7 +11,7 @@ import click
 from verify.cli.commands import command_line, without_places
 
 if TYPE_CHECKING:
-    from verify.audits import Audit
+    from verify.auditing.record import Audit
 
 __all__ = ["print_report", "write_page"]
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING, final
 
-from verify.counts import count
+from verify.numbers.counts import count
 
 if TYPE_CHECKING:
-    from solvers.dual_cuts import Progress
-    from solvers.trajectory import Moment
+    from solvers.any_width.dual_cuts import Progress
+    from solvers.training.trajectory import Moment
     from verify.claims import Instance
     from verify.search import Search
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import click
 
+from verify.checker.errors import InputError
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers, use_one_thread
-from verify.errors import InputError
 
 __all__ = ["reproduce_command"]
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from verify.checker.errors import InputError
 from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.numbers import Amount
 from verify.cli.places import check_case_folder
 from verify.cli.progress import shown_search, size_text
-from verify.counts import count
-from verify.errors import InputError
+from verify.numbers.counts import count
 
 if TYPE_CHECKING:
     from verify.claims import Claim

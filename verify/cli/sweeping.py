@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from verify.checker.errors import InputError
 from verify.cli.auditing import INTERRUPTED, audit_command
 from verify.cli.commanded import is_said
 from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
 from verify.cli.labels import two_classes
 from verify.cli.places import check_file, check_picture
-from verify.errors import InputError
 
 if TYPE_CHECKING:
     from verify.sweeping import Sweep

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
+from verify.checker.errors import InputError
 from verify.cli.commanded import commanded, is_said, labels_of, options_of
 from verify.cli.expected import expected
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers, use_one_thread
@@ -18,7 +19,6 @@ from verify.cli.places import check_file, check_folder, check_page, check_pictur
 from verify.cli.printing import print_report, write_page
 from verify.cli.progress import shown_training
 from verify.cli.reading import refused_unless
-from verify.errors import InputError
 
 if TYPE_CHECKING:
     from verify.training import TrainingRun
@@ -185,7 +185,7 @@ def train_command(
     _check_options(record, folder, page, fit_tol, is_audited=is_audited, resume=resume)
     if page is not None:
         check_page(page, [data], folder, [path for path in (out, plot, record) if path is not None])
-    from verify.network import Architecture
+    from verify.problem.network import Architecture
     from verify.readers import read_data_with_notes
     from verify.readers.given import given as both
     from verify.readers.reading import MissingOptionsError, Options

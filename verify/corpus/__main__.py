@@ -2,8 +2,8 @@
 
 import sys
 
+from verify.checker.errors import InputError
 from verify.corpus.running import store
-from verify.errors import InputError
 
 
 def main(arguments: list[str]) -> int:

@@ -7,14 +7,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from verify.audits import Audit
+from verify.auditing.record import Audit
+from verify.checker.errors import InputError
 from verify.corpus.case_files import case_text, read_canonical, strict_case
 from verify.corpus.case_values import case_value
-from verify.errors import InputError
-from verify.finding import Verdict
-from verify.input_files import read_bytes
-from verify.network import Network
-from verify.problem import Problem
+from verify.deciders.finding import Verdict
+from verify.files.reading import read_bytes
+from verify.problem.network import Network
+from verify.problem.problem import Problem
 from verify.readers.cases import Case
 from verify.readers.json_files import parse
 

@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
 
-from verify.codec import load_json
-from verify.errors import InputError
-from verify.input_files import read_bytes
-from verify.network import Network
-from verify.problem import Problem, Trained
+from verify.checker.codec import load_json
+from verify.checker.errors import InputError
+from verify.files.reading import read_bytes
+from verify.problem.network import Network
+from verify.problem.problem import Problem, Trained
 from verify.readers import cases
 from verify.readers.cases import Case
 from verify.readers.json_files import parse

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verify.codec import rational_text
-from verify.network import Network
-from verify.problem import Problem
+from verify.checker.codec import rational_text
+from verify.problem.network import Network
+from verify.problem.problem import Problem
 
 __all__ = ["case_value"]
 

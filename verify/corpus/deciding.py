@@ -7,8 +7,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import final
 
-from verify.auditing import audit
-from verify.audits import Audit
+from verify.auditing.loop import audit
+from verify.auditing.record import Audit
 from verify.readers.cases import Bracket, Case
 
 __all__ = ["TOLERANCE", "Difference", "bracket_text", "differences", "is_inside", "outcome_text", "redecide"]

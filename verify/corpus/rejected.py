@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from verify.auditing import pose
+from verify.auditing.loop import pose
 from verify.checker import Accepted, check, read_certificate
+from verify.checker.errors import InputError
 from verify.corpus.case_files import read_canonical, read_strictly
-from verify.errors import InputError
-from verify.network import Network
-from verify.problem import Problem
+from verify.problem.network import Network
+from verify.problem.problem import Problem
 from verify.readers import read, read_data
 from verify.readers.json_files import parse
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from verify.audits import Audit
+from verify.auditing.record import Audit
+from verify.checker.errors import InputError
 from verify.corpus.adding import offered_case, with_decided
 from verify.corpus.case_files import case_text, find, locate, read_strictly
 from verify.corpus.deciding import differences, outcome_text, redecide
 from verify.corpus.rejected import rejection_fault
 from verify.corpus.stored import stored_differences, write_certificates
-from verify.counts import count
-from verify.errors import InputError
-from verify.output_files import write_text
+from verify.files.writing import write_text
+from verify.numbers.counts import count
 from verify.readers.cases import Case
 
 __all__ = ["regress", "store"]

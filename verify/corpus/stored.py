@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-from verify.answers import Question, Verdict, answers, distance
-from verify.audits import Audit
-from verify.certificate import (
+from verify.auditing.record import Audit
+from verify.checker import Accepted, check, read_certificate
+from verify.checker.answers import Question, Verdict, answers, distance
+from verify.checker.certificate import (
     BetterNetwork,
     Certificate,
     LowerBound,
@@ -15,12 +16,11 @@ from verify.certificate import (
     UpperBound,
     witness_value,
 )
-from verify.checker import Accepted, check, read_certificate
-from verify.codec import load_json
+from verify.checker.codec import load_json
 from verify.corpus.deciding import TOLERANCE, Difference, bracket_text, is_inside
-from verify.network import Network
-from verify.output_files import replace_folder
-from verify.problem import objective
+from verify.files.writing import replace_folder
+from verify.problem.network import Network
+from verify.problem.problem import objective
 from verify.readers.cases import Bracket, Case
 
 __all__ = ["stored_differences", "write_certificates"]

@@ -10,16 +10,16 @@ from typing import final
 
 import numpy as np
 
-from verify.counts import count
+from verify.deciders.estimates import estimate
+from verify.deciders.global_optimality.deciding import Bracket
 from verify.diagnosis.excess import Excess, study_excess
 from verify.diagnosis.ladder import Rung, Step, climb
 from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
 from verify.diagnosis.points import Points, study_points
 from verify.diagnosis.summary import HEAD, RELAXED, noticed, rungs
-from verify.estimates import estimate
-from verify.global_optimality import Bracket
-from verify.network import Network
-from verify.problem import Problem, Trained
+from verify.numbers.counts import count
+from verify.problem.network import Network
+from verify.problem.problem import Problem, Trained
 from verify.shown import as_html, as_text
 from verify.surroundings import Surroundings
 

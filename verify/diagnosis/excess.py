@@ -21,11 +21,11 @@ from typing import final
 
 import numpy as np
 
-from verify.certificate import LowerBound
-from verify.estimates import Estimates, outputs_at
-from verify.exact_networks import float_near, norms
-from verify.network import Network
-from verify.problem import Problem
+from verify.checker.certificate import LowerBound
+from verify.deciders.estimates import Estimates, outputs_at
+from verify.deciders.witnesses import float_near, norms
+from verify.problem.network import Network
+from verify.problem.problem import Problem
 
 
 @final

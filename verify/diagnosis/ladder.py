@@ -18,20 +18,20 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import final
 
-from verify.codec import rational_text
-from verify.counts import count
-from verify.decimals import about
-from verify.derived import decimal
-from verify.errors import InputError
-from verify.estimates import Estimates, estimate, exact_objective
-from verify.exact import squared_norm
-from verify.exact_networks import CONSTANT_COST
-from verify.global_optimality import Bracket, is_no_wider
-from verify.intervals import Interval
-from verify.network import Network
-from verify.problem import Problem
-from verify.time_limits import poll
-from verify.values import rational
+from verify.checker.codec import rational_text
+from verify.checker.derived import decimal
+from verify.checker.errors import InputError
+from verify.checker.exact import squared_norm
+from verify.deciders.estimates import Estimates, estimate, exact_objective
+from verify.deciders.global_optimality.deciding import Bracket, is_no_wider
+from verify.deciders.time_limits import poll
+from verify.deciders.witnesses import CONSTANT_COST
+from verify.numbers.counts import count
+from verify.numbers.decimals import about
+from verify.numbers.intervals import Interval
+from verify.numbers.values import rational
+from verify.problem.network import Network
+from verify.problem.problem import Problem
 
 SMALLEST_STEP = Fraction(1, 10**7)
 """A rung must lower the objective by more than this part."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.codec import rational_text
-from verify.estimates import Estimates, is_silent
-from verify.exact_networks import norms, reaches
-from verify.network import Network
-from verify.problem import Goal, Problem
+from verify.checker.codec import rational_text
+from verify.deciders.estimates import Estimates, is_silent
+from verify.deciders.witnesses import norms, reaches
+from verify.problem.network import Network
+from verify.problem.problem import Goal, Problem
 
 if TYPE_CHECKING:
-    from solvers.kkt_residual import KktFit, LocalModel
+    from solvers.kkt.residual import KktFit, LocalModel
 
 UNBALANCED = Fraction(1, 100)
 """A neuron is called unbalanced when |v| and ||w|| differ by more than this part of the larger one."""
@@ -30,7 +30,7 @@ DOUBLED = 1e-3
 """Neurons of one output sign are called doubled when the angle between their weights is at most this (radians)."""
 
 NEAR_KINK = 1e-6
-"""A preactivation is near its kink when it is at most this part of its reach (`verify.exact_networks.reaches`)."""
+"""A preactivation is near its kink when it is at most this part of its reach (`verify.deciders.witnesses.reaches`)."""
 
 SURELY = 1 - 1e-6
 """What is within a bound in floats, with this factor, is within it."""
@@ -273,7 +273,7 @@ def _best_fit(model: LocalModel, *, free_signs: bool) -> KktFit | None:
 
     For each vector of signs what the multipliers pull is a projection onto a convex cone, so that there is one best.
     """
-    from solvers.kkt_residual import fit_multipliers
+    from solvers.kkt.residual import fit_multipliers
 
     turning = [int(i) for i in np.flatnonzero(model.kink.any(axis=0))] if free_signs else []
     if len(turning) > MOST_TURNING:
@@ -298,7 +298,7 @@ def _balanced_model(
     kinks: NDArray[np.bool_],
 ) -> LocalModel:
     """The neurons at `places`, balanced, on the points of least margin; near-kinks count as kinks."""
-    from solvers.kkt_residual import LocalModel
+    from solvers.kkt.residual import LocalModel
 
     margin = problem.goal is Goal.MAX_MARGIN
     weights, outgoing = estimates.weights[places], estimates.outgoing[places]

@@ -9,11 +9,11 @@ from typing import final
 
 import numpy as np
 
-from verify.codec import rational_text
-from verify.estimates import Array, Estimates, least_margins, outputs_at, residuals
-from verify.exact import dot
-from verify.network import Network
-from verify.problem import Goal, Problem
+from verify.checker.codec import rational_text
+from verify.checker.exact import dot
+from verify.deciders.estimates import Array, Estimates, least_margins, outputs_at, residuals
+from verify.problem.network import Network
+from verify.problem.problem import Goal, Problem
 
 CLOSE = 0.01
 """Points whose margin is at most this part above the least one are close to it."""

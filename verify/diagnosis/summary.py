@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from verify.counts import count
-from verify.decimals import about
-from verify.intervals import Interval
-from verify.phrases import named
+from verify.numbers.counts import count
+from verify.numbers.decimals import about
+from verify.numbers.intervals import Interval
+from verify.problem.phrases import named
 
 if TYPE_CHECKING:
     from verify.diagnosis import Diagnosis

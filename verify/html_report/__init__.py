@@ -12,10 +12,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verify.files.writing import write_text
 from verify.html_report.content import Audited, Page, page
 from verify.html_report.escaping import visible
 from verify.html_report.html_page import HtmlPage
-from verify.output_files import write_text
 
 if TYPE_CHECKING:
     from jinja2 import Template

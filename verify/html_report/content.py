@@ -11,9 +11,9 @@ from shlex import quote as shell_quoted
 from typing import Protocol, final
 from urllib.parse import quote
 
-from verify.decimals import allowed
-from verify.finding import Finding
+from verify.deciders.finding import Finding
 from verify.html_report.svg import inline_svg
+from verify.numbers.decimals import allowed
 from verify.plots.audited import Audited as Drawn
 from verify.plots.wording import standing
 from verify.report import FAULTS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from verify.arguments import a_path
+from verify.numbers.arguments import a_path
 from verify.plots.audited import Audited
 from verify.plots.files import check_path, image, write
 

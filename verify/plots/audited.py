@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol
 
-from verify.certificate import Certificate
-from verify.finding import Finding
-from verify.network import Network
-from verify.problem import Problem
+from verify.checker.certificate import Certificate
+from verify.deciders.finding import Finding
+from verify.problem.network import Network
+from verify.problem.problem import Problem
 
 
 class Round(Protocol):

@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from verify.decimals import about, at_least, at_most, nearest
-from verify.phrases import PER_CENT
+from verify.numbers.decimals import about, at_least, at_most, nearest
 from verify.plots.audited import Audited
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
 from verify.plots.wording import value_of
+from verify.problem.phrases import PER_CENT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

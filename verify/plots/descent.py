@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 
-from verify.certificate import NotLocal
-from verify.local_optimality.descent import steps
+from verify.checker.certificate import NotLocal
+from verify.deciders.local_optimality.descent import steps
 from verify.plots.audited import Audited
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
-from verify.problem import Goal, outputs
+from verify.problem.problem import Goal, outputs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from verify.finding import Verdict
+from verify.deciders.finding import Verdict
 from verify.plots.arrows import draw_arrows
 from verify.plots.audited import Audited
 from verify.plots.bracket import draw_bracket, draw_objectives, has_course

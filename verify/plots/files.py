@@ -6,8 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify.errors import InputError
-from verify.output_files import write_bytes
+from verify.checker.errors import InputError
+from verify.files.writing import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from verify.phrases import PER_CENT
 from verify.plots.line import breakpoints
 from verify.plots.scene import Drawn, Scene, shares_on
 from verify.plots.style import (
@@ -24,6 +23,7 @@ from verify.plots.style import (
     shown_points,
     times_ten,
 )
+from verify.problem.phrases import PER_CENT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
-from verify.counts import count
+from verify.numbers.counts import count
 from verify.plots.audited import Audited
 from verify.plots.bracket import has_course
 from verify.plots.descent import draw_descent

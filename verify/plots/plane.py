@@ -11,7 +11,6 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from verify.phrases import PER_CENT
 from verify.plots.scene import Array, Drawn, Scene, evaluate
 from verify.plots.style import (
     MAP,
@@ -29,6 +28,7 @@ from verify.plots.style import (
     shown_points,
     times_ten,
 )
+from verify.problem.phrases import PER_CENT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,11 +15,11 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.certificate import Infeasible, LowerBound, Sparse, Stationary
-from verify.network import Network
+from verify.checker.certificate import Infeasible, LowerBound, Sparse, Stationary
 from verify.plots.audited import Audited
 from verify.plots.style import LABELS, plain
-from verify.problem import Goal, Problem, outputs
+from verify.problem.network import Network
+from verify.problem.problem import Goal, Problem, outputs
 
 __all__ = ["Array", "Drawn", "Scene", "drawn", "evaluate", "scene", "shares_on", "support"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import SymmetricalLogLocator
 
-from verify.arguments import a_path
+from verify.numbers.arguments import a_path
 from verify.plots.displayed import new_figure
 from verify.plots.files import check_path, write
 from verify.plots.style import NEGATIVE, NEUTRAL, PANEL, POSITIVE, SIZES, frame, message, note
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from solvers.layers import Layers
-    from solvers.losses import Loss
-    from solvers.trajectory import Trajectory
+    from solvers.training.losses import Loss
+    from solvers.training.trajectory import Trajectory
 
 __all__ = ["plot"]
 

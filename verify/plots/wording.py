@@ -6,14 +6,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
-from verify.certificate import UpperBound
-from verify.counts import count
-from verify.decimals import about, at_least, at_most, nearest, small, value
-from verify.finding import Verdict
-from verify.network import Architecture, Network
-from verify.phrases import PER_CENT, any_width, with_masks
+from verify.checker.certificate import UpperBound
+from verify.deciders.finding import Verdict
+from verify.numbers.counts import count
+from verify.numbers.decimals import about, at_least, at_most, nearest, small, value
 from verify.plots.audited import Audited
-from verify.problem import Bias, Goal, objective
+from verify.problem.network import Architecture, Network
+from verify.problem.phrases import PER_CENT, any_width, with_masks
+from verify.problem.problem import Bias, Goal, objective
 
 __all__ = ["headline", "network_title", "standing", "value_of"]
 

@@ -13,12 +13,12 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, final
 
-from verify.arguments import a_flag, instance_of, items_of
-from verify.array_like import is_table, package
-from verify.errors import InputError
-from verify.input_files import read_bytes
-from verify.network import Network
-from verify.problem import Dataset
+from verify.checker.errors import InputError
+from verify.files.reading import read_bytes
+from verify.numbers.arguments import a_flag, instance_of, items_of
+from verify.numbers.array_like import is_table, package
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 from verify.readers import data_objects
 from verify.readers.chains import Chain, chained
 from verify.readers.columns import check_entries, column_names, ordered

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verify.errors import InputError, ShapeError
+from verify.checker.errors import InputError, ShapeError
+from verify.numbers.values import rational
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Number, in_range
-from verify.values import rational
 
 __all__ = ["ChainBuilder"]
 

@@ -19,9 +19,9 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeVar, cast, final
 
-from verify.errors import InputError
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem, Trained
+from verify.checker.errors import InputError
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained
 from verify.readers.json_files import matrix, network_of, number, parse, vector
 from verify.readers.reading import naming
 from verify.readers.shorthand import in_range, two_layer

@@ -9,10 +9,10 @@ from itertools import pairwise
 from math import isfinite
 from typing import final
 
-from verify.counts import count
-from verify.errors import InputError, ShapeError
-from verify.network import Architecture, Layer, Network
-from verify.phrases import SECOND_MINUS_FIRST
+from verify.checker.errors import InputError, ShapeError
+from verify.numbers.counts import count
+from verify.problem.network import Architecture, Layer, Network
+from verify.problem.phrases import SECOND_MINUS_FIRST
 from verify.readers.reading import MissingOptionsError, Options, Reading
 from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Number, Shorthand, settled_slope, two_layer

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from verify.array_like import is_table, plain
-from verify.errors import InputError
+from verify.checker.errors import InputError
+from verify.numbers.array_like import is_table, plain
+from verify.numbers.values import rational
 from verify.readers.labels import MISSING
 from verify.readers.shorthand import DATA_NAMES
-from verify.values import rational
 
 __all__ = ["check_entries", "column_names", "in_order", "ordered"]
 

@@ -12,9 +12,9 @@ import re
 from collections.abc import Sequence
 from math import isfinite
 
-from verify.counts import count
-from verify.errors import InputError
-from verify.problem import Dataset
+from verify.checker.errors import InputError
+from verify.numbers.counts import count
+from verify.problem.problem import Dataset
 from verify.readers.columns import in_order
 from verify.readers.labels import MISSING, are_names, classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, named, naming

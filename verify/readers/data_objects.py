@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from verify.array_like import is_table, package
-from verify.counts import count
-from verify.errors import InputError
+from verify.checker.errors import InputError
+from verify.numbers.array_like import is_table, package
+from verify.numbers.counts import count
 from verify.readers.shorthand import DATA_NAMES
 
 REMEDY = "give the points and the targets, X and y, a Dataset, or the path of a .npz, .csv or .json file"

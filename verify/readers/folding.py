@@ -18,7 +18,7 @@ from fractions import Fraction
 from math import prod
 from typing import final
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.shorthand import Number
 

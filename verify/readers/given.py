@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast, final
 
-from verify.errors import InputError
-from verify.network import Network
-from verify.problem import Dataset
+from verify.checker.errors import InputError
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 from verify.readers import read_with_notes
 from verify.readers.known import data_for
 from verify.readers.reading import Options, Reading

@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import cast
 
-from verify.codec import MAX_DIGITS, rational_of
-from verify.counts import count
-from verify.errors import InputError, ShapeError
-from verify.network import Network
-from verify.problem import Dataset, Problem
+from verify.checker.codec import MAX_DIGITS, rational_of
+from verify.checker.errors import InputError, ShapeError
+from verify.numbers.counts import count
+from verify.numbers.values import rational
+from verify.problem.network import Network
+from verify.problem.problem import Dataset, Problem
 from verify.readers.labels import are_names, classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
 from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Number, Shorthand, check_names
-from verify.values import rational
 
 _ALONE = {
     "case-1": "a case file, which holds its own network and data: give it alone",

@@ -17,7 +17,7 @@ from importlib import import_module
 from math import prod
 from typing import Any, cast
 
-from verify.errors import InputError, ShapeError
+from verify.checker.errors import InputError, ShapeError
 from verify.readers.building import ChainBuilder
 from verify.readers.chains import Chain
 from verify.readers.parameters import dense, numbers

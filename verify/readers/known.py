@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from verify.errors import InputError
-from verify.problem import Dataset
+from verify.checker.errors import InputError
+from verify.problem.problem import Dataset
 from verify.readers import read_data_with_notes
 from verify.readers.labels import TextLabelsError, UnknownLabelError, label_key
 from verify.readers.reading import DataReading, Reading, named

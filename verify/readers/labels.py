@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 from verify.readers.shorthand import Number
 
 MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})

@@ -3,7 +3,7 @@
 A network holds W (k, d), v (k,) and, if it has them, b (k,), b2 and slope (one number each); data hold X (n, d)
 and y (n,); v, b and y may also be matrices of one row or one column. Integers and floats of any width are taken as the
 exact numbers that they store; nothing is unpickled. In memory the numbers may also be `Fraction`s, and the arrays what
-`verify.array_like` knows.
+`verify.numbers.array_like` knows.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from verify.array_like import plain
-from verify.counts import count
-from verify.errors import InputError, ShapeError
-from verify.problem import Dataset
+from verify.checker.errors import InputError, ShapeError
+from verify.numbers.array_like import plain
+from verify.numbers.counts import count
+from verify.numbers.values import rational
+from verify.problem.problem import Dataset
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.labels import classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
 from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Number, Shorthand, check_names
-from verify.values import rational
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.errors import InputError, ShapeError
-from verify.input_files import read_bytes
+from verify.checker.errors import InputError, ShapeError
+from verify.files.reading import read_bytes
 from verify.readers.building import ChainBuilder
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.parameters import numbers

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast, final
 
-from verify.errors import InputError, ShapeError
+from verify.checker.errors import InputError, ShapeError
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.refusals import CONVOLVED, NORMALISED
 from verify.readers.torch_files import in_order

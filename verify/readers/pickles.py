@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from solvers.shared_state import noted_warnings
-from verify.errors import InputError
+from verify.checker.errors import InputError
 
 
 def load(content: bytes, place: str, *, trust_pickle: bool = False) -> tuple[object, tuple[str, ...]]:

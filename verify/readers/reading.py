@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, final
 
-from verify.arguments import a_flag
-from verify.errors import InputError, IsoptimalError
-from verify.network import Network
-from verify.problem import Dataset
+from verify.checker.errors import InputError, IsoptimalError
+from verify.numbers.arguments import a_flag
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 from verify.surroundings import Surroundings
 
 if TYPE_CHECKING:

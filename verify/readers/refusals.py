@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 
 NORMALISED = (
     "{0} makes the function depend on stored or batch statistics, and its scales are further parameters, so norm and "

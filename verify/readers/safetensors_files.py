@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast, final
 
-from verify.counts import count
-from verify.errors import InputError, ShapeError
+from verify.checker.errors import InputError, ShapeError
+from verify.numbers.counts import count
 from verify.readers.shorthand import Number
 from verify.surroundings import Surroundings
 
 if TYPE_CHECKING:
-    from verify.problem import Dataset
+    from verify.problem.problem import Dataset
 
 __all__ = ["Scaling", "scaled_inputs", "scaled_targets"]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from verify.counts import count
-from verify.errors import InputError, ShapeError
-from verify.network import Network
+from verify.checker.errors import InputError, ShapeError
+from verify.numbers.counts import count
+from verify.numbers.values import rational
+from verify.problem.network import Network
 from verify.readers.reading import MissingOptionsError, Options, Reading, naming, one_of
-from verify.values import rational
 
 Number = int | float | Fraction
 """A finite number; exact types are exact, a float is the dyadic number that its bits say."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from verify.counts import count
-from verify.errors import InputError
+from verify.checker.errors import InputError
+from verify.numbers.counts import count
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.sklearn_pipelines import unwrapped
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 from verify.readers.scalings import Scaling
 
 __all__ = ["Unwrapped", "is_scaler", "scaling_of", "unwrapped"]

@@ -12,9 +12,9 @@ from os import PathLike
 from pathlib import Path
 from typing import cast
 
-from verify.errors import InputError
-from verify.input_files import read_bytes
-from verify.problem import Dataset
+from verify.checker.errors import InputError
+from verify.files.reading import read_bytes
+from verify.problem.problem import Dataset
 from verify.readers.reading import DataReading
 from verify.readers.scalings import Scaling, scaled_inputs
 from verify.readers.shorthand import Number

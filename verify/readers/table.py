@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, cast, final
 
-from verify.network import Network
+from verify.problem.network import Network
 from verify.readers.chains import Chain
 from verify.readers.shorthand import Shorthand
 

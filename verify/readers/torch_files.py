@@ -15,8 +15,8 @@ from dataclasses import replace
 from itertools import pairwise, permutations
 from typing import Any, cast
 
-from verify.array_like import package
-from verify.errors import InputError, ShapeError
+from verify.checker.errors import InputError, ShapeError
+from verify.numbers.array_like import package
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.pickles import unpickled
 from verify.readers.refusals import CONVOLVED, NORMALISED

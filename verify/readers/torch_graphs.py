@@ -12,7 +12,7 @@ import warnings
 from importlib import import_module
 from typing import Any
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 
 EXAMPLES = 7
 """The number of points of the example: no likely number of features."""

@@ -13,7 +13,8 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, cast, final
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
+from verify.numbers.values import rational
 from verify.readers.chains import Chain
 from verify.readers.folding import Row
 from verify.readers.refusals import refusal
@@ -24,7 +25,6 @@ from verify.readers.torch_outputs import agrees
 from verify.readers.torch_steps import SHAPING, STEPS, drop, known_name
 from verify.readers.torch_tensors import check_own_tensors, import_torch, read_tensors
 from verify.readers.torch_weights import Constant, attribute, computing_hooks, quantised, reparametrisations_at_rest
-from verify.values import rational
 
 REMEDY = "train without it (Linear(k, 1, bias=False)), or "
 

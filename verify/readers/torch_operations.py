@@ -12,13 +12,13 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any, cast, final
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
+from verify.numbers.values import rational
 from verify.readers.folding import Row
 from verify.readers.refusals import refusal
 from verify.readers.torch_graphs import EXAMPLES
 from verify.readers.torch_tensors import linear_layer
 from verify.readers.torch_weights import Constant
-from verify.values import rational
 
 
 class Flow:

@@ -6,12 +6,12 @@ import operator
 from fractions import Fraction
 from typing import Any
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
+from verify.numbers.values import rational
 from verify.readers.refusals import refusal
 from verify.readers.shorthand import in_range
 from verify.readers.torch_operations import Call, Flow, Operations, Step
 from verify.readers.torch_weights import Constant
-from verify.values import rational
 
 
 def _linear(found: Operations, call: Call) -> None:

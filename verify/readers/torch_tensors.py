@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, cast
 
-from verify.array_like import plain
-from verify.errors import InputError
+from verify.checker.errors import InputError
+from verify.numbers.array_like import plain
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.shorthand import Number
 

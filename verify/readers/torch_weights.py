@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, final
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 
 _COMPUTING_HOOKS = {"WeightNorm": "weight_norm", "SpectralNorm": "spectral_norm", "BasePruningMethod": "pruning"}
 _VIEWS = {

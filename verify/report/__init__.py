@@ -19,7 +19,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from verify.finding import Verdict
+from verify.deciders.finding import Verdict
 from verify.report.audited import Audited
 from verify.report.wording import Wording, wording
 

@@ -12,14 +12,14 @@ from fractions import Fraction
 from operator import mul
 from typing import final
 
-from verify.certificate import Infeasible
-from verify.counts import count
-from verify.decimals import is_exactly, nearest, value
-from verify.exact_networks import distance
-from verify.finding import Finding, Verdict
-from verify.phrases import any_width, points
-from verify.posing import ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
-from verify.problem import Bias, Goal, Trained, outputs
+from verify.checker.certificate import Infeasible
+from verify.deciders.finding import Finding, Verdict
+from verify.deciders.witnesses import distance
+from verify.numbers.counts import count
+from verify.numbers.decimals import is_exactly, nearest, value
+from verify.problem.phrases import any_width, points
+from verify.problem.posing import ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
+from verify.problem.problem import Bias, Goal, Trained, outputs
 from verify.report.audited import Audited
 from verify.report.remedies import droppable, fits_standardised, fits_when_bent, is_at_rest, unlearnt
 

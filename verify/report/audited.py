@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Protocol
 
-from verify.certificate import Certificate
+from verify.checker.certificate import Certificate
+from verify.deciders.closed_forms.records import Symbolic
+from verify.deciders.finding import Finding
 from verify.diagnosis import Diagnosis
-from verify.finding import Finding
-from verify.network import Network
-from verify.problem import Problem
-from verify.symbolic.records import Symbolic
+from verify.problem.network import Network
+from verify.problem.problem import Problem
 
 
 class Audited(Protocol):

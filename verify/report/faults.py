@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from verify.counts import count
-from verify.decimals import about, at_most, nearest
+from verify.deciders.finding import Verdict
 from verify.diagnosis import Diagnosis, Excess, Neurons, Points, Rung, Step
-from verify.finding import Verdict
-from verify.network import Network
-from verify.phrases import PER_CENT, SMALL, amount, has_infimum_0, named, no_neuron
-from verify.problem import outputs
+from verify.numbers.counts import count
+from verify.numbers.decimals import about, at_most, nearest
+from verify.problem.network import Network
+from verify.problem.phrases import PER_CENT, SMALL, amount, has_infimum_0, named, no_neuron
+from verify.problem.problem import outputs
 from verify.report.audited import Audited
 from verify.report.misfits import misfits
 from verify.report.quantities import ends, is_repaired

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.certificate import LowerBound, UpperBound
-from verify.counts import count
-from verify.decimals import about, at_least, at_most, broken
-from verify.misfits import Misfit, misfit
-from verify.phrases import named, no_neuron
-from verify.problem import Goal
+from verify.checker.certificate import LowerBound, UpperBound
+from verify.numbers.counts import count
+from verify.numbers.decimals import about, at_least, at_most, broken
+from verify.problem.misfits import Misfit, misfit
+from verify.problem.phrases import named, no_neuron
+from verify.problem.problem import Goal
 from verify.report.audited import Audited
 
 

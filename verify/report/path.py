@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verify.certificate import NotLocal
-from verify.codec import rational_text
-from verify.decimals import at_most, is_exactly, nearest, value
-from verify.exact import sqrt_upper, squared_norm
-from verify.finding import Finding
-from verify.local_optimality.descent import steps
-from verify.problem import Bias, Goal, objective, outputs
+from verify.checker.certificate import NotLocal
+from verify.checker.codec import rational_text
+from verify.checker.exact import sqrt_upper, squared_norm
+from verify.deciders.finding import Finding
+from verify.deciders.local_optimality.descent import steps
+from verify.numbers.decimals import at_most, is_exactly, nearest, value
+from verify.problem.problem import Bias, Goal, objective, outputs
 from verify.report.audited import Audited
 
 MOST = 8  # neurons whose way is written down; the certificate holds all

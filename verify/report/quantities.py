@@ -8,19 +8,19 @@ from operator import mul
 from pathlib import Path
 from shlex import quote
 
-from verify.certificate import Fits, Infeasible, LowerBound, UpperBound
-from verify.counts import count
-from verify.decimals import about, allowed, at_least, at_most, denied, enclosure, nearest, value
-from verify.exact import common_integers
-from verify.exactify import primitive
-from verify.finding import Finding, Verdict
-from verify.folder import relaxed_folder
-from verify.network import Network
-from verify.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, points, with_masks
-from verify.problem import Goal, objective
+from verify.checker.certificate import Fits, Infeasible, LowerBound, UpperBound
+from verify.checker.exact import common_integers
+from verify.checker.folder import relaxed_folder
+from verify.deciders.closed_forms.records import Symbolic
+from verify.deciders.finding import Finding, Verdict
+from verify.deciders.rounding import primitive
+from verify.numbers.counts import count
+from verify.numbers.decimals import about, allowed, at_least, at_most, denied, enclosure, nearest, value
+from verify.problem.network import Network
+from verify.problem.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, points, with_masks
+from verify.problem.problem import Goal, objective
 from verify.report.audited import Audited
 from verify.report.path import descent_path
-from verify.symbolic.records import Symbolic
 
 
 def quantities(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from verify.errors import InputError
-from verify.exact import dot
-from verify.network import Network
-from verify.problem import Goal, Problem, outputs
+from verify.checker.errors import InputError
+from verify.checker.exact import dot
+from verify.problem.network import Network
+from verify.problem.problem import Goal, Problem, outputs
 from verify.readers.reading import DataReading
 from verify.readers.standardising import standardised
 

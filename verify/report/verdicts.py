@@ -10,14 +10,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import mul
 
-from verify.certificate import BetterNetwork, DoesNotFit, Fits, Infeasible, NotStationary, OptimalWithin, Stationary
-from verify.codec import rational_text
-from verify.counts import count
-from verify.decimals import allowed, at_least, denied, is_exactly, kept, small
-from verify.enclosure_checks import StationaryNear
-from verify.finding import Finding, Question, Verdict
-from verify.phrases import any_width, lower_by, points
-from verify.problem import Goal, Problem, objective, outputs
+from verify.checker.certificate import (
+    BetterNetwork,
+    DoesNotFit,
+    Fits,
+    Infeasible,
+    NotStationary,
+    OptimalWithin,
+    Stationary,
+)
+from verify.checker.codec import rational_text
+from verify.checker.enclosure import StationaryNear
+from verify.deciders.finding import Finding, Question, Verdict
+from verify.numbers.counts import count
+from verify.numbers.decimals import allowed, at_least, denied, is_exactly, kept, small
+from verify.problem.phrases import any_width, lower_by, points
+from verify.problem.problem import Goal, Problem, objective, outputs
 from verify.report.audited import Audited
 
 FAR = Fraction(1, 10)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import final
 
-from verify.counts import count
-from verify.decimals import value
-from verify.finding import Verdict
-from verify.network import Network
-from verify.phrases import QUESTIONS
-from verify.problem import Bias, Goal, Problem, Trained
+from verify.deciders.finding import Verdict
+from verify.numbers.counts import count
+from verify.numbers.decimals import value
+from verify.problem.network import Network
+from verify.problem.phrases import QUESTIONS
+from verify.problem.problem import Bias, Goal, Problem, Trained
 from verify.report.advice import IN_PYTHON, next_steps, reading_options
 from verify.report.audited import Audited
 from verify.report.faults import faults

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from solvers.paper_data.dataset import PaperData
-from verify.auditing import audit
-from verify.network import Network
-from verify.problem import Dataset
+from verify.auditing.loop import audit
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 from verify.reproduce.spec import Values
 
 __all__ = ["audited"]

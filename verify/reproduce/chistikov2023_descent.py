@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
-from solvers.gradient_descent import gradient_descent
-from solvers.initialisation import initialise
 from solvers.layers import two_layers
 from solvers.paper_data.correlated import centred, uncentred
+from solvers.training.descent.gradient_descent import gradient_descent
+from solvers.training.initialisation import initialise
 
 if TYPE_CHECKING:
-    from solvers.trajectory import Moment
+    from solvers.training.trajectory import Moment
 
 __all__ = ["SCHEMES", "TESTS", "WIDTH", "Descended", "descend"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from solvers.paper_data.dataset import PaperData
 from solvers.paper_data.high_dimensional import isotropic, spiked
-from solvers.primal_dual import descend, interpolant, least_norm_one, least_norm_two, span_norm
+from solvers.training.primal_dual import descend, interpolant, least_norm_one, least_norm_two, span_norm
 from verify.plots.style import NEUTRAL, Legend
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
 from verify.reproduce.spec import Check, Done, Figure, Numbers, Values

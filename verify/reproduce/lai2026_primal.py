@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from solvers.paper_data.high_dimensional import isotropic
-from solvers.primal_dual import Descent, descend
+from solvers.training.primal_dual import Descent, descend
 from verify.plots.style import NEGATIVE, NEUTRAL, POSITIVE, Legend
 from verify.reproduce.layout import page, titled, with_legend
 from verify.reproduce.spec import Check, Done, Figure, Numbers, Size, Values

@@ -19,15 +19,15 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from solvers.gradient_flow import gradient_flow
-from solvers.initialisation import initialise
 from solvers.layers import two_layers
 from solvers.paper_data.dataset import PaperData
-from verify.auditing import pose
-from verify.network import Network
+from solvers.training.flow.gradient_flow import gradient_flow
+from solvers.training.initialisation import initialise
+from verify.auditing.loop import pose
 from verify.plots.plane import Plane, draw_network
 from verify.plots.scene import drawn, scene
 from verify.plots.style import NEUTRAL, Legend
+from verify.problem.network import Network
 from verify.reproduce.audits import audited
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
 from verify.reproduce.spec import Done, Numbers, Values
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from solvers.trajectory import Moment
+    from solvers.training.trajectory import Moment
 
 __all__ = ["SLOPE", "Titles", "add_audit", "consistent", "draw", "flows", "linearity"]
 

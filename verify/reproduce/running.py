@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verify.errors import InputError
-from verify.output_files import write_bytes, write_text
+from verify.checker.errors import InputError
+from verify.files.writing import write_bytes, write_text
 from verify.reproduce.figures import figure, names
 from verify.reproduce.spec import Check, Figure, Numbers, Size, Values, plain
 

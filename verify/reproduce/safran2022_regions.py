@@ -10,12 +10,12 @@ from matplotlib import colormaps
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from solvers.gradient_flow import gradient_flow
-from solvers.initialisation import initialise
 from solvers.layers import Layers, two_layers
-from solvers.losses import value
 from solvers.paper_data.dataset import PaperData
 from solvers.paper_data.univariate import switching
+from solvers.training.flow.gradient_flow import gradient_flow
+from solvers.training.initialisation import initialise
+from solvers.training.losses import value
 from verify.plots.style import NEUTRAL, Legend, scatter_classes
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
 from verify.reproduce.pieces import least_pieces
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from solvers.trajectory import Moment
+    from solvers.training.trajectory import Moment
 
 TOLERANCES = (1e-2, 1e-3, 1e-4)
 """Of the largest |f| on the interval."""

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from solvers.gradient_flow import gradient_flow
 from solvers.layers import two_layers
-from solvers.losses import value
 from solvers.paper_data.margin_sets import theorem_3_2
+from solvers.training.flow.gradient_flow import gradient_flow
+from solvers.training.losses import value
 from verify.plots.style import NEUTRAL, Legend, scatter_classes
 from verify.reproduce.audits import audited
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-    from solvers.trajectory import Moment
+    from solvers.training.trajectory import Moment
 
 LAYERS = two_layers(2, 2, 0.0)
 SHOWN = [0.24, 1.1, 0.1, -0.9, 0.7, 0.9]

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, Phase, Verbosity, errors, given, seed, setti
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from verify.checker.errors import InputError
 from verify.claims import Claim, Instance, Judgement, Outcome
 from verify.claims.running import no_judgement
-from verify.errors import InputError
+from verify.deciders.time_limits import now
 from verify.search.pool import places
 from verify.search.reducing import reduced
-from verify.time_limits import now
 
 __all__ = ["Found", "Search", "search"]
 

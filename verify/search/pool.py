@@ -10,8 +10,8 @@ from hypothesis.strategies import SearchStrategy
 
 from verify import strategies
 from verify.claims import Claim, Instance
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal
 
 __all__ = ["places"]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
+from verify.checker.errors import InputError
 from verify.claims import Instance
-from verify.errors import InputError
-from verify.network import Network
-from verify.problem import Bias, Dataset
-from verify.time_limits import now
+from verify.deciders.time_limits import now
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset
 
 __all__ = ["reduced"]
 

@@ -11,11 +11,11 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.exact import dot
-from verify.exactify import solve_exactly
-from verify.network import Network
-from verify.posing import pose
-from verify.problem import Dataset, Goal, Problem, Trained
+from verify.checker.exact import dot
+from verify.deciders.rounding import solve_exactly
+from verify.problem.network import Network
+from verify.problem.posing import pose
+from verify.problem.problem import Dataset, Goal, Problem, Trained
 from verify.strategies.numbers import Vector, combination, nonzero, orthonormal, positive_rationals, rationals, times
 
 Posed = tuple[Problem, Network]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem, outputs
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, outputs
 from verify.strategies.numbers import (
     Vector,
     combination,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from verify.exact import dot
-from verify.network import Architecture, Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.checker.exact import dot
+from verify.problem.network import Architecture, Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.kkt_neurons import Neurons
 

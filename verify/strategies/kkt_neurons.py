@@ -8,8 +8,8 @@ from fractions import Fraction
 from random import Random
 from typing import final
 
-from verify.exact import dot
-from verify.problem import Bias, Goal
+from verify.checker.exact import dot
+from verify.problem.problem import Bias, Goal
 
 __all__ = ["Neurons", "Wanted"]
 

@@ -21,9 +21,9 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.exactify import solve_exactly
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.deciders.rounding import solve_exactly
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.line_equations import LineEquations
 from verify.strategies.line_patterns import Place

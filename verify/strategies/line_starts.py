@@ -11,9 +11,9 @@ from random import Random
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.network import Network
-from verify.posing import pose
-from verify.problem import Dataset, Goal, Problem
+from verify.problem.network import Network
+from verify.problem.posing import pose
+from verify.problem.problem import Dataset, Goal, Problem
 
 __all__ = [
     "alternating", "alternating_starts", "fitted", "fitted_starts", "gaussian_network", "normal",

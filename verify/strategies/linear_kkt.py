@@ -8,9 +8,9 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.exact import dot
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.checker.exact import dot
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.numbers import combination, positive_rationals, rationals, times, unit_vectors, vectors
 

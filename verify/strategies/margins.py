@@ -8,8 +8,8 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.numbers import (
     Vector,

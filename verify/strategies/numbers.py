@@ -9,7 +9,7 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from verify.exact import dot
+from verify.checker.exact import dot
 
 Vector = tuple[Fraction, ...]
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.network import Network
-from verify.posing import pose
-from verify.problem import Dataset, Goal, Problem
+from verify.problem.network import Network
+from verify.problem.posing import pose
+from verify.problem.problem import Dataset, Goal, Problem
 from verify.strategies.numbers import combination, orthonormal, positive_rationals, rationals, times
 from verify.strategies.pairs import split_sizes
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from verify.problem import Dataset, Goal
+from verify.problem.problem import Dataset, Goal
 from verify.strategies.numbers import (
     combination,
     labels,

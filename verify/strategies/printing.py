@@ -6,8 +6,8 @@ from typing import Protocol
 
 from hypothesis.vendor.pretty import for_type_by_name
 
-from verify.network import Network
-from verify.problem import Dataset, Problem
+from verify.problem.network import Network
+from verify.problem.problem import Dataset, Problem
 
 __all__ = ["print_exactly"]
 

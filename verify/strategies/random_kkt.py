@@ -21,9 +21,9 @@ from random import Random
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.errors import InputError
-from verify.exact import dot
-from verify.problem import Bias, Goal
+from verify.checker.errors import InputError
+from verify.checker.exact import dot
+from verify.problem.problem import Bias, Goal
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.kkt_equations import moved
 from verify.strategies.kkt_finish import finished

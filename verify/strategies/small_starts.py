@@ -15,10 +15,10 @@ from random import Random
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from verify.exact import dot
-from verify.network import Network
-from verify.posing import pose
-from verify.problem import Dataset, Goal, Problem
+from verify.checker.exact import dot
+from verify.problem.network import Network
+from verify.problem.posing import pose
+from verify.problem.problem import Dataset, Goal, Problem
 from verify.strategies.margins import KnownMargin, hinted_data, known_margins
 from verify.strategies.numbers import (
     Vector,

@@ -8,9 +8,9 @@ from math import isqrt
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from verify.network import Network
-from verify.posing import pose
-from verify.problem import Dataset, Goal, Problem, outputs
+from verify.problem.network import Network
+from verify.problem.posing import pose
+from verify.problem.problem import Dataset, Goal, Problem, outputs
 from verify.strategies.numbers import Vector, nonzero, slopes, vectors
 
 MARGIN = 4

@@ -13,11 +13,11 @@ from itertools import count, product
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.exact import dot, sqrt_upper
-from verify.exactify import rank
-from verify.network import Network
-from verify.posing import pose
-from verify.problem import Dataset, Goal, Problem
+from verify.checker.exact import dot, sqrt_upper
+from verify.deciders.rounding import rank
+from verify.problem.network import Network
+from verify.problem.posing import pose
+from verify.problem.problem import Dataset, Goal, Problem
 from verify.strategies.numbers import Vector, combination, orthonormal, positive_rationals, times, vectors
 from verify.strategies.teachers import teacher_shapes
 from verify.strategies.yardsticks import pull, yardstick

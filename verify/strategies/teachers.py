@@ -8,10 +8,10 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.exact import dot
-from verify.exactify import solve_exactly
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.checker.exact import dot
+from verify.deciders.rounding import solve_exactly
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.numbers import combination, nonzero, orthonormal, positive_rationals, times
 from verify.strategies.pairs import split_sizes

@@ -8,9 +8,9 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.exact import dot
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem, outputs
+from verify.checker.exact import dot
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, outputs
 from verify.strategies.numbers import Vector, combination, rationals, slopes, vectors
 from verify.strategies.points import datasets, labelled
 

@@ -19,7 +19,7 @@ from fractions import Fraction
 from math import exp, log, sqrt
 from typing import final
 
-from verify.exact import dot
+from verify.checker.exact import dot
 
 __all__ = ["Stage", "half_tangent", "log_growth", "pull", "yardstick"]
 

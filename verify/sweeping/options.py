@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, final
 
-from verify.arguments import a_flag, a_time_limit, a_tolerance
-from verify.codec import rational_text
-from verify.errors import InputError
-from verify.posing import a_fit_tolerance
-from verify.problem import Bias, Goal
-from verify.values import rational
+from verify.checker.codec import rational_text
+from verify.checker.errors import InputError
+from verify.numbers.arguments import a_flag, a_time_limit, a_tolerance
+from verify.numbers.values import rational
+from verify.problem.posing import a_fit_tolerance
+from verify.problem.problem import Bias, Goal
 
 __all__ = ["Questions", "differences"]
 

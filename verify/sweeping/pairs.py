@@ -14,11 +14,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast, final
 
-from verify.arguments import wrong
-from verify.codec import rational_text
-from verify.errors import InputError
-from verify.input_files import read_bytes
-from verify.problem import Dataset
+from verify.checker.codec import rational_text
+from verify.checker.errors import InputError
+from verify.files.reading import read_bytes
+from verify.numbers.arguments import wrong
+from verify.problem.problem import Dataset
 from verify.readers.reading import Options, Reading
 
 __all__ = ["Data", "Pair", "Reader", "listed_pairs", "names_of", "pairs_of"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify.counts import count
-from verify.folder import printable
+from verify.checker.folder import printable
+from verify.numbers.counts import count
 from verify.sweeping.records import Row
 
 if TYPE_CHECKING:

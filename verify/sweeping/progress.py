@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import cast, final
 
-from verify.arguments import wrong
+from verify.numbers.arguments import wrong
 
 __all__ = ["Standing", "watching"]
 

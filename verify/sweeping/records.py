@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, final
 
-from verify.codec import rational_of
-from verify.phrases import QUESTIONS
+from verify.checker.codec import rational_of
+from verify.problem.phrases import QUESTIONS
 from verify.sweeping.tasks import Outcome
 
 __all__ = ["AUDITED", "COLUMNS", "FAILED", "MAIN_COLUMNS", "Row", "facts_of"]

@@ -20,10 +20,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import cast, final
 
-from verify.arguments import a_flag, a_path, wrong
-from verify.errors import InputError
-from verify.interruptions import CtrlC
-from verify.problem import Bias, Goal
+from verify.auditing.interruptions import CtrlC
+from verify.checker.errors import InputError
+from verify.numbers.arguments import a_flag, a_path, wrong
+from verify.problem.problem import Bias, Goal
 from verify.processes import available_cores
 from verify.readers.reading import Options, Reading
 from verify.sweeping.options import Questions

@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import Any, final
 from urllib.parse import quote
 
-from verify.derived import AUDIT_FILE
-from verify.errors import InputError, IsoptimalError
-from verify.folder import decide_folder
-from verify.network import Network
-from verify.output_files import replace_folder
-from verify.problem import Dataset
+from verify.checker.derived import AUDIT_FILE
+from verify.checker.errors import InputError, IsoptimalError
+from verify.checker.folder import decide_folder
+from verify.files.writing import replace_folder
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 from verify.sweeping.options import Questions, differences
 from verify.sweeping.records import AUDITED, COLUMNS, FAILED, Row, facts_of
 from verify.sweeping.tasks import Outcome

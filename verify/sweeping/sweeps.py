@@ -10,9 +10,9 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, final
 
-from verify.arguments import a_flag, a_path
-from verify.counts import count
-from verify.errors import InputError
+from verify.checker.errors import InputError
+from verify.numbers.arguments import a_flag, a_path
+from verify.numbers.counts import count
 from verify.sweeping.records import AUDITED, COLUMNS, FAILED, MAIN_COLUMNS, Row
 from verify.sweeping.store import last_run, rows_of
 

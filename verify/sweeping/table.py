@@ -17,13 +17,13 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from verify.counts import count
-from verify.decimals import at_least, at_most
-from verify.errors import InputError
-from verify.folder import printable
-from verify.output_files import write_bytes
-from verify.phrases import QUESTIONS
-from verify.problem import Goal
+from verify.checker.errors import InputError
+from verify.checker.folder import printable
+from verify.files.writing import write_bytes
+from verify.numbers.counts import count
+from verify.numbers.decimals import at_least, at_most
+from verify.problem.phrases import QUESTIONS
+from verify.problem.problem import Goal
 from verify.sweeping.records import COLUMNS, FAILED, Row
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import final
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 from verify.internal_errors import own_place
-from verify.network import Network
-from verify.problem import Dataset
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 from verify.readers.reading import MissingOptionsError, in_python, on_command_line
 from verify.sweeping.options import Questions
 from verify.version import __version__
@@ -56,7 +56,7 @@ class Outcome:
 
 def carry_out(task: Task) -> Outcome:
     """Audit the network; whatever goes wrong is a sentence."""
-    from verify.auditing import audit
+    from verify.auditing.loop import audit
 
     try:
         result = audit(task.network, _data(task), notes=task.notes, **task.questions.arguments())

@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verify.audits import Audit
-    from verify.finding import Finding
+    from verify.auditing.record import Audit
+    from verify.deciders.finding import Finding
 
 __all__ = ["assert_fits", "assert_globally_optimal", "assert_locally_optimal", "assert_stationary"]
 
@@ -74,13 +74,13 @@ def assert_globally_optimal(
 
 
 def _audited(network: object, data: object, y: object, near: float, options: dict[str, Any]) -> Audit:
-    from verify.auditing import audit
+    from verify.auditing.loop import audit
 
     return audit(network, data, y, **({"near": near} if near else {}), **{"relax": False, **options})
 
 
 def _passed(result: Audit, finding: Finding, meant: str, near: float, within: Fraction = Fraction(0)) -> Audit:
-    from verify.finding import shortfall
+    from verify.deciders.finding import shortfall
 
     lack = shortfall(result.problem, result.network, finding, within, Fraction(near))
     if lack is None:

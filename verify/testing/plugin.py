@@ -73,7 +73,7 @@ class CaseItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *given: Any, **named: Any) -> Any:
         """The differences, or the sentence about a malformed case, without a traceback."""
-        from verify.errors import InputError
+        from verify.checker.errors import InputError
 
         if isinstance(excinfo.value, UnexpectedError | InputError):
             return str(excinfo.value)

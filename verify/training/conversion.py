@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.layers import Layers
-from verify.counts import count
-from verify.errors import InputError
-from verify.network import Architecture, Network
-from verify.problem import Dataset
+from verify.checker.errors import InputError
+from verify.numbers.counts import count
+from verify.problem.network import Architecture, Network
+from verify.problem.problem import Dataset
 
 __all__ = ["layers_of", "network_of", "parameters_of", "rows_of", "targets_of"]
 

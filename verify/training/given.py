@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verify.network import Network
-from verify.problem import Dataset
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 from verify.readers import read_data_with_notes
 from verify.readers.given import given
 from verify.readers.reading import MissingOptionsError, Options

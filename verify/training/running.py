@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.initialisation import INITIALISATIONS, initialise
-from solvers.losses import LOSSES, Loss
-from solvers.stop_tests import (
+from solvers.training.initialisation import INITIALISATIONS, initialise
+from solvers.training.losses import LOSSES, Loss
+from solvers.training.stop_tests import (
     NearlyStationary,
     NearPolished,
     Plateau,
@@ -26,21 +26,21 @@ from solvers.stop_tests import (
     nearly,
     residuals,
 )
-from solvers.trajectory import Moment, TrajectoryFileError
-from verify.counts import count
-from verify.errors import InputError
-from verify.network import Architecture, Network
-from verify.problem import Dataset
+from solvers.training.trajectory import Moment, TrajectoryFileError
+from verify.checker.errors import InputError
+from verify.deciders.time_limits import TimeIsUpError, is_late, now, within
+from verify.numbers.counts import count
+from verify.problem.network import Architecture, Network
+from verify.problem.problem import Dataset
 from verify.readers.reading import Options
-from verify.time_limits import TimeIsUpError, is_late, now, within
 from verify.training.conversion import layers_of, network_of, parameters_of, rows_of, targets_of
 from verify.training.given import read_given
 from verify.training.runs import TrainingRun
 
 if TYPE_CHECKING:
-    from solvers.kkt_polish import Polished
+    from solvers.kkt.polish import Polished
     from solvers.layers import Layers
-    from solvers.trajectory import Training
+    from solvers.training.trajectory import Training
 
 __all__ = ["METHODS", "Method", "train"]
 
@@ -108,18 +108,19 @@ def train(
     columns and its scaler are used for the data, as by `audit`; the network trained takes them so.
     loss: "exponential", "logistic" (default for targets -1 and 1) or "squared" (default for others).
     method: "flow" (gradient flow, integrated) or "descent" (gradient descent with `step` and `schedule`, "constant",
-    "loss-scaled" or "loss-adapted", see `solvers.gradient_descent`; default loss-scaled, squared loss: constant).
-    init, scale, output_scale, seed: see `solvers.initialisation`.
+    "loss-scaled" or "loss-adapted", see `solvers.training.descent.gradient_descent`; default loss-scaled, squared loss:
+    constant).
+    init, scale, output_scale, seed: see `solvers.training.initialisation`.
     hidden_only: keep the output weights as they are.
     stop_at: stop once epsilon and delta of the KKT conditions are this small, or the activation pattern has settled and
     a KKT point lies this near (both relative to the norm; default 5e-4; the reason says which); for the squared loss
     once the loss is (default 1e-18 times the mean square of the targets).
-    polish: go on from there to a KKT point (`solvers.kkt_polish`), which is not the limit of training; the run says how
+    polish: go on from there to a KKT point (`solvers.kkt.polish`), which is not the limit of training; the run says how
     far that is.
     time_limit: seconds, polishing included.   max_evaluations: gradients computed at most (by default 10,000,000,
     descent: 1,000,000).
     record: an .npz file for the trajectory, kept up to date: a run that was killed goes on from it with `resume=True`,
-    to the same end.   progress: called now and then with a `solvers.trajectory.Moment`.
+    to the same end.   progress: called now and then with a `solvers.training.trajectory.Moment`.
 
     Raises InputError. Whatever happens on the way (no separation, NaN, limits, Ctrl-C) is a status with a reason.
     """
@@ -250,13 +251,13 @@ def _trained(
     given = {name: value for name, value in own.items() if value is not None}
     try:
         if method == "flow":
-            from solvers.gradient_flow import gradient_flow
+            from solvers.training.flow.gradient_flow import gradient_flow
 
             if given:
                 raise InputError(f"{' and '.join(given)} is for gradient descent: leave it out, or take descent")
             return gradient_flow(*problem, **common)  # type: ignore[arg-type]
         if method == "descent":
-            from solvers.gradient_descent import gradient_descent
+            from solvers.training.descent.gradient_descent import gradient_descent
 
             given.setdefault("schedule", "constant" if common["loss"] == "squared" else "loss-scaled")
             return gradient_descent(*problem, **common, **given)  # type: ignore[arg-type]
@@ -278,7 +279,7 @@ def _polished(
     problem: tuple[Layers, Floats, Floats], training: Training, loss: Loss, deadline: float | None
 ) -> tuple[Polished | None, Training, tuple[str, ...]]:
     """What was found by the deadline, training, and notes: what was trained is kept whatever happens."""
-    from solvers.kkt_polish import kkt_polish
+    from solvers.kkt.polish import kkt_polish
 
     late = "the time limit was reached"
     if is_late(deadline):

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from verify.counts import count
-from verify.network import Network
-from verify.problem import Dataset
+from verify.numbers.counts import count
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 from verify.shown import as_html
 from verify.writers import check_savable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from solvers.kkt_polish import Polished
-    from solvers.losses import Loss
-    from solvers.trajectory import Training, Trajectory
-    from verify.audits import Audit
+    from solvers.kkt.polish import Polished
+    from solvers.training.losses import Loss
+    from solvers.training.trajectory import Training, Trajectory
+    from verify.auditing.record import Audit
 
 __all__ = ["TrainingRun", "check_savable"]
 
@@ -68,7 +68,7 @@ class TrainingRun:
 
         What the squared loss trains for is the targets, labels too, so that the goal then is min-norm by default.
         """
-        from verify.auditing import audit
+        from verify.auditing.loop import audit
 
         if self.loss == "squared":
             options.setdefault("goal", "min-norm")
@@ -112,7 +112,7 @@ class TrainingRun:
         yield f"  {', '.join(numbers)}"
         if self.polished is not None:
             yield f"  polished (not the limit of training): {self.polished.reason}"
-        from solvers.gradient_descent import MOST_CHANGES
+        from solvers.training.descent.gradient_descent import MOST_CHANGES
 
         yield from (f"  {note}" for note in self.notes)
         made, changes = self.training.evaluations, count(len(last.changes), "change")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from verify.errors import InputError
-from verify.statement import Architecture, Network
+from verify.checker.errors import InputError
+from verify.checker.statement import Architecture, Network
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,9 +11,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from verify.errors import InputError
-from verify.output_files import write_bytes
-from verify.statement import Architecture, Network
+from verify.checker.errors import InputError
+from verify.checker.statement import Architecture, Network
+from verify.files.writing import write_bytes
 from verify.surroundings import Surroundings
 from verify.writers.arrays import arrays_of, check_dense, slopes_of
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from verify.errors import InputError
-from verify.statement import Network
+from verify.checker.errors import InputError
+from verify.checker.statement import Network
 from verify.surroundings import Affine, Surroundings
 from verify.writers.arrays import check_dense, double, matrices_of, slopes_of
 

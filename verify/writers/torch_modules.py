@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from verify.errors import InputError
-from verify.statement import Network
+from verify.checker.errors import InputError
+from verify.checker.statement import Network
 from verify.writers.arrays import check_dense, double, matrices_of, slopes_of
 
 __all__ = ["import_torch", "module_of", "state_of"]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from verify.errors import InputError
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem, Trained
+from verify.checker.errors import InputError
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained
 from verify.readers import read_case
 
 CASE = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.errors import InputError
+from verify.checker.errors import InputError
 from verify.readers import read_data, read_data_with_notes
 
 

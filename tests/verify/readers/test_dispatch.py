@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verify.errors import InputError
-from verify.input_files import read_bytes
+from verify.checker.errors import InputError
+from verify.files.reading import read_bytes
 from verify.readers import read, read_case, read_data
 from verify.readers.table import suffixes
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.errors import InputError
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal, Problem
+from verify.checker.errors import InputError
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.readers import read, read_data, read_data_with_notes, read_with_notes
 
 NETWORK = {"W": [["0", "2"], [0, "-1/3"]], "v": [2, "0"]}

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from verify import audit, read, read_data
+from verify.checker.errors import InputError
 from verify.cli import program
-from verify.errors import InputError
 from verify.readers.given import given
 from verify.readers.reading import Options
 

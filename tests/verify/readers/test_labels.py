@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from verify.errors import InputError
-from verify.problem import Dataset
+from verify.checker.errors import InputError
+from verify.problem.problem import Dataset
 from verify.readers import read_data, read_data_with_notes
 
 X = [[1, 2], [3, 4], [5, 6]]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.errors import InputError
-from verify.network import Network
+from verify.checker.errors import InputError
+from verify.problem.network import Network
 from verify.readers import read, read_data, read_data_with_notes, read_with_notes
 
 W = np.array([[1.0, 2.0], [-1.0, 0.5], [0.0, 3.0]])

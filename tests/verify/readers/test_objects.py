@@ -5,7 +5,7 @@ import pytest
 
 from docs.make_objects import PAGE, page
 from tests.verify.readers.objects import kinds
-from verify.errors import InputError
+from verify.checker.errors import InputError
 from verify.readers import read_with_notes
 
 KINDS = kinds()

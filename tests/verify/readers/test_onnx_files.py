@@ -10,8 +10,8 @@ import pytest
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from verify.errors import InputError  # noqa: E402
-from verify.network import Network  # noqa: E402
+from verify.checker.errors import InputError  # noqa: E402
+from verify.problem.network import Network  # noqa: E402
 from verify.readers import read, read_with_notes  # noqa: E402
 
 rng = np.random.default_rng(5)

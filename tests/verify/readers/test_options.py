@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from verify.auditing import audit
+from verify.auditing.loop import audit
+from verify.checker.errors import InputError
 from verify.cli import program
-from verify.errors import InputError
-from verify.network import Network
+from verify.problem.network import Network
 from verify.readers import read, read_with_notes
 from verify.readers.chains import Chain, LinearLayer, chained
 from verify.readers.reading import MissingOptionsError, Options

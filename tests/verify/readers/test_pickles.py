@@ -10,8 +10,8 @@ import pytest
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.neural_network import MLPRegressor
 
-from verify.errors import InputError
-from verify.network import Network
+from verify.checker.errors import InputError
+from verify.problem.network import Network
 from verify.readers import read, read_with_notes
 
 NETWORK = Network.two_layer([[1, 2]], [3])

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from verify.errors import InputError
-from verify.network import Network
+from verify.checker.errors import InputError
+from verify.problem.network import Network
 from verify.readers import read
 from verify.readers.safetensors_files import load
 

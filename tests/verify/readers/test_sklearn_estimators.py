@@ -14,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from verify import audit
-from verify.errors import InputError
-from verify.problem import Dataset
+from verify.checker.errors import InputError
+from verify.problem.problem import Dataset
 from verify.readers import read, read_data, read_data_with_notes, read_with_notes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

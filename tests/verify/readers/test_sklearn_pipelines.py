@@ -13,9 +13,9 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+from verify.checker.errors import InputError
 from verify.cli import program
-from verify.errors import InputError
-from verify.problem import Dataset
+from verify.problem.problem import Dataset
 from verify.readers import read, read_data, read_with_notes
 from verify.readers.given import given
 from verify.readers.reading import Options

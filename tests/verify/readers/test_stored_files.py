@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.network import Network
+from verify.problem.network import Network
 from verify.readers import read, read_with_notes
 
 FILES = Path(__file__).with_name("files")

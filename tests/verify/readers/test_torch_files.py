@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn.utils import parametrizations, prune  # noqa: E402
 
-from verify.errors import InputError  # noqa: E402
+from verify.checker.errors import InputError  # noqa: E402
 from verify.readers import read, read_with_notes  # noqa: E402
 
 

@@ -16,9 +16,9 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from verify import audit  # noqa: E402
+from verify.checker.errors import InputError  # noqa: E402
 from verify.cli import program  # noqa: E402
-from verify.errors import InputError  # noqa: E402
-from verify.network import Network  # noqa: E402
+from verify.problem.network import Network  # noqa: E402
 from verify.readers import read, read_with_notes  # noqa: E402
 
 INPUTS, WIDTH = 3, 4

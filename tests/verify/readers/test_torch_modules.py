@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from verify.errors import InputError  # noqa: E402
-from verify.network import Network  # noqa: E402
+from verify.checker.errors import InputError  # noqa: E402
+from verify.problem.network import Network  # noqa: E402
 from verify.readers import read, read_with_notes  # noqa: E402
 
 POINTS = ((0, 0), (1, -2), (Fraction(1, 3), 5), (-7, 1))

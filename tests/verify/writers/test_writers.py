@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from verify import read
-from verify.errors import InputError
-from verify.network import Architecture, Layer, Network
+from verify.checker.errors import InputError
+from verify.problem.network import Architecture, Layer, Network
 from verify.writers import SUFFIXES, check_savable
 
 rng = np.random.default_rng(2)

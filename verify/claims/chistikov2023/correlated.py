@@ -14,10 +14,10 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.checker.exact import dot
 from verify.claims.records import Instance
-from verify.exact import dot
-from verify.exactify import rank, solve_exactly
-from verify.problem import Bias, Goal
+from verify.deciders.rounding import rank, solve_exactly
+from verify.problem.problem import Bias, Goal
 from verify.strategies.teacher_starts import krylov
 from verify.strategies.yardsticks import Stage, half_tangent, log_growth, pull, yardstick
 

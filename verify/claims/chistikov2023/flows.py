@@ -12,7 +12,7 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.trajectory import Moment
+from solvers.training.trajectory import Moment
 from verify.claims.records import Instance
 from verify.claims.trainings import EVALUATIONS, flowed
 from verify.training import rows_of, targets_of

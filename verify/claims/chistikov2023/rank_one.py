@@ -10,17 +10,17 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.certificate import BetterNetwork
+from verify.checker.certificate import BetterNetwork
+from verify.checker.exact import dot, sqrt_upper
 from verify.claims.asking import global_exactly, own_width_exactly
 from verify.claims.conclusions import judged
 from verify.claims.records import Instance, Judgement, failed, held, undecided
 from verify.claims.teacher_cones import SignOfM, inverse_columns, largest_elsewhere, sign_of_m, two_neurons
-from verify.exact import dot, sqrt_upper
-from verify.exactify import solve_exactly
-from verify.finding import Finding, Question, Verdict, decide
-from verify.network import Network
-from verify.problem import Bias, Goal
-from verify.proposal import Proposal
+from verify.deciders.finding import Finding, Question, Verdict, decide
+from verify.deciders.proposal import Proposal
+from verify.deciders.rounding import solve_exactly
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Goal
 from verify.strategies import KKTPoint, teacher_shapes
 
 __all__ = [
@@ -151,7 +151,7 @@ def near_the_threshold(draw: DrawFn) -> Instance:
 
 def _optimal_at(point: KKTPoint) -> bool:
     """`largest_elsewhere` < 1, in floats."""
-    from solvers.nonnegative import nonnegative_least_squares
+    from solvers.programs.nonnegative import nonnegative_least_squares
 
     rows = np.array([[float(value) for value in x] for x in point.problem.data.inputs])
     chi = np.linalg.inv(rows)  # columns

@@ -11,12 +11,12 @@ from random import Random
 
 import numpy as np
 
+from verify.checker.exact import dot
 from verify.claims.chistikov2023.correlated import Floats, teacher_of
 from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.records import Instance, Judgement, failed, held, undecided
-from verify.exact import dot
-from verify.network import Network
-from verify.problem import Bias, Dataset, Goal
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal
 
 __all__ = ["has_falling_angles", "has_falling_losses", "random_start"]
 

@@ -12,11 +12,11 @@ from math import log
 
 import numpy as np
 
+from verify.checker.exact import dot
 from verify.claims.chistikov2023.correlated import Floats, is_balanced
 from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.records import Instance, Judgement, failed, held, undecided
-from verify.exact import dot
-from verify.exactify import rank, solve_exactly
+from verify.deciders.rounding import rank, solve_exactly
 from verify.strategies.yardsticks import pull
 
 __all__ = ["has_active_neurons", "has_unequal_pulls", "is_taught_by_two", "passes_a_second_saddle"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from verify.checker.exact import dot
 from verify.claims.exact_programs import least_squares_norm
 from verify.claims.lai2026.exact_descent import Descent, Vector, after_step, captured, preactivations, step_size
 from verify.claims.lai2026.hypotheses import assigned, by_sign, label_range, stacked, weights_of
 from verify.claims.records import Instance, Judgement, failed, held, undecided
-from verify.exact import dot
-from verify.exactify import rank
+from verify.deciders.rounding import rank
 
 __all__ = [
     "MISSED",

@@ -23,9 +23,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import final
 
+from verify.checker.exact import dot
 from verify.claims.records import Instance
-from verify.exact import dot
-from verify.exactify import rank, solve_exactly
+from verify.deciders.rounding import rank, solve_exactly
 
 __all__ = ["Descent", "Vector", "after_step", "captured", "gram", "preactivations", "step_size"]
 

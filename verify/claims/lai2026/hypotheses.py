@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from verify.checker.exact import dot
 from verify.claims.lai2026.exact_descent import Vector, gram, preactivations
 from verify.claims.predicates import is_fully_connected, is_relu
 from verify.claims.records import Instance
-from verify.exact import dot
-from verify.exactify import rank, solve_exactly
-from verify.problem import Bias, Goal, Trained, outputs
+from verify.deciders.rounding import rank, solve_exactly
+from verify.problem.problem import Bias, Goal, Trained, outputs
 
 __all__ = [
     "assigned",

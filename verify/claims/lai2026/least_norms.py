@@ -8,12 +8,12 @@ from itertools import combinations, product
 
 import numpy as np
 
+from verify.checker.exact import dot
 from verify.claims.exact_programs import least_norm, least_squares_norm
 from verify.claims.lai2026.ends import MISSED
 from verify.claims.lai2026.exact_descent import Vector, captured, preactivations
 from verify.claims.lai2026.hypotheses import label_range, stacked, weights_of
 from verify.claims.records import Instance, Judgement, failed, held, undecided
-from verify.exact import dot
 
 __all__ = [
     "is_in_a_pattern_program",

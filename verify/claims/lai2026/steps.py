@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from verify.checker.exact import dot
 from verify.claims.lai2026.exact_descent import Vector, after_step, preactivations, step_size
 from verify.claims.lai2026.hypotheses import assigned, by_sign, duals, label_range, weights_of
 from verify.claims.records import Instance, Judgement, failed, held, undecided
-from verify.exact import dot
-from verify.problem import outputs
+from verify.problem.problem import outputs
 
 __all__ = [
     "freezes",

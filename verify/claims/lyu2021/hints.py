@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from verify.checker.exact import dot, sqrt_upper
 from verify.claims.asking import global_exactly, own_width_exactly, stationary
 from verify.claims.conclusions import judged
 from verify.claims.lyu2021.scales import at_two_scales
@@ -16,10 +17,9 @@ from verify.claims.lyu2021.symmetric import is_leaky, separator
 from verify.claims.predicates import is_margin_problem
 from verify.claims.records import Instance, Judgement, Outcome, failed
 from verify.claims.trainings import after, trained
-from verify.exact import dot, sqrt_upper
-from verify.finding import Verdict
-from verify.network import Network
-from verify.problem import Dataset, Problem, objective, outputs
+from verify.deciders.finding import Verdict
+from verify.problem.network import Network
+from verify.problem.problem import Dataset, Problem, objective, outputs
 
 __all__ = [
     "ends_at_one_neuron",

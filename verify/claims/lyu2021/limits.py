@@ -14,15 +14,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.losses import value
+from solvers.training.losses import value
+from verify.checker.exact import dot
 from verify.claims.asking import locally
 from verify.claims.lyu2021.scales import at_two_scales
 from verify.claims.lyu2021.symmetric import separator
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.trainings import after, flowed, is_nearly_stationary, margins, trained
-from verify.exact import dot
-from verify.finding import Verdict
-from verify.problem import half_squared_norm
+from verify.deciders.finding import Verdict
+from verify.problem.problem import half_squared_norm
 from verify.strategies import drift_signs, mean_signed
 from verify.training.conversion import layers_of, network_of, parameters_of, rows_of, targets_of
 

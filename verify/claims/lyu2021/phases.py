@@ -19,12 +19,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.checker.exact import dot
 from verify.claims.lyu2021.clocks import TOLERANCE, course
 from verify.claims.lyu2021.scales import scaled
 from verify.claims.records import Instance, Judgement, failed, held, undecided
-from verify.exact import dot
-from verify.network import Network
-from verify.problem import Problem
+from verify.problem.network import Network
+from verify.problem.problem import Problem
 from verify.strategies import drift_signs, is_small_start, mean_signed
 from verify.training.conversion import parameters_of
 

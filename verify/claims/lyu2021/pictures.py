@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from verify.checker.exact import dot
 from verify.claims.asking import audited, global_exactly, stationary
 from verify.claims.conclusions import judged
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
-from verify.exact import dot
-from verify.finding import Verdict
-from verify.network import Network
+from verify.deciders.finding import Verdict
+from verify.problem.network import Network
 
 __all__ = ["bends", "is_beaten_by_bent", "is_bent_and_beaten", "is_steep"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from verify.claims.records import Instance, Judgement, undecided
-from verify.network import Network
+from verify.problem.network import Network
 
 __all__ = ["at_two_scales", "scaled"]
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from verify.checker.exact import dot
 from verify.claims.asking import audited, global_exactly
 from verify.claims.exact_programs import least_norm
 from verify.claims.predicates import is_fully_connected, is_margin_problem
 from verify.claims.records import Instance, Judgement, failed, held, undecided
-from verify.exact import dot
-from verify.finding import Verdict
-from verify.problem import half_squared_norm
+from verify.deciders.finding import Verdict
+from verify.problem.problem import half_squared_norm
 from verify.strategies import mean_signed
 
 __all__ = [

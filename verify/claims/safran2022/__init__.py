@@ -43,7 +43,7 @@ from verify.claims.safran2022.regions import (
     switches,
 )
 from verify.claims.trainings import ends_stationary
-from verify.problem import Bias
+from verify.problem.problem import Bias
 from verify.strategies import (
     alternating_starts,
     constant_networks,

@@ -12,9 +12,9 @@ from random import Random
 
 import numpy as np
 
-from solvers.losses import Loss
-from solvers.stop_tests import any_of
-from solvers.trajectory import Moment
+from solvers.training.losses import Loss
+from solvers.training.stop_tests import any_of
+from solvers.training.trajectory import Moment
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.safran2022.populations import Population
 from verify.claims.safran2022.regions import EVALUATIONS, limit_has_few_regions

@@ -11,13 +11,13 @@ from random import Random
 
 import numpy as np
 
-from solvers.losses import value
-from solvers.stop_tests import any_of
-from solvers.trajectory import Moment, Training
+from solvers.training.losses import value
+from solvers.training.stop_tests import any_of
+from solvers.training.trajectory import Moment, Training
 from verify.claims.records import Instance, Judgement, failed, held, undecided
 from verify.claims.safran2022.regions import EVALUATIONS
 from verify.claims.trainings import at_rest, flowed, margins, with_weights
-from verify.problem import Dataset
+from verify.problem.problem import Dataset
 from verify.strategies.line_starts import alternating, gaussian_network
 from verify.training import layers_of, rows_of
 

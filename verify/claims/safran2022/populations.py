@@ -9,8 +9,8 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from random import Random
 
-from verify.network import Network
-from verify.problem import Dataset
+from verify.problem.network import Network
+from verify.problem.problem import Dataset
 
 __all__ = ["Population"]
 

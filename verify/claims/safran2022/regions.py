@@ -8,7 +8,7 @@ from itertools import pairwise
 from verify.claims.predicates import is_relu
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.trainings import NEARLY, ended, is_nearly_stationary, nearby_certificate, trained
-from verify.problem import Bias, Goal
+from verify.problem.problem import Bias, Goal
 
 __all__ = [
     "has_few_regions",

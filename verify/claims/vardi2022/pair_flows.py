@@ -9,16 +9,16 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.losses import Loss
-from solvers.stop_tests import any_of
-from solvers.trajectory import Moment, Training
+from solvers.training.losses import Loss
+from solvers.training.stop_tests import any_of
+from solvers.training.trajectory import Moment, Training
+from verify.checker.exact import dot
 from verify.claims.conclusions import is_stationary_not_local, judged
 from verify.claims.pairs_and_diagonals import is_pair, is_plane_relu
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.trainings import after, at_rest, flowed, nearly_audited, trained, with_weights
-from verify.exact import dot
-from verify.finding import Verdict
-from verify.network import Network
+from verify.deciders.finding import Verdict
+from verify.problem.network import Network
 from verify.training import parameters_of
 
 __all__ = [

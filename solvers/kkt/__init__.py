@@ -1,0 +1,1 @@
+"""KKT points in floats: how nearly a network is one, and the way down to one."""

@@ -1,0 +1,186 @@
+"""Pricing in many decimal digits: a proof tree for |h(u)| <= beta ||u||, or where h is larger.
+
+`solvers.pricing.tree` says what a tree is and which slopes a cone allows. Here a point with c_i > 0 is decided, or the
+cone is closed by its chord with the plain ranges ||x_i||; on a decided cone the least ||p|| over the slopes is a
+least-squares problem with bounds, solved by an active-set method (P. Stark, R. Parker, Bounded-variable least squares,
+1995) in the precision of the current decimal context. For few points: a tree has up to 2^P leaves for P points with
+c_i > 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, getcontext
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from solvers.any_width.precise_cones import Numbers, backward, cholesky, forward
+from solvers.clock import is_late
+
+Bounds: TypeAlias = list[Decimal | None]
+Node: TypeAlias = int | list[Any]
+"""A split on that point, or the slopes t of a leaf, one for each point."""
+
+
+@dataclass(slots=True)
+class Search:
+    """nodes: in pre-order; whole only when there are no violators. violators: vectors p with ||p|| > beta at h."""
+
+    nodes: list[Node] = field(default_factory=list[Node])
+    violators: list[Numbers] = field(default_factory=list[Numbers])
+    largest: Decimal = Decimal(0)
+    is_cut: bool = False
+
+
+def price(
+    rows: Numbers,
+    weights: Numbers,
+    slope: Decimal,
+    beta: Decimal,
+    *,
+    most_nodes: int = 4000,
+    most_violators: int = 12,
+    deadline: float | None = None,
+) -> Search:
+    """The tree for h(u) = sum_i weights_i s(x_i.u) <= beta ||u||, rows (S, D), or up to `most_violators` violators."""
+    excess = (1 - slope) * weights
+    base = slope * (weights @ rows)
+    sizes = np.array([(row @ row).sqrt() for row in rows], object)
+    found = Search()
+    cones = [np.zeros(len(rows), int)]
+    order = list(np.argsort([-float(e * size / beta) for e, size in zip(excess, sizes, strict=True)], kind="stable"))
+    ups = [int(i) for i in order if excess[i] > 0]
+    while cones:
+        late = is_late(deadline)
+        if late or len(found.nodes) > most_nodes or len(found.violators) >= most_violators:
+            found.is_cut = len(found.violators) == 0
+            return found
+        signs = cones.pop()
+        open_points = [i for i in ups if not signs[i]]
+        slopes, p = _shortest(rows, base, excess, signs)
+        size = (p @ p).sqrt()
+        offset = sum((_chord(slopes[i], excess[i], sizes[i]) for i in open_points), Decimal(0))
+        if size + offset <= beta:
+            found.largest = max(found.largest, size + offset)
+            found.nodes.append(list(slopes))
+            continue
+        if not open_points:
+            found.violators.append(p)
+            found.largest = max(found.largest, size)
+            found.nodes.append(list(slopes))
+            continue
+        point = _next(rows, excess, slopes, p, open_points, sizes)
+        found.nodes.append(point)
+        for sign in (-1, 1):
+            child = signs.copy()
+            child[point] = sign
+            cones.append(child)
+    return found
+
+
+def _chord(t: Decimal, excess: Decimal, size: Decimal) -> Decimal:
+    return max(t, excess - t) * size
+
+
+def _next(
+    rows: Numbers, excess: Numbers, slopes: Numbers, p: Numbers, open_points: Sequence[int], sizes: Numbers
+) -> int:
+    """The open point whose chord lies farthest above the activation at p."""
+    length = (p @ p).sqrt() or Decimal(1)
+
+    def gap(i: int) -> Decimal:
+        z = rows[i] @ p / length
+        return slopes[i] * z + _chord(slopes[i], excess[i], sizes[i]) - excess[i] * max(z, Decimal(0))
+
+    return max(open_points, key=gap)
+
+
+def _shortest(rows: Numbers, base: Numbers, excess: Numbers, signs: Any) -> tuple[Numbers, Numbers]:
+    """Slopes (S,) within the intervals of the cone that make p = base + t rows short, and p.
+
+    Open points with c_i > 0 have the middle of their interval.
+    """
+    low: Bounds = []
+    high: Bounds = []
+    zero = Decimal(0)
+    for e, sign in zip(excess, signs, strict=True):
+        middle = e / 2
+        low.append(e if sign > 0 else None if sign < 0 else min(e, zero) if e <= 0 else middle)
+        high.append(None if sign > 0 else zero if sign < 0 or e <= 0 else middle)
+    start = np.array([_start(a, b, e) for a, b, e in zip(low, high, excess, strict=True)], object)
+    t = bounded_least_squares(rows, base, low, high, start)
+    return t, base + t @ rows
+
+
+def _start(low: Decimal | None, high: Decimal | None, excess: Decimal) -> Decimal:
+    if low is not None and (high is None or excess > 0):
+        return low
+    return Decimal(0) if high is None else high
+
+
+def bounded_least_squares(
+    rows: Numbers, base: Numbers, low: Bounds, high: Bounds, start: Numbers, most_steps: int = 200
+) -> Numbers:
+    """t within the bounds that makes ||base + t rows|| least; from `start`, at whose bounds everything is at first."""
+    t = start.copy()
+    free: list[int] = []
+    squares = [row @ row for row in rows]
+    small = Decimal(10) ** (-getcontext().prec // 2)
+    blocked: set[int] = set()
+    for _ in range(most_steps):
+        p = base + t @ rows
+        length = (p @ p).sqrt()
+        if not length:
+            return t
+        best, chosen = Decimal(0), None
+        for i, row in enumerate(rows):
+            if i in free or i in blocked or not squares[i] or (low[i] is not None and low[i] == high[i]):
+                continue
+            slope = row @ p / (squares[i].sqrt() * length)  # cosine: how far this one alone would help
+            down = slope > small and (low[i] is None or t[i] > low[i])
+            up = slope < -small and (high[i] is None or t[i] < high[i])
+            if (down or up) and abs(slope) > best:
+                best, chosen = abs(slope), i
+        if chosen is None:
+            return t
+        free.append(chosen)
+        if _moved(rows, base, low, high, t, free):
+            blocked.clear()
+        else:
+            free.remove(chosen)
+            blocked.add(chosen)
+    return t
+
+
+def _moved(rows: Numbers, base: Numbers, low: Bounds, high: Bounds, t: Numbers, free: list[int]) -> bool:
+    """Move the free ones to the least squares, dropping those that reach a bound; whether t changed."""
+    changed = False
+    while free:
+        part = rows[free]
+        fixed = t.copy()
+        fixed[free] = Decimal(0)
+        rest = base + fixed @ rows
+        try:
+            factor = cholesky(part @ part.T)
+            diagonal = min(factor[k, k] ** 2 / (row @ row) for k, row in enumerate(part))
+            if diagonal < Decimal(10) ** (-4 * getcontext().prec // 5):
+                return changed
+        except ArithmeticError:
+            return changed
+        goal = backward(factor, forward(factor, -(part @ rest)))
+        step, hit = Decimal(1), None
+        for q, i in enumerate(free):
+            change = goal[q] - t[i]
+            bound = low[i] if change < 0 else high[i]
+            if bound is not None and abs(change) > 0 and (bound - t[i]) / change < step:
+                step, hit = (bound - t[i]) / change, i
+        for q, i in enumerate(free):
+            t[i] = t[i] + step * (goal[q] - t[i])
+        changed = changed or step > 0
+        if hit is None:
+            return changed
+        t[hit] = low[hit] if goal[free.index(hit)] < t[hit] else high[hit]
+        free.remove(hit)
+    return changed

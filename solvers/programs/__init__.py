@@ -1,0 +1,1 @@
+"""Convex programs of one shape each: linear, conic, restricted to activation patterns."""

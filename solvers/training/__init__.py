@@ -1,0 +1,1 @@
+"""Training as the papers did it: losses, initialisations, descent and flow."""

@@ -1,0 +1,1 @@
+"""Gradient flow to its limit, along kinks where it slides."""

@@ -1,0 +1,79 @@
+"""Whether a certificate proves its claim about a problem and a network: the kinds that there are, and the check.
+
+    check(problem, network, certificate) -> Accepted(certificate) | Refused(place, reason)
+
+What the kinds claim, and how each is checked, is in `verify.checker.certificate` and `verify.checker.enclosure`.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn, cast
+
+import verify.checker.certificate as kinds
+from verify.checker.certificate import Certificate
+from verify.checker.codec import MAX_SIZE, load_json, reader
+from verify.checker.enclosure import StationaryNear
+from verify.checker.errors import CertificateError, InputError
+from verify.checker.statement import Network, Problem
+
+_OF_NETWORKS = (kinds.Fits, kinds.DoesNotFit, kinds.Stationary, kinds.NotStationary, kinds.Local, kinds.NotLocal)
+_OF_BOUNDS = (kinds.LowerBound, kinds.UpperBound, kinds.BetterNetwork, kinds.OptimalWithin, kinds.Infeasible)
+KINDS: dict[str, type[Certificate]] = {kind.KIND: kind for kind in (*_OF_NETWORKS, StationaryNear, *_OF_BOUNDS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The certificate proves its claim."""
+
+    certificate: Certificate
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("what the checker says has no truth value: ask isinstance(result, Accepted)")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The certificate proves nothing: the first broken condition and its place."""
+
+    place: str
+    reason: str
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("what the checker says has no truth value: ask isinstance(result, Accepted)")
+
+
+def check(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted | Refused:
+    """Whether `certificate` proves its claim about `problem` and `network` (None for kinds that speak of none).
+
+    Sound for every kind: what is accepted is true over the real numbers. A bad certificate is refused, not raised.
+    """
+    if not any(type(certificate) is kind for kind in KINDS.values()):  # == may lie
+        return Refused("certificate", "is none of the certificate kinds")
+    try:
+        certificate.examine(problem, network)
+    except CertificateError as error:
+        return Refused(error.place, error.reason)
+    except InputError as error:  # of numbers that are too long
+        return Refused("certificate", str(error))
+    return Accepted(certificate)
+
+
+def read_certificate(text: str) -> Certificate:
+    """The certificate that a JSON text holds; CertificateError names the place of the first fault."""
+    return from_json(load_json(text))
+
+
+def from_json(value: object) -> Certificate:
+    """The certificate that a JSON object describes; CertificateError names the place of the first fault."""
+    kind = cast("dict[str, object]", value).get("kind") if isinstance(value, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise CertificateError("kind", f"{kind!r:.60} is not one of {', '.join(KINDS)}")
+    return reader(KINDS[kind])(value)
+
+
+def read_text(path: Path) -> str:
+    """The text of a regular file, up to one character more than is taken: a pipe may never end."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is no regular file")
+    with path.open(encoding="utf-8") as file:
+        return file.read(MAX_SIZE + 1)

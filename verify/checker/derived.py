@@ -1,0 +1,289 @@
+"""What accepted certificates say of an audit's questions and numbers: the part of audit.json that is proved.
+
+`certified` derives it from the problem, the network and the certificates alone; an audit writes what it gives, and
+`verify.checker.folder` compares what a folder says with it. Further keys of audit.json hold words and what floats
+found: `UNCERTIFIED` names them all, and nothing rests on them.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from verify.checker.answers import Question, Verdict, answers, distance, level, subject
+from verify.checker.certificate import (
+    Certificate,
+    Infeasible,
+    LowerBound,
+    OptimalWithin,
+    Stationary,
+    UpperBound,
+    witness_value,
+)
+from verify.checker.codec import Record, at, rational_text
+from verify.checker.errors import require
+from verify.checker.exact import Number, squared_norm
+from verify.checker.statement import Architecture, Network, Problem, objective
+
+Json: TypeAlias = dict[str, object]
+
+BOUNDS: Mapping[str, type[Certificate]] = {
+    "lower-bound.json": LowerBound,
+    "upper-bound.json": UpperBound,
+    "infeasible.json": Infeasible,
+}
+"""The files of the bracket, or of the proof that no network fits."""
+
+SYMBOLIC: Mapping[str, type[Certificate]] = {
+    "symbolic-lower-bound.json": LowerBound,
+    "symbolic-upper-bound.json": UpperBound,
+    "symbolic-stationary.json": Stationary,
+    "symbolic-global-optimum.json": OptimalWithin,
+}
+"""The files that prove a closed form."""
+
+WITNESSES = {"better": "better.network.json", "better_own_width": "better-own-width.network.json"}
+
+AUDIT_FILE = re.compile(
+    r"(problem|network|audit|infeasible|(symbolic-)?(lower|upper)-bound|better(-own-width)?\.network"
+    r"|symbolic-(stationary|global-optimum)"
+    r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|-approximate|\.subject)?)\.json"
+)
+"""The names of the files in the folder of an audit; there are no others."""
+
+UNCERTIFIED: Mapping[str, frozenset[str]] = {
+    "": frozenset({"diagnosis", "status", "notes", "seconds"}),
+    "findings": frozenset({"reason", "hints"}),
+    "symbolic": frozenset({"reason"}),
+}
+"""The keys of audit.json, of each finding and of the closed form that hold words and hints.
+
+Beside the exact numbers of a closed form stand formulas and decimals; these are compared with them
+(`verify.checker.formulas`).
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What an audit's answers are derived from.
+
+    certificates: accepted ones, by file name.   listed: for each question the names of its certificates; the first one
+    gives the answer.   witnesses: networks that fit, by the keys of `WITNESSES`.
+    tolerance, stationary_tolerance: within which the global questions and stationarity are asked.
+    """
+
+    problem: Problem
+    network: Network
+    certificates: Mapping[str, Certificate]
+    listed: Mapping[Question, Sequence[str]]
+    witnesses: Mapping[str, Network]
+    tolerance: Fraction
+    stationary_tolerance: Fraction
+
+    def within(self, question: Question) -> Fraction:
+        """The tolerance of the question."""
+        asked = {Question.FITS: Fraction(0), Question.LOCAL_OPTIMUM: Fraction(0)}
+        asked[Question.STATIONARY] = self.stationary_tolerance
+        return asked.get(question, self.tolerance)
+
+
+def certified(material: Material) -> Json:
+    """The certified part of audit.json. CertificateError for a witness that does not show what it is there for."""
+    problem, network = material.problem, material.network
+    mine = _own_objective(material)
+    lower, upper = (_end(material.certificates, name, end) for end, name in enumerate(list(BOUNDS)[:2]))
+    bracket, excess = bracket_and_excess(lower, upper, mine)
+    return {
+        "schema": "audit-1",
+        "problem": problem_facts(problem),
+        "network": network_facts(network),
+        "objective": number_text(mine),
+        "findings": {question.value: _finding(material, question) for question in Question},
+        "bracket": None if bracket is None else [number_text(end) for end in bracket],
+        "bounds": [name for name in BOUNDS if name in material.certificates],
+        "excess": None if excess is None else [number_text(end) for end in excess],
+        "infeasible": "infeasible.json" in material.certificates,
+        **{key: _witness(material, key, mine) for key in WITNESSES},
+        "symbolic": _symbolic(material.certificates),
+        "tolerance": number_text(material.tolerance),
+        "stationary_tolerance": number_text(material.stationary_tolerance),
+    }
+
+
+def _end(certificates: Mapping[str, Certificate], name: str, end: int) -> Number | None:
+    """One end of the bracket that the certificate of this name proves."""
+    proof = certificates.get(name)
+    return proof.bracket[end] if isinstance(proof, LowerBound | UpperBound) else None
+
+
+def bracket_and_excess(
+    lower: Fraction | None, upper: Fraction | None, mine: Fraction | None
+) -> tuple[tuple[Fraction, Fraction] | None, tuple[Fraction, Fraction] | None]:
+    """The bracket of the best objective and how far above it the network is, (mine / upper - 1, mine / lower - 1).
+
+    mine: the objective of the network, an upper bound itself.   The excess is not known where the lower bound is 0.
+    """
+    if mine is not None and upper is not None:
+        upper = min(upper, mine)
+    if lower is None or upper is None:
+        return None, None
+    if mine is None or lower <= 0:
+        return (lower, upper), None
+    return (lower, upper), (mine / upper - 1, mine / lower - 1)
+
+
+def number_text(number: Number | None) -> str | None:
+    """The canonical text of an exact number."""
+    if number is None:
+        return None
+    return number.canonical_text() if isinstance(number, Record) else rational_text(number)
+
+
+def problem_facts(problem: Problem) -> Json:
+    """What identifies the problem, and says what it is about."""
+    tube = {"fit_tolerance": number_text(problem.fit_tolerance)} if problem.fit_tolerance else {}
+    return {
+        "goal": problem.goal.value,
+        "bias": problem.bias.value,
+        "slope": number_text(problem.architecture.slope),
+        "points": len(problem.targets),
+        "dimension": problem.architecture.layers[0].inputs,
+        **tube,
+        "sha256": problem.sha256(),
+    }
+
+
+def network_facts(network: Network) -> Json:
+    """What identifies the network, and its size."""
+    layers = network.architecture.layers
+    return {
+        "width": width(network.architecture),
+        "depth": len(layers),
+        "parameters": sum(layer.parameter_count for layer in layers),
+        "sha256": network.sha256(),
+    }
+
+
+def width(architecture: Architecture) -> int:
+    """The number of neurons in the widest hidden layer (0 for depth 1)."""
+    return max((layer.outputs for layer in architecture.layers[:-1]), default=0)
+
+
+def _own_objective(material: Material) -> Fraction | None:
+    """The objective of the network that is proved to fit: the given one or its repair."""
+    for name in material.listed[Question.FITS][:1]:
+        proof = material.certificates[name]
+        answer = answers(material.problem, material.network, proof).get(Question.FITS)
+        if answer is not None and answer.verdict is Verdict.PROVED:
+            return objective(material.problem, subject(material.network, proof) or material.network)
+    return None
+
+
+def _finding(material: Material, question: Question) -> Json:
+    within = material.within(question)
+    found: Json = {
+        "verdict": Verdict.UNDECIDED.value, "claim": "", "level": None, "within": number_text(within), "moved": None,
+        "distance": None, "subject": None, "subject_sha256": None, "certificates": [], "numbers": {},
+    }  # fmt: skip
+    names = material.listed[question]
+    proof = material.certificates[names[0]] if names else None
+    answer = None if proof is None else answers(material.problem, material.network, proof).get(question)
+    if proof is None or answer is None or answer.within(within) is Verdict.UNDECIDED:
+        return found
+    other, apart = subject(material.network, proof), distance(proof)
+    found |= {
+        "verdict": answer.verdict.value,
+        "claim": proof.claim,
+        "level": level(question, proof),
+        "moved": decimal(apart),
+        "distance": number_text(apart),
+        "certificates": [*names],
+        "numbers": {name: decimal(number) for name, number in numbers(question, proof, answer.limit).items()},
+    }
+    if other is not None:
+        found |= {"subject": subject_file(question), "subject_sha256": other.sha256()}
+    return found
+
+
+def subject_file(question: Question) -> str:
+    """The file of the network that the answer is about, where that is not the given one."""
+    return f"{question.value.replace('_', '-')}.subject.json"
+
+
+def numbers(question: Question, proof: Certificate, limit: Fraction | None) -> dict[str, Fraction]:
+    """The numbers of the answer: the tolerance from or up to which it holds, epsilon and delta, the distance."""
+    found: dict[str, Fraction] = {}
+    if question not in (Question.FITS, Question.LOCAL_OPTIMUM) and limit is not None:
+        found["tolerance"] = limit
+    if question is Question.STATIONARY and isinstance(proof, Stationary):
+        found = {"epsilon": proof.epsilon, "delta": proof.delta}
+    return found | ({"distance": distance(proof)} if distance(proof) else {})
+
+
+def decimal(number: Fraction) -> float | str:
+    """The nearest double; the text beyond their range."""
+    try:
+        return float(number)
+    except OverflowError:
+        return rational_text(number)
+
+
+def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None:
+    """Another network that fits, and is better than the given one where that fits; for the own width no wider."""
+    witness = material.witnesses.get(key)
+    if witness is None:
+        return None
+    file = WITNESSES[key]
+    require(
+        material.problem.is_decided, file, "is no rival: the problem is not of depth 2 without sharing, all trained"
+    )
+    at(file, witness_value, material.problem, witness)  # of the problem's inputs, slope, bias and masks, and fits
+    value = objective(material.problem, witness)
+    is_better = value is not None and (mine is None or value < mine)
+    require(is_better, file, "is not better than the network")
+    is_narrow = Counter(witness.architecture.masks) <= Counter(material.problem.architecture.masks)
+    require(is_narrow or key == "better", file, "has more neurons of a mask than the network")
+    size = width(witness.architecture)
+    return {"file": file, "neurons": size, "objective": number_text(value), "sha256": witness.sha256()}
+
+
+def _symbolic(certificates: Mapping[str, Certificate]) -> Json:
+    """What proves a closed form, and the exact numbers in it where both bounds meet.
+
+    moved: how far an optimal network of the given architecture is at most.   value, multipliers (by point) and neurons
+    (an optimal network of any width) hold each number under "exact".
+    """
+    names = [name for name in SYMBOLIC if name in certificates]
+    lower, upper = (certificates.get(name) for name in list(SYMBOLIC)[:2])
+    found: Json = {"exact": None, "value": None, "multipliers": [], "neurons": []}
+    if isinstance(lower, LowerBound) and isinstance(upper, UpperBound) and lower.bracket[0] == upper.bracket[1]:
+        exact = number_text(upper.bracket[1])
+        multipliers = [[i, _form(value)] for i, value in lower.multipliers] if lower.beta == 1 else []
+        neurons = _neurons(upper.witness)
+        found = {"exact": exact, "value": {"exact": exact}, "multipliers": multipliers, "neurons": neurons}
+    return {**found, "moved": number_text(_moved(certificates)), "certificates": names}
+
+
+def _moved(certificates: Mapping[str, Certificate]) -> Fraction | None:
+    """How far the network is at most that both certificates about a closed form show to be optimal, within 0."""
+    stationary, optimal = (certificates.get(name) for name in list(SYMBOLIC)[2:])
+    if not isinstance(stationary, Stationary) or not isinstance(optimal, OptimalWithin):
+        return None
+    is_one = stationary.subject == optimal.subject and optimal.tolerance == 0
+    return min(distance(stationary), distance(optimal)) if is_one else None
+
+
+def _form(number: Number) -> Json:
+    return {"exact": number_text(number)}
+
+
+def _neurons(witness: Network) -> list[Json]:
+    """Output sign, amplitude |v| and direction w of each neuron; none where a direction has not norm 1."""
+    pairs = list(zip(witness.hidden_weights, witness.output_weights, strict=True))
+    if not all(v and squared_norm(w) == 1 for w, v in pairs):
+        return []
+    return [
+        {"sign": 1 if v > 0 else -1, "amplitude": _form(abs(v)), "direction": [_form(x) for x in w]} for w, v in pairs
+    ]

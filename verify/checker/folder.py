@@ -1,0 +1,492 @@
+"""A folder of certificates, decided as a whole: what audit.json says is what its certificates prove, or it is refused.
+
+Each certificate is checked; then everything that audit.json says is derived anew from the accepted ones
+(`verify.checker.derived`) and compared. Refused are: a certificate that proves nothing; a file that is missing,
+changed, not listed, or no regular file, or has a name that an audit gives to no file; an entry of audit.json that
+differs from what the certificates prove or that nothing proves; a question that is left open although a certificate
+answers it. Words and hints are named as not certified. An audit that asked what its network does fit says what that
+found, with a folder of its own beside this one: that folder is decided too, must be about the same network and a part
+of the same question, and what is said of it must be what stands there.
+
+Sound: every row of the table is proved, of the networks that it names, whoever wrote the folder. It says nothing about
+files outside: whether the problem is the user's is a comparison of hashes (`isoptimal check --data --network`).
+"""
+
+# Values of any type come in:
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from verify.checker.answers import Question, Verdict, answers, distance, why_open
+from verify.checker.certificate import AboutNetwork, Certificate, Stationary
+from verify.checker.checking import Accepted, check, read_certificate, read_text
+from verify.checker.codec import load_json, rational_of, reader
+from verify.checker.derived import (
+    AUDIT_FILE,
+    BOUNDS,
+    SYMBOLIC,
+    UNCERTIFIED,
+    WITNESSES,
+    Material,
+    certified,
+    subject_file,
+)
+from verify.checker.errors import CertificateError, InputError
+from verify.checker.exact import Algebraic, Number, value_text
+from verify.checker.formulas import KINDS
+from verify.checker.statement import Network, Problem
+
+AUDIT, PROBLEM, NETWORK = "audit.json", "problem.json", "network.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is said about a file: accepted with what it proves, or refused with the reason."""
+
+    is_accepted: bool
+    file: str
+    text: str
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a line has no truth value: ask `.is_accepted`")
+
+
+@dataclass(slots=True)
+class Decision:
+    """lines: one for each certificate and each fault.   table: what is proved; empty where there is no audit.json.
+
+    problem, network: None where the file is no problem and no network, or the network is missing.
+    audit: what audit.json says; None where it cannot be read.   relaxed: the folder beside, named `relaxed_folder`, of
+    the audit that asked what the network does fit; None where there was none.
+    """
+
+    problem: Problem | None
+    network: Network | None
+    lines: list[Line] = field(default_factory=list[Line])
+    table: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
+    audit: Mapping[str, Any] | None = None
+    relaxed: "Decision | None" = None
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether nothing was refused."""
+        return all(line.is_accepted for line in self.lines) and (self.relaxed is None or self.relaxed.is_accepted)
+
+    def accept(self, file: str, text: str) -> None:
+        """Add what a certificate proves."""
+        self.lines.append(Line(True, printable(file), text))
+
+    def refuse(self, file: str, text: str) -> None:
+        """Add a fault; file and text may hold anything that stands in the folder."""
+        self.lines.append(Line(False, printable(file), printable(text)))
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a decision has no truth value: ask `.is_accepted`")
+
+
+def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
+    """Decide a folder that an audit wrote; with `bare`, certificates beside problem.json and network.json only.
+
+    A folder without audit.json is refused unless it is said to be bare: then no table is made. Raises InputError for a
+    folder without problem.json and at least one certificate.
+    """
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise InputError(f"{folder} {what}: give a folder of certificates, or PROBLEM NETWORK CERTIFICATE")
+    entries = sorted(folder.iterdir())
+    if not (folder / PROBLEM).is_file():
+        raise InputError(f"{folder} holds no problem.json: give a folder that isoptimal audit --certificates wrote")
+    names = [path.name for path in entries if path.suffix == ".json" and not is_known(path.name) and path.is_file()]
+    if not names:
+        raise InputError(f"{folder} holds no certificate: give a folder that isoptimal audit --certificates wrote")
+    found = Decision(None, None)
+    found.problem = _given(found, Problem, folder / PROBLEM, "problem")
+    found.network = _given(found, Network, folder / NETWORK, "network")
+    certificates = _certificates(found, folder, names)
+    for path in entries:
+        if path.is_symlink() or not path.is_file():
+            found.refuse(path.name, "is no regular file, and isoptimal writes no other")
+    if bare:
+        for path in entries:
+            if path.is_file() and path.name not in (PROBLEM, NETWORK, *names):
+                found.refuse(path.name, "is no certificate, and is not looked at in a bare folder")
+        return found
+    found.audit = _audit(found, folder)
+    if found.audit is not None:
+        _compare_files(found, folder, entries, found.audit)
+        _compare_answers(found, folder, certificates, found.audit)
+        _compare_relaxed(found, folder, found.audit)
+    return found
+
+
+def relaxed_folder(folder: Path) -> Path:
+    """Where the audit of what the network does fit stands, beside that of the question asked."""
+    place = folder.resolve() if folder.name in ("", "..") else folder
+    return place.with_name(f"{place.name}-relaxed")
+
+
+def printable(text: str) -> str:
+    """The text with what is no visible character escaped: whoever wrote a folder can add no line to what is printed."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def is_known(name: str) -> bool:
+    """Files of an audit that are no certificates; every other one must be one, so that none is passed over."""
+    return name in (PROBLEM, NETWORK, AUDIT) or name.endswith((".subject.json", ".network.json"))
+
+
+def _record(kind: type[Any], path: Path, what: str) -> Any:
+    try:
+        return reader(kind)(load_json(read_text(path)))
+    except (InputError, CertificateError, UnicodeDecodeError) as error:
+        raise InputError(f"is no {what} that isoptimal wrote ({error})") from error
+
+
+def _given(found: Decision, kind: type[Any], path: Path, what: str) -> Any:
+    """The problem or the network of the folder; None, and a refused line, where the file is none."""
+    if not path.is_file():
+        return None
+    try:
+        return _record(kind, path, what)
+    except InputError as error:
+        found.refuse(path.name, str(error))
+        return None
+
+
+def _certificates(found: Decision, folder: Path, names: Sequence[str]) -> dict[str, Certificate]:
+    """The accepted certificates by file name, with a line for each."""
+    accepted: dict[str, Certificate] = {}
+    if found.problem is None:
+        return accepted
+    for name in names:
+        try:
+            certificate = read_certificate(read_text(folder / name))
+        except (InputError, CertificateError, UnicodeDecodeError) as error:
+            found.refuse(name, f"cannot be read: {error}")
+            continue
+        given = found.network if isinstance(certificate, AboutNetwork) else None
+        result = check(found.problem, given, certificate)
+        if isinstance(result, Accepted):
+            accepted[name] = certificate
+            found.accept(name, certificate.claim)
+        else:
+            found.refuse(name, f"{result.place}: {result.reason}")
+    return accepted
+
+
+def _audit(found: Decision, folder: Path) -> dict[str, Any] | None:
+    path = folder / AUDIT
+    if not path.is_file():
+        found.refuse(AUDIT, "is missing: nothing says what these certificates are meant to answer, so no table is made")
+        return None
+    try:
+        value = load_json(read_text(path), allow_floats=True)
+    except (InputError, CertificateError, UnicodeDecodeError) as error:
+        found.refuse(AUDIT, f"cannot be read: {error}")
+        return None
+    if not isinstance(value, dict):
+        found.refuse(AUDIT, "is not the JSON object that isoptimal writes")
+        return None
+    return cast("dict[str, Any]", value)
+
+
+def _compare_files(found: Decision, folder: Path, entries: Sequence[Path], audit: Mapping[str, Any]) -> None:
+    """The files that are there must be those that are listed, with the content that is listed."""
+    listed = audit.get("files")
+    if not isinstance(listed, dict) or not all(isinstance(sha256, str) for sha256 in listed.values()):
+        found.refuse(AUDIT, "lists no files with their SHA-256: write it anew with isoptimal audit --certificates")
+        return
+    there = {path.name for path in entries if path.is_file()} - {AUDIT}
+    for name in sorted(there):
+        if not AUDIT_FILE.fullmatch(name):
+            found.refuse(name, "is a name that isoptimal audit --certificates gives to no file")
+    for name in sorted(there - listed.keys()):
+        found.refuse(name, "is not listed in audit.json")
+    for name, sha256 in cast("dict[str, str]", listed).items():
+        if name not in there:
+            found.refuse(name, "is named in audit.json and is missing")
+        elif sha256 != _sha256(folder / name):
+            found.refuse(name, "is not the file that audit.json names: its SHA-256 differs")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _compare_answers(
+    found: Decision, folder: Path, certificates: Mapping[str, Certificate], audit: Mapping[str, Any]
+) -> None:
+    """Everything else that audit.json says must be what the certificates prove."""
+    if found.problem is None:
+        return
+    if found.network is None:
+        if not (folder / NETWORK).is_file():
+            found.refuse(NETWORK, "is missing: audit.json speaks of a network")
+        return
+    if found.network.architecture != found.problem.architecture:  # of which no certificate of the problem speaks
+        found.refuse(NETWORK, "has another architecture than the problem")
+        return
+    tolerances = [_tolerance(found, audit, key) for key in ("tolerance", "stationary_tolerance")]
+    listed = {question: _names(found, audit, question, certificates) for question in Question}
+    material = Material(
+        problem=found.problem,
+        network=found.network,
+        certificates=certificates,
+        listed=listed,
+        witnesses=_witnesses(found, folder),
+        tolerance=tolerances[0],
+        stationary_tolerance=tolerances[1],
+    )
+    try:
+        proved = certified(material)
+    except CertificateError as error:
+        found.refuse(error.place.removesuffix(".witness"), error.reason)
+        proved = certified(replace(material, witnesses={}))
+    proved = json.loads(json.dumps(proved))
+    if audit.get("symbolic") is None and not proved["symbolic"]["certificates"]:
+        proved["symbolic"] = None
+    for place, text in _differences(audit, proved):
+        found.refuse(AUDIT, f"{place} {text}")
+    _compare_uses(found, material)
+    _compare_subjects(found, folder, proved)
+    found.table += _table(proved, certificates)
+
+
+def _tolerance(found: Decision, audit: Mapping[str, Any], key: str) -> Fraction:
+    """A tolerance is part of the question: it is taken as it is given, and the answers must hold for it."""
+    try:
+        tolerance: Fraction = reader(Fraction)(audit.get(key))
+    except CertificateError as error:
+        found.refuse(AUDIT, f"{key} {error.reason}")
+        return Fraction(0)
+    if tolerance < 0:
+        found.refuse(AUDIT, f"{key} must be at least 0")
+    return abs(tolerance)
+
+
+def _names(
+    found: Decision, audit: Mapping[str, Any], question: Question, certificates: Mapping[str, Certificate]
+) -> list[str]:
+    """The accepted certificates that audit.json lists for a question; each must say something about it."""
+    place = f"findings.{question.value}.certificates"
+    entries: object = audit.get("findings")
+    for key in (question.value, "certificates"):
+        entries = cast("dict[str, object]", entries).get(key) if isinstance(entries, dict) else None
+    if not isinstance(entries, list):
+        found.refuse(AUDIT, f"{place} is no list of files")
+        return []
+    names: list[str] = []
+    for name in cast("list[object]", entries):
+        proof = certificates.get(name) if isinstance(name, str) else None
+        if not isinstance(name, str) or proof is None or name in names:
+            found.refuse(AUDIT, f"{place} names {name!r:.60}, which is no certificate here that was accepted")
+        elif (
+            found.problem is None
+            or found.network is None
+            or question not in answers(found.problem, found.network, proof)
+        ):
+            found.refuse(name, f"is listed in {place}: {why_open(question, proof, None, Fraction(0))}")
+        else:
+            names.append(name)
+    return names
+
+
+def _witnesses(found: Decision, folder: Path) -> dict[str, Network]:
+    witnesses: dict[str, Network] = {}
+    for key, name in WITNESSES.items():
+        if (folder / name).is_file():
+            try:
+                witnesses[key] = _record(Network, folder / name, "network")
+            except InputError as error:
+                found.refuse(name, str(error))
+    return witnesses
+
+
+def _differences(audit: Mapping[str, Any], proved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(place, what is wrong there) for every entry that is not what is proved, is missing, or is proved by nothing."""
+    rest = {key: value for key, value in audit.items() if key not in UNCERTIFIED[""] | {"files"}}
+    findings = rest.get("findings")
+    if isinstance(findings, dict):
+        rest["findings"] = {name: _without(entry, "findings") for name, entry in findings.items()}
+    if "symbolic" in rest:
+        rest["symbolic"] = _without(rest["symbolic"], "symbolic")
+    yield from _compared("", rest, proved)
+
+
+def _without(entry: Any, part: str) -> Any:
+    """The entry without words and hints."""
+    return {k: v for k, v in entry.items() if k not in UNCERTIFIED[part]} if isinstance(entry, dict) else entry
+
+
+def _compared(place: str, said: Any, proved: Any) -> Iterator[tuple[str, str]]:
+    is_closed = place.startswith("symbolic")
+    if is_closed and isinstance(said, list) and isinstance(proved, list) and len(said) == len(proved):
+        for i, pair in enumerate(zip(said, proved, strict=True)):
+            yield from _compared(f"{place}[{i}]", *pair)
+    elif isinstance(said, dict) and isinstance(proved, dict):
+        if is_closed and proved.keys() == {"exact"}:
+            yield from _formulas(place, said, proved["exact"])
+            said = {key: value for key, value in said.items() if key not in KINDS}
+        for key in [*proved, *(key for key in said if key not in proved)]:
+            here = f"{place}.{key}" if place else key
+            if key not in said:
+                yield here, f"is missing; the certificates prove {_shown(proved[key])}"
+            elif key not in proved:
+                yield here, f"is {_shown(said[key])}, which nothing here proves"
+            else:
+                yield from _compared(here, said[key], proved[key])
+    elif json.dumps(said, sort_keys=True) != json.dumps(proved, sort_keys=True):
+        yield place, f"is {_shown(said)}, and the certificates prove {_shown(proved)}"
+
+
+def _formulas(place: str, said: Mapping[str, Any], exact: str) -> Iterator[tuple[str, str]]:
+    """A number of the closed form as formula and decimal: each must be there, and agree with the exact number."""
+    number = _number(exact)
+    for kind, is_written in KINDS.items():
+        text = said.get(kind)
+        if not isinstance(text, str) or not is_written(text, number):
+            yield f"{place}.{kind}", f"is {_shown(text)}, which is not the number that the certificates prove"
+
+
+def _number(text: str) -> Number:
+    """The exact number of a canonical text."""
+    return reader(Algebraic)(load_json(text)) if text.startswith("{") else rational_of(text)
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _compare_uses(found: Decision, material: Material) -> None:
+    """Every certificate is of use, under the name of its kind, and no question is open that one of them answers."""
+    used = {name for names in material.listed.values() for name in names}
+    for name, kind in {**BOUNDS, **SYMBOLIC}.items():
+        if name in material.certificates and not isinstance(material.certificates[name], kind):
+            found.refuse(name, f"is no certificate of kind {kind.KIND}")
+    for name in material.certificates.keys() - used - BOUNDS.keys() - SYMBOLIC.keys():
+        found.refuse(name, "answers no question in audit.json")
+    for question, names in material.listed.items():
+        for name in used if not names else ():
+            proof = material.certificates[name]
+            answer = answers(material.problem, material.network, proof).get(question)
+            is_answer = answer is not None and answer.within(material.within(question)) is not Verdict.UNDECIDED
+            if is_answer and not distance(proof):
+                found.refuse(AUDIT, f"findings.{question.value} is open, and {name} answers it")
+
+
+def _compare_subjects(found: Decision, folder: Path, proved: Mapping[str, Any]) -> None:
+    """The network that an answer is about is written down as the certificate has it."""
+    for question in Question:
+        name, sha256 = subject_file(question), proved["findings"][question.value]["subject_sha256"]
+        if not (folder / name).is_file():
+            if sha256 is not None:
+                found.refuse(name, "is missing: the answer is about another network than the given one")
+            continue
+        try:
+            other: Network = _record(Network, folder / name, "network")
+        except InputError as error:
+            found.refuse(name, str(error))
+            continue
+        if other.sha256() != sha256:
+            found.refuse(name, "is not the network that the certificate speaks of")
+
+
+def _compare_relaxed(found: Decision, folder: Path, audit: Mapping[str, Any]) -> None:
+    """What audit.json says of what the network does fit is what the folder beside it says, and that is proved there."""
+    said = _relaxed_in(audit)
+    if said is None:
+        return
+    beside = relaxed_folder(folder)
+    try:
+        easier = decide_folder(beside)
+    except InputError as error:
+        found.refuse(AUDIT, f"diagnosis.relaxed is what the folder beside this one is to prove: {error}")
+        return
+    found.relaxed = easier
+    if easier.audit is None or found.problem is None or found.network is None:
+        return
+    if _relaxed_in(easier.audit) is not None:
+        easier.refuse(AUDIT, "diagnosis.relaxed is more than isoptimal says about what a network does fit")
+    if easier.problem is not None and not _is_part(easier.problem, found.problem):
+        easier.refuse(PROBLEM, f"asks no part of what {folder.name} asks")
+    if easier.network != found.network:
+        easier.refuse(NETWORK, f"is not the network of {folder.name}")
+    proved = {key: value for key, value in easier.audit.items() if key != "files"}
+    if json.dumps(said, sort_keys=True) != json.dumps(proved, sort_keys=True):
+        found.refuse(AUDIT, f"diagnosis.relaxed is not what {beside.name} says")
+
+
+def _relaxed_in(audit: Mapping[str, Any]) -> object:
+    """What an audit says of what its network does fit; None for nothing."""
+    known = audit.get("diagnosis")
+    return cast("dict[str, object]", known).get("relaxed") if isinstance(known, dict) else None
+
+
+def _is_part(easier: Problem, problem: Problem) -> bool:
+    """Whether every network that fits `problem` fits `easier`: some of its points, within no smaller a tolerance."""
+    if replace(easier, inputs=problem.inputs, targets=problem.targets, fit_tolerance=problem.fit_tolerance) != problem:
+        return False
+    remaining = iter(zip(problem.inputs, problem.targets, strict=True))
+    is_there = all(point in remaining for point in zip(easier.inputs, easier.targets, strict=True))
+    return is_there and easier.fit_tolerance >= problem.fit_tolerance
+
+
+def _table(proved: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> Iterator[tuple[str, str, str]]:
+    """(question or quantity, verdict or value, about what), all of it proved."""
+    for name, finding in proved["findings"].items():
+        within = "" if finding["within"] == "0" else f"within {_short(finding['within'])}"
+        about = "the network"
+        if finding["verdict"] == "undecided":
+            about = ""
+        elif finding["distance"] != "0":
+            about = f"another network, at most {_short(finding['distance'])} of the norm away"
+        told = ", ".join(filter(None, (within, about, *finding["certificates"])))
+        yield name, finding["verdict"], "; ".join((told, *_besides(finding, certificates)))
+    yield "objective", _short(proved["objective"]), ""
+    for name in ("bracket", "excess"):
+        ends = proved[name]
+        yield name, "not known" if ends is None else " to ".join(map(_short, ends)), ""
+    if proved["infeasible"]:
+        yield "infeasible", "proved", "no network of any width fits"
+    for key in WITNESSES:
+        if proved[key] is not None:
+            yield key, _short(proved[key]["objective"]), _neurons(proved[key])
+    if proved["symbolic"] is not None and proved["symbolic"]["exact"] is not None:
+        yield "closed form", *_closed_form(_number(proved["symbolic"]["exact"]))
+    words = [*UNCERTIFIED[""], *(f"findings.*.{key}" for key in UNCERTIFIED["findings"])]
+    words += [f"symbolic.{key}" for key in UNCERTIFIED["symbolic"]] if proved["symbolic"] is not None else []
+    yield "not certified", ", ".join(sorted(words)), "words, and what floats found"
+
+
+def _besides(finding: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> Iterator[str]:
+    """What the certificates prove that stand beside an answer about the network itself."""
+    for name in finding["certificates"] if finding["distance"] == "0" else ():
+        proof = certificates[name]
+        if away := distance(proof):
+            yield f"{name} is about another network, at most {value_text(away)} of the norm away"
+        elif finding["verdict"] == "refuted" and isinstance(proof, Stationary):
+            yield f"{name} proves it within epsilon {value_text(proof.epsilon)} and delta {value_text(proof.delta)}"
+
+
+def _neurons(witness: Mapping[str, Any]) -> str:
+    many = witness["neurons"]
+    return f"{many} neuron{'' if many == 1 else 's'}, {witness['file']}"
+
+
+def _closed_form(number: Number) -> tuple[str, str]:
+    about = "the exact value of the best objective"
+    if isinstance(number, Algebraic):
+        return value_text(number), f"{about}, {value_text(number.upper())}"
+    return value_text(number), about
+
+
+def _short(text: str | None) -> str:
+    return "not known" if text is None else value_text(rational_of(text))

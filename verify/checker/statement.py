@@ -1,0 +1,349 @@
+"""What a certificate is about: a problem, and a network with its exact parameters.
+
+    f(x) = A_m s_(m-1)(A_(m-1) ... s_1(A_1 x)),   s_l(z) = max(z, a_l z) entry by entry, 0 <= a_l <= 1 (0 for ReLU)
+
+A bias is the last column of A_1, met by a coordinate 1 appended to x.
+
+    max-margin:  min 1/2 ||theta||^2  subject to  y_i f(x_i) >= 1, y_i = ±1        min-norm:  ... |f(x_i) - y_i| <= eps
+
+eps = 0, interpolation, unless the problem states a fit tolerance.
+
+theta is all parameters (or the hidden ones), without the biases when these are free.
+
+Source: arXiv:1906.05890v4, section 2 (max-margin); `docs/mathematics.md`, 2.2 "Max-margin and min-norm".
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import chain
+from operator import mul
+from typing import Annotated, TypeAlias
+
+from verify.checker.codec import Record, not_negative, positive
+from verify.checker.errors import ShapeError, require
+from verify.checker.exact import Number, Whole, common_integers, squared_norm
+
+MAX_WEIGHTS = 10**7
+"""The most weights of a layer: a few characters must not stand for more than memory holds."""
+
+PACK, LEAST_PACKED, MOST_BYTES = 32, 4, 32
+"""Products of so many points are made at once, for at least so many vectors, where each takes at most so many bytes."""
+
+Index: TypeAlias = Annotated[int, not_negative]
+Natural: TypeAlias = Annotated[int, positive]
+Rows: TypeAlias = tuple[tuple[Number, ...], ...]
+
+
+class Layer(Record):
+    """One linear map and the activation after it.
+
+    slope: a in [0, 1], None for the output layer.   bias: whether a last column stands for the bias.
+    entries: shape (outputs, inputs + bias), the index of the parameter at each place, None where there is no weight.
+    Two places with one index share it; the indices are 0, 1, 2, ... without gaps. `entries=None` is dense, row by row.
+    """
+
+    inputs: Natural
+    outputs: Natural
+    slope: Fraction | None
+    bias: bool = False
+    entries: tuple[tuple[Index | None, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.outputs * self.columns <= MAX_WEIGHTS, "outputs", f"make more than {MAX_WEIGHTS} weights")
+        require(0 <= (self.slope or 0) <= 1, "slope", "must lie between 0 (ReLU) and 1 (linear)")
+        if self.entries is not None:
+            is_matrix = [len(row) for row in self.entries] == [self.columns] * self.outputs
+            require(is_matrix, "entries", f"must have {self.outputs} rows of {self.columns}")
+            is_whole = {*self._used} == {*range(self.parameter_count)}
+            require(is_whole, "entries", "must be indices 0, 1, 2, ... without gaps, None where there is no weight")
+            if self._used == [*range(self.outputs * self.columns)]:
+                object.__setattr__(self, "entries", None)
+
+    @property
+    def columns(self) -> int:
+        """The number of columns of the weight matrix, the bias included."""
+        return self.inputs + self.bias
+
+    @property
+    def places(self) -> Sequence[Sequence[int | None]]:
+        """The entries, also of a dense layer."""
+        dense = [range(r * self.columns, (r + 1) * self.columns) for r in range(self.outputs)]
+        return dense if self.entries is None else self.entries
+
+    @cached_property
+    def _used(self) -> list[int]:
+        return [index for index in chain(*self.entries or ()) if index is not None]
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of parameters, each shared one counted once."""
+        return self.outputs * self.columns if self.entries is None else len({*self._used})
+
+    @property
+    def has_sharing(self) -> bool:
+        """Whether two places hold one parameter."""
+        return len(self._used) > len({*self._used})
+
+    def matrix(self, parameters: Sequence[Fraction]) -> Rows:
+        """The weight matrix, shape (outputs, columns), with 0 where there is no weight."""
+        return tuple(tuple(Fraction(0) if i is None else parameters[i] for i in row) for row in self.places)
+
+
+class Architecture(Record):
+    """The layers of a network, from the input to the one output; at least one, and only the last without activation."""
+
+    layers: tuple[Layer, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(len(self.layers) > 0, "layers", "must be at least one")
+        rest = self.layers[1:]
+        is_chain = [layer.outputs for layer in self.layers] == [*(layer.inputs for layer in rest), 1]
+        require(
+            is_chain, "layers", "must each take as many inputs as the one before has outputs, and end in one output"
+        )
+        is_active = [layer.slope is None for layer in self.layers] == [*(False for _ in rest), True]
+        require(is_active, "layers", "must each have the slope of its activation (0 ReLU, 1 for none), but the last")
+        require(not any(layer.bias for layer in rest), "layers", "may have a bias in the first only (homogeneity)")
+
+    @property
+    def slope(self) -> Fraction:
+        """The slope of the first activation (1 for depth 1, which has none)."""
+        return Fraction(1) if self.layers[0].slope is None else self.layers[0].slope
+
+    @cached_property
+    def masks(self) -> tuple[tuple[int, ...], ...]:
+        """The columns that each neuron of the first layer sees, increasing."""
+        first = self.layers[0]
+        if first.entries is None:
+            return (tuple(range(first.columns)),) * first.outputs
+        return tuple(tuple(c for c, i in enumerate(row) if i is not None) for row in first.entries)
+
+    @property
+    def mask_classes(self) -> tuple[tuple[int, ...], ...]:
+        """The distinct masks, sorted."""
+        return tuple(sorted(set(self.masks)))
+
+    @property
+    def is_two_layer(self) -> bool:
+        """Whether this is depth 2 without sharing, the output layer dense: what more than "does it fit" is asked of."""
+        return len(self.layers) == 2 and self.layers[1].entries is None and not self.layers[0].has_sharing
+
+
+class Network(Record):
+    """An architecture with its exact parameters: for each layer as many numbers as it has parameters."""
+
+    SCHEMA = "network-1"
+
+    architecture: Architecture
+    parameters: Rows
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        counts = [layer.parameter_count for layer in self.architecture.layers]
+        found = [len(numbers) for numbers in self.parameters]
+        require(found == counts, "parameters", f"must be {', '.join(map(str, counts))} numbers, as the layers need")
+
+    @cached_property
+    def hidden_weights(self) -> Rows:
+        """The rows of the first layer, the bias in the last column, 0 where a mask hides the column."""
+        return self.architecture.layers[0].matrix(self.parameters[0])
+
+    @property
+    def output_weights(self) -> tuple[Fraction, ...]:
+        """The row of the last layer."""
+        return self.architecture.layers[-1].matrix(self.parameters[-1])[0]
+
+
+class Goal(StrEnum):
+    """What is asked of the outputs."""
+
+    MAX_MARGIN = "max-margin"
+    MIN_NORM = "min-norm"
+
+
+class Bias(StrEnum):
+    """Whether the first layer has a bias, and whether it counts in the norm."""
+
+    NONE = "none"
+    PENALISED = "penalised"
+    FREE = "free"
+
+
+class Trained(StrEnum):
+    """Which layers are variables."""
+
+    BOTH = "both"
+    HIDDEN = "hidden"
+
+
+class Problem(Record):
+    """Data, architecture, goal, bias mode and trained layers, but no weights.
+
+    inputs: the points x_i, shape (n, d).   targets: y_i, length n.
+    fit_tolerance: eps >= 0, 0 for max-margin: every network with |f(x_i) - y_i| <= eps at all points fits.
+    """
+
+    SCHEMA = "problem-1"
+    OMITTED = ("fit_tolerance",)
+
+    inputs: tuple[tuple[Fraction, ...], ...]
+    targets: tuple[Fraction, ...]
+    architecture: Architecture
+    goal: Goal
+    bias: Bias
+    trained: Trained
+    fit_tolerance: Annotated[Fraction, not_negative] = Fraction(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        first, *rest = self.architecture.layers
+        require(len(self.inputs) == len(self.targets) > 0, "targets", "must be one for each point, at least one")
+        for i, (x, y) in enumerate(zip(self.inputs, self.targets, strict=True)):
+            require(len(x) == first.inputs, f"inputs[{i}]", f"must have {first.inputs} entries, as the network takes")
+            require(abs(y) == 1 or self.goal is Goal.MIN_NORM, f"targets[{i}]", "must be 1 or -1 for max-margin")
+        require(self.trained is Trained.BOTH or len(rest) > 0, "trained", "is hidden layers, of which there are none")
+        require(first.bias is (self.bias is not Bias.NONE), "bias", "does not go with the first layer")
+        is_met = self.fit_tolerance == 0 or self.goal is Goal.MIN_NORM
+        require(is_met, "fit_tolerance", "must be left out for max-margin, whose margin has its scale from the network")
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The lifted points, shape (n, columns): x_i, or x_i with 1 appended when there is a bias."""
+        return self.inputs if self.bias is Bias.NONE else tuple((*x, Fraction(1)) for x in self.inputs)
+
+    @cached_property
+    def points(self) -> "Points":
+        """The same in integers."""
+        return Points(self.rows)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether more than "does it fit" is asked: of depth 2 without sharing, all layers trained."""
+        return self.architecture.is_two_layer and self.trained is Trained.BOTH
+
+    @property
+    def norm_columns(self) -> tuple[int, ...]:
+        """The columns of the first layer that count in the norm: all, but a free bias."""
+        return tuple(range(self.architecture.layers[0].columns - (self.bias is Bias.FREE)))
+
+
+class Points:
+    """The lifted rows as integers, each over its own least denominator; compared by identity."""
+
+    def __init__(self, rows: Rows) -> None:
+        cleared = [common_integers([row]) for row in rows]
+        self.rows = tuple((integers, denominator) for (integers,), denominator in cleared)
+
+
+def integer_rows(problem: Problem, columns: int) -> tuple[tuple[list[int], int], ...]:
+    """The lifted rows, each as integers over its own least denominator, for a network that takes so many columns."""
+    if len(problem.rows[0]) != columns:
+        raise ShapeError(f"the rows have {len(problem.rows[0])} columns, which the network does not take")
+    return problem.points.rows
+
+
+def products(vectors: Sequence[Sequence[Whole]], points: Sequence[Sequence[Whole]]) -> list[list[Whole]]:
+    """For each vector its scalar products with all points, exactly; both of at least one entry.
+
+    Short integers are multiplied many points at once: sum_c v_c (sum_i x_ic B^i) = sum_i (v.x_i) B^i, and where B/2 >
+    |v.x_i| the digits in base B, once B/2 is added to each of them, are v.x_i + B/2.
+    """
+    if len(vectors) >= LEAST_PACKED and {*map(type, chain(*vectors, *points))} == {int}:
+        bound = len(points[0]) * max(map(abs, chain(*vectors))) * max(map(abs, chain(*points)))
+        if bound.bit_length() < 8 * MOST_BYTES:
+            return _packed_products(vectors, points, bound.bit_length() // 8 + 1)
+    return [[sum(map(mul, vector, point)) for point in points] for vector in vectors]
+
+
+def _packed_products(vectors: Sequence[Sequence[int]], points: Sequence[Sequence[int]], size: int) -> list[list[int]]:
+    """`products` of less than B/2, B = 256^size."""
+    half, found = 1 << (8 * size - 1), [list[int]() for _ in vectors]
+    for first in range(0, len(points), PACK):
+        block = points[first : first + PACK]
+        powers = [1 << (8 * size * i) for i in range(len(block))]
+        middle = half * sum(powers)
+        packed = [sum(map(mul, column, powers)) for column in zip(*block, strict=True)]
+        for values, vector in zip(found, vectors, strict=True):
+            digits = sum(map(mul, packed, vector), middle).to_bytes(size * len(block), "little")
+            starts = range(0, len(digits), size)
+            values += [int.from_bytes(digits[start : start + size], "little") - half for start in starts]
+    return found
+
+
+@lru_cache(maxsize=4)
+def _preactivations(points: Points, network: Network) -> tuple[list[list[int]], list[int]]:
+    """A_1 x_i in integers, one list per neuron, with what each of them was multiplied by; a row's denominator is left.
+
+    Kept for the points, which problems that differ in nothing but the fit tolerance share.
+    """
+    cleared = [common_integers([row]) for row in network.hidden_weights]
+    vectors = [integers for (integers,), _ in cleared]
+    return products(vectors, [row for row, _ in points.rows]), [denominator for _, denominator in cleared]
+
+
+def _first_layer(problem: Problem, network: Network) -> tuple[list[list[int]], list[int]]:
+    integer_rows(problem, network.architecture.layers[0].columns)
+    return _preactivations(problem.points, network)
+
+
+@lru_cache(maxsize=4)
+def pattern(problem: Problem, network: Network) -> tuple[tuple[int, ...], ...]:
+    """The exact sign of w_j.x_i, 1, 0 (a kink) or -1: one tuple per neuron, one entry per point."""
+    values, _ = _first_layer(problem, network)  # a positive factor keeps the sign
+    return tuple(tuple((z > 0) - (z < 0) for z in row) for row in values)
+
+
+@lru_cache(maxsize=8)
+def outputs(problem: Problem, network: Network) -> tuple[Fraction, ...]:
+    """f(x_i) for every point, exactly, at any depth.
+
+    In integers: f is homogeneous of degree 1 in the lifted row and in each layer, so each row of numbers is cleared of
+    its own denominator, and what was multiplied out of a neuron is divided out of the column that reads it.
+    """
+    first, *rest = network.architecture.layers
+    values, scales = _first_layer(problem, network)
+    values, scales = _activated(first, values, scales)
+    for layer, parameters in zip(rest, network.parameters[1:], strict=True):
+        matrix = layer.matrix(parameters)
+        cleared = [common_integers([[w / s for w, s in zip(row, scales, strict=True)]]) for row in matrix]
+        values = products([integers for (integers,), _ in cleared], list(zip(*values, strict=True)))
+        values, scales = _activated(layer, values, [denominator for _, denominator in cleared])
+    units = (denominator for _, denominator in problem.points.rows)
+    return tuple(value * Fraction(1, scales[0] * unit) for value, unit in zip(values[0], units, strict=True))
+
+
+def _activated(layer: Layer, values: list[list[int]], scales: list[int]) -> tuple[list[list[int]], list[int]]:
+    """What comes out of a layer, in integers as well, with what it was multiplied by."""
+    off, on = (Fraction(1) if layer.slope is None else layer.slope).as_integer_ratio()
+    return [[z * on if z > 0 else z * off for z in row] for row in values], [scale * on for scale in scales]
+
+
+def half_squared_norm(problem: Problem, network: Network) -> Fraction:
+    """1/2 ||theta||^2: each trained parameter once, a free bias not at all."""
+    first, *rest = network.parameters
+    biases = {row[-1] for row in network.architecture.layers[0].places} if problem.bias is Bias.FREE else ()
+    counted = [weight for index, weight in enumerate(first) if index not in biases]
+    return squared_norm(chain(counted, *(rest if problem.trained is Trained.BOTH else rest[:-1]))) / 2
+
+
+@lru_cache(maxsize=8)
+def objective(problem: Problem, network: Network) -> Fraction | None:
+    """The objective of the feasible network that `network` stands for; None when it does not fit.
+
+    max-margin: 1/2 ||theta||^2 / m^(2/L) with the least margin m = min y_i f(x_i) > 0, L trained layers: the value of
+    the network scaled to margin 1. None also when that is not rational (L >= 3).
+    min-norm: 1/2 ||theta||^2 when |f(x_i) - y_i| is at most the fit tolerance for all i.
+    """
+    values = outputs(problem, network)
+    if problem.goal is Goal.MIN_NORM:
+        fits = all(abs(f - y) <= problem.fit_tolerance for f, y in zip(values, problem.targets, strict=True))
+        return half_squared_norm(problem, network) if fits else None
+    margin = min(y * value for y, value in zip(problem.targets, values, strict=True))
+    degree = len(network.architecture.layers) - (problem.trained is Trained.HIDDEN)
+    if margin <= 0 or degree not in (1, 2):
+        return None
+    return half_squared_norm(problem, network) / margin ** (2 // degree)

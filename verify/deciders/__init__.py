@@ -1,0 +1,1 @@
+"""Floats guess, rationals are written, the checker accepts: one folder for each question."""

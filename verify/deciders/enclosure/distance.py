@@ -1,0 +1,76 @@
+"""How far an enclosed point is from its network, and which neurons make the distance."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.checker.enclosure import Point, StationaryNear
+from verify.deciders.rounding import ceil_dyadic
+from verify.problem.network import Network
+from verify.problem.problem import Problem
+
+__all__ = ["apartness", "centre_network", "distance_of"]
+
+Floats = NDArray[np.float64]
+
+
+def centre_network(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> Floats:
+    """The weights of the point at the centre of the box, (k, c + 1), the output weight last.
+
+    point: that of the proof, when it was already made; of its conditions nothing is used.
+    """
+    point, centre = point or Point(problem, network, proof), [1.0, *map(float, proof.centre)]
+
+    def value(form: dict[int, Fraction]) -> float:
+        return sum(float(a) * centre[k] for k, a in form.items())
+
+    weights = np.zeros((network.width, len(problem.rows[0]) + 1))
+    for direction, (amplitude, vector, _) in zip(proof.directions, point.parts, strict=True):
+        for j, share in direction.neurons:
+            root = math.copysign(math.sqrt(max(abs(float(share)) * value(amplitude), 0.0)), share)
+            for column, form in vector.items():
+                weights[j, column] = root * value(form)
+            weights[j, -1] = root * int(direction.sign + "1")
+    return weights
+
+
+def _given(network: Network, proof: StationaryNear) -> Floats:
+    rows = zip(network.hidden_weights, network.output_weights, strict=True)
+    return np.array([[float(proof.factor * value) for value in (*row, outgoing)] for row, outgoing in rows])
+
+
+def distance_of(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> Fraction:
+    """An upper bound of ||factor theta - theta*|| / ||factor theta||, a little above the float value.
+
+    point: as in `centre_network`.
+    """
+    given = _given(network, proof)
+    apart = np.linalg.norm(given - centre_network(problem, network, proof, point)) / np.linalg.norm(given)
+    return ceil_dyadic(Fraction(float(apart) * (1 + 1e-9) + 1e-12), 20)
+
+
+def apartness(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> str:
+    """The neuron that has the largest part in the distance: whether it turns, grows, or is zero in the point.
+
+    point: as in `centre_network`.
+    """
+    given, aim = _given(network, proof), centre_network(problem, network, proof, point)
+    parts = ((given - aim) ** 2).sum(axis=1)
+    j = int(np.argmax(parts))
+    share = parts[j] / max(parts.sum(), 1e-300)
+    lengths = float(np.linalg.norm(given[j])), float(np.linalg.norm(aim[j]))
+    if lengths[1] == 0:
+        what = "is zero there"
+    elif lengths[0] == 0:
+        what = "is zero here"
+    else:
+        cosine = float(given[j] @ aim[j]) / (lengths[0] * lengths[1])
+        turn = math.degrees(math.acos(min(max(cosine, -1.0), 1.0)))
+        what = (
+            f"turns by about {turn:.2g}\u00b0 and changes its size by a factor of about {lengths[1] / lengths[0]:.3g}"
+        )
+    return f"neuron {j}, which {what}, makes about {share:.0%} of the squared distance"

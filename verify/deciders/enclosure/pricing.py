@@ -1,0 +1,180 @@
+"""Trees that prove |h(u)| <= ||u|| with equality at the directions of an enclosed point: the point is a global optimum.
+
+At the exact multipliers of an optimal point h reaches 1 at each of its directions, so that no tree with strict leaves
+covers their cells. In such a cell the equations of the point close the leaf (`verify.checker.certificate.Active`);
+everywhere else h is less than 1, and a leaf with slopes closes with room for what the box leaves open.
+
+Cells are split point by point with coordinate descent at each node, without range vectors: supports of an audit's
+size, not those that `solvers.pricing.tree` handles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import floor
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.pricing.tree import boxes
+from verify.checker.certificate import Active, Bound, Cell, Dual, Nodes
+from verify.checker.enclosure import StationaryNear
+from verify.checker.exact import sqrt_upper, squared_norm
+from verify.deciders.time_limits import is_late
+from verify.problem.problem import Goal, Problem
+
+__all__ = ["with_pricing"]
+
+Floats = NDArray[np.float64]
+
+ROOM = 1e-8
+"""A leaf closes when its bound is this far below 1."""
+
+MOST_NODES = 4000
+SWEEPS = 200
+DENOMINATOR = 1 << 44
+
+
+def with_pricing(
+    problem: Problem, proof: StationaryNear, cells: Sequence[Cell], deadline: float | None = None
+) -> StationaryNear | None:
+    """The certificate with trees, as a global optimum; None where h exceeds 1 or the trees become too large."""
+    support, count = list(proof.support), len(proof.support)
+    multipliers = proof.centre[:count]
+    targets, slope = problem.data.targets, Fraction(problem.architecture.slope)
+    margin = problem.goal is Goal.MAX_MARGIN
+    factors = [targets[i] if margin else Fraction(1) for i in support]
+    trees: list[Nodes] = []
+    for mask in problem.architecture.mask_classes:
+        rows = np.array([[float(problem.rows[i][c]) for c in mask] for i in support]).reshape(count, len(mask))
+        for step in (1, -1):
+            signs = (1, -1) if problem.architecture.slope == 1 else (step,)
+            mine = {
+                q: [sides[i] for i in support]
+                for q, (seen, own, sides) in enumerate(cells)
+                if seen == mask and own in signs
+            }
+            exact = [step * f * m for f, m in zip(factors, multipliers, strict=True)]
+            grower = _Grower(rows, exact, slope, support, mine, deadline)
+            nodes = grower.grow()
+            if nodes is None:
+                return None
+            trees.append(tuple(nodes))
+    room = sum(
+        (r * sqrt_upper(squared_norm(problem.rows[i])) for r, i in zip(proof.radii, support, strict=False)), Fraction(0)
+    )
+    pricing = Dual(
+        multipliers=tuple(zip(support, multipliers, strict=True)),
+        beta=1 - room,
+        denominator=DENOMINATOR,
+        trees=tuple(trees),
+    )
+    return replace(proof, optimality="optimum of any width", pricing=pricing)
+
+
+class _Grower:
+    """Grows one tree: s h(u) = sum_i c_i s(x_i.u), c = `exact` and `weights` in floats; cells: sides of directions."""
+
+    def __init__(
+        self,
+        rows: Floats,
+        exact: Sequence[Fraction],
+        slope: Fraction,
+        support: Sequence[int],
+        cells: dict[int, list[int]],
+        deadline: float | None,
+    ) -> None:
+        self.rows, self.support, self.cells, self.deadline = rows, support, cells, deadline
+        self.exact_excess = [(1 - slope) * c for c in exact]
+        weights = np.array([float(c) for c in exact])
+        self.excess, self.base = (1 - float(slope)) * weights, float(slope) * (weights @ rows)
+        self.sizes = np.linalg.norm(rows, axis=1)
+        self.curvature = np.maximum(self.sizes**2, 1e-300)
+        self.ups = np.flatnonzero(self.excess > 0)
+
+    def grow(self) -> list[int | Bound | Active] | None:
+        """The nodes in pre-order; None when it is too large or a cell is above 1."""
+        nodes: list[int | Bound | Active] = []
+        pending: list[tuple[NDArray[np.int8], Floats]] = [
+            (np.zeros(len(self.support), np.int8), np.zeros(len(self.support)))
+        ]
+        while pending:
+            if is_late(self.deadline) or len(nodes) > MOST_NODES:
+                return None
+            signs, start = pending.pop()
+            bound, t, p = self._bound(signs, start)
+            if bound <= 1 - ROOM:
+                nodes.append(Bound(tuple(self._rounded(t, signs))))
+                continue
+            open_ = self.ups[signs[self.ups] == 0]
+            if not open_.size:
+                active = self._active(signs)
+                if active is None:
+                    return None
+                nodes.append(Active(active))
+                continue
+            i = self._widest(open_, t, p)
+            nodes.append(self.support[i])
+            for side in (-1, 1):  # the left child, side 1, comes first
+                child = signs.copy()
+                child[i] = side
+                pending.append((child, t))
+        return nodes
+
+    def _bound(self, signs: NDArray[np.int8], start: Floats) -> tuple[float, Floats, Floats]:
+        """min ||p|| + R over the slopes, by coordinate descent on ||p||^2 / 2 + R; the slopes and p."""
+        e = self.excess
+        low, high = boxes(e, signs)
+        chord = (signs == 0) & (e > 0)
+        t = np.clip(start, low, high)
+        p = self.base + t @ self.rows
+        for _ in range(SWEEPS):
+            largest = 0.0
+            for i, row in enumerate(self.rows):
+                new = t[i] - (p @ row) / self.curvature[i]
+                if chord[i]:  # R = |x| max(t, e - t): slope -|x| below e / 2, |x| above
+                    kick = self.sizes[i] / self.curvature[i]
+                    above, below = new - kick, new + kick
+                    new = above if above > e[i] / 2 else min(below, e[i] / 2)
+                new = min(max(new, low[i]), high[i])
+                p = p + (new - t[i]) * row
+                largest = max(largest, abs(new - t[i]) * self.sizes[i])
+                t[i] = new
+            if largest < 1e-13:
+                break
+        offset = float((self.sizes * np.maximum(t, e - t))[chord].sum())
+        return float(np.linalg.norm(p)) + offset, t, p
+
+    def _widest(self, open_: NDArray[np.intp], t: Floats, p: Floats) -> int:
+        """The undecided point whose chord is farthest above the activation at p / ||p||."""
+        u = p / max(float(np.linalg.norm(p)), 1e-300)
+        z = self.rows[open_] @ u
+        e, s = self.excess[open_], t[open_]
+        gaps = s * z + self.sizes[open_] * np.maximum(s, e - s) - e * np.maximum(z, 0.0)
+        return int(open_[np.argmax(gaps)])
+
+    def _active(self, signs: NDArray[np.int8]) -> int | None:
+        """The direction whose cell this is."""
+        for place, sides in self.cells.items():
+            if all(sides[i] == int(signs[i]) for i in self.ups):
+                return place
+        return None
+
+    def _rounded(self, t: Floats, signs: NDArray[np.int8]) -> list[int | Literal["e"]]:
+        """Numerators over the denominator, rounded within their intervals; "e": exactly the slope of ON."""
+        slopes: list[int | Literal["e"]] = []
+        for value, sign, excess in zip(t, signs, self.exact_excess, strict=True):
+            end = excess * DENOMINATOR
+            whole = round(Fraction(float(value)) * DENOMINATOR)
+            if sign > 0:
+                slopes.append("e" if whole <= end else whole)
+            elif sign < 0:
+                slopes.append(min(whole, 0))
+            elif excess > 0:
+                slopes.append(min(max(whole, 0), floor(end)))
+            else:
+                slopes.append("e" if whole <= end else min(whole, 0))
+        return slopes

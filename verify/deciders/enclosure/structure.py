@@ -1,0 +1,250 @@
+"""What kind of KKT point a float point is: its directions, support, kinks and mirror pairs.
+
+A point of the program is read as a root of the equations of `verify.checker.enclosure`: directions that are nearly
+parallel are one, preactivations that are nearly 0 at points of the support are kinks, and where sum_i y_i lambda_i x_i
+is nearly 0, opposite directions are mirrors of each other. What "nearly" means is a tolerance that the caller varies;
+the checker decides whether the reading was right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.instance import Instance
+from solvers.kkt.pattern_polish import FloatPoint, Neurons
+from verify.checker.enclosure import Direction
+from verify.deciders.rounding import dyadic
+from verify.deciders.witnesses import norms, reaches
+
+__all__ = ["Structure", "directions_of", "freedoms", "identify"]
+
+Floats = NDArray[np.float64]
+
+LEAST = 1e-10
+"""Where amplitudes may be chosen they stay above this part of the largest, so that no direction disappears."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Structure:
+    """A reading of a float point.
+
+    support: indices of points.   p (C, c): directions of norm 1 on the counted columns.   amplitudes (C,).
+    multipliers (S,), products (C, S): mu.   sides (C, S): 1, 0, -1.   mirrors (C,): -1, or the direction it mirrors.
+    fixed (C,): whether the amplitude is given, not an unknown.   signs, masks (C,).
+    """
+
+    support: NDArray[np.intp]
+    p: Floats
+    amplitudes: Floats
+    signs: NDArray[np.intp]
+    masks: NDArray[np.intp]
+    multipliers: Floats
+    products: Floats
+    sides: NDArray[np.int8]
+    mirrors: NDArray[np.intp]
+    fixed: NDArray[np.bool_]
+
+    @property
+    def kinks(self) -> int:
+        """The number of kinks, those of mirrors not counted again."""
+        return int((self.sides[self.mirrors < 0] == 0).sum())
+
+
+def identify(instance: Instance, point: FloatPoint, neurons: Neurons, tolerance: float) -> Structure | None:
+    """The reading with this tolerance; None when nothing lives."""
+    counted = np.ones(instance.columns, bool)
+    counted[-1] = not instance.free
+    sizes = norms(point.u[:, counted])
+    live = np.flatnonzero(sizes > tolerance * sizes.max(initial=0.0))
+    if not live.size:
+        return None
+    u, signs, masks, products = _merged(instance, point, live, sizes, tolerance)
+    sizes = norms(u[:, counted])
+    p = u / sizes[:, None]
+    z, reach = p @ instance.rows.T, reaches(instance.rows, p, bias=instance.free)
+    near = np.abs(z) <= tolerance * reach
+    if instance.slope == 1:
+        near[:] = False
+    largest = np.abs(point.multipliers).max()
+    if instance.margin:
+        support = np.flatnonzero(point.multipliers > tolerance * largest)
+    else:
+        seen = np.abs(instance.rows).max(axis=1) > 0
+        support = np.flatnonzero(((z > 0).any(axis=0) | near.any(axis=0) | (instance.slope > 0)) & seen)
+    if not support.size:
+        return None
+    sides = np.where(near, 0, np.sign(z)).astype(np.int8)[:, support]
+    mirrors = _mirrors(instance, point, p, signs, masks, tolerance)
+    copies = mirrors >= 0
+    p[copies] = -p[mirrors[copies]]
+    amplitudes = _nearest(instance, p, signs, masks, sides, support, sizes, neurons)
+    fixed = _fixed(instance, p, signs, sides, support, masks, mirrors)
+    return Structure(
+        support=support,
+        p=p,
+        amplitudes=amplitudes,
+        signs=signs,
+        masks=masks,
+        multipliers=point.multipliers[support],
+        products=products[:, support],
+        sides=sides,
+        mirrors=mirrors,
+        fixed=fixed,
+    )
+
+
+def _merged(
+    instance: Instance, point: FloatPoint, live: NDArray[np.intp], sizes: Floats, tolerance: float
+) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp], Floats]:
+    """Directions of one sign and mask that agree at all points, summed; the products of the largest are kept."""
+    kept: list[int] = []
+    sums: list[Floats] = []
+    for j in sorted(live, key=lambda q: -sizes[q]):
+        unit = point.u[j] / sizes[j]
+        for place, k in enumerate(kept):
+            apart = np.abs(instance.rows @ (unit - point.u[k] / sizes[k]))
+            reach = reaches(instance.rows, unit[None], bias=instance.free)[0]
+            alike = point.signs[j] == point.signs[k] and point.masks[j] == point.masks[k]
+            if alike and (apart <= 10 * tolerance * reach).all():
+                sums[place] = sums[place] + point.u[j]
+                break
+        else:
+            kept.append(int(j))
+            sums.append(point.u[j])
+    return np.array(sums), point.signs[kept], point.masks[kept], point.products[kept]
+
+
+def _mirrors(
+    instance: Instance,
+    point: FloatPoint,
+    p: Floats,
+    signs: NDArray[np.intp],
+    masks: NDArray[np.intp],
+    tolerance: float,
+) -> NDArray[np.intp]:
+    mirrors = np.full(len(p), -1)
+    if instance.slope == 1:
+        return mirrors
+    for mask in set(masks.tolist()):
+        rows = np.zeros_like(instance.rows)
+        rows[:, instance.masks[mask]] = instance.masked_rows(mask)
+        pulls = (instance.signs * point.multipliers)[:, None] * rows
+        if norms(pulls.sum(axis=0)[None])[0] > 100 * tolerance * norms(pulls).max():
+            continue
+        for j in range(len(p)):
+            for k in range(j):
+                apart = np.abs(p[j] + p[k]).max()
+                alike = signs[j] == signs[k] and masks[j] == masks[k] == mask
+                if alike and mirrors[k] < 0 and k not in mirrors and apart <= 100 * tolerance * np.abs(p[j]).max():
+                    mirrors[j] = k
+                    break
+    return mirrors
+
+
+def _slopes(instance: Instance, sides: NDArray[np.int8]) -> Floats:
+    """The slope of the activation on each side; 0 at a kink, which has a product of its own."""
+    return np.where(sides > 0, 1.0, np.where(sides < 0, instance.slope, 0.0))
+
+
+def _features(
+    instance: Instance, p: Floats, signs: NDArray[np.intp], sides: NDArray[np.int8], support: NDArray[np.intp]
+) -> Floats:
+    """What an amplitude of 1 of each direction adds to the outputs at the support, (S, C)."""
+    slopes = _slopes(instance, sides) * signs[:, None]
+    return (slopes * (p @ instance.rows[support].T)).T
+
+
+def _nearest(
+    instance: Instance,
+    p: Floats,
+    signs: NDArray[np.intp],
+    masks: NDArray[np.intp],
+    sides: NDArray[np.int8],
+    support: NDArray[np.intp],
+    sizes: Floats,
+    neurons: Neurons,
+) -> Floats:
+    """Of all positive amplitudes that fit the support equally well, those nearest to the network's own."""
+    from verify.deciders.enclosure.matching import assign
+
+    matrix = _features(instance, p, signs, sides, support)
+    owners = assign(p, signs, masks, neurons)
+    wanted = np.zeros(len(p))
+    np.add.at(wanted, owners[owners >= 0], norms(neurons.u)[owners >= 0])
+    _, spread, basis = np.linalg.svd(matrix, full_matrices=True)
+    rank = int((spread > 1e-9 * spread[0]).sum())
+    if rank == len(p):
+        return sizes
+    from scipy.optimize import lsq_linear
+
+    least = np.minimum(sizes / 2, LEAST * sizes.max())
+    found = lsq_linear(
+        np.vstack([np.eye(len(p)), 1e4 * basis[:rank]]),
+        np.concatenate([wanted, 1e4 * basis[:rank] @ sizes]),
+        bounds=(least, np.inf),
+    )
+    return found.x
+
+
+def _fixed(
+    instance: Instance,
+    p: Floats,
+    signs: NDArray[np.intp],
+    sides: NDArray[np.int8],
+    support: NDArray[np.intp],
+    masks: NDArray[np.intp],
+    mirrors: NDArray[np.intp],
+) -> NDArray[np.bool_]:
+    """The amplitudes that are no unknowns: as many as make the system square, the most dependent ones."""
+    from scipy.linalg import qr
+
+    fixed = np.zeros(len(p), bool)
+    mirrored = set(masks[mirrors >= 0].tolist())
+    surplus = int((mirrors >= 0).sum()) - sum(len(instance.masks[mask]) for mask in mirrored)
+    if surplus > 0:
+        pivots = qr(_features(instance, p, signs, sides, support), mode="economic", pivoting=True)[-1]
+        fixed[np.asarray(pivots)[len(p) - surplus :]] = True
+    return fixed
+
+
+def freedoms(instance: Instance, structure: Structure) -> tuple[int, int]:
+    """In how many dimensions the multipliers (and the slopes at kinks) and the amplitudes of a float point are free."""
+    rows = instance.rows[structure.support]
+    factors = instance.signs[structure.support]
+    kinks = np.argwhere((structure.sides == 0) & (structure.mirrors < 0)[:, None])
+    count = len(structure.support)
+    equations: list[Floats] = []
+    for place in np.flatnonzero(structure.mirrors < 0):
+        sides = structure.sides[place]
+        slopes = _slopes(instance, sides) * factors
+        for column in instance.masks[structure.masks[place]]:
+            line = np.zeros(count + len(kinks))
+            line[:count] = slopes * rows[:, column]
+            for q, (owner, i) in enumerate(kinks):
+                if owner == place:
+                    line[count + q] = factors[i] * rows[i, column]
+            equations.append(line)
+    found = (np.array(equations), _features(instance, structure.p, structure.signs, structure.sides, structure.support))
+    multipliers, amplitudes = (matrix.shape[1] - int(np.linalg.matrix_rank(matrix, rtol=1e-9)) for matrix in found)
+    return multipliers, amplitudes
+
+
+def directions_of(structure: Structure, shares: list[dict[int, Fraction]]) -> tuple[Direction, ...]:
+    """The directions of a certificate; shares[C] maps neurons to their part of the amplitude."""
+    found: list[Direction] = []
+    for place, (sign, sides) in enumerate(zip(structure.signs, structure.sides, strict=True)):
+        mirror = int(structure.mirrors[place])
+        found.append(
+            Direction(
+                sign="+" if sign > 0 else "-",
+                sides="" if mirror >= 0 else "".join("-0+"[side + 1] for side in sides),
+                amplitude=dyadic(float(structure.amplitudes[place]), 40) if structure.fixed[place] else None,
+                mirror=mirror if mirror >= 0 else None,
+                neurons=tuple(sorted(shares[place].items())),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Does the network fit: exactly, within a tolerance, or after a repair?"""

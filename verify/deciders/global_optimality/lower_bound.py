@@ -1,0 +1,265 @@
+"""From the float trees of `solvers.pricing.tree` to a `lower-bound` certificate, rounded so that the proof still holds.
+
+Slopes and ranges become whole numbers over one denominator, rounded towards the inside of their intervals; beta is then
+computed from the rounded leaves, upwards. Nothing here is trusted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from operator import mul
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.checker.certificate import Bound, LowerBound, Nodes, Range, centred
+from verify.checker.exact import common_integers, sqrt_upper, squared_norm
+from verify.deciders.rounding import ceil_dyadic
+from verify.deciders.time_limits import poll
+from verify.deciders.witnesses import float_rows
+from verify.problem.problem import Goal, Problem
+
+if TYPE_CHECKING:
+    from solvers.any_width.dual_cuts import DualProof
+    from solvers.pricing.tree import Leaf
+
+__all__ = ["coarse", "lower_bound", "sees_free_bias"]
+
+FEWEST_BITS, MOST_BITS = 20, 44
+
+
+def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerBound | None:
+    """The certificate for `proof`, or None where its multipliers prove nothing.
+
+    A free bias needs sum c_i = 0: what rounding left of it is taken from the largest multiplier that can give it.
+    """
+    support = [int(i) for i in proof.support]
+    multipliers = [Fraction(float(proof.multipliers[i])) for i in support]
+    targets = problem.data.targets
+    margin = problem.goal is Goal.MAX_MARGIN
+    factors = [targets[i] if margin else Fraction(1) for i in support]
+    if sees_free_bias(problem):
+        multipliers = _balanced(multipliers, factors)
+    coefficients = [value * factor for value, factor in zip(multipliers, factors, strict=True)]
+    value = sum((c * targets[i] for i, c in zip(support, coefficients, strict=True)), Fraction(0))
+    value -= problem.fit_tolerance * sum(map(abs, multipliers))
+    if value <= 0:
+        return None
+    bits = min(max(math.ceil(-math.log2(tol)) + 13, FEWEST_BITS), MOST_BITS)
+    denominator = _denominator(problem, support, coefficients, bits)
+    builder = _Builder(problem, support, coefficients, denominator, Fraction(float(proof.beta)))
+    trees: list[Nodes] = []
+    order = [(mask, sign) for mask in range(len(problem.mask_classes)) for sign in (1, -1)]
+    for (mask, sign), tree in zip(order, proof.trees, strict=True):
+        trees.append(tuple(builder.nodes(mask, sign, tree.nodes or [])))
+    beta = ceil_dyadic(builder.beta, 44)
+    return LowerBound(
+        multipliers=tuple(zip(support, multipliers, strict=True)),
+        beta=beta,
+        bracket=(value / beta, None),
+        denominator=denominator,
+        trees=tuple(trees),
+    )
+
+
+def sees_free_bias(problem: Problem) -> bool:
+    """Whether some mask class sees a free bias, so that multipliers have to balance."""
+    return any(column not in problem.norm_columns for mask in problem.mask_classes for column in mask)
+
+
+def _balanced(multipliers: list[Fraction], factors: Sequence[Fraction]) -> list[Fraction]:
+    """Multipliers with sum lambda_i f_i = 0, f_i = 1 or -1; none where no multiplier could give what is too much."""
+    surplus = sum(map(mul, multipliers, factors), Fraction(0))
+    if not surplus:
+        return multipliers
+    able = [q for q, (m, f) in enumerate(zip(multipliers, factors, strict=True)) if m * f * surplus > surplus**2]
+    if not able:
+        return [Fraction(0)] * len(multipliers)
+    chosen = max(able, key=lambda q: abs(multipliers[q]))
+    return [m - surplus * factors[q] if q == chosen else m for q, m in enumerate(multipliers)]
+
+
+def coarse(proof: DualProof) -> DualProof:
+    """The same multipliers with a single leaf for each tree: a larger beta, proved in no time."""
+    from solvers.pricing.tree import Leaf
+
+    leaves = [next(node for node in tree.nodes or [] if not isinstance(node, int)) for tree in proof.trees]
+    trees = (replace(tree, nodes=[Leaf(leaf.slopes)]) for tree, leaf in zip(proof.trees, leaves, strict=True))
+    return replace(proof, trees=tuple(trees))
+
+
+def _denominator(problem: Problem, support: Sequence[int], coefficients: Sequence[Fraction], bits: int) -> int:
+    """A denominator that makes every (1 - a) c_i whole and leaves `bits` bits for slopes, ranges and multipliers."""
+    base = math.lcm(*(((1 - problem.architecture.slope) * c).denominator for c in coefficients))
+    largest = max(map(abs, coefficients))
+    rows = max((abs(entry) for i in support for entry in problem.rows[i]), default=Fraction(1)) or Fraction(1)
+    wanted = 2**bits / min(largest, Fraction(1), rows)
+    factor = max(math.ceil(wanted / base), 1)
+    return base * 2 ** (factor - 1).bit_length()
+
+
+class _Builder:
+    """Walks trees in pre-order with the signs of the path; keeps the largest bound as `beta`.
+
+    target: what the float trees prove; a range is left out of a leaf that stays below it without.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        support: Sequence[int],
+        coefficients: Sequence[Fraction],
+        denominator: int,
+        target: Fraction,
+    ) -> None:
+        self.problem, self.support, self.denominator = problem, support, denominator
+        self.reach: Fraction | None = None  # B, in a mask class that sees a free bias
+        self.slope = problem.architecture.slope
+        self.coefficients = coefficients
+        self.beta, self.target = Fraction(0), target
+        self.base_unit = math.lcm(*((self.slope * c * denominator).denominator for c in coefficients))
+        self.plain: dict[int, int] = {}
+        self.floats: NDArray[np.float64] = np.empty((0, 0))  # the rows on the columns of each mask
+        self.row_denominator = 1
+
+    def nodes(self, mask: int, sign: int, nodes: Sequence[int | Leaf]) -> list[int | Bound]:
+        seen = self.problem.mask_classes[mask]
+        self.plain.clear()  # rows are those of this mask
+        counted = [q for q, column in enumerate(seen) if column in self.problem.norm_columns]
+        fractions = [[self.problem.rows[i][column] for column in seen] for i in self.support]
+        self.floats = float_rows(self.problem)[np.ix_(self.support, seen)]
+        self.reach = None
+        if len(counted) < len(seen):
+            fractions = centred(fractions, len(counted))
+            sizes = (sqrt_upper(squared_norm(row[: len(counted)])) for row in fractions)
+            self.reach = max(sizes, default=Fraction(0))
+            self.floats = np.array([[*map(float, row[:-1]), float(self.reach)] for row in fractions])
+        rows, self.row_denominator = common_integers(fractions)
+        excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]
+        base = [int(self.slope * sign * c * self.denominator * self.base_unit) for c in self.coefficients]
+        result: list[int | Bound] = []
+        signs = [0] * len(self.support)
+        pending: list[tuple[int, int]] = []  # (point, next sign) of the splits on the path
+        for node in nodes:
+            if isinstance(node, int):
+                result.append(self.support[node])
+                signs[node] = 1
+                pending.append((node, -1))
+                continue
+            poll()
+            result.append(self._leaf(node, signs, excess, base, rows, counted))
+            while pending:
+                point, following = pending.pop()
+                if following == -1:
+                    signs[point] = -1
+                    pending.append((point, 0))
+                    break
+                signs[point] = 0
+        return result
+
+    def _leaf(
+        self,
+        leaf: Leaf,
+        signs: Sequence[int],
+        excess: Sequence[int],
+        base: Sequence[int],
+        rows: Sequence[Sequence[int]],
+        counted: Sequence[int],
+    ) -> Bound:
+        slopes = [self._slope(t, s, e) for t, s, e in zip(leaf.slopes, signs, excess, strict=True)]
+        factors = [b + t * self.base_unit for b, t in zip(base, slopes, strict=True)]
+        size = self._size([sum(map(mul, factors, column)) for column in zip(*rows, strict=True)], counted)
+        size /= self.denominator * self.base_unit * self.row_denominator
+        chords = [i for i, (s, e) in enumerate(zip(signs, excess, strict=True)) if s == 0 and e > 0]
+        listed: list[tuple[int, int, list[Range]]] = []  # offset without the ranges, with them (over denominator^2)
+        offset = 0
+        for i in chords:
+            t, e = slopes[i], excess[i]
+            low, high = leaf.ranges.get(i) or ({}, {})
+            left, low_terms = self._range(i, -1, low, signs, rows, counted) if t > 0 else (0, ())
+            right, high_terms = self._range(i, 1, high, signs, rows, counted) if t < e else (0, ())
+            plain = max(t, e - t) * self._plain_range(i, rows, counted)
+            if low_terms or high_terms:
+                ends: list[Range] = [] if t <= 0 else [(self.support[i], "-", left, tuple(low_terms))]
+                if t < e:
+                    ends.append((self.support[i], "+", right, tuple(high_terms)))
+                listed.append((plain, max(t * left, (e - t) * right), ends))
+            else:
+                offset += plain
+        unit = self.denominator**2
+        budget = math.floor((self.target - size) * unit) - offset - sum(tight for _, tight, _ in listed)
+        ranges: list[Range] = []
+        for plain, tight, found in sorted(listed, key=lambda entry: entry[0] - entry[1]):
+            if plain - tight <= budget:  # the leaf closes without this range
+                budget -= plain - tight
+                offset += plain
+            else:
+                offset += tight
+                ranges += found
+        self.beta = max(self.beta, size + Fraction(offset, unit))
+        return Bound(tuple(slopes), tuple(sorted(ranges)))
+
+    def _slope(self, t: float, sign: int, excess: int) -> int:
+        """t over the denominator, rounded, within its interval."""
+        whole = self._whole(float(t))
+        if sign > 0:
+            return max(whole, excess)
+        if sign < 0:
+            return min(whole, 0)
+        return min(max(whole, min(excess, 0)), max(excess, 0))
+
+    def _whole(self, value: float) -> int:
+        """The float over the denominator, rounded."""
+        return round((value if self.denominator < 2**900 else Fraction(value)) * self.denominator)
+
+    def _plain_range(self, point: int, rows: Sequence[Sequence[int]], counted: Sequence[int]) -> int:
+        """The bound of |x_i . u| that the checker takes where no range is listed, over the denominator, rounded up."""
+        if point not in self.plain:
+            square = Fraction(sum(rows[point][q] ** 2 for q in counted), self.row_denominator**2)
+            self.plain[point] = math.ceil((sqrt_upper(square) + (self.reach or 0)) * self.denominator)
+        return self.plain[point]
+
+    def _size(self, vector: Sequence[int], counted: Sequence[int]) -> Fraction:
+        """||v||, rounded up to a whole number; with a free bias |v_b| B more."""
+        head = _ceil_sqrt(sum(vector[q] ** 2 for q in counted))
+        return Fraction(head) + (self.reach or 0) * sum(map(abs, vector[len(counted) :]))
+
+    def _range(
+        self,
+        point: int,
+        side: int,
+        terms: dict[int, float],
+        signs: Sequence[int],
+        rows: Sequence[Sequence[int]],
+        counted: Sequence[int],
+    ) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """The whole number over the denominator that bounds side x_i . u on the cone, and its multipliers."""
+        d = self.denominator
+        if len(terms) > self.floats.shape[1]:
+            terms = self._few(point, side, terms, signs)
+        whole = {k: self._whole(m) for k, m in terms.items() if m > 0 and signs[k]}
+        used = tuple((self.support[k], m) for k, m in sorted(whole.items()) if m > 0)
+        pairs = [(k, m * signs[k]) for k, m in whole.items() if m > 0]
+        vector = [side * d * entry + sum(m * rows[k][q] for k, m in pairs) for q, entry in enumerate(rows[point])]
+        return math.ceil(self._size(vector, counted) / self.row_denominator), used
+
+    def _few(self, point: int, side: int, terms: dict[int, float], signs: Sequence[int]) -> dict[int, float]:
+        """The shortest range vector over the same decided points: a vertex has at most as many terms as columns."""
+        from solvers.programs.nonnegative import nonnegative_least_squares
+
+        places = [k for k in terms if signs[k]]
+        rows = self.floats[places] * np.array([signs[k] for k in places], float)[:, None]
+        try:
+            found = nonnegative_least_squares(rows.T, -side * self.floats[point])
+        except RuntimeError:  # it did not converge
+            return terms
+        return dict(zip(places, found.tolist(), strict=True))
+
+
+def _ceil_sqrt(value: int) -> int:
+    root = math.isqrt(value)
+    return root if root * root == value else root + 1

@@ -1,0 +1,178 @@
+"""A segment of better networks, for a choice of sides and signs that no dual point covers.
+
+In u_j = |v_j| w_j the problem near the network is convex within the choice: minimise sum w_j.delta_j / |v_j| over live
+neurons plus sum ||delta_j|| over others, such that every u_j + delta_j stays in its cell and no active constraint is
+lost. A negative value is a descent direction; a step along it that is short enough is checked as it is.
+
+Source: `docs/mathematics.md`, 7.2 "Certificates of both answers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from verify.checker.certificate import NotLocal
+from verify.checker.exact import dot
+from verify.deciders.local_optimality.choices import Choice, Nearby, sides_of
+from verify.deciders.local_optimality.exact_systems import Vector, floats, solution_near
+from verify.deciders.proposal import certified
+from verify.deciders.time_limits import poll
+from verify.deciders.witnesses import distance
+from verify.problem.network import Network
+
+SHORTEST = 60  # the step is halved so often, from about the longest within the cell
+ROUNDINGS = (2, 4, 8, 16, 40)  # bits of a direction, short ones first: people read it
+LOST = 1e-7  # what a constraint may seem to be lost by in floats, and is then kept exactly
+
+
+def descent(nearby: Nearby, given: Network, path: Mapping[Choice, int]) -> NotLocal | None:
+    """The certificate for a full choice, or None where no direction could be made exact."""
+    program = _Program(nearby, path)
+    guess = program.guess()
+    if guess is None:
+        return None
+    for bits in ROUNDINGS:
+        poll()
+        direction = program.exact(guess, bits)
+        proof = None if direction is None else _segment(nearby, given, path, direction)
+        if proof is not None:
+            return proof
+    return None
+
+
+def _segment(nearby: Nearby, given: Network, path: Mapping[Choice, int], direction: list[Vector]) -> NotLocal | None:
+    """The longest segment along the direction that the checker accepts, halving from about the largest ||u_j||."""
+    subject = nearby.network
+    signs = tuple(Fraction(nearby.signs(j, path)[0]) for j in range(len(direction)))
+    about = None if subject is given else subject.parameters
+    largest = max(v * v for v in subject.output_weights)
+    unit = _longest(nearby, direction, largest)
+    for k in range(SHORTEST):
+        poll()
+        rows = [
+            abs(v) * w[c] + unit / 2**k * step[c]
+            for w, v, step, mask in zip(
+                subject.hidden_weights, subject.output_weights, direction, nearby.masks, strict=True
+            )
+            for c in mask
+        ]
+        proof = NotLocal(end=(tuple(rows), signs), subject=about, moved=distance(subject, given))
+        if certified(nearby.problem, given, proof) is not None:
+            return proof
+    return None
+
+
+def _longest(nearby: Nearby, direction: list[Vector], longest: Fraction) -> Fraction:
+    """A power of two, about `longest` or the longest step along the direction that takes no preactivation across 0.
+
+    Neurons may be of very different sizes: halving alone would take one step for each bit of their ratio.
+    """
+    for w, v, step in zip(nearby.network.hidden_weights, nearby.network.output_weights, direction, strict=True):
+        poll()
+        if v and any(step):
+            values = ((abs(v) * dot(w, x), dot(step, x)) for x in nearby.problem.rows)
+            longest = min([longest, *(-z / change for z, change in values if z * change < 0)])
+    return Fraction(2) ** (longest.numerator.bit_length() - longest.denominator.bit_length())
+
+
+def steps(subject: Network, proof: NotLocal) -> list[Vector]:
+    """From |v_j| w_j to u_j at the end of the segment, by neuron; shape (k, columns)."""
+    end = subject.architecture.layers[0].matrix(proof.end[0])
+    neurons = zip(subject.hidden_weights, subject.output_weights, end, strict=True)
+    return [[u - abs(v) * weight for weight, u in zip(w, row, strict=True)] for w, v, row in neurons]
+
+
+class _Program:
+    def __init__(self, nearby: Nearby, path: Mapping[Choice, int]) -> None:
+        self.nearby = nearby
+        problem = nearby.problem
+        network, rows = nearby.network, problem.rows
+        counted = problem.norm_columns
+        self.moving = [
+            j for j in range(len(nearby.masks)) if not (nearby.is_zero(j) and any(network.hidden_weights[j]))
+        ]
+        self.places: dict[tuple[int, int], int] = {}
+        for j in self.moving:
+            poll()
+            for c in nearby.masks[j]:
+                self.places[j, c] = len(self.places)
+        self.cost = [Fraction(0)] * len(self.places)
+        self.kept: list[Vector] = []  # stay >= 0
+        self.equal: list[Vector] = []  # stay 0
+        constraints = [[Fraction(0)] * len(self.places) for _ in nearby.active]
+        for j in self.moving:
+            w, v = network.hidden_weights[j], network.output_weights[j]
+            (cell,) = nearby.cells_of(j, path)
+            (sign,) = nearby.signs(j, path)
+            sides = sides_of(nearby.strict[j], nearby.ties[j], cell)
+            for c in nearby.masks[j]:
+                if v and c in counted:
+                    self.cost[self.places[j, c]] = w[c] / abs(v)
+            for i in nearby.ties[j]:
+                self.kept.append(self._line(j, [sides[i] * x for x in rows[i]]))
+            for line, i in zip(constraints, nearby.active, strict=True):
+                for c in nearby.masks[j]:
+                    line[self.places[j, c]] += sign * nearby.factors[i] * nearby.gain(sides, i) * rows[i][c]
+        (self.kept if nearby.is_margin else self.equal).extend(constraints)
+
+    def _line(self, j: int, row: list[Fraction]) -> Vector:
+        line = [Fraction(0)] * len(self.places)
+        for c in self.nearby.masks[j]:
+            line[self.places[j, c]] = row[c]
+        return line
+
+    def guess(self) -> np.ndarray | None:
+        """The steepest direction in a box, in floats."""
+        from solvers.instance import Status
+        from solvers.programs.interior_point import Cone, solve_cone_program
+
+        width = len(self.places)
+        zero = [j for j in self.moving if self.nearby.is_zero(j)]
+        total = width + len(zero)
+
+        def scaled(lines: list[Vector]) -> np.ndarray:
+            found = floats(lines, width)
+            found /= np.maximum(np.abs(found).max(axis=1, initial=0.0, keepdims=True), 1e-300)
+            return np.hstack([found, np.zeros((len(lines), len(zero)))])
+
+        equal, kept = scaled(self.equal), scaled(self.kept)
+        box = np.zeros((2 * width, total))
+        box[:width, :width], box[width:, :width] = np.eye(width), -np.eye(width)
+        blocks, values = [equal, -kept, box], [np.zeros(len(equal)), np.zeros(len(kept)), np.ones(2 * width)]
+        cones: list[tuple[Cone, int]] = [("zero", len(equal)), ("nonnegative", len(kept) + 2 * width)]
+        counted = self.nearby.problem.norm_columns
+        for k, j in enumerate(zero):
+            columns = [self.places[j, c] for c in self.nearby.masks[j] if c in counted]
+            block = np.zeros((1 + len(columns), total))
+            block[0, width + k] = -1.0
+            block[np.arange(1, 1 + len(columns)), columns] = -1.0
+            blocks.append(block)
+            values.append(np.zeros(1 + len(columns)))
+            cones.append(("second-order", 1 + len(columns)))
+        cost = np.array([*(float(x) for x in self.cost), *np.ones(len(zero))])
+        solution = solve_cone_program(cost, np.concatenate(blocks), np.concatenate(values), cones)
+        if solution.status is Status.FAILED or solution.primal is None:
+            return None
+        value = float(cost @ solution.primal)
+        return solution.primal[:width] if value < -LOST else None
+
+    def exact(self, guess: np.ndarray, bits: int) -> list[Vector] | None:
+        """The direction with its tight constraints as equations, one row for each neuron."""
+        tight = list(self.equal)
+        for line in self.kept:
+            size = max((abs(float(x)) for x in line), default=0.0)
+            value = sum(float(x) * g for x, g in zip(line, guess, strict=True))
+            if value <= LOST * size:
+                tight.append(line)
+        tight = [line for line in tight if any(line)]
+        found = solution_near(tight, [Fraction(0)] * len(tight), guess, [False] * len(guess), bits=bits)
+        if found is None or any(dot(line, found) < 0 for line in self.kept):
+            return None
+        columns = len(self.nearby.problem.rows[0])
+        rows = [[Fraction(0)] * columns for _ in self.nearby.masks]
+        for (j, c), place in self.places.items():
+            rows[j][c] = found[place]
+        return rows

@@ -1,0 +1,1 @@
+"""Is the network a Clarke KKT point, exactly or nearly?"""

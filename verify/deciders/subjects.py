@@ -1,0 +1,214 @@
+"""Which network an audit is about: the given one, or one near it that meets the targets exactly; chosen once, first.
+
+A min-norm network in floats has several repairs, and what can be said depends on the kinks that they keep: an optimum
+that was moved off a kink is no KKT point any more. So the one is chosen that is proved to be an exact KKT point, else
+one that is so nearly, and all further questions are about it. Where every repair lost a kink of the given network, that
+it is not stationary says nothing of the given one, and is not said: the question stays open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from verify.checker.certificate import NotStationary, Stationary
+from verify.checker.exact import sqrt_upper
+from verify.checker.statement import pattern
+from verify.deciders.fit.repairs import repairs
+from verify.deciders.proposal import FLOAT_FAILURES, Proposal
+from verify.deciders.stationarity.deciding import stationarity
+from verify.deciders.time_limits import TimeIsUpError, is_late, share
+from verify.deciders.witnesses import distance, float_rows, float_weights, reaches
+from verify.problem.network import Network
+from verify.problem.problem import Goal, Problem, outputs
+
+__all__ = ["Subject", "candidates", "changed", "choose", "lost_kinks"]
+
+ROUNDING = 1e-9
+"""Preactivations below this part of their reach (`verify.deciders.witnesses.reaches`) are kinks up to rounding."""
+
+MISSED = Fraction(1, 1000)
+"""A network that misses a target by more than this part of the largest one is not near one that meets them all."""
+
+CANCELLED = Fraction(1, 10**12)
+"""It may miss it by this part of what its neurons could give there: rounding, where what they give cancels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A network that fits exactly, and whether it is stationary."""
+
+    network: Network
+    stationary: Proposal
+
+
+def candidates(
+    problem: Problem,
+    distinct: Problem,
+    network: Network,
+    tolerance: Fraction,
+    deadline: float | None = None,
+    reach: Fraction | None = None,
+) -> tuple[list[Network], bool]:
+    """Networks near the given one that fit exactly, that one first; and whether one was found that is not near.
+
+    Near: the neurons are changed by at most `tolerance` of their size (`changed`), and the given network misses no
+    target by much (`MISSED`). Neither depends on the units of inputs and outputs, or on how neurons are balanced.
+    reach: how far its weights may be moved as well, relative to their norm; by default they may be by any amount.
+    distinct: the problem without copies of its points. Max-margin, or within a fit tolerance: the given one only.
+    """
+    pairs = list(zip(outputs(problem, network), problem.data.targets, strict=True))
+    if problem.goal is Goal.MAX_MARGIN:
+        fits = all(value * y > 0 for value, y in pairs)
+    else:
+        fits = all(abs(value - y) <= problem.fit_tolerance for value, y in pairs)
+    found: list[Network] = [network] if fits else []
+    if problem.goal is Goal.MAX_MARGIN or (fits and problem.fit_tolerance):
+        return found, False
+    is_farther = False
+    try:
+        with np.errstate(all="ignore"):
+            is_close = _nearly_fits(distinct, network, max(MISSED, tolerance))
+            for repaired in repairs(distinct, network, deadline):
+                is_near = is_close and changed(distinct, repaired, network) <= tolerance
+                is_near = is_near and (reach is None or distance(repaired, network) <= reach)
+                is_farther = is_farther or not is_near
+                if is_near and repaired not in found:
+                    found.append(repaired)
+    except (*FLOAT_FAILURES, TimeIsUpError):
+        pass
+    return found, is_farther
+
+
+def changed(problem: Problem, network: Network, given: Network) -> Fraction:
+    """How far neurons v relu(w.x) with other w are changed: an upper bound of ||(v_j dw_jc X_c)|| / ||(v_j w_jc X_c)||.
+
+    X_c: the largest |x_ic| of a column, so that weights count by what they do at the data. From neurons that are all 0
+    any change is 1.
+    """
+    if network is given:
+        return Fraction(0)
+    scales = [max(abs(row[c]) for row in problem.rows) ** 2 for c in range(len(problem.rows[0]))]
+    apart = size = Fraction(0)
+    for v, w, other in zip(given.output_weights, given.hidden_weights, network.hidden_weights, strict=True):
+        apart += v * v * sum((scale * (b - a) ** 2 for scale, a, b in zip(scales, w, other, strict=True) if a != b), 0)
+        size += v * v * sum((scale * a * a for scale, a in zip(scales, w, strict=True)), Fraction(0))
+    return sqrt_upper(apart / size, 20) if size else Fraction(apart > 0)
+
+
+def _nearly_fits(problem: Problem, network: Network, share: Fraction) -> bool:
+    """Whether no target is missed by more than this part of the largest one, or than what rounding does."""
+    allowed = share * max(map(abs, problem.data.targets))
+    for i, (value, y) in enumerate(zip(outputs(problem, network), problem.data.targets, strict=True)):
+        if abs(value - y) <= allowed:
+            continue
+        row = problem.rows[i]
+        neurons = zip(network.hidden_weights, network.output_weights, strict=True)
+        most = sum((abs(v) * sum(abs(a * b) for a, b in zip(w, row, strict=True)) for w, v in neurons), Fraction(0))
+        if abs(value - y) > CANCELLED * most:
+            return False
+    return True
+
+
+def choose(
+    problem: Problem,
+    given: Network,
+    found: Sequence[Network],
+    allowed: Fraction,
+    deadline: float | None,
+    reach: Fraction | None = None,
+) -> Subject:
+    """The candidate of which most is proved: an exact KKT point, a KKT point up to `allowed`, else the nearest.
+
+    found: at least one network, as `candidates` gives them.   deadline: a moment of `solvers.clock.now()`.
+    reach: how far one may be from a given network that fits itself, relative to its norm; by default `allowed`.
+    """
+    best: tuple[int, Subject] | None = None
+    for network in _worth_asking(problem, given, found, allowed if reach is None else reach):
+        if best is not None and is_late(deadline):
+            break
+        try:
+            subject = Subject(network, _stationarity(problem, network, given, allowed, deadline))
+        except TimeIsUpError:
+            if best is None:
+                raise
+            return _without_lost_kinks(problem, given, best[1])
+        rank = _rank(subject.stationary)
+        if best is None or rank < best[0]:
+            best = rank, subject
+        if rank == 0 or (rank == 1 and network is not given):
+            break
+    if best is None or best[0] > 1:
+        nearest = min(found, key=lambda network: distance(network, given))
+        if best is None or best[1].network is not nearest:
+            best = 2, Subject(nearest, _stationarity(problem, nearest, given, allowed, deadline))
+    return _without_lost_kinks(problem, given, best[1])
+
+
+def _worth_asking(problem: Problem, given: Network, found: Sequence[Network], reach: Fraction) -> Iterable[Network]:
+    """The given network; others near enough beside it only where it has kinks up to rounding that they make exact."""
+    if given not in found:
+        return found
+    if not reach or not lost_kinks(problem, given, given):
+        return [given]
+    return [given, *(network for network in found if network is not given and distance(network, given) <= reach)]
+
+
+def _stationarity(
+    problem: Problem, network: Network, given: Network, allowed: Fraction, deadline: float | None
+) -> Proposal:
+    """What the search proposes; that it failed leaves the question open."""
+    try:
+        with np.errstate(all="ignore"):
+            return stationarity(problem, network, given, allowed, deadline=share(deadline, 0.5))
+    except FLOAT_FAILURES as error:
+        return Proposal(reason=f"the floating-point search failed ({f'{type(error).__name__}: {error}'[:200]})")
+
+
+def _rank(proposal: Proposal) -> int:
+    proof = proposal.certificate
+    if isinstance(proof, Stationary):
+        return 1 if proof.epsilon or proof.delta else 0
+    return 2 if proof is None else 3
+
+
+def lost_kinks(problem: Problem, given: Network, network: Network) -> list[tuple[int, int]]:
+    """(neuron, point) where a preactivation of the given network is 0 up to rounding, and not 0 at `network`."""
+    if problem.architecture.slope == 1:
+        return []
+    (weights, _), rows = float_weights(given), float_rows(problem)
+    reach = reaches(rows, weights, bias=problem.architecture.bias)
+    with np.errstate(all="ignore"):
+        near = (np.abs(weights @ rows.T) <= ROUNDING * reach) & (reach > 0)
+    signs = pattern(problem, network)
+    return [(j, i) for j, i in np.argwhere(near).tolist() if signs[j][i] and given.output_weights[j]]
+
+
+def _without_lost_kinks(problem: Problem, given: Network, subject: Subject) -> Subject:
+    """The subject, its refutation left out where it may come from a kink that only the given network has."""
+    proof = subject.stationary.certificate
+    if subject.network is given or not isinstance(proof, NotStationary) or _is_imbalance(problem, proof):
+        return subject
+    lost = lost_kinks(problem, given, subject.network)
+    if not lost:
+        return subject
+    j, i = lost[0]
+    reason = (
+        f"neuron {j} has its kink at point {i} up to rounding, and no network near it was found that fits exactly and "
+        "keeps such kinks"
+    )
+    return replace(subject, stationary=Proposal(reason=reason, numbers=subject.stationary.numbers))
+
+
+def _is_imbalance(problem: Problem, proof: NotStationary) -> bool:
+    """Whether this separates by one neuron that is out of balance, for which kinks do not matter."""
+    if len(proof.vectors) != 1:
+        return False
+    hidden, outgoing = proof.vectors[0]
+    owners = problem.architecture.layers[0].places
+    moved = {j for j, v in enumerate(outgoing) if v}
+    moved |= {j for j, row in enumerate(owners) if any(q is not None and hidden[q] for q in row)}
+    return len(moved) == 1

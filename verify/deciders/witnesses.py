@@ -1,0 +1,168 @@
+"""Exact networks from float guesses: from directions u_j = |v_j| w_j; how near they are.
+
+Everything returned is a candidate whose exact objective the checker recomputes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.checker.exact import sqrt_upper
+from verify.checker.statement import Points
+from verify.deciders.rounding import dyadic
+from verify.deciders.time_limits import poll
+from verify.problem.network import Network
+from verify.problem.problem import Problem
+
+__all__ = [
+    "distance",
+    "float_near",
+    "float_rows",
+    "float_weights",
+    "merge_directions",
+    "network_of_directions",
+]
+
+Array = NDArray[np.float64]
+
+CONSTANT_COST = 1e-10  # what a constant (free bias, w = 0) may cost, relative to the value
+
+
+LARGEST_FLOAT = 2.0**1000
+
+
+def float_near(number: Fraction) -> float:
+    """The nearest float; for numbers beyond `LARGEST_FLOAT` that one, with their sign, so that sums stay finite."""
+    try:
+        return min(max(float(number), -LARGEST_FLOAT), LARGEST_FLOAT)
+    except OverflowError:
+        return LARGEST_FLOAT if number > 0 else -LARGEST_FLOAT
+
+
+def float_rows(problem: Problem) -> Array:
+    """The lifted rows as floats, shape (n, c); not to be written to."""
+    return _floats(problem.points)
+
+
+@lru_cache(maxsize=2)
+def _floats(points: Points) -> Array:
+    try:
+        rows = np.array([[whole / unit for whole in row] for row, unit in points.rows])
+    except OverflowError:
+        rows = np.array([[float_near(Fraction(whole, unit)) for whole in row] for row, unit in points.rows])
+    rows = np.clip(rows, -LARGEST_FLOAT, LARGEST_FLOAT)
+    rows.flags.writeable = False
+    return rows
+
+
+def float_weights(network: Network) -> tuple[Array, NDArray[np.bool_]]:
+    """The hidden weights of a depth-2 network as floats, and where its masks leave room for one; shapes (k, c)."""
+    weights = np.array([[float_near(value) for value in row] for row in network.hidden_weights])
+    allowed = np.zeros(weights.shape, bool)
+    for j, mask in enumerate(network.architecture.masks):
+        allowed[j, list(mask)] = True
+    return weights, allowed
+
+
+def norms(directions: Array) -> Array:
+    """The norm of each row, without overflow or underflow on the way."""
+    largest = np.abs(directions).max(axis=1, initial=0.0)
+    return largest * np.linalg.norm(directions / np.where(largest > 0, largest, 1.0)[:, None], axis=1)
+
+
+def reaches(rows: Array, weights: Array, *, bias: bool) -> Array:
+    """How large w_j.x_i could be, (k, n): ||w|| ||x||, plus |b| when the last column is a bias.
+
+    What "near a kink" is measured by: it follows rotations, and rescaling x with the bias.
+    """
+    if not bias:
+        return norms(weights)[:, None] * norms(rows)[None, :]
+    heads = norms(weights[:, :-1])[:, None] * norms(rows[:, :-1])[None, :]
+    return heads + np.abs(weights[:, -1:]) * np.abs(rows[:, -1])
+
+
+def network_of_directions(
+    problem: Problem, directions: Array, signs: Sequence[int], masks: Sequence[int], bits: int = 53
+) -> Network:
+    """The balanced network with u_j = `directions`[j] (J, c), output signs and mask classes: v_j = s_j ||u_j||^(1/2).
+
+    With a free bias a direction without weights is a constant; it is made by one neuron with a large bias, nearly for
+    free.
+    """
+    poll()
+    counted = list(problem.norm_columns)
+    sizes = norms(directions[:, counted])
+    total = max(float(sizes.sum()), 1e-300)
+    classes = problem.mask_classes
+    hidden: list[Fraction] = []
+    outgoing: list[Fraction] = []
+    for u, size, sign, mask in zip(directions, sizes, signs, masks, strict=True):
+        if size > 1e-9 * total or len(counted) == directions.shape[1]:
+            root = float(np.sqrt(size))
+            w = u / root if root > 0 else u * 0.0
+        else:
+            w = np.where(np.isin(np.arange(len(u)), counted), 0.0, u)
+            root = float(np.sqrt(2 * CONSTANT_COST * total))
+            w = w / root
+        hidden += [dyadic(float(w[column]), bits) for column in classes[mask]]
+        outgoing.append(dyadic(float(sign) * root, bits))
+    shape = problem.architecture.with_width_of([classes[mask] for mask in masks])
+    return Network(shape, (hidden, outgoing))
+
+
+def merge_directions(
+    rows: Array, directions: Array, signs: Sequence[int], masks: Sequence[int], slope: float, *, bias: bool
+) -> tuple[Array, list[int], list[int]]:
+    """Sum the directions that share an output sign, a mask and a closed cell: same function, fewer neurons, less norm.
+
+    Linear networks (slope 1): s u and -s (-u) are one neuron, so all of a mask class merge.
+    """
+    merged: list[Array] = []
+    kept_signs: list[int] = []
+    kept_masks: list[int] = []
+    cells: list[NDArray[np.int8]] = []
+    order = np.argsort(-norms(directions), kind="stable")
+    for j in order:
+        u, sign, mask = directions[j], int(signs[j]), int(masks[j])
+        if slope == 1.0 and sign < 0:
+            u, sign = -u, 1
+        z = rows @ u
+        tolerance = 1e-8 * reaches(rows, u[None], bias=bias)[0]
+        cell = np.where(np.abs(z) <= tolerance, 0, np.sign(z)).astype(np.int8)
+        if slope == 1.0:
+            cell[:] = 0
+        for q in range(len(merged)):
+            if kept_signs[q] == sign and kept_masks[q] == mask and not (cells[q] * cell < 0).any():
+                merged[q] = merged[q] + u
+                cells[q] = np.where(cells[q] == 0, cell, cells[q])
+                break
+        else:
+            merged.append(u)
+            kept_signs.append(sign)
+            kept_masks.append(mask)
+            cells.append(cell)
+    return np.array(merged), kept_signs, kept_masks
+
+
+def network_with(network: Network, hidden: Sequence[Sequence[Fraction]]) -> Network:
+    """The same depth-2 network with other hidden weights (k rows of c columns)."""
+    masks = network.architecture.masks
+    flat = [row[c] for row, mask in zip(hidden, masks, strict=True) for c in mask]
+    return Network(network.architecture, (flat, network.parameters[1]))
+
+
+def distance(network: Network, given: Network) -> Fraction:
+    """An upper bound of ||network - given|| / ||given||."""
+    if network is given:
+        return Fraction(0)
+    pairs = [
+        (a, b) for la, lb in zip(network.parameters, given.parameters, strict=True) for a, b in zip(la, lb, strict=True)
+    ]
+    size = sum((b * b for _, b in pairs), Fraction(0))
+    apart = sum(((a - b) ** 2 for a, b in pairs), Fraction(0))
+    return sqrt_upper(apart / size, 20) if size else Fraction(0)

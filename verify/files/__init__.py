@@ -1,0 +1,1 @@
+"""Files of users: read with care, written wholly or not at all."""

@@ -1,5 +1,0 @@
-"""Exact KKT points near trained networks: from floats to a box that holds one."""
-
-from verify.nearby.enclosing import Nearby, nearby_point
-
-__all__ = ["Nearby", "nearby_point"]

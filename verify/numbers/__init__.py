@@ -1,0 +1,1 @@
+"""Numbers of users: given in any form, kept exactly, said as short decimals that are true."""

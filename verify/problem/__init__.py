@@ -1,0 +1,17 @@
+"""What users bring becomes exact: networks, data, and the problem that they pose."""
+
+from verify.problem.network import Architecture, Layer, Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
+
+__all__ = [
+    "Architecture",
+    "Bias",
+    "Dataset",
+    "Goal",
+    "Layer",
+    "Network",
+    "Problem",
+    "Trained",
+    "objective",
+    "outputs",
+]

@@ -1,0 +1,427 @@
+"""Networks as users make them: from numbers of any kind, with shapes that are explained; the records that are checked.
+
+`Layer`, `Architecture` and `Network` are the records of `verify.checker.statement` with constructors that convert what
+they are given and raise InputError, and with what is convenient beyond proofs, such as f(x) at one input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from fractions import Fraction
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast, final
+
+from verify.checker import statement
+from verify.checker.codec import reader
+from verify.checker.errors import InputError, ShapeError
+from verify.checker.exact import dot
+from verify.numbers.arguments import a_flag, a_path, instance_of, items_of
+from verify.numbers.counts import count
+from verify.numbers.decimals import nearest
+from verify.numbers.values import array, as_input_error, is_exact_input, line, rational, vector
+from verify.shown import as_html, as_text
+from verify.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Architecture", "Layer", "Network"]
+
+MOST_ROWS, MOST_COLUMNS = 20, 8  # of the table that print shows of a network
+
+
+@final
+class Layer(statement.Layer):
+    """One linear map and the activation after it; fields as in `verify.checker.statement.Layer`, slope a number of any
+    kind.
+    """
+
+    def __init__(
+        self, *, inputs: int, outputs: int, slope: object, bias: bool = False,
+        entries: Iterable[Iterable[int | None]] | None = None,
+    ) -> None:  # fmt: skip
+        number = None if slope is None else rational(slope, "slope")
+        places = None if entries is None else cast("tuple[tuple[int | None, ...], ...]", _rows_of(entries, "entries"))
+        with as_input_error("layer"):
+            super().__init__(inputs=inputs, outputs=outputs, slope=number, bias=bias, entries=places)
+
+    def __repr__(self) -> str:
+        slope = "no activation" if self.slope is None else _activation(self.slope)
+        bias, masked = " with biases" if self.bias else "", "" if self.entries is None else ", masked or shared"
+        return f"<Layer: {count(self.inputs, 'input')}, {count(self.outputs, 'output')}{bias}, {slope}{masked}>"
+
+    @classmethod
+    def of(cls, layer: statement.Layer) -> Layer:
+        """The same layer, of this class."""
+        return cls(**{name: getattr(layer, name) for name in ("inputs", "outputs", "slope", "bias", "entries")})
+
+
+@final
+class Architecture(statement.Architecture):
+    """The layers of a network, from the input to the one output; at least one, and only the last without activation."""
+
+    layers: tuple[Layer, ...]
+
+    def __init__(self, layers: Iterable[statement.Layer]) -> None:
+        given = [
+            instance_of(statement.Layer, layer, f"layers[{i}]", "give a list of at least one Layer")
+            for i, layer in enumerate(items_of(layers, "layers", "give a list of at least one Layer"))
+        ]
+        if not given:
+            raise ShapeError("an architecture is a list of at least one Layer")
+        with as_input_error():
+            super().__init__(tuple(layer if isinstance(layer, Layer) else Layer.of(layer) for layer in given))
+
+    @classmethod
+    def two_layer(
+        cls,
+        inputs: int,
+        width: int,
+        *,
+        slope: object = 0,
+        bias: bool = False,
+        masks: Iterable[Iterable[int]] | None = None,
+    ) -> Architecture:
+        """Depth 2 without sharing: `masks` lists, for each neuron, the columns that it sees (the bias is the last)."""
+        hidden = Layer(inputs=inputs, outputs=width, slope=rational(slope, "slope"), bias=bias)
+        if masks is not None:
+            entries = _numbered(masks, hidden.columns)
+            hidden = Layer(inputs=inputs, outputs=width, slope=hidden.slope, bias=bias, entries=entries)
+        return cls((hidden, Layer(inputs=width, outputs=1, slope=None)))
+
+    def with_width_of(self, masks: Sequence[Iterable[int]]) -> Architecture:
+        """The two-layer architecture with this one's inputs, slope and bias, and one neuron for each mask."""
+        return Architecture.two_layer(self.inputs, len(masks), slope=self.slope, bias=self.bias, masks=masks)
+
+    @property
+    def inputs(self) -> int:
+        """The dimension of the data, the appended 1 not counted."""
+        return self.layers[0].inputs
+
+    @property
+    def width(self) -> int:
+        """The number of neurons in the widest hidden layer (0 for depth 1)."""
+        return max((layer.outputs for layer in self.layers[:-1]), default=0)
+
+    @property
+    def depth(self) -> int:
+        """The number of layers with weights."""
+        return len(self.layers)
+
+    @property
+    def bias(self) -> bool:
+        """Whether the first layer has a bias."""
+        return self.layers[0].bias
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of parameters of all layers."""
+        return sum(layer.parameter_count for layer in self.layers)
+
+    @property
+    def has_sharing(self) -> bool:
+        """Whether two places of a layer hold one parameter."""
+        return any(layer.has_sharing for layer in self.layers)
+
+    @property
+    def description(self) -> str:
+        """Such as "Network of 12 ReLU neurons with biases (48 parameters)"."""
+        hidden, parameters = self.layers[:-1], count(self.parameter_count, "parameter")
+        if not hidden:
+            return f"Linear network without hidden neurons ({parameters})"
+        slopes = {layer.slope for layer in hidden if layer.slope is not None}
+        name = " and ".join(sorted(map(_activation, slopes)))
+        kind = "Masked network" if any(layer.entries is not None for layer in self.layers) else "Network"
+        biases = " with biases" if self.bias else ""
+        if len(hidden) == 1:
+            return f"{kind} of {count(self.width, f'{name} neuron')}{biases} ({parameters})"
+        widths = " and ".join(str(layer.outputs) for layer in hidden)
+        return f"{kind} of depth {self.depth}, {widths} {name} neurons{biases} ({parameters})"
+
+    def __repr__(self) -> str:
+        return f"<Architecture: {self.description}, {count(self.inputs, 'input')}>"
+
+    def limits(self) -> str | None:
+        """Why questions beyond "does it fit" are not decided yet; None for depth 2 without sharing."""
+        if self.is_two_layer:
+            return None
+        if self.depth != 2:
+            return f"only networks of one hidden layer are decided yet, and this one has {self.depth - 1}"
+        if self.has_sharing:
+            return "networks that share weights are not decided yet"
+        return "an output layer that is not dense is not decided yet"
+
+
+def _activation(slope: Fraction) -> str:
+    if slope in (0, 1):
+        return "linear" if slope else "ReLU"
+    told = next((text for digits in (4, 17) if (text := nearest(slope, digits)) not in ("0", "1")), str(slope))
+    return f"leaky ReLU (slope {told})"
+
+
+def _rows_of(values: object, name: str) -> tuple[tuple[object, ...], ...]:
+    remedy = "give a list of lists, one for each neuron"
+    rows = enumerate(items_of(values, name, remedy))
+    return tuple(tuple(items_of(row, f"{name}[{i}]", "give a list there, one for each neuron")) for i, row in rows)
+
+
+def _numbered(masks: Iterable[Iterable[int]], columns: int) -> tuple[tuple[int | None, ...], ...]:
+    rows: list[tuple[int | None, ...]] = []
+    count = 0
+    for place, mask in enumerate(_rows_of(masks, "masks")):
+        seen = {column for column in range(columns) if column in mask}
+        if not all(column in range(columns) for column in mask):
+            raise InputError(f"masks[{place}] names a column outside 0 ... {columns - 1}")
+        numbers = iter(range(count, count + len(seen)))
+        rows.append(tuple(next(numbers) if column in seen else None for column in range(columns)))
+        count += len(seen)
+    return tuple(rows)
+
+
+def _entries(values: Sequence[object]) -> str:
+    return count(len(values), "entry", "entries")
+
+
+@final
+class Network(statement.Network):
+    """An architecture with its exact parameters: for each layer as many numbers of any kind as it has parameters."""
+
+    architecture: Architecture
+
+    def __init__(self, architecture: statement.Architecture, parameters: Iterable[Iterable[object]]) -> None:
+        given = [array(layer, f"parameters[{i}]") for i, layer in enumerate(array(parameters, "parameters"))]
+        instance_of(
+            statement.Architecture, architecture, "architecture", "give an Architecture, or use Network.two_layer"
+        )
+        shape = architecture if isinstance(architecture, Architecture) else Architecture(architecture.layers)
+        counts = [layer.parameter_count for layer in shape.layers]
+        if [len(layer) for layer in given] != counts:
+            found = ", ".join(str(len(layer)) for layer in given)
+            held = count(len(given[0]), "number") if len(given) == 1 else f"{found or 'no'} numbers"
+            raise ShapeError(f"parameters has {held}; the layers need {', '.join(map(str, counts))}")
+        with as_input_error():
+            super().__init__(shape, tuple(vector(layer, f"parameters[{i}]") for i, layer in enumerate(given)))
+        self.__dict__["_is_exact"] = all(is_exact_input(value) for layer in given for value in layer)
+
+    @classmethod
+    def of(cls, network: statement.Network) -> Network:
+        """The same network, of this class."""
+        return network if isinstance(network, cls) else cls(network.architecture, network.parameters)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every number was given exactly; False when one was a float (kept as its dyadic value)."""
+        return self.__dict__["_is_exact"]
+
+    def as_from_floats(self) -> Network:
+        """The same network, as one whose numbers were computed from floats: `is_exact` is False."""
+        found = copy(self)
+        found.__dict__["_is_exact"] = False
+        return found
+
+    def rounded(self) -> Network:
+        """The network of the doubles nearest to each weight and slope: what `to_torch` and an .npz hold.
+
+        Equal to this one when nothing is lost. Raises InputError for numbers beyond the range of floats.
+        """
+        from verify.writers import double
+
+        layers = [
+            Layer(
+                inputs=layer.inputs,
+                outputs=layer.outputs,
+                slope=None if layer.slope is None else double(layer.slope, "the slope"),
+                bias=layer.bias,
+                entries=layer.entries,
+            )
+            for layer in self.architecture.layers
+        ]
+        weights = [
+            [double(weight, f"parameters[{i}][{j}]") for j, weight in enumerate(layer)]
+            for i, layer in enumerate(self.parameters)
+        ]
+        return Network(Architecture(layers), weights).placed(self.surroundings)
+
+    def to_arrays(self, *, exact: bool = False) -> dict[str, NDArray[Any]]:
+        """The arrays W (neurons, inputs), v (neurons,), b (neurons,) if there are biases, and slope, of depth 2.
+
+        Doubles, the nearest to each number; with `exact` arrays of `Fraction`. `rounded()` is the network of the
+        doubles. Raises InputError for other networks.
+        """
+        from verify.writers import arrays_of
+
+        return arrays_of(self, exact=a_flag(exact, "exact"))
+
+    def to_torch(self) -> Any:
+        """A module of PyTorch: an `nn.Sequential` in double precision, of the weights of `rounded()`.
+
+        Raises InputError for masks and shared weights, which Linear layers do not hold, and without PyTorch.
+        """
+        from verify.writers.torch_modules import module_of
+
+        return module_of(self)
+
+    def to_sklearn(self, classes: Sequence[object] | None = None) -> Any:
+        """A fitted estimator of scikit-learn of the weights of `rounded()`: an `MLPRegressor` that predicts f(x).
+
+        classes: the negative and the positive label, by default those that it was read with; then an `MLPClassifier`
+        that predicts the second where f(x) > 0. Scalers that it was read with stand around it, in a `Pipeline` that
+        takes raw points and a `TransformedTargetRegressor` that predicts in the units of the targets.
+        Raises InputError for a leaky ReLU, masks and shared weights, and without scikit-learn.
+        """
+        from verify.writers.sklearn_estimators import estimator_of
+
+        return estimator_of(self, classes, self.surroundings)
+
+    def save(self, path: str | PathLike[str]) -> Network:
+        """Write the network for `read`, and return the one that the file holds.
+
+        .json is exact, of any network. .npz, .pt, .safetensors, .onnx and .skops hold doubles: `rounded()` is what they
+        hold, which need not be optimal, or fit, where this network is. .pt, and .safetensors of more than two layers,
+        hold no slope, and .skops holds `to_sklearn()`: biases that are 0, and scalers, classes and columns if they are
+        known. Raises InputError, OSError.
+        """
+        from verify.writers import write
+
+        file = a_path(path, "path")
+        write(self, file, self.surroundings)
+        return self if file.suffix.lower() == ".json" else self.rounded()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader chose on the way, a sentence each; a report says them. Neither compared nor written."""
+        return self.__dict__.get("_notes", ())
+
+    def noted(self, notes: Iterable[str]) -> Network:
+        """The same network with these notes as well."""
+        found = copy(self)
+        found.__dict__["_notes"] = tuple(dict.fromkeys((*self.notes, *notes)))
+        return found
+
+    @property
+    def surroundings(self) -> Surroundings | None:
+        """The scalers, classes and columns that it was read with, which `to_sklearn` puts around it; None for none."""
+        return self.__dict__.get("_surroundings")
+
+    def placed(self, surroundings: Surroundings | None) -> Network:
+        """The same network with these surroundings. They are neither compared nor written into any file but .skops."""
+        found = copy(self)
+        found.__dict__["_surroundings"] = surroundings
+        return found
+
+    @property
+    def width(self) -> int:
+        """The number of neurons in the widest hidden layer."""
+        return self.architecture.width
+
+    @property
+    def depth(self) -> int:
+        """The number of layers with weights."""
+        return len(self.architecture.layers)
+
+    @classmethod
+    def two_layer(
+        cls,
+        W: object,
+        v: object,
+        *,
+        b: object = None,
+        slope: object = 0,
+        masks: Iterable[Iterable[int]] | None = None,
+    ) -> Network:
+        """f(x) = sum_j v_j max(z_j, slope z_j), z_j = W_j.x + b_j.
+
+        W: shape (k, d).   v: length k.   b: length k, or None for no bias.   Lists, arrays or tensors of numbers.
+        masks: for each neuron the columns that it sees (the bias is column d); W must be 0 at the others.
+        """
+        rows = [array(row, f"W[{j}]") for j, row in enumerate(array(W, "W"))]
+        if not rows or len({len(row) for row in rows}) > 1 or not rows[0]:
+            raise ShapeError("W must be a matrix: one row of weights, all of the same length, for each neuron")
+        width, inputs = len(rows), len(rows[0])
+        outgoing, biases = line(v, "v"), None if b is None else line(b, "b")
+        for name, values in (("v", outgoing), ("b", biases)):
+            if values is not None and len(values) != width:
+                hint = ": if W was stored as (inputs, neurons), give W.T" if len(values) == inputs else ""
+                raise ShapeError(
+                    f"{name} has {_entries(values)}, but W has {count(width, 'row')} (one for each neuron){hint}"
+                )
+        weights = [vector(row, f"W[{j}]") for j, row in enumerate(rows)]
+        if biases is not None:
+            weights = [(*row, bias) for row, bias in zip(weights, vector(biases, "b"), strict=True)]
+        kept = None if masks is None else cast("tuple[tuple[int, ...], ...]", _rows_of(masks, "masks"))
+        if kept is not None and len(kept) != width:
+            raise ShapeError(f"masks has {_entries(kept)}, but W has {count(width, 'row')} (one for each neuron)")
+        shape = Architecture.two_layer(inputs, width, slope=slope, bias=b is not None, masks=kept)
+        for j, (row, mask) in enumerate(zip(weights, shape.masks, strict=True)):
+            if any(weight and column not in mask for column, weight in enumerate(row)):
+                raise InputError(f"W[{j}] has a weight at a column that masks[{j}] hides; set it to 0")
+        hidden = [row[column] for row, mask in zip(weights, shape.masks, strict=True) for column in mask]
+        network = cls(shape, (hidden, vector(outgoing, "v")))
+        given = [*outgoing, *(biases or ()), *(value for row in rows for value in row)]
+        network.__dict__["_is_exact"] = all(map(is_exact_input, given))
+        return network
+
+    def __repr__(self) -> str:
+        return f"<Network: {self.architecture.description}, {count(self.architecture.inputs, 'input')}>"
+
+    def __str__(self) -> str:
+        return as_text(self.architecture.description, *self._table())
+
+    def _repr_html_(self) -> str:
+        return as_html(self.architecture.description, *self._table())
+
+    def _table(self) -> tuple[list[str], list[list[str]], list[str]]:
+        """The neurons of a two-layer network, a row each: head, the first rows, what is left out."""
+        if not self.architecture.is_two_layer:
+            return [], [], []
+        inputs = self.architecture.inputs
+        weights = [f"w{column}" for column in range(min(inputs, MOST_COLUMNS))]
+        skipped = ["…"] if inputs > MOST_COLUMNS else []
+        head = ["neuron", *weights, *skipped, *(["bias"] if self.architecture.bias else []), "v"]
+        constant = self.output_bias_neurons
+        rows = [
+            [
+                f"{j} (output bias)" if j in constant else str(j),
+                *(nearest(weight, 5) for weight in row[: len(weights)]),
+                *skipped,
+                *(nearest(bias, 5) for bias in row[inputs:]),
+                nearest(v, 5),
+            ]
+            for j, (row, v) in enumerate(zip(self.hidden_weights[:MOST_ROWS], self.output_weights, strict=False))
+        ]
+        more = [f"… {self.width - len(rows)} more neurons"] if self.width > len(rows) else []
+        return head, rows, [*more, "weights rounded to 5 digits; exact in .hidden_weights and .output_weights"]
+
+    @property
+    def output_bias_neurons(self) -> tuple[int, ...]:
+        """Neurons that stand for a bias on the output: without weights, and with a positive bias (two layers only)."""
+        if not (self.architecture.is_two_layer and self.architecture.bias):
+            return ()
+        pairs = enumerate(zip(self.hidden_weights, self.output_weights, strict=True))
+        return tuple(j for j, ((*weights, bias), v) in pairs if bias > 0 and v and not any(weights))
+
+    def preactivations(self, row: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """w_j.x for each neuron of the first layer, at a lifted row (with the appended 1 when there is a bias)."""
+        columns = self.architecture.layers[0].columns
+        if len(array(row, "row")) != columns:
+            raise ShapeError(f"the row has {_entries(row)}, but the first layer has {count(columns, 'column')}")
+        return tuple(dot(weights, row) for weights in self.hidden_weights)
+
+    def __call__(self, x: Iterable[object]) -> Fraction:
+        """f(x), exactly, at one input (without the appended 1)."""
+        point = vector(x, "x")
+        values = self.preactivations((*point, Fraction(1)) if self.architecture.layers[0].bias else point)
+        for layer, following, parameters in zip(
+            self.architecture.layers, self.architecture.layers[1:], self.parameters[1:], strict=False
+        ):
+            slope = cast("Fraction", layer.slope)
+            active = [value if value > 0 else slope * value for value in values]
+            values = tuple(dot(weights, active) for weights in following.matrix(parameters))
+        return values[0]
+
+    @classmethod
+    def from_json(cls, value: object, place: str = "network") -> Network:
+        """The network that canonical JSON describes; InputError names the place of a fault."""
+        with as_input_error(place, value):
+            return cls.of(reader(statement.Network)(value))

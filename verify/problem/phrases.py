@@ -1,0 +1,89 @@
+"""Phrases that occur in several places of a report, and in the reasons that deciders give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+
+from verify.checker.exact import dot
+from verify.numbers.decimals import at_least
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Goal, Problem, Trained
+
+QUESTIONS = {
+    "fits": "fits the data",
+    "stationary": "stationary (KKT point)",
+    "local_optimum": "local optimum",
+    "global_optimum": "global optimum of its width",
+    "global_any_width": "global optimum of any width",
+}
+"""What reports call the questions, by the names of `Audit`, in the order in which they are asked."""
+
+PER_CENT = "\u00a0%"
+
+SECOND_MINUS_FIRST = "the second minus the first is read"
+"""What is said of a network of two outputs."""
+
+SMALL = Fraction(1, 10**4)
+"""Relative amounts below this are known and told to two digits only."""
+
+
+def points(indices: Sequence[int]) -> str:
+    """Such as "points 0, 2 and 4", counted from 0, and the first few of many."""
+    return f"{named(indices, 'point')} (counting from 0)"
+
+
+def named(indices: Sequence[int], name: str) -> str:
+    """Such as "points 0, 2 and 4", and the first few of many."""
+    if len(indices) == 1:
+        return f"{name} {indices[0]}"
+    if len(indices) > 8:
+        return f"{name}s {', '.join(map(str, indices[:6]))}, …"
+    return f"{name}s {', '.join(map(str, indices[:-1]))} and {indices[-1]}"
+
+
+def amount(relative: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
+    """A relative amount in per cent, rounded by `at_least` or `at_most`; small ones to two digits."""
+    return f"{rounded(100 * relative, 2 if relative < SMALL else 3)}{PER_CENT}"
+
+
+def lower_by(found: Fraction, own: Fraction) -> str:
+    """How much lower an objective is than another one, at least: such as "14.6 % lower"; "" for none to compare."""
+    return f"{amount(1 - found / own, at_least)} lower" if own else ""
+
+
+def any_width(problem: Problem) -> str:
+    """Over which networks a bound holds: of any width, whose neurons have the masks of the problem."""
+    return f"any width{with_masks(problem)}"
+
+
+def no_neuron(problem: Problem, network: Network, unseen: Iterable[int]) -> str:
+    """What is not active at points where every neuron with an output weight is 0: those with v = 0 may be active."""
+    rows = [problem.rows[i] for i in unseen]
+    idle = (w for w, v in zip(network.hidden_weights, network.output_weights, strict=True) if not v)
+    values = (dot(w, row) for w in idle for row in rows)
+    is_active = any(z > 0 or (z and problem.architecture.slope) for z in values)
+    return "no neuron with an output weight" if is_active else "no neuron"
+
+
+def has_infimum_0(problem: Problem) -> bool:
+    """Whether the objective comes as near to 0 as asked, and no network that fits has it: constants by a free bias.
+
+    v relu(w.x + b) with w and v to 0 and v b = c tends to c at every point. Only a network of zeros has no norm.
+    """
+    bias = len(problem.rows[0]) - 1
+    is_seen = any(bias in mask for mask in problem.architecture.masks)
+    is_posed = problem.architecture.limits() is None and problem.trained is Trained.BOTH
+    if problem.bias is not Bias.FREE or not is_seen or not is_posed:
+        return False
+    least, most = min(problem.targets), max(problem.targets)
+    if problem.goal is Goal.MAX_MARGIN:
+        return least * most > 0
+    tolerance = problem.fit_tolerance
+    return most - least <= 2 * tolerance and max(-least, most) > tolerance
+
+
+def with_masks(problem: Problem) -> str:
+    """Such as " with these masks"; nothing where every neuron sees all."""
+    columns = len(problem.rows[0])
+    return " with these masks" if any(len(mask) < columns for mask in problem.architecture.masks) else ""
