@@ -13,7 +13,10 @@ import pytest
 from tests import naive
 from verify import Architecture, Audit, Bias, Dataset, Goal, Network, Problem, audit
 from verify.checker import Accepted, Refused, check, from_json
-from verify.checker.certificate import Bound, Certificate, Empty, Infeasible, LowerBound, NotStationary
+from verify.checker.bounds import Infeasible, LowerBound
+from verify.checker.certificate import Certificate
+from verify.checker.dual_trees import Bound, Empty
+from verify.checker.stationary import NotStationary
 from verify.deciders.enclosure import nearby_point
 from verify.deciders.proposal import sealed
 

@@ -157,7 +157,7 @@ def test_names_are_written_in_full():
 def test_a_stale_name_is_found():
     assert (
         stale_names(
-            "see `verify.checker.exact.dot`, `verify.checker.certificate.Dual.beta`, verify.auditing.loop.Audit.bracket."
+            "see `verify.checker.exact.dot`, `verify.checker.dual_trees.Dual.beta`, verify.auditing.loop.Audit.bracket."
         )
         == []
     )

@@ -1,7 +1,7 @@
 """Pricing: the largest value of |h(u)| on the unit ball, h(u) = sum_i c_i s_a(x_i . u), with a proof tree.
 
 A node of the tree is a cone: the signs of x_i . u are decided for some points. On it h is bounded by a linear function
-plus a constant, one *slope* per point (`verify.checker.certificate.Bound` states the rule and the certificates carry
+plus a constant, one *slope* per point (`verify.checker.dual_trees.Bound` states the rule and the certificates carry
 it):
 
     c_i s_a(x_i . u) <= (a c_i + t_i) x_i . u + R_i ||u||,      e_i = (1 - a) c_i,

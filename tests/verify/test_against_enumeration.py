@@ -17,7 +17,7 @@ from tests import naive
 from tests.problems import instance_of, random_problems
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, Verdict, audit
 from verify.checker import Accepted, check, read_certificate
-from verify.checker.certificate import Infeasible, LowerBound, UpperBound
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 
 SEED, COUNT, MASKED = 20260727, 300, 60
 TOLERANCE = Fraction(1, 10**6)

@@ -13,21 +13,13 @@ import pytest
 from verify import Bias, Dataset, Goal, Network, Problem, audit
 from verify.checker import KINDS, Accepted, check
 from verify.checker.answers import ANSWERS, Answer, Question, Verdict, answers, distance, level, subject
-from verify.checker.certificate import (
-    BetterNetwork,
-    DoesNotFit,
-    Fits,
-    Infeasible,
-    Local,
-    LowerBound,
-    NotLocal,
-    NotStationary,
-    OptimalWithin,
-    Stationary,
-    UpperBound,
-    WithSubject,
-)
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
+from verify.checker.certificate import WithSubject
 from verify.checker.enclosure import StationaryNear
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.local import Local, NotLocal
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.stationary import NotStationary, Stationary
 from verify.claims.records import Outcome, failed, held, undecided
 from verify.deciders.finding import decide, shortfall
 from verify.deciders.local_optimality import local_optimality

@@ -11,7 +11,7 @@ from verify import Bias, Dataset, Goal, InputError, Layer, Network, Problem, Ver
 from verify.checker import enclosure as enclosure_checks
 from verify.checker import exact
 from verify.checker.__main__ import main
-from verify.checker.certificate import Infeasible
+from verify.checker.bounds import Infeasible
 from verify.checker.enclosure import Direction, StationaryNear
 from verify.checker.exact import Algebraic, Field
 from verify.deciders.global_optimality.deciding import infeasibility

@@ -12,7 +12,7 @@ import pytest
 
 from tests import naive
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
-from verify.checker.certificate import Bound, Dual, _Side
+from verify.checker.dual_trees import Bound, Dual, _Side
 from verify.checker.errors import CertificateError
 
 UNIT = 4  # the denominator of slopes and ranges

@@ -10,27 +10,16 @@ import pytest
 
 from tests.forging import ends, sparse
 from verify.checker import from_json, read_certificate
-from verify.checker.certificate import (
-    Active,
-    BetterNetwork,
-    Bound,
-    Certificate,
-    DoesNotFit,
-    Dual,
-    Empty,
-    Fits,
-    Infeasible,
-    LowerBound,
-    NotStationary,
-    OptimalWithin,
-    Stationary,
-    UpperBound,
-    claim_text,
-)
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
+from verify.checker.certificate import Certificate, claim_text
 from verify.checker.codec import MAX_SIZE, load_json
+from verify.checker.dual_trees import Active, Bound, Dual, Empty
 from verify.checker.enclosure import Direction, StationaryNear
 from verify.checker.errors import CertificateError, InputError
 from verify.checker.exact import sqrt_upper, value_text
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import sealed
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem

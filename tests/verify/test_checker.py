@@ -20,24 +20,14 @@ import pytest
 from tests.forging import ends, sparse
 from verify.checker import Accepted, Refused, check, from_json
 from verify.checker.__main__ import main
-from verify.checker.certificate import (
-    BetterNetwork,
-    Bound,
-    Certificate,
-    DoesNotFit,
-    Dual,
-    Empty,
-    Fits,
-    Infeasible,
-    LowerBound,
-    NotStationary,
-    OptimalWithin,
-    Stationary,
-    UpperBound,
-    _Side,
-)
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
+from verify.checker.certificate import Certificate
+from verify.checker.dual_trees import Bound, Dual, Empty, _Side
 from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_lower, sqrt_upper
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import sealed
 from verify.problem.network import Architecture, Layer, Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs

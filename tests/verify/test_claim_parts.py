@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, Network, Problem, strategies
 from verify.checker import Accepted, check
-from verify.checker.certificate import Stationary
 from verify.checker.exact import dot
+from verify.checker.stationary import Stationary
 from verify.claims import Instance, global_exactly, is_kkt_point, read_instance
 from verify.claims.exact_programs import least_l1_norm, least_norm, least_squares_norm
 from verify.claims.safran2022 import linear_regions, switches

@@ -7,7 +7,8 @@ import pytest
 
 from verify import Dataset, Network, Verdict, audit
 from verify.auditing.consistency import consistent, contradictions
-from verify.checker.certificate import BetterNetwork, NotLocal
+from verify.checker.local import NotLocal
+from verify.checker.optimal import BetterNetwork
 from verify.deciders.finding import Question
 
 BEST = Network.two_layer([[0, 2]], [2])

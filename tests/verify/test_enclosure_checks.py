@@ -18,10 +18,12 @@ from tests.forging import accepted, refused
 from verify import Bias, Dataset, Goal, Network, Problem, read
 from verify.auditing.loop import pose
 from verify.checker import Refused, check, from_json
-from verify.checker.certificate import Active, BetterNetwork, Bound, Dual, LowerBound
+from verify.checker.bounds import LowerBound
+from verify.checker.dual_trees import Active, Bound, Dual
 from verify.checker.enclosure import Box, Direction, Point, StationaryNear, _sum, has_root
 from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_upper, squared_norm
+from verify.checker.optimal import BetterNetwork
 from verify.deciders.enclosure import nearby_point
 from verify.deciders.enclosure.distance import distance_of
 from verify.deciders.enclosure.newton import find_root

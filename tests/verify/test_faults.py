@@ -29,8 +29,11 @@ from tests.forging import (
 )
 from verify import Bias, Dataset, Goal, Network, Problem
 from verify.checker import Refused, check
-from verify.checker.certificate import Bound, Empty, Infeasible, LowerBound, OptimalWithin, Stationary, UpperBound
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
+from verify.checker.dual_trees import Bound, Empty
 from verify.checker.errors import CertificateError
+from verify.checker.optimal import OptimalWithin
+from verify.checker.stationary import Stationary
 from verify.deciders.proposal import sealed
 
 WITH_RANGES = [forging.relu, forging.leaky, forging.masked, forging.interpolating]

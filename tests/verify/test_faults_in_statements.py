@@ -28,19 +28,12 @@ from tests.forging import (
 )
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
 from verify.checker import Accepted, Refused, check, from_json
-from verify.checker.certificate import (
-    BetterNetwork,
-    Bound,
-    DoesNotFit,
-    Fits,
-    Infeasible,
-    LowerBound,
-    NotStationary,
-    OptimalWithin,
-    Stationary,
-    UpperBound,
-)
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
+from verify.checker.dual_trees import Bound
 from verify.checker.errors import CertificateError
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.finding import Question, decide
 from verify.deciders.proposal import Proposal, sealed
 from verify.problem.problem import Trained

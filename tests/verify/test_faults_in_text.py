@@ -12,8 +12,10 @@ from tests import forging, naive
 from tests.forging import BOUNDS, accepted, given, refused, rescaled, with_node
 from verify import Bias
 from verify.checker import read_certificate
-from verify.checker.certificate import DoesNotFit, Infeasible, Stationary
+from verify.checker.bounds import Infeasible
 from verify.checker.errors import CertificateError
+from verify.checker.fit import DoesNotFit
+from verify.checker.stationary import Stationary
 
 # ------------------------------------------------------------------------------------------------- 12, 24, 25: text
 

@@ -7,16 +7,11 @@ from itertools import product
 import pytest
 
 from verify import Bias, Dataset, Goal, IsoptimalError, Network, Problem
-from verify.checker.certificate import (
-    BetterNetwork,
-    DoesNotFit,
-    Fits,
-    Infeasible,
-    OptimalWithin,
-    Stationary,
-    UpperBound,
-    claim_text,
-)
+from verify.checker.bounds import Infeasible, UpperBound
+from verify.checker.certificate import claim_text
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.stationary import Stationary
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.global_optimality.deciding import bracket_optimum
 from verify.deciders.proposal import Proposal, certified, sealed

@@ -12,9 +12,11 @@ from click.testing import CliRunner
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, audit
 from verify.auditing.loop import certified_bracket, pose
 from verify.checker import Accepted, check
-from verify.checker.certificate import DoesNotFit, Fits, Local, NotLocal, NotStationary, Stationary
 from verify.checker.errors import InputError
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.local import Local, NotLocal
 from verify.checker.statement import half_squared_norm
+from verify.checker.stationary import NotStationary, Stationary
 from verify.cli import program
 from verify.corpus.case_values import case_value
 from verify.deciders.finding import Verdict

@@ -15,25 +15,16 @@ import pytest
 from tests.forging import accepted, refused
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.checker import Refused, check, from_json
-from verify.checker.certificate import (
-    BetterNetwork,
-    Bound,
-    DoesNotFit,
-    Dual,
-    Fits,
-    Infeasible,
-    Local,
-    LowerBound,
-    NotLocal,
-    NotStationary,
-    OptimalWithin,
-    Stationary,
-    UpperBound,
-)
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.codec import load_json, reader
+from verify.checker.dual_trees import Bound, Dual
 from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError, InputError
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.local import Local, NotLocal
+from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.statement import Problem as Statement
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.finding import Question, Verdict, decide
 from verify.deciders.proposal import Proposal, sealed
 from verify.problem.problem import objective

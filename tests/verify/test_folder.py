@@ -21,9 +21,12 @@ import verify.checker.checking
 from verify import Dataset, InputError, Network, audit
 from verify.checker import read_certificate
 from verify.checker.__main__ import main
-from verify.checker.certificate import BetterNetwork, Fits, OptimalWithin, Stationary, UpperBound
+from verify.checker.bounds import UpperBound
 from verify.checker.derived import UNCERTIFIED, decimal, problem_facts
+from verify.checker.fit import Fits
 from verify.checker.folder import Decision, Line, decide_folder
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.stationary import Stationary
 from verify.cli import program
 from verify.deciders.global_optimality.deciding import bracket_optimum
 from verify.deciders.proposal import sealed

@@ -10,10 +10,10 @@ import pytest
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem, Trained, audit
 from verify.checker import Accepted, Refused, check, read_certificate
 from verify.checker.answers import Question
-from verify.checker.certificate import OptimalWithin
 from verify.checker.derived import Material, certified, number_text
 from verify.checker.exact import Algebraic, Field
 from verify.checker.folder import decide_folder
+from verify.checker.optimal import OptimalWithin
 from verify.deciders.proposal import sealed
 
 F = Fraction

@@ -25,21 +25,13 @@ from tests.forging import (
 )
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
 from verify.checker import Refused, check, read_certificate
-from verify.checker.certificate import (
-    BetterNetwork,
-    Bound,
-    DoesNotFit,
-    Empty,
-    Fits,
-    Infeasible,
-    LowerBound,
-    NotStationary,
-    OptimalWithin,
-    Stationary,
-    UpperBound,
-)
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
+from verify.checker.dual_trees import Bound, Empty
 from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import sealed
 
 

@@ -14,7 +14,8 @@ from solvers.programs.restricted import solve_all_cells
 from tests.problems import instance_of, random_problems
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.checker import Accepted, check
-from verify.checker.certificate import BetterNetwork, Infeasible, OptimalWithin
+from verify.checker.bounds import Infeasible
+from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.deciders.global_optimality.deciding import (
     better_network,
     bracket_optimum,

@@ -13,7 +13,8 @@ from tests.local_choices import decide
 from tests.local_oracle import brute_force
 from tests.naive import kkt
 from verify.checker import Accepted, check
-from verify.checker.certificate import Dual, Local, NotLocal
+from verify.checker.dual_trees import Dual
+from verify.checker.local import Local, NotLocal
 from verify.cli import program
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import sealed

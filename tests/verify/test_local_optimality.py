@@ -14,9 +14,10 @@ from tests.kkt_samples import kkt_sample
 from tests.local_oracle import brute_force
 from verify import audit
 from verify.checker import Accepted, Refused, check
-from verify.checker.certificate import Bound, Local, NotLocal
-from verify.checker.certificate import Dual as Leaf
+from verify.checker.dual_trees import Bound
+from verify.checker.dual_trees import Dual as Leaf
 from verify.checker.errors import CertificateError
+from verify.checker.local import Local, NotLocal
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.local_optimality.descent import descent, steps
 from verify.deciders.proposal import sealed

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from tests.local_choices import cells, decide
 from tests.naive import counted, fits, kkt, lifted, neurons, objective, quantities, times
 from verify import Goal, Network
-from verify.checker.certificate import Local, NotLocal
+from verify.checker.local import Local, NotLocal
 from verify.deciders.local_optimality import local_optimality
 from verify.readers.cases import read_case
 from verify.strategies.random_kkt import random_kkt_points

@@ -18,7 +18,7 @@ import pytest
 
 from verify import Audit, Bias, Dataset, Goal, Network, Verdict, audit
 from verify.auditing.loop import pose
-from verify.checker.certificate import Stationary
+from verify.checker.stationary import Stationary
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.stationarity.deciding import stationarity
 from verify.strategies import kkt_points

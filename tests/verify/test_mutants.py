@@ -21,18 +21,11 @@ from solvers.programs.nonnegative import nonnegative_least_squares
 from tests import forging, naive
 from verify import Goal, Network, Problem
 from verify.checker import Accepted, check, from_json
-from verify.checker.certificate import (
-    BetterNetwork,
-    DoesNotFit,
-    Fits,
-    Infeasible,
-    LowerBound,
-    NotStationary,
-    OptimalWithin,
-    Stationary,
-    UpperBound,
-)
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.errors import CertificateError, InputError
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import sealed
 
 NEAR = 1e-9  # what floats may be wrong by in the searches below, relative

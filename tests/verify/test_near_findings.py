@@ -12,8 +12,8 @@ from tests.differential.drawing import draw
 from verify import Network, Verdict, audit, read
 from verify.auditing.loop import pose
 from verify.checker import Accepted, check
-from verify.checker.certificate import NotStationary, Stationary
 from verify.checker.enclosure import StationaryNear
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.enclosure import nearby_point
 from verify.deciders.enclosure.findings import local_without_exact_point, strengthened
 from verify.deciders.finding import Question, undecided

@@ -8,7 +8,7 @@ import pytest
 from tests.verify.test_exact_networks import BIASES, disturbed, integers, network, posed
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
 from verify.checker import Accepted, check
-from verify.checker.certificate import Fits
+from verify.checker.fit import Fits
 from verify.checker.statement import pattern
 from verify.deciders.fit.repairs import repair, repairs
 from verify.deciders.proposal import sealed

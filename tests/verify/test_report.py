@@ -13,7 +13,8 @@ from rich.console import Console
 
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
-from verify.checker.certificate import NotStationary, OptimalWithin, Stationary
+from verify.checker.optimal import OptimalWithin
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.finding import Finding, Question, Verdict, undecided
 from verify.diagnosis import diagnose
 from verify.numbers.decimals import at_least, at_most, enclosure, nearest, small, value

@@ -14,7 +14,8 @@ from tests import forging, naive
 from tests.problems import random_problems
 from verify import Bias, Goal, audit
 from verify.checker import Accepted, check
-from verify.checker.certificate import Bound, LowerBound
+from verify.checker.bounds import LowerBound
+from verify.checker.dual_trees import Bound
 
 
 @cache

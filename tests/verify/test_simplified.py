@@ -9,7 +9,8 @@ import pytest
 from verify import Bias, Dataset, Goal, Network, Problem, Verdict, audit
 from verify.auditing.loop import certified_bracket
 from verify.checker import Accepted, check
-from verify.checker.certificate import Bound, Empty, LowerBound
+from verify.checker.bounds import LowerBound
+from verify.checker.dual_trees import Bound, Empty
 from verify.deciders.global_optimality.deciding import infeasibility
 from verify.deciders.simplified import distinct, simplified
 from verify.problem.problem import objective, outputs

@@ -19,7 +19,7 @@ from solvers.programs.nonnegative import nonnegative_least_squares
 from tests import naive
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, Verdict, audit
 from verify.checker import Accepted, check
-from verify.checker.certificate import NotStationary, Stationary
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import sealed
 from verify.deciders.stationarity.deciding import stationarity
 from verify.strategies import kkt_points

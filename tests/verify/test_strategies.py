@@ -12,9 +12,9 @@ from tests.forging import sparse
 from tests.problems import instance_of, random_problems
 from verify import strategies
 from verify.checker import Accepted, Refused, check
-from verify.checker.certificate import Stationary
 from verify.checker.exact import dot
 from verify.checker.statement import pattern
+from verify.checker.stationary import Stationary
 from verify.deciders.proposal import sealed
 from verify.problem.network import Architecture, Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem, outputs

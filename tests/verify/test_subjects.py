@@ -8,8 +8,8 @@ import pytest
 
 from tests.verify.test_exact_networks import posed
 from verify import Dataset, Goal, Network
-from verify.checker.certificate import NotStationary, Stationary
 from verify.checker.statement import pattern
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import Proposal
 from verify.deciders.subjects import Subject, candidates, choose
 from verify.deciders.witnesses import distance

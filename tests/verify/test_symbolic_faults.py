@@ -13,9 +13,13 @@ import sympy
 from tests.closed_forms import CASES, LOWER, OPTIMUM, STATIONARY, THEOREM, TIE, UPPER, X, found
 from verify import Network, audit
 from verify.checker import Accepted, Refused, check, from_json, statement
-from verify.checker.certificate import BetterNetwork, Fits, NotLocal, Stationary, claim_text
+from verify.checker.certificate import claim_text
 from verify.checker.errors import CertificateError
 from verify.checker.exact import Algebraic, Field
+from verify.checker.fit import Fits
+from verify.checker.local import NotLocal
+from verify.checker.optimal import BetterNetwork
+from verify.checker.stationary import Stationary
 from verify.deciders.proposal import sealed
 from verify.readers import read_case
 

@@ -17,8 +17,12 @@ from tests.words.reading import (
     is_value,
     subject_of,
 )
-from verify.checker.certificate import BetterNetwork, Dual, Fits, Local, NotStationary, OptimalWithin, Stationary
+from verify.checker.dual_trees import Dual
 from verify.checker.enclosure import StationaryNear
+from verify.checker.fit import Fits
+from verify.checker.local import Local
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.stationary import NotStationary, Stationary
 from verify.problem.problem import Goal, objective, outputs
 
 

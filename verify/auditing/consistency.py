@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from verify.checker.certificate import OptimalWithin
 from verify.checker.enclosure import StationaryNear
+from verify.checker.optimal import OptimalWithin
 from verify.deciders.finding import Finding, Question, Verdict, undecided
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective

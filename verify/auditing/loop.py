@@ -15,11 +15,16 @@ from verify.auditing.consistency import consistent
 from verify.auditing.interruptions import INTERRUPTED, LATE, LeftOut
 from verify.auditing.record import Audit
 from verify.auditing.relaxing import relaxation_note, relaxed
-from verify.checker.certificate import BetterNetwork, Certificate, DoesNotFit, Fits, Infeasible, NotLocal, Stationary
+from verify.checker.bounds import Infeasible
+from verify.checker.certificate import Certificate
 from verify.checker.codec import LIMIT, MAX_DIGITS
 from verify.checker.derived import bracket_and_excess
 from verify.checker.errors import InputError
 from verify.checker.exact import is_rational
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.local import NotLocal
+from verify.checker.optimal import BetterNetwork
+from verify.checker.stationary import Stationary
 from verify.deciders.enclosure.findings import (
     lacks_exact_point,
     local_without_exact_point,

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 
 from verify.auditing.relaxing import is_relaxation_note
 from verify.checker.answers import distance
-from verify.checker.certificate import Certificate, NotStationary, Stationary
+from verify.checker.certificate import Certificate
 from verify.checker.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, decimal, subject_file
 from verify.checker.folder import relaxed_folder
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.finding import Finding, Verdict
 from verify.files.writing import replace_folder
 from verify.numbers.arguments import a_path

@@ -2,23 +2,28 @@
 
     check(problem, network, certificate) -> Accepted(certificate) | Refused(place, reason)
 
-What the kinds claim, and how each is checked, is in `verify.checker.certificate` and `verify.checker.enclosure`.
+What a certificate is, is in `verify.checker.certificate`; what the kinds claim, and how each is checked, is in `fit`,
+`stationary`, `local`, `bounds`, `optimal` and `enclosure` beside this file.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, cast
 
-import verify.checker.certificate as kinds
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate
 from verify.checker.codec import MAX_SIZE, load_json, reader
 from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError, InputError
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.local import Local, NotLocal
+from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.statement import Network, Problem
+from verify.checker.stationary import NotStationary, Stationary
 
-_OF_NETWORKS = (kinds.Fits, kinds.DoesNotFit, kinds.Stationary, kinds.NotStationary, kinds.Local, kinds.NotLocal)
-_OF_BOUNDS = (kinds.LowerBound, kinds.UpperBound, kinds.BetterNetwork, kinds.OptimalWithin, kinds.Infeasible)
-KINDS: dict[str, type[Certificate]] = {kind.KIND: kind for kind in (*_OF_NETWORKS, StationaryNear, *_OF_BOUNDS)}
+_OF_NETWORKS = (Fits, DoesNotFit, Stationary, NotStationary, Local, NotLocal, StationaryNear)
+_OF_BOUNDS = (LowerBound, UpperBound, BetterNetwork, OptimalWithin, Infeasible)
+KINDS: dict[str, type[Certificate]] = {kind.KIND: kind for kind in (*_OF_NETWORKS, *_OF_BOUNDS)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,19 +13,14 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from verify.checker.answers import Question, Verdict, answers, distance, level, subject
-from verify.checker.certificate import (
-    Certificate,
-    Infeasible,
-    LowerBound,
-    OptimalWithin,
-    Stationary,
-    UpperBound,
-    witness_value,
-)
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound, witness_value
+from verify.checker.certificate import Certificate
 from verify.checker.codec import Record, at, rational_text
 from verify.checker.errors import require
 from verify.checker.exact import Number, squared_norm
+from verify.checker.optimal import OptimalWithin
 from verify.checker.statement import Architecture, Network, Problem, objective
+from verify.checker.stationary import Stationary
 
 Json: TypeAlias = dict[str, object]
 

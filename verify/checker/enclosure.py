@@ -28,13 +28,17 @@ from fractions import Fraction
 from itertools import chain, count
 from math import gcd
 from operator import mul
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
-from verify.checker.certificate import AboutNetwork, Cell, Dual, NotNegative, every_case
+from verify.checker.bounds import every_case
+from verify.checker.certificate import TWO_LAYERS, AboutNetwork, NotNegative
 from verify.checker.codec import Record, at, increasing
+from verify.checker.dual_trees import Cell, Dual
 from verify.checker.errors import require
 from verify.checker.exact import common_integers, sqrt_lower, sqrt_upper, squared_norm
-from verify.checker.statement import Bias, Goal, Index, Natural, Network, Problem
+from verify.checker.goals import is_free, rules
+from verify.checker.questions import PROVED, answered
+from verify.checker.statement import Index, Natural, Network, Problem
 
 Form: TypeAlias = dict[int, Fraction]
 """A linear form in the unknowns z_1, z_2, ...; the key 0 stands for the constant, z_0 = 1."""
@@ -129,6 +133,12 @@ class StationaryNear(AboutNetwork):
     of the centre, with a beta < 1 that leaves room for the difference.
     """
 
+    DECIDES = TWO_LAYERS
+    ANSWERS: ClassVar = {
+        "stationary point": answered(PROVED, PROVED),
+        "local optimum": answered(PROVED, PROVED, PROVED),
+        "optimum of any width": answered(PROVED, PROVED, PROVED, PROVED, PROVED),
+    }
     CLAIM = (
         "within {moved} of the network times {factor}, relative to its norm, there is an exact {proof.optimality} of "
         "its shape, where the Clarke KKT conditions hold"
@@ -143,6 +153,20 @@ class StationaryNear(AboutNetwork):
     inverse: tuple[tuple[int, ...], ...]
     denominator: Natural
     pricing: Dual | None = None
+
+    def variant(self, problem: Problem, network: Network) -> str:  # noqa: ARG002
+        """`optimality`."""
+        return self.optimality
+
+    @property
+    def distance(self) -> Fraction:
+        """`moved`."""
+        return self.moved
+
+    @property
+    def level(self) -> str:
+        """About a point near the network, however near."""
+        return "near"
 
     def check(self, problem: Problem, subject: Network) -> None:
         """Whether a Clarke KKT point lies within moved ||factor theta|| of factor theta.
@@ -185,7 +209,7 @@ class StationaryNear(AboutNetwork):
             room = sum((radius * sqrt_upper(squared_norm(problem.rows[i])) for i, _, radius in parts), ZERO)
             expected = tuple((i, value) for i, value, radius in parts if abs(value) > radius), 1 - room
             is_pricing = (self.pricing.multipliers, self.pricing.beta) == expected
-            is_pricing = is_pricing and len(expected[0]) == len(self.support) and problem.bias is not Bias.FREE
+            is_pricing = is_pricing and len(expected[0]) == len(self.support) and not is_free(problem.bias)
             require(
                 is_pricing, "pricing", "must be at the multipliers of the centre, none of them 0, no bias being free"
             )
@@ -201,7 +225,7 @@ class StationaryNear(AboutNetwork):
                 zs = [sum((pick(row[c] * end for end in ends) for c, ends in p.items()), ZERO) for pick in (min, max)]
                 values = [c * sign * max(z, problem.architecture.slope * z) for c in amplitude for z in zs]
                 low, high = low + min(values), high + max(values)
-            fits = min(low * y, high * y) >= 1 if problem.goal is Goal.MAX_MARGIN else low == high == y
+            fits = rules(problem.goal).holds_between(low, high, y)
             require(fits or (row, y) in point.support, "support", f"leaves point {i} out, whose constraint may fail")
 
     def _check_distance(self, problem: Problem, network: Network, point: "Point", box: Box) -> None:
@@ -209,7 +233,7 @@ class StationaryNear(AboutNetwork):
 
         For neuron j of direction C it is t^2 ||theta_j||^2 - 2 t sqrt(c_j) (w_j.p_C + s_C v_j) + c_j (||p_C||^2 + 1).
         """
-        is_factor = self.factor == 1 or (self.factor > 0 and problem.goal is Goal.MAX_MARGIN)
+        is_factor = self.factor == 1 or (self.factor > 0 and rules(problem.goal).HAS_MARGIN)
         require(is_factor, "factor", "must be positive, and 1 for min-norm")
         apart = size = self.factor**2 * squared_norm(chain(*network.parameters))
         heads = network.output_weights
@@ -231,84 +255,103 @@ class Point:
     parts[C]: (c_C, p_C by columns, its cell).   equations: F.
     strict: (place, forms, signs), forms that must all be of one of the signs on the whole box. At a kink they are
     s_C y_i (lambda_i - mu) and s_C y_i (mu - a lambda_i); they are negative at a local optimum.
+    The unknowns are numbered as they occur: the multipliers, then for each direction its amplitude, its kink products
+    and its free bias.
     """
 
     def __init__(self, problem: Problem, network: Network, proof: StationaryNear) -> None:
-        is_margin, slope, counted = problem.goal is Goal.MAX_MARGIN, problem.architecture.slope, problem.norm_columns
+        self.goal, self.slope, self.counted = rules(problem.goal), problem.architecture.slope, problem.norm_columns
+        self.slopes = {1: ONE, -1: self.slope, 0: ONE}
+        self.kink_signs = (-1,) if proof.optimality == "local optimum" else (1, -1)
+        self.proof, self.network, self.numbers = proof, network, count(1)
         self.support = [(problem.rows[i], problem.targets[i]) for i in proof.support]
-        rows, numbers = [row for row, _ in self.support], count(1)
-        every: list[Form] = [{next(numbers): y if is_margin else ONE} for _, y in self.support]  # y_i lambda_i
-        slopes, fits = {1: ONE, -1: slope, 0: ONE}, [[({0: -y}, UNIT)] for _, y in self.support]
-        signs = (-1,) if proof.optimality == "local optimum" else (1, -1)
-        self.strict: list[tuple[str, list[Form], tuple[int, ...]]]
-        self.strict = [("support", [{k: ONE}], (1,)) for form in every for k in form if is_margin]
-        self.equations: list[Equation] = [*fits]
+        self.rows = [row for row, _ in self.support]
+        factors = self.goal.factors([y for _, y in self.support])
+        self.coefficients = [(next(self.numbers), factor) for factor in factors]  # c_i = factor lambda_i
+        self.every: list[Form] = [dict([pair]) for pair in self.coefficients]
+        self.fits: list[list[tuple[Form, Form]]] = [[({0: -y}, UNIT)] for _, y in self.support]
+        self.equations: list[Equation] = [*self.fits]
+        self.strict: list[tuple[str, list[Form], tuple[int, ...]]] = []
+        if -1 not in self.goal.SIGNS:
+            self.strict += [("support", [{k: ONE}], (1,)) for k, _ in self.coefficients]
         self.parts: list[tuple[Form, dict[int, Form], Cell]] = []
         self.products: dict[int, list[Form]] = {i: [] for i in proof.support}  # mu_i at the kinks, mirrors left out
         mirrored: set[tuple[int, ...]] = set()
         for place, direction in enumerate(proof.directions):
-            here, sign, fixed = f"directions[{place}]", SIDES[direction.sign], direction.amplitude
-            masks = {network.architecture.masks[j] for j, _ in direction.neurons}
-            shares = [abs(share) if slope == 1 else share for _, share in direction.neurons]
-            is_shared = len(masks) == 1 and sum(shares) == 1 and min(shares) > 0
-            require(is_shared, f"{here}.neurons", "must see the same columns and have shares > 0 of sum 1")
-            mask = masks.pop()
-            amplitude = {next(numbers): ONE} if fixed is None else {0: fixed}
+            here = f"directions[{place}]"
+            mask, sign = self._columns(direction, here), SIDES[direction.sign]
+            amplitude = {next(self.numbers): ONE} if direction.amplitude is None else {0: direction.amplitude}
             self.strict.append((f"{here}.amplitude", [amplitude], (1,)))
             if direction.mirror is None:
-                is_whole = len(direction.sides) == len(every) and {*direction.sides} <= SIDES.keys()
-                require(is_whole, f"{here}.sides", f"must be {len(every)}, each one of +-0")
-                sides = [SIDES[side] for side in direction.sides]
-                own: list[Form] = []  # y_i mu_i
-                for side, (k, y) in zip(sides, (pair for form in every for pair in form.items()), strict=True):
-                    own.append({k if side else next(numbers): y * slopes[side]})
-                pulls = {c: _sum((row[c], form) for row, form in zip(rows, own, strict=True)) for c in mask}
-                p = {c: _sum([(sign, pulls[c])]) if c in counted else {next(numbers): ONE} for c in mask}
-                self.equations.append([({0: -ONE}, UNIT), *((p[c], p[c]) for c in mask if c in counted)])
-                self.equations += [[(pulls[c], UNIT)] for c in mask if c not in counted]
-                reach = [_sum((row[c], p[c]) for c in mask) for row in rows]
-                for i, x_p, side, whole, mine in zip(proof.support, reach, sides, every, own, strict=True):
-                    z = _sum([(side or 1, x_p)])
-                    if side == 0:
-                        self.products[i].append(mine)
-                        self.equations.append([(z, UNIT)])
-                        ends = [_sum([(sign, whole), (-sign, mine)]), _sum([(sign, mine), (-sign * slope, whole)])]
-                        self.strict.append((f"{here}.sides", ends, signs))
-                    elif slope != 1:
-                        self.strict.append((f"{here}.sides", [z], (1,)))
+                sides, p = self._own(direction, mask, here)
             else:
-                is_earlier = direction.mirror < place and direction.sides == ""
-                require(is_earlier, f"{here}.mirror", "must be an earlier direction, and sides empty")
-                _, base, cell = self.parts[direction.mirror]
-                require(cell[:2] == (mask, sign), f"{here}.mirror", "must have the same sign and columns")
-                sides, p = [-side for side in cell[2].values()], {c: _sum([(-1, form)]) for c, form in base.items()}
-                reach = [_sum((row[c], p[c]) for c in mask) for row in rows]
+                sides, p = self._mirror(direction, mask, place)
                 mirrored.add(mask)
             self.parts.append((amplitude, p, (mask, sign, dict(zip(proof.support, sides, strict=True)))))
-            for fit, x_p, side in zip(fits, reach, sides, strict=True):
-                fit.append((amplitude, _sum([(sign * slopes[side], x_p)])))
+            for fit, x_p, side in zip(self.fits, self._products_with(p, mask), sides, strict=True):
+                fit.append((amplitude, _sum([(sign * self.slopes[side], x_p)])))
         for c in chain(*sorted(mirrored)):
-            self.equations.append([(_sum((row[c], form) for row, form in zip(rows, every, strict=True)), UNIT)])
-        if not is_margin and slope != 1:
-            self._settle_what_kinks_fit(proof, fits, slope, mirrored)
-        self.unknowns = next(numbers) - 1
+            pairs = zip(self.rows, self.every, strict=True)
+            self.equations.append([(_sum((row[c], form) for row, form in pairs), UNIT)])
+        if -1 in self.goal.SIGNS and self.slope != 1:
+            self._settle_what_kinks_fit(mirrored)
+        self.unknowns = next(self.numbers) - 1
 
-    def _settle_what_kinks_fit(
-        self,
-        proof: StationaryNear,
-        fits: list[list[tuple[Form, Form]]],
-        slope: Fraction,
-        mirrored: set[tuple[int, ...]],
-    ) -> None:
+    def _columns(self, direction: Direction, here: str) -> tuple[int, ...]:
+        """The columns that all neurons of the direction see."""
+        masks = {self.network.architecture.masks[j] for j, _ in direction.neurons}
+        shares = [abs(share) if self.slope == 1 else share for _, share in direction.neurons]
+        is_shared = len(masks) == 1 and sum(shares) == 1 and min(shares) > 0
+        require(is_shared, f"{here}.neurons", "must see the same columns and have shares > 0 of sum 1")
+        return masks.pop()
+
+    def _products_with(self, p: dict[int, Form], mask: tuple[int, ...]) -> list[Form]:
+        """x_i.p for the points of the support."""
+        return [_sum((row[c], p[c]) for c in mask) for row in self.rows]
+
+    def _own(self, direction: Direction, mask: tuple[int, ...], here: str) -> tuple[list[int], dict[int, Form]]:
+        """The sides and p of a direction that stands for itself, with its equations and strict conditions."""
+        is_whole = len(direction.sides) == len(self.every) and {*direction.sides} <= SIDES.keys()
+        require(is_whole, f"{here}.sides", f"must be {len(self.every)}, each one of +-0")
+        sides, sign = [SIDES[side] for side in direction.sides], SIDES[direction.sign]
+        own: list[Form] = []  # factor mu_i
+        for side, (k, factor) in zip(sides, self.coefficients, strict=True):
+            own.append({k if side else next(self.numbers): factor * self.slopes[side]})
+        pulls = {c: _sum((row[c], form) for row, form in zip(self.rows, own, strict=True)) for c in mask}
+        p = {c: _sum([(sign, pulls[c])]) if c in self.counted else {next(self.numbers): ONE} for c in mask}
+        self.equations.append([({0: -ONE}, UNIT), *((p[c], p[c]) for c in mask if c in self.counted)])
+        self.equations += [[(pulls[c], UNIT)] for c in mask if c not in self.counted]
+        columns = zip(self.proof.support, self._products_with(p, mask), sides, self.every, own, strict=True)
+        for i, x_p, side, whole, mine in columns:
+            z = _sum([(side or 1, x_p)])
+            if side == 0:
+                self.products[i].append(mine)
+                self.equations.append([(z, UNIT)])
+                ends = [_sum([(sign, whole), (-sign, mine)]), _sum([(sign, mine), (-sign * self.slope, whole)])]
+                self.strict.append((f"{here}.sides", ends, self.kink_signs))
+            elif self.slope != 1:
+                self.strict.append((f"{here}.sides", [z], (1,)))
+        return sides, p
+
+    def _mirror(self, direction: Direction, mask: tuple[int, ...], place: int) -> tuple[list[int], dict[int, Form]]:
+        """The sides and p of a direction that is minus an earlier one."""
+        here, mirror = f"directions[{place}].mirror", direction.mirror or 0
+        require(mirror < place and direction.sides == "", here, "must be an earlier direction, and sides empty")
+        _, base, cell = self.parts[mirror]
+        require(cell[:2] == (mask, SIDES[direction.sign]), here, "must have the same sign and columns")
+        return [-side for side in cell[2].values()], {c: _sum([(-1, form)]) for c, form in base.items()}
+
+    def _settle_what_kinks_fit(self, mirrored: set[tuple[int, ...]]) -> None:
         """Replace f(x_i) = y_i where it follows from the kinks by an equation for lambda_i, the i-th unknown."""
-        for place, ((row, y), i) in enumerate(zip(self.support, proof.support, strict=True)):
+        for place, ((row, y), i) in enumerate(zip(self.support, self.proof.support, strict=True)):
             sides = {cell[i] for _, _, (_, _, cell) in self.parts}
-            if y or not {0} <= sides <= ({0, -1} if slope == 0 else {0}):
+            if y or not {0} <= sides <= ({0, -1} if self.slope == 0 else {0}):
                 continue
-            fits[place].clear()
+            fit = self.fits[place]
+            fit.clear()
             if any(row[c] for mask in mirrored for c in mask):
                 continue
             kinks = self.products[i]
-            mean = ONE if slope == 0 else Fraction(1, len(kinks))
-            fits[place].append((_sum([(1 + slope, {place + 1: ONE}), *((-2 * mean, form) for form in kinks)]), UNIT))
+            mean = ONE if self.slope == 0 else Fraction(1, len(kinks))
+            fit.append((_sum([(1 + self.slope, {place + 1: ONE}), *((-2 * mean, form) for form in kinks)]), UNIT))
         self.equations = [equation for equation in self.equations if equation]

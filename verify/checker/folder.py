@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from verify.checker.answers import Question, Verdict, answers, distance, why_open
-from verify.checker.certificate import AboutNetwork, Certificate, Stationary
+from verify.checker.certificate import AboutNetwork, Certificate
 from verify.checker.checking import Accepted, check, read_certificate, read_text
 from verify.checker.codec import load_json, rational_of, reader
 from verify.checker.derived import (
@@ -41,6 +41,7 @@ from verify.checker.errors import CertificateError, InputError
 from verify.checker.exact import Algebraic, Number, value_text
 from verify.checker.formulas import KINDS
 from verify.checker.statement import Network, Problem
+from verify.checker.stationary import Stationary
 
 AUDIT, PROBLEM, NETWORK = "audit.json", "problem.json", "network.json"
 

@@ -14,7 +14,6 @@ Source: arXiv:1906.05890v4, section 2 (max-margin); `docs/mathematics.md`, 2.2 "
 """
 
 from collections.abc import Sequence
-from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -24,6 +23,7 @@ from typing import Annotated, TypeAlias
 from verify.checker.codec import Record, not_negative, positive
 from verify.checker.errors import ShapeError, require
 from verify.checker.exact import Number, Whole, common_integers, squared_norm
+from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules, trained_layers
 
 MAX_WEIGHTS = 10**7
 """The most weights of a layer: a few characters must not stand for more than memory holds."""
@@ -158,28 +158,6 @@ class Network(Record):
         return self.architecture.layers[-1].matrix(self.parameters[-1])[0]
 
 
-class Goal(StrEnum):
-    """What is asked of the outputs."""
-
-    MAX_MARGIN = "max-margin"
-    MIN_NORM = "min-norm"
-
-
-class Bias(StrEnum):
-    """Whether the first layer has a bias, and whether it counts in the norm."""
-
-    NONE = "none"
-    PENALISED = "penalised"
-    FREE = "free"
-
-
-class Trained(StrEnum):
-    """Which layers are variables."""
-
-    BOTH = "both"
-    HIDDEN = "hidden"
-
-
 class Problem(Record):
     """Data, architecture, goal, bias mode and trained layers, but no weights.
 
@@ -200,20 +178,21 @@ class Problem(Record):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        first, *rest = self.architecture.layers
+        first, layers, goal = self.architecture.layers[0], len(self.architecture.layers), rules(self.goal)
         require(len(self.inputs) == len(self.targets) > 0, "targets", "must be one for each point, at least one")
         for i, (x, y) in enumerate(zip(self.inputs, self.targets, strict=True)):
             require(len(x) == first.inputs, f"inputs[{i}]", f"must have {first.inputs} entries, as the network takes")
-            require(abs(y) == 1 or self.goal is Goal.MIN_NORM, f"targets[{i}]", "must be 1 or -1 for max-margin")
-        require(self.trained is Trained.BOTH or len(rest) > 0, "trained", "is hidden layers, of which there are none")
-        require(first.bias is (self.bias is not Bias.NONE), "bias", "does not go with the first layer")
-        is_met = self.fit_tolerance == 0 or self.goal is Goal.MIN_NORM
-        require(is_met, "fit_tolerance", "must be left out for max-margin, whose margin has its scale from the network")
+            fault = goal.target_fault(y)
+            require(fault == "", f"targets[{i}]", fault)
+        require(trained_layers(self.trained, layers) > 0, "trained", "is hidden layers, of which there are none")
+        require(first.bias is has_bias(self.bias), "bias", "does not go with the first layer")
+        fault = goal.tolerance_fault(self.fit_tolerance)
+        require(fault == "", "fit_tolerance", fault)
 
     @cached_property
     def rows(self) -> Rows:
         """The lifted points, shape (n, columns): x_i, or x_i with 1 appended when there is a bias."""
-        return self.inputs if self.bias is Bias.NONE else tuple((*x, Fraction(1)) for x in self.inputs)
+        return tuple((*x, Fraction(1)) for x in self.inputs) if has_bias(self.bias) else self.inputs
 
     @cached_property
     def points(self) -> "Points":
@@ -228,7 +207,7 @@ class Problem(Record):
     @property
     def norm_columns(self) -> tuple[int, ...]:
         """The columns of the first layer that count in the norm: all, but a free bias."""
-        return tuple(range(self.architecture.layers[0].columns - (self.bias is Bias.FREE)))
+        return tuple(range(self.architecture.layers[0].columns - is_free(self.bias)))
 
 
 class Points:
@@ -325,9 +304,10 @@ def _activated(layer: Layer, values: list[list[int]], scales: list[int]) -> tupl
 def half_squared_norm(problem: Problem, network: Network) -> Fraction:
     """1/2 ||theta||^2: each trained parameter once, a free bias not at all."""
     first, *rest = network.parameters
-    biases = {row[-1] for row in network.architecture.layers[0].places} if problem.bias is Bias.FREE else ()
+    biases = {row[-1] for row in network.architecture.layers[0].places} if is_free(problem.bias) else ()
     counted = [weight for index, weight in enumerate(first) if index not in biases]
-    return squared_norm(chain(counted, *(rest if problem.trained is Trained.BOTH else rest[:-1]))) / 2
+    others = rest[: trained_layers(problem.trained, len(network.parameters)) - 1]
+    return squared_norm(chain(counted, *others)) / 2
 
 
 @lru_cache(maxsize=8)
@@ -338,12 +318,9 @@ def objective(problem: Problem, network: Network) -> Fraction | None:
     the network scaled to margin 1. None also when that is not rational (L >= 3).
     min-norm: 1/2 ||theta||^2 when |f(x_i) - y_i| is at most the fit tolerance for all i.
     """
-    values = outputs(problem, network)
-    if problem.goal is Goal.MIN_NORM:
-        fits = all(abs(f - y) <= problem.fit_tolerance for f, y in zip(values, problem.targets, strict=True))
-        return half_squared_norm(problem, network) if fits else None
-    margin = min(y * value for y, value in zip(problem.targets, values, strict=True))
-    degree = len(network.architecture.layers) - (problem.trained is Trained.HIDDEN)
-    if margin <= 0 or degree not in (1, 2):
+    goal = rules(problem.goal)
+    found = goal.slacks(outputs(problem, network), problem.targets, problem.fit_tolerance)
+    if found is None:
         return None
-    return half_squared_norm(problem, network) / margin ** (2 // degree)
+    layers = trained_layers(problem.trained, len(network.architecture.layers))
+    return goal.objective(half_squared_norm(problem, network), found[0], layers)

@@ -13,8 +13,10 @@ import numpy as np
 
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
-from verify.checker.certificate import LowerBound, OptimalWithin, Stationary
+from verify.checker.bounds import LowerBound
 from verify.checker.exact import dot, sqrt_upper
+from verify.checker.optimal import OptimalWithin
+from verify.checker.stationary import Stationary
 from verify.claims.records import Instance
 from verify.deciders.closed_forms.active_set import Direction, direction_of
 from verify.deciders.closed_forms.exact_trees import exact_lower_bound

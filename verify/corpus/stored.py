@@ -8,15 +8,10 @@ from pathlib import Path
 from verify.auditing.record import Audit
 from verify.checker import Accepted, check, read_certificate
 from verify.checker.answers import Question, Verdict, answers, distance
-from verify.checker.certificate import (
-    BetterNetwork,
-    Certificate,
-    LowerBound,
-    OptimalWithin,
-    UpperBound,
-    witness_value,
-)
+from verify.checker.bounds import LowerBound, UpperBound, witness_value
+from verify.checker.certificate import Certificate
 from verify.checker.codec import load_json
+from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.corpus.deciding import TOLERANCE, Difference, bracket_text, is_inside
 from verify.files.writing import replace_folder
 from verify.problem.network import Network

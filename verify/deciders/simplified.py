@@ -19,19 +19,12 @@ from functools import lru_cache
 from typing import TypeVar, cast, final
 
 from verify.checker import Accepted
-from verify.checker.certificate import (
-    Bound,
-    Certificate,
-    Dual,
-    Empty,
-    Infeasible,
-    Local,
-    LowerBound,
-    Nodes,
-    Range,
-    Stationary,
-)
+from verify.checker.bounds import Infeasible, LowerBound
+from verify.checker.certificate import Certificate
 from verify.checker.codec import Record
+from verify.checker.dual_trees import Bound, Dual, Empty, Nodes, Range
+from verify.checker.local import Local
+from verify.checker.stationary import Stationary
 from verify.deciders.proposal import Proposal, checked, sealed
 from verify.deciders.time_limits import poll
 from verify.problem.network import Network

@@ -14,9 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from verify.checker.certificate import NotStationary, Stationary
 from verify.checker.exact import sqrt_upper
 from verify.checker.statement import pattern
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.fit.repairs import repairs
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
 from verify.deciders.stationarity.deciding import stationarity

@@ -21,7 +21,7 @@ from typing import final
 
 import numpy as np
 
-from verify.checker.certificate import LowerBound
+from verify.checker.bounds import LowerBound
 from verify.deciders.estimates import Estimates, outputs_at
 from verify.deciders.witnesses import float_near, norms
 from verify.problem.network import Network

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 
-from verify.checker.certificate import NotLocal
+from verify.checker.local import NotLocal
 from verify.deciders.local_optimality.descent import steps
 from verify.plots.audited import Audited
 from verify.plots.scene import Array

@@ -15,7 +15,9 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.checker.certificate import Infeasible, LowerBound, Sparse, Stationary
+from verify.checker.bounds import Infeasible, LowerBound
+from verify.checker.certificate import Sparse
+from verify.checker.stationary import Stationary
 from verify.plots.audited import Audited
 from verify.plots.style import LABELS, plain
 from verify.problem.network import Network

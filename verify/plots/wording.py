@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
-from verify.checker.certificate import UpperBound
+from verify.checker.bounds import UpperBound
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, at_most, nearest, small, value

@@ -12,7 +12,7 @@ from fractions import Fraction
 from operator import mul
 from typing import final
 
-from verify.checker.certificate import Infeasible
+from verify.checker.bounds import Infeasible
 from verify.deciders.finding import Finding, Verdict
 from verify.deciders.witnesses import distance
 from verify.numbers.counts import count

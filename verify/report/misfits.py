@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.checker.certificate import LowerBound, UpperBound
+from verify.checker.bounds import LowerBound, UpperBound
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, at_most, broken
 from verify.problem.misfits import Misfit, misfit

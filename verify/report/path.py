@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from verify.checker.certificate import NotLocal
 from verify.checker.codec import rational_text
 from verify.checker.exact import sqrt_upper, squared_norm
+from verify.checker.local import NotLocal
 from verify.deciders.finding import Finding
 from verify.deciders.local_optimality.descent import steps
 from verify.numbers.decimals import at_most, is_exactly, nearest, value

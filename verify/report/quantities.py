@@ -8,8 +8,9 @@ from operator import mul
 from pathlib import Path
 from shlex import quote
 
-from verify.checker.certificate import Fits, Infeasible, LowerBound, UpperBound
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.exact import common_integers
+from verify.checker.fit import Fits
 from verify.checker.folder import relaxed_folder
 from verify.deciders.closed_forms.records import Symbolic
 from verify.deciders.finding import Finding, Verdict

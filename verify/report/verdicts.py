@@ -10,17 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from operator import mul
 
-from verify.checker.certificate import (
-    BetterNetwork,
-    DoesNotFit,
-    Fits,
-    Infeasible,
-    NotStationary,
-    OptimalWithin,
-    Stationary,
-)
+from verify.checker.bounds import Infeasible
 from verify.checker.codec import rational_text
 from verify.checker.enclosure import StationaryNear
+from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.finding import Finding, Question, Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed, at_least, denied, is_exactly, kept, small

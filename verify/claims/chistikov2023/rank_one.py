@@ -10,8 +10,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from verify.checker.certificate import BetterNetwork
 from verify.checker.exact import dot, sqrt_upper
+from verify.checker.optimal import BetterNetwork
 from verify.claims.asking import global_exactly, own_width_exactly
 from verify.claims.conclusions import judged
 from verify.claims.records import Instance, Judgement, failed, held, undecided

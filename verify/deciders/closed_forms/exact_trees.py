@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from solvers.pricing.tree import Leaf, bound_tree, boxes, solve_decided
-from verify.checker.certificate import Bound, LowerBound, Nodes
+from verify.checker.bounds import LowerBound
+from verify.checker.dual_trees import Bound, Nodes
 from verify.checker.exact import Algebraic
 from verify.deciders.closed_forms.active_set import Direction
 from verify.deciders.closed_forms.elimination import solve

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from verify.checker.certificate import Bound, LowerBound
+from verify.checker.bounds import LowerBound
+from verify.checker.dual_trees import Bound
 from verify.deciders.closed_forms import find_closed_forms
 from verify.deciders.proposal import certified
 from verify.problem.network import Network

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 from scipy.optimize import linear_sum_assignment, linprog
 
-from verify.checker.certificate import UpperBound
+from verify.checker.bounds import UpperBound
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.statement import Network
 from verify.deciders.closed_forms.active_set import Direction

@@ -7,7 +7,10 @@ from fractions import Fraction
 from itertools import chain
 from typing import cast
 
-from verify.checker.certificate import Certificate, LowerBound, OptimalWithin, Stationary, UpperBound
+from verify.checker.bounds import LowerBound, UpperBound
+from verify.checker.certificate import Certificate
+from verify.checker.optimal import OptimalWithin
+from verify.checker.stationary import Stationary
 from verify.deciders.closed_forms.active_set import ActiveSet, direction_of, find_active_set
 from verify.deciders.closed_forms.exact_trees import exact_lower_bound, kink_products
 from verify.deciders.closed_forms.expressions import closed_form

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.checker.certificate import Stationary
+from verify.checker.stationary import Stationary
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal

@@ -1,7 +1,7 @@
 """Trees that prove |h(u)| <= ||u|| with equality at the directions of an enclosed point: the point is a global optimum.
 
 At the exact multipliers of an optimal point h reaches 1 at each of its directions, so that no tree with strict leaves
-covers their cells. In such a cell the equations of the point close the leaf (`verify.checker.certificate.Active`);
+covers their cells. In such a cell the equations of the point close the leaf (`verify.checker.dual_trees.Active`);
 everywhere else h is less than 1, and a leaf with slopes closes with room for what the box leaves open.
 
 Cells are split point by point with coordinate descent at each node, without range vectors: supports of an audit's
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.pricing.tree import boxes
-from verify.checker.certificate import Active, Bound, Cell, Dual, Nodes
+from verify.checker.dual_trees import Active, Bound, Cell, Dual, Nodes
 from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.deciders.time_limits import is_late

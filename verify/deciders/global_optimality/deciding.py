@@ -19,9 +19,12 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.checker.certificate import BetterNetwork, Bound, Infeasible, LowerBound, NotLocal, OptimalWithin, UpperBound
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
+from verify.checker.dual_trees import Bound
 from verify.checker.errors import CertificateError
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
+from verify.checker.local import NotLocal
+from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.statement import pattern
 from verify.deciders.estimates import Estimates, estimate, exact_objective
 from verify.deciders.fit.interpolation import interpolate

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.checker.certificate import Bound, LowerBound, Nodes, Range, centred
+from verify.checker.bounds import LowerBound
+from verify.checker.dual_trees import Bound, Nodes, Range, centred
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll

@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from verify.checker.certificate import Bound
+from verify.checker.dual_trees import Bound
 from verify.checker.exact import dot, sqrt_upper, squared_norm
 from verify.deciders.rounding import solve_exactly
 from verify.problem.problem import Problem

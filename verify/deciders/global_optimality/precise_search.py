@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.checker.certificate import LowerBound
+from verify.checker.bounds import LowerBound
 from verify.checker.errors import InputError
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.deciders.global_optimality.precise_numbers import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar, final
 
 from verify.checker import read_certificate
-from verify.checker.certificate import LowerBound, UpperBound
+from verify.checker.bounds import LowerBound, UpperBound
 from verify.checker.codec import MAX_SIZE, load_json
 from verify.checker.errors import CertificateError, InputError
 from verify.deciders.proposal import certified

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from verify.checker.certificate import Dual as Leaf
-from verify.checker.certificate import Local, NotLocal
+from verify.checker.dual_trees import Dual as Leaf
+from verify.checker.local import Local, NotLocal
 from verify.deciders.local_optimality.choices import SIGN, Choice, Nearby
 from verify.deciders.local_optimality.descent import descent, steps
 from verify.deciders.local_optimality.duals import common_dual

@@ -2,7 +2,7 @@
 
 A tie is a point i with w_j.x_i = 0 at neuron j; a neuron with v_j = 0 may also take either sign. A `Case` is a kind of
 neuron near the network: its mask, its output sign, the signs of x_i.u that hold; its cells are the sides of the other
-ties. Neurons of one case need one proof (`verify.checker.certificate.Local`).
+ties. Neurons of one case need one proof (`verify.checker.local.Local`).
 
 Source: `docs/mathematics.md`, 7.1 "The criterion".
 """

@@ -14,8 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from verify.checker.certificate import NotLocal
 from verify.checker.exact import dot
+from verify.checker.local import NotLocal
 from verify.deciders.local_optimality.choices import Choice, Nearby, sides_of
 from verify.deciders.local_optimality.exact_systems import Vector, floats, solution_near
 from verify.deciders.proposal import certified

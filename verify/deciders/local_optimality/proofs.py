@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from verify.checker.certificate import Bound, Empty
-from verify.checker.certificate import Dual as Leaf
+from verify.checker.dual_trees import Bound, Empty
+from verify.checker.dual_trees import Dual as Leaf
 from verify.checker.exact import common_integers
 from verify.deciders.local_optimality.choices import Case, Cell, Nearby
 from verify.deciders.local_optimality.duals import Dual

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.checker.certificate import NotStationary, Stationary
 from verify.checker.codec import rational_text
 from verify.checker.errors import InputError
 from verify.checker.exact import dot, sqrt_upper, squared_norm
 from verify.checker.statement import Rows, pattern
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.rounding import ceil_dyadic, dyadic, solve_by_few, solve_exactly
 from verify.deciders.simplified import without_copies

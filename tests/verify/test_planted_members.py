@@ -1,0 +1,104 @@
+"""A member that nobody has decided how to check is refused everywhere: of the goals, the biases, the trained layers."""
+
+import json
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from verify.checker import KINDS, Accepted, Refused, check, from_json
+from verify.checker.certificate import claim_text
+from verify.checker.codec import reader
+from verify.checker.errors import CertificateError
+from verify.checker.goals import Bias, Goal, Trained
+from verify.checker.optimal import OptimalWithin
+from verify.checker.statement import Network, Problem
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = sorted(
+    path.parent for path in (ROOT / "cases").glob("*/*/certificates/*.json") if "rejected" not in str(path)
+)
+FIELDS = {"goal": Goal, "bias": Bias, "trained": Trained}
+
+
+def planted(enum: type[StrEnum], monkeypatch: pytest.MonkeyPatch) -> StrEnum:
+    """One more member, as if it had been written into the class."""
+    member = str.__new__(enum, "planted")
+    member._name_, member._value_ = "PLANTED", "planted"
+    monkeypatch.setitem(enum._member_map_, "PLANTED", member)
+    monkeypatch.setitem(enum._value2member_map_, "planted", member)
+    assert enum("planted") is member
+    return member
+
+
+def with_member(problem: Problem, field: str, member: StrEnum) -> Problem:
+    """The same problem with the member, made behind the back of the constructor."""
+    other = object.__new__(Problem)
+    for name in Problem.__dataclass_fields__:
+        object.__setattr__(other, name, getattr(problem, name))
+    object.__setattr__(other, field, member)
+    return other
+
+
+def stored_items():
+    """One stored certificate of each kind, with its problem and network."""
+    found = {}
+    for folder in sorted(set(FOLDERS)):
+        for file in sorted(folder.glob("*.json")):
+            if file.name in ("problem.json", "network.json"):
+                continue
+            kind = json.loads(file.read_text("utf-8"))["kind"]
+            if kind not in found:
+                network = folder / "network.json"
+                found[kind] = (
+                    reader(Problem)(json.loads((folder / "problem.json").read_text("utf-8"))),
+                    reader(Network)(json.loads(network.read_text("utf-8"))) if network.exists() else None,
+                    from_json(json.loads(file.read_text("utf-8"))),
+                )
+    return found
+
+
+ITEMS = stored_items()
+
+
+def test_there_is_an_item_of_every_kind_that_is_stored():
+    assert set(ITEMS) >= set(KINDS) - {"stationary-near"}
+    for problem, network, certificate in ITEMS.values():
+        assert isinstance(check(problem, network, certificate), Accepted)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_problem_with_a_planted_member_is_not_read(field, monkeypatch):
+    problem, _, _ = ITEMS["fits"]
+    member = planted(FIELDS[field], monkeypatch)
+    with pytest.raises(CertificateError) as caught:
+        reader(Problem)({**problem.to_json(), field: str(member)})
+    assert caught.value.place == field
+    with pytest.raises(CertificateError) as caught:
+        replace(problem, **{field: member})
+    assert caught.value.place == field
+
+
+@pytest.mark.parametrize("kind", sorted(ITEMS))
+@pytest.mark.parametrize("field", FIELDS)
+def test_no_certificate_is_accepted_about_it(field, kind, monkeypatch):
+    problem, network, certificate = ITEMS[kind]
+    member = planted(FIELDS[field], monkeypatch)
+    forged = with_member(problem, field, member)
+    sealed = replace(certificate, problem=forged.sha256())
+    if isinstance(sealed, OptimalWithin) and field != "goal":
+        lower = replace(sealed.lower, problem=forged.sha256())
+        sealed = replace(sealed, lower=replace(lower, claim=claim_text(forged, lower)))
+    if field != "goal":  # of which no claim can be made
+        sealed = replace(sealed, claim=claim_text(forged, sealed))
+    result = check(forged, network, sealed)
+    assert isinstance(result, Refused)
+    assert result.place in (field, "problem", f"lower.{field}", "lower.problem")
+
+
+def test_what_is_forged_is_accepted_where_the_member_is_an_old_one(monkeypatch):
+    """The forgery of the test above is refused for its member, not for the way in which it is made."""
+    problem, network, certificate = ITEMS["fits"]
+    same = with_member(problem, "goal", problem.goal)
+    assert isinstance(check(same, network, replace(certificate, problem=same.sha256())), Accepted)

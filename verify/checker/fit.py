@@ -1,0 +1,75 @@
+"""Does the network fit: how far each constraint is from equality, and the two kinds that answer this."""
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar
+
+from verify.checker.certificate import ANY_DEPTH, AboutNetwork, WithSubject
+from verify.checker.errors import CertificateError, require
+from verify.checker.exact import Number, value_text
+from verify.checker.goals import Slacks, rules
+from verify.checker.questions import NEVER, PROVED, REFUTED, answered
+from verify.checker.statement import Index, Network, Problem, half_squared_norm, outputs
+
+NO_FIT = "this network does not fit the data"
+REFUTED_ALL = answered(REFUTED, NEVER, NEVER, NEVER, NEVER)
+
+
+@lru_cache(maxsize=4)
+def slacks(problem: Problem, network: Network, place: str = "subject") -> Slacks:
+    """(m, q_i - m), m the least q_i, for max-margin; (0, f(x_i) - y_i) for min-norm; refuses a network that does not
+    fit.
+    """
+    found = rules(problem.goal).slacks(outputs(problem, network), problem.targets, problem.fit_tolerance)
+    if found is None:
+        raise CertificateError(place, NO_FIT)
+    return found
+
+
+def ends(problem: Problem, network: Network) -> list[tuple[Fraction, Fraction]]:
+    """For every point how far its constraints are from holding with equality: the slack of what multipliers > 0, and
+    of what multipliers < 0 stand for. Refuses a network that does not fit.
+    """
+    goal, tolerance = rules(problem.goal), problem.fit_tolerance
+    return [goal.ends(slack, tolerance) for slack in slacks(problem, network)[1]]
+
+
+def objective_at(problem: Problem, network: Network, place: str = "subject") -> Fraction:
+    """The objective of a two-layer network, both layers trained; refuses one that does not fit."""
+    margin, _ = slacks(problem, network, place)
+    return half_squared_norm(problem, network) / (margin or 1)
+
+
+def neurons(network: Network) -> list[tuple[tuple[Fraction, ...], Fraction]]:
+    """(w_j, v_j) of each neuron."""
+    return list(zip(network.hidden_weights, network.output_weights, strict=True))
+
+
+class Fits(WithSubject):
+    """The network meets every constraint; `margin` is min y_i f(x_i) > 0 for max-margin, 0 for min-norm."""
+
+    DECIDES = ANY_DEPTH
+    ANSWERS: ClassVar = {"": answered(fits=PROVED)}
+    CLAIM = "{who} fits, with least margin {margin} (0 means {zero})"
+    margin: Number
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether the least margin is as stated."""
+        margin, _ = slacks(problem, subject)
+        require(self.margin == margin, "margin", f"is {value_text(margin)}")
+
+
+class DoesNotFit(AboutNetwork):
+    """The given network breaks the constraint of `point` at every scale: y_i f(x_i) <= 0, or |f(x_i) - y_i| > eps."""
+
+    DECIDES = ANY_DEPTH
+    ANSWERS: ClassVar = {"": REFUTED_ALL}
+    CLAIM = "{who} does not fit: it breaks the constraint of point {proof.point}"
+    point: Index
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether the constraint of the point is broken."""
+        require(self.point < len(problem.targets), "point", f"there are only {len(problem.targets)} points")
+        value, target = outputs(problem, subject)[self.point], problem.targets[self.point]
+        holds = rules(problem.goal).is_met(value, target, problem.fit_tolerance)
+        require(not holds, "point", "the constraint of this point holds")

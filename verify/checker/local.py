@@ -1,0 +1,90 @@
+"""Is the network a local optimum: a dual point for each choice of sides at its ties proves it, a descent refutes it."""
+
+from fractions import Fraction
+from itertools import chain
+from typing import ClassVar
+
+from verify.checker.certificate import TWO_LAYERS, WithSubject
+from verify.checker.codec import at
+from verify.checker.dual_trees import Case, Dual, leaves
+from verify.checker.errors import require
+from verify.checker.exact import sqrt_upper, squared_norm
+from verify.checker.fit import NO_FIT, neurons, objective_at, slacks
+from verify.checker.questions import PROVED, REFUTED, answered
+from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm, pattern
+
+ROOT_BITS = 200  # of the norms at the end of a segment
+
+
+class Local(WithSubject):
+    """No network near this one is better: a tree of choices in pre-order, the left one first, each with a dual point.
+
+    A choice (j, i) at a point i with w_j.x_i = 0 is left x_i.u_j >= 0, right x_i.u_j <= 0; (j, None) at a neuron with
+    v_j = 0 is left v_j >= 0, right v_j <= 0.
+    """
+
+    DECIDES = TWO_LAYERS
+    ANSWERS: ClassVar = {"": answered(PROVED, PROVED, PROVED)}
+    CLAIM = "{who} fits and is a local optimum"
+    nodes: tuple[tuple[Index, Index | None] | Dual, ...]
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether no network near the subject that fits has a smaller objective O (for max-margin at margin 1).
+
+        Near the subject every preactivation and output weight that is not 0 keeps its sign. The tree of choices decides
+        others; its leaves cover all cases. In each, neuron j has an output sign s_j and its u_j is in the cone of the
+        signs: D / beta = O is a lower bound there. One tree serves all neurons with the same mask, cone and sign; they
+        come in the order of the neurons, sign + first. A leaf without interior is covered by its neighbours.
+
+        Sound. Complete for rational multipliers: `docs/mathematics.md`, 7.2 "Certificates of both answers".
+        """
+        wanted, signs = objective_at(problem, subject), pattern(problem, subject)
+        sides = [(v > 0) - (v < 0) for v in subject.output_weights]
+        ties: set[tuple[int, int | None]] = {
+            (j, i) for j, row in enumerate(signs) for i, on in enumerate(row) if not on
+        }
+        ties |= {(j, None) for j, side in enumerate(sides) if not side}
+        for leaf, path, here in leaves(self.nodes, "nodes", {}, ties):
+            cases: dict[Case, None] = {}
+            for j, (mask, row, side) in enumerate(zip(problem.architecture.masks, signs, sides, strict=True)):
+                cone = tuple(on or path.get((j, i), 0) for i, on in enumerate(row))
+                own = side or path.get((j, None), 0)
+                cases |= {(mask, cone, sign): None for sign in (1, -1) if own in (0, sign)}
+            value = at(here, leaf.value, problem, list(cases))
+            require(value == wanted, here, "has a dual value other than the objective")
+
+
+class NotLocal(WithSubject):
+    """Better networks lie on a segment that begins at this one, in the variables u_j = |v_j| w_j with signs s_j.
+
+    end: the parameters (u_j, s_j) at its end, s_j = 1 or -1.
+    """
+
+    DECIDES = TWO_LAYERS
+    ANSWERS: ClassVar = {"": answered(PROVED, None, REFUTED, REFUTED, REFUTED)}
+    CLAIM = "{who} fits and is no local optimum: arbitrarily near to it others fit and have a smaller objective"
+    end: Rows
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether the networks on the segment fit and are better than the subject at its beginning.
+
+        f(x) = sum_j s_j s(u_j.x), and balanced neurons cost ||u_j|| without a free bias. No u_j.x_i changes its sign
+        within the segment, so each f(x_i) is affine there; it is to lie in an interval ([m, oo) for max-margin, {y_i}
+        or [y_i - eps, y_i + eps] for min-norm), so the constraints hold on all of it if they hold at both ends. The
+        cost is convex: smaller at the end, it is smaller everywhere. Near the beginning the networks v_j = s_j
+        ||u_j||^(1/2), w_j = u_j / |v_j| tend to the subject, which is balanced. (A neuron that gets a free bias without
+        weights: v_j = t^0.9, b_j of order t^0.1, which costs o(t).)
+
+        Source: `docs/mathematics.md`, 7.2 "Certificates of both answers".
+        """
+        end: Network = at("end", Network, subject.architecture, self.end)
+        size, cost = len(problem.norm_columns), Fraction(0)
+        for j, ((w, v), (u, s)) in enumerate(zip(neurons(subject), neurons(end), strict=True)):
+            require(squared_norm(w[:size]) == v * v, "subject", f"neuron {j} is not balanced")
+            is_sign = abs(s) == 1 and s * v >= 0 and not (v == 0 and any(u) and any(w))
+            require(is_sign, "end", f"neuron {j} needs the sign of v_j, or 1 or -1 if that is 0, and no free bias then")
+            cost += sqrt_upper(squared_norm(u[:size]), ROOT_BITS)
+        changes = zip(chain(*pattern(problem, subject)), chain(*pattern(problem, end)), strict=True)
+        require(all(before * after >= 0 for before, after in changes), "end", "takes a preactivation across 0")
+        require(slacks(problem, end, "end")[0] >= slacks(problem, subject)[0], "end", NO_FIT)
+        require(cost < half_squared_norm(problem, subject), "end", "does not lower the objective")

@@ -1,0 +1,32 @@
+"""Multipliers lambda_i as coefficients c_i of the dual function, and what they are worth."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from operator import mul
+
+from verify.checker.certificate import Sparse
+from verify.checker.errors import require
+from verify.checker.exact import common_integers
+from verify.checker.goals import rules
+from verify.checker.statement import Problem
+
+
+def coefficients(problem: Problem, multipliers: Sparse) -> dict[int, Fraction]:
+    """c_i for the listed points; refuses indices out of range and signs that the goal does not admit."""
+    goal = rules(problem.goal)
+    for place, (i, value) in enumerate(multipliers):
+        is_allowed = i < len(problem.targets) and (value >= 0 or -1 in goal.SIGNS)
+        require(is_allowed, f"multipliers[{place}]", f"must be of one of {len(problem.targets)} points, not negative")
+    common_integers([[value for _, value in multipliers]])  # refuses numbers that are too long together
+    factors = goal.factors(problem.targets)
+    return {i: value * factors[i] for i, value in multipliers}
+
+
+def dual_value(problem: Problem, c: Mapping[int, Fraction]) -> Fraction:
+    """D <= sum_i c_i f(x_i) for every network that fits (at margin 1)."""
+    return rules(problem.goal).dual_value(c, problem.targets, problem.fit_tolerance)
+
+
+def combine(factors: Sequence[int], rows: Sequence[Sequence[int]]) -> list[int]:
+    """The linear combination of rows; empty for none."""
+    return [sum(map(mul, factors, column)) for column in zip(*rows, strict=True)]
