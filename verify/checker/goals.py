@@ -5,7 +5,7 @@ lambda_i a multiplier for each point, q_i = factor_i f_i and c_i = factor_i lamb
 the rest of the trusted base asks that, never which goal it is. What is none of the members is refused wherever it is
 met, and a new member is none until its object, or its case, stands here.
 
-Source: docs/mathematics.md.
+Source: `docs/mathematics.md`, 2.2 "Max-margin and min-norm".
 """
 
 from abc import ABC, abstractmethod
