@@ -1,5 +1,6 @@
 """A member that nobody has decided how to check is refused everywhere: of the goals, the biases, the trained layers."""
 
+import ast
 import json
 from dataclasses import replace
 from enum import StrEnum
@@ -13,7 +14,12 @@ from verify.checker.codec import reader
 from verify.checker.errors import CertificateError
 from verify.checker.goals import Bias, Goal, Trained
 from verify.checker.optimal import OptimalWithin
-from verify.checker.statement import Network, Problem
+from verify.checker.statement import Network as Checked
+from verify.checker.statement import Problem
+from verify.deciders.global_optimality.deciding import as_instance
+from verify.problem import Dataset, Network
+from verify.problem.members import has_margin, is_penalised, trains_all
+from verify.problem.posing import pose
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = sorted(
@@ -34,9 +40,10 @@ def planted(enum: type[StrEnum], monkeypatch: pytest.MonkeyPatch) -> StrEnum:
 
 def with_member(problem: Problem, field: str, member: StrEnum) -> Problem:
     """The same problem with the member, made behind the back of the constructor."""
-    other = object.__new__(Problem)
-    for name in Problem.__dataclass_fields__:
+    other = object.__new__(type(problem))
+    for name in type(problem).__dataclass_fields__:
         object.__setattr__(other, name, getattr(problem, name))
+    other.__dict__.update((name, value) for name, value in problem.__dict__.items() if name == "_data")
     object.__setattr__(other, field, member)
     return other
 
@@ -53,13 +60,14 @@ def stored_items():
                 network = folder / "network.json"
                 found[kind] = (
                     reader(Problem)(json.loads((folder / "problem.json").read_text("utf-8"))),
-                    reader(Network)(json.loads(network.read_text("utf-8"))) if network.exists() else None,
+                    reader(Checked)(json.loads(network.read_text("utf-8"))) if network.exists() else None,
                     from_json(json.loads(file.read_text("utf-8"))),
                 )
     return found
 
 
 ITEMS = stored_items()
+POSED = pose(Network.two_layer([[1]], [1]), Dataset([[1]], [1]))
 
 
 def test_there_is_an_item_of_every_kind_that_is_stored():
@@ -102,3 +110,51 @@ def test_what_is_forged_is_accepted_where_the_member_is_an_old_one(monkeypatch):
     problem, network, certificate = ITEMS["fits"]
     same = with_member(problem, "goal", problem.goal)
     assert isinstance(check(same, network, replace(certificate, problem=same.sha256())), Accepted)
+
+
+HOMES = {"verify/checker/goals.py", "verify/problem/members.py"}
+"""Where members are told apart, each with a case for what is none of them."""
+
+
+def told_apart(source: str) -> list[int]:
+    """The lines that compare with a member, as in `goal is Goal.MAX_MARGIN`, or match one."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        parts = [*node.comparators, node.left] if isinstance(node, ast.Compare) else []
+        parts += [node.value] if isinstance(node, ast.MatchValue) else []
+        enums = [
+            part.value.id for part in parts if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)
+        ]
+        found += [node.lineno for name in enums if name in ("Goal", "Bias", "Trained")]
+    return found
+
+
+def test_members_are_told_apart_in_two_files_only():
+    """So that there is no `if goal is X ... else` through which another member could fall."""
+    files = [path for root in ("verify", "solvers", "isoptimal") for path in sorted((ROOT / root).rglob("*.py"))]
+    found = {path.relative_to(ROOT).as_posix(): told_apart(path.read_text("utf-8")) for path in files}
+    assert [file for file, lines in found.items() if lines and file not in HOMES | AS_TEXT.keys()] == []
+    assert {file: len(lines) for file, lines in found.items() if file in AS_TEXT} == AS_TEXT
+    assert all(found[file] for file in HOMES)
+
+
+AS_TEXT = {"verify/auditing/loop.py": 2}
+"""Files that compare with the text that a user gave, such as goal == "min-norm"."""
+
+
+def test_what_tells_members_apart_is_found():
+    assert told_apart("x = problem.goal is not Goal.MIN_NORM") == [1]
+    assert told_apart("match goal:\n    case Goal.MIN_NORM:\n        pass") == [2]
+    assert told_apart("pose(goal=Goal.MIN_NORM)") == []
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_questions_about_it_and_the_solvers_raise(field, monkeypatch):
+    member = planted(FIELDS[field], monkeypatch)
+    ask = {"goal": has_margin, "bias": is_penalised, "trained": trains_all}[field]
+    with pytest.raises((AssertionError, CertificateError)):
+        ask(member)
+    assert as_instance(with_member(POSED, field, getattr(POSED, field))).rows.shape == (1, 1)
+    if field != "trained":  # the solvers are told nothing of it
+        with pytest.raises((AssertionError, CertificateError)):
+            as_instance(with_member(POSED, field, member))

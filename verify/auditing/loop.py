@@ -56,6 +56,7 @@ from verify.numbers.decimals import about, allowed, at_most, kept, small
 from verify.numbers.decimals import value as short
 from verify.numbers.intervals import Interval
 from verify.problem import posing
+from verify.problem.members import has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import any_width, lower_by
 from verify.problem.posing import exchanged_classes, transposed_weights
@@ -185,7 +186,7 @@ def audit(
     with until(share(deadline, 0.3)):
         fitting, is_farther = candidates(problem, distinct(problem).problem, network, repairable, reach=reach)
         subject = fitting[0] if fitting else None
-        if subject is None and problem.goal is Goal.MIN_NORM and is_late(None):
+        if subject is None and not has_margin(problem.goal) and is_late(None):
             left_out.add("the exact repair", LATE)
     within = _up_to_rounding(problem, network) if subject is None and fit_tol is None and not exact else None
     if within is not None:
@@ -201,7 +202,7 @@ def audit(
         said += filter(None, (exchanged, transposed_weights(problem, network)))
     mine = objective(problem, subject) if subject is not None else None
     limits = problem.architecture.limits()
-    if problem.trained is Trained.HIDDEN and limits is None:
+    if not trains_all(problem.trained) and limits is None:
         limits = "problems with only the hidden layer trained are not decided yet"
     easier = relaxed(problem, network) if relax and subject is None and exchanged is None else None
     further = None if easier is None else _asking(problem, easier, network, tolerance, allowed, reach, progress)
@@ -328,7 +329,7 @@ def _asking(
             easier.data,
             goal=easier.goal,
             bias=easier.bias,
-            fit_tol=easier.fit_tolerance if easier.goal is Goal.MIN_NORM else None,
+            fit_tol=easier.fit_tolerance if not has_margin(easier.goal) else None,
             tol=tolerance,
             stationary_tol=allowed,
             near=reach,
@@ -635,7 +636,7 @@ def _fits(problem: Problem, network: Network, subject: Network | None, *, is_far
     """
     values = outputs(problem, network)
     targets = problem.data.targets
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         margins = [value * y for value, y in zip(values, targets, strict=True)]
         if subject is not None:
             return _fit(problem, network, Fits(margin=_held(min(margins))), "every point is classified correctly")
@@ -683,7 +684,7 @@ def _met(problem: Problem, largest: Fraction) -> str:
 
 def _up_to_rounding(problem: Problem, network: Network) -> tuple[Problem, OutputRounding] | None:
     """The problem within what the rounding of the outputs explains, when no target is missed by more (min-norm)."""
-    found = output_rounding(problem, network) if problem.goal is Goal.MIN_NORM else None
+    found = output_rounding(problem, network) if not has_margin(problem.goal) else None
     if found is None:
         return None
     other = problem.within(found.bound)
@@ -722,7 +723,7 @@ def _infeasible(
     notes: tuple[str, ...],
     began: float,
 ) -> Audit:
-    if problem.goal is Goal.MIN_NORM:  # no repair was to be found
+    if not has_margin(problem.goal):  # no repair was to be found
         fits = replace(fits, reason=f"{fits.reason.partition('; ')[0]}; no network fits the data")
     rest = _not_fitting(problem, network, fits)
     audit_ = _assemble(problem, network, fits, rest, None, None, tolerance, notes, began)

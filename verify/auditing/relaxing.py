@@ -12,8 +12,9 @@ from operator import mul
 
 from verify.checker.codec import LIMIT
 from verify.numbers.decimals import at_most, value
+from verify.problem.members import has_margin, trains_all
 from verify.problem.network import Network
-from verify.problem.problem import Dataset, Goal, Problem, Trained, outputs
+from verify.problem.problem import Dataset, Problem, outputs
 
 __all__ = ["is_relaxation_note", "relaxation_note", "relaxed"]
 
@@ -28,10 +29,10 @@ def relaxed(problem: Problem, network: Network) -> Problem | None:
 
     None as well for depths other than 2, for shared weights and for fixed output weights, which are not decided.
     """
-    if problem.architecture.limits() is not None or problem.trained is not Trained.BOTH:
+    if problem.architecture.limits() is not None or not trains_all(problem.trained):
         return None
     values, targets = outputs(problem, network), problem.data.targets
-    if problem.goal is Goal.MIN_NORM:
+    if not has_margin(problem.goal):
         largest = max(abs(f - y) for f, y in zip(values, targets, strict=True))
         if largest <= problem.fit_tolerance or max(largest.as_integer_ratio()) >= LIMIT:
             return None
@@ -50,7 +51,7 @@ def relaxed(problem: Problem, network: Network) -> Problem | None:
 
 def relaxation_note(problem: Problem, easier: Problem) -> str:
     """What of `problem` is not asked in `easier`, for the report about that one."""
-    if problem.goal is Goal.MIN_NORM:
+    if not has_margin(problem.goal):
         return f"{WITHIN} {value(easier.fit_tolerance)}, which the network's largest residual takes"
     left_out = len(problem.data) - len(easier.data)
     off = "point that is not on its side" if left_out == 1 else f"{left_out} points that are not on their sides"

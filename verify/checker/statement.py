@@ -202,7 +202,7 @@ class Problem(Record):
     @property
     def is_decided(self) -> bool:
         """Whether more than "does it fit" is asked: of depth 2 without sharing, all layers trained."""
-        return self.architecture.is_two_layer and self.trained is Trained.BOTH
+        return self.architecture.is_two_layer and trained_layers(self.trained, 2) == 2
 
     @property
     def norm_columns(self) -> tuple[int, ...]:

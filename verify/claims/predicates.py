@@ -5,7 +5,7 @@ from __future__ import annotations
 from verify.checker.exact import dot
 from verify.checker.statement import pattern
 from verify.claims.records import Instance
-from verify.problem.problem import Bias, Goal
+from verify.problem.members import has_bias, has_margin
 
 __all__ = [
     "has_a_zero_neuron",
@@ -22,7 +22,7 @@ __all__ = [
 def is_margin_problem(instance: Instance) -> bool:
     """A max-margin problem of a network of depth 2 without biases and without shared weights."""
     problem = instance.problem
-    return problem.goal is Goal.MAX_MARGIN and problem.bias is Bias.NONE and problem.architecture.limits() is None
+    return has_margin(problem.goal) and not has_bias(problem.bias) and problem.architecture.limits() is None
 
 
 def is_linear(instance: Instance) -> bool:

@@ -21,6 +21,7 @@ from verify.cli.places import check_file, check_folder, check_page, check_pictur
 from verify.cli.printing import print_report, write_page
 from verify.cli.reading import refused_unless
 from verify.files.writing import write_text
+from verify.problem.members import trains_all
 
 if TYPE_CHECKING:
     from verify.auditing.record import Audit
@@ -262,7 +263,6 @@ def _task(
 
 
 def _case(path: str, options: Mapping[str, str | None]) -> _Task:
-    from verify.problem.problem import Trained
     from verify.readers import read_case
 
     file = Path(path)
@@ -272,7 +272,7 @@ def _case(path: str, options: Mapping[str, str | None]) -> _Task:
         if value is not None:
             raise InputError(f"{name} is given, but the case file {path} holds its own: leave {name} out")
     case = read_case(path)
-    if case.problem.trained is not Trained.BOTH:
+    if not trains_all(case.problem.trained):
         raise InputError(f"{path} trains only the hidden layer, which is not decided yet: take a case that trains both")
     return _Task(
         place=path,

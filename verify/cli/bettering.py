@@ -19,9 +19,10 @@ from verify.cli.failures import debug_option
 from verify.cli.places import check_file
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, small
+from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.phrases import lower_by
-from verify.problem.problem import Goal, Problem, objective, outputs
+from verify.problem.problem import Problem, objective, outputs
 from verify.surroundings import Surroundings
 
 __all__ = ["better_command"]
@@ -126,7 +127,7 @@ def _held(problem: Problem, better: Network, held: Network) -> str:
     posed = _posed(problem, held)
     values = outputs(posed, held)
     value = objective(posed, held)
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         margin = min(y * f for y, f in zip(problem.targets, values, strict=True))
         if value is None or margin <= 0:
             return f"{start}: rounded so, a point is on the wrong side; a .json holds the exact network"

@@ -21,8 +21,9 @@ from verify.cli.failures import debug_option
 from verify.cli.labels import two_classes
 from verify.files.reading import read_bytes
 from verify.numbers.counts import count
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem
+from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
     from verify.readers.reading import Reading
@@ -181,7 +182,7 @@ def _compared(
         why = "" if own is not None else ": they come with no network.json to compare it with"
         yield same, network, "the network of the certificates" if same else f"not the network of the certificates{why}"
     if data is not None:
-        is_regression = problem.goal is Goal.MIN_NORM
+        is_regression = not has_margin(problem.goal)
         found = data_for(
             scaler, data, target=target, classes=classes, as_stored=is_regression, is_regression=is_regression
         )

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import float_near, float_rows, float_weights
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Dataset, Goal, Problem, half_squared_norm, outputs
+from verify.problem.problem import Dataset, Problem, half_squared_norm, outputs
 
 Array = NDArray[np.float64]
 
@@ -123,7 +124,7 @@ def _apart(problem: Problem, estimates: Estimates) -> tuple[Array, float, Array]
 
 def exact_objective(problem: Problem, network: Network, estimates: Estimates) -> Fraction | None:
     """What `verify.problem.problem.objective` gives, at depth 2 with both layers trained."""
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         least, _ = least_margins(problem, network, estimates)
         return half_squared_norm(problem, network) / least if least > 0 else None
     _, surely_missed = residuals(problem, estimates)

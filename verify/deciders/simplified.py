@@ -27,8 +27,9 @@ from verify.checker.local import Local
 from verify.checker.stationary import Stationary
 from verify.deciders.proposal import Proposal, checked, sealed
 from verify.deciders.time_limits import poll
+from verify.problem.members import has_margin, is_free, is_penalised
 from verify.problem.network import Network
-from verify.problem.problem import Bias, Dataset, Goal, Problem
+from verify.problem.problem import Dataset, Problem
 
 __all__ = ["Simplified", "distinct", "simplified", "without_copies"]
 
@@ -174,8 +175,8 @@ def simplified(problem: Problem) -> Simplified:
     else:
         coordinates = ((row[: problem.data.dimension], unit) for row, unit in problem.points.rows)
         largest = [Fraction(max(map(abs, row)), unit) for row, unit in coordinates]
-    size = 0 if problem.bias is Bias.PENALISED else _power_of_four(largest)
-    height = _power_of_four(map(abs, targets)) if problem.goal is Goal.MIN_NORM else 0
+    size = 0 if is_penalised(problem.bias) else _power_of_four(largest)
+    height = _power_of_four(map(abs, targets)) if not has_margin(problem.goal) else 0
     changed = problem
     if len(kept) < len(groups) or any(shift) or size or height:
         data = Dataset(
@@ -209,7 +210,7 @@ def without_copies(problem: Problem, network: Network, search: Callable[[Problem
     simple = distinct(problem)
     found = search(simple.problem)
     is_open = found.certificate is None and found.beside is None
-    if simple.is_same or (is_open and problem.goal is Goal.MAX_MARGIN):
+    if simple.is_same or (is_open and has_margin(problem.goal)):
         return found
     if found.certificate is not None:
         both = [found.certificate, *([] if found.beside is None else [found.beside])]
@@ -237,7 +238,7 @@ def _shift(problem: Problem, inputs: list[tuple[Fraction, ...]]) -> tuple[Fracti
     last = problem.architecture.layers[0].columns - 1
     unbiased = {column for mask in problem.mask_classes if last not in mask for column in mask}
     shift = [Fraction(0)] * problem.data.dimension
-    if problem.bias is not Bias.FREE:
+    if not is_free(problem.bias):
         return tuple(shift)
     for column, values in enumerate(zip(*inputs, strict=True)):
         low, high = min(values), max(values)

@@ -22,8 +22,9 @@ from verify.deciders.proposal import FLOAT_FAILURES, Proposal
 from verify.deciders.stationarity.deciding import stationarity
 from verify.deciders.time_limits import TimeIsUpError, is_late, share
 from verify.deciders.witnesses import distance, float_rows, float_weights, reaches
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem, outputs
+from verify.problem.problem import Problem, outputs
 
 __all__ = ["Subject", "candidates", "changed", "choose", "lost_kinks"]
 
@@ -61,12 +62,12 @@ def candidates(
     distinct: the problem without copies of its points. Max-margin, or within a fit tolerance: the given one only.
     """
     pairs = list(zip(outputs(problem, network), problem.data.targets, strict=True))
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         fits = all(value * y > 0 for value, y in pairs)
     else:
         fits = all(abs(value - y) <= problem.fit_tolerance for value, y in pairs)
     found: list[Network] = [network] if fits else []
-    if problem.goal is Goal.MAX_MARGIN or (fits and problem.fit_tolerance):
+    if has_margin(problem.goal) or (fits and problem.fit_tolerance):
         return found, False
     is_farther = False
     try:

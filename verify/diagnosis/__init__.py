@@ -18,8 +18,9 @@ from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
 from verify.diagnosis.points import Points, study_points
 from verify.diagnosis.summary import HEAD, RELAXED, noticed, rungs
 from verify.numbers.counts import count
+from verify.problem.members import trains_all
 from verify.problem.network import Network
-from verify.problem.problem import Problem, Trained
+from verify.problem.problem import Problem
 from verify.shown import as_html, as_text
 from verify.surroundings import Surroundings
 
@@ -94,7 +95,7 @@ def diagnose(
     Everything that is not a hint is exact. Cost: a few products of the weights with the data in floats, and exact
     arithmetic at the points that they leave in doubt.
     """
-    if problem.architecture.limits() is not None or problem.trained is not Trained.BOTH:
+    if problem.architecture.limits() is not None or not trains_all(problem.trained):
         return None
     try:
         return _diagnosed(problem, network, subject, bracket, is_stationary=is_stationary)

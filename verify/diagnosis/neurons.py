@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from verify.checker.codec import rational_text
 from verify.deciders.estimates import Estimates, is_silent
 from verify.deciders.witnesses import norms, reaches
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem
+from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
     from solvers.kkt.residual import KktFit, LocalModel
@@ -255,7 +256,7 @@ def _turns(
     largest = np.abs(estimates.preactivations).max(axis=1, keepdims=True)  # where x is 0, b has nothing else beside it
     kinks = _near_kinks(problem, network, estimates, live, TURN_KINK, largest)
     model = _balanced_model(problem, network, estimates, places, counted, kinks)
-    fit = _best_fit(model, free_signs=problem.goal is Goal.MIN_NORM and not problem.fit_tolerance)
+    fit = _best_fit(model, free_signs=not has_margin(problem.goal) and not problem.fit_tolerance)
     if fit is None:
         return (), 0
     own = np.where(counted, model.weights, 0.0) / np.sqrt(model.norm)
@@ -300,7 +301,7 @@ def _balanced_model(
     """The neurons at `places`, balanced, on the points of least margin; near-kinks count as kinks."""
     from solvers.kkt.residual import LocalModel
 
-    margin = problem.goal is Goal.MAX_MARGIN
+    margin = has_margin(problem.goal)
     weights, outgoing = estimates.weights[places], estimates.outgoing[places]
     sizes = norms(np.where(counted, weights, 0.0))
     factor = np.sqrt(np.abs(outgoing) / sizes)

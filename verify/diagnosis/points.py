@@ -12,8 +12,9 @@ import numpy as np
 from verify.checker.codec import rational_text
 from verify.checker.exact import dot
 from verify.deciders.estimates import Array, Estimates, least_margins, outputs_at, residuals
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem
+from verify.problem.problem import Problem
 
 CLOSE = 0.01
 """Points whose margin is at most this part above the least one are close to it."""
@@ -69,7 +70,7 @@ class Points:
 def study_points(problem: Problem, network: Network, estimates: Estimates) -> Points:
     """The points of the problem, as `network` meets them."""
     duplicates = _duplicates(problem, estimates.rows)
-    if problem.goal is Goal.MIN_NORM:
+    if not has_margin(problem.goal):
         violated, worst = _missed(problem, network, estimates)
         return Points(
             violated=violated,

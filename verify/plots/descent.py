@@ -12,7 +12,8 @@ from verify.deciders.local_optimality.descent import steps
 from verify.plots.audited import Audited
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
-from verify.problem.problem import Goal, outputs
+from verify.problem.members import has_margin
+from verify.problem.problem import outputs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +46,6 @@ def _course(audit: Audited, proof: NotLocal) -> tuple[Array, Array]:
     step = np.array([[float(x) for x in row] for row in steps(network, proof)])
     eps = np.linspace(0.0, 1.0, 101)
     values = np.array([np.linalg.norm((start + e * step)[:, counted], axis=1).sum() for e in eps])
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         values /= float(min(y * f for y, f in zip(problem.data.targets, outputs(problem, network), strict=True)))
     return eps, values

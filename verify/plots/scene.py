@@ -20,8 +20,9 @@ from verify.checker.certificate import Sparse
 from verify.checker.stationary import Stationary
 from verify.plots.audited import Audited
 from verify.plots.style import LABELS, plain
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem, outputs
+from verify.problem.problem import Problem, outputs
 
 __all__ = ["Array", "Drawn", "Scene", "drawn", "evaluate", "scene", "shares_on", "support"]
 
@@ -51,7 +52,7 @@ class Scene:
     @property
     def classifies(self) -> bool:
         """Whether the goal is max-margin."""
-        return self.problem.goal is Goal.MAX_MARGIN
+        return has_margin(self.problem.goal)
 
     @property
     def classes(self) -> tuple[str, str]:
@@ -101,7 +102,7 @@ class Drawn:
 def scene(problem: Problem) -> Scene:
     """The problem in units that can be drawn."""
     input_power = _power(value for x in problem.data.inputs for value in x)
-    target_power = 0 if problem.goal is Goal.MAX_MARGIN else _power(problem.data.targets)
+    target_power = 0 if has_margin(problem.goal) else _power(problem.data.targets)
     return Scene(
         problem=problem,
         points=_floats(problem.data.inputs, input_power),

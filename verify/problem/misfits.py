@@ -10,8 +10,9 @@ from typing import final
 
 from verify.checker.codec import rational_text
 from verify.checker.exact import dot
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem, half_squared_norm, outputs
+from verify.problem.problem import Problem, half_squared_norm, outputs
 
 __all__ = ["Misfit", "misfit"]
 
@@ -58,7 +59,7 @@ def misfit(problem: Problem, network: Network) -> Misfit | None:
     """What `network` misses; None where it fits."""
     values, targets = outputs(problem, network), problem.data.targets
     far: tuple[int, ...] = ()
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         margins = list(map(mul, targets, values))
         missed = [i for i, margin in enumerate(margins) if margin <= 0]
         worst = min(missed, key=lambda i: margins[i], default=None)

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from verify.checker.exact import dot
 from verify.numbers.decimals import at_least
+from verify.problem.members import has_margin, is_free, trains_all
 from verify.problem.network import Network
-from verify.problem.problem import Bias, Goal, Problem, Trained
+from verify.problem.problem import Problem
 
 QUESTIONS = {
     "fits": "fits the data",
@@ -73,11 +74,11 @@ def has_infimum_0(problem: Problem) -> bool:
     """
     bias = len(problem.rows[0]) - 1
     is_seen = any(bias in mask for mask in problem.architecture.masks)
-    is_posed = problem.architecture.limits() is None and problem.trained is Trained.BOTH
-    if problem.bias is not Bias.FREE or not is_seen or not is_posed:
+    is_posed = problem.architecture.limits() is None and trains_all(problem.trained)
+    if not is_free(problem.bias) or not is_seen or not is_posed:
         return False
     least, most = min(problem.targets), max(problem.targets)
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         return least * most > 0
     tolerance = problem.fit_tolerance
     return most - least <= 2 * tolerance and max(-least, most) > tolerance

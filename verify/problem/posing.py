@@ -12,6 +12,7 @@ from verify.numbers.arguments import instance_of, wrong
 from verify.numbers.counts import count
 from verify.numbers.decimals import about
 from verify.numbers.values import rational
+from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.phrases import SECOND_MINUS_FIRST
 from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained, outputs
@@ -56,13 +57,13 @@ def pose(
     binary = labels <= {Fraction(0), Fraction(1)}
     if chosen is None:
         chosen = Goal.MAX_MARGIN if binary or labels <= {Fraction(-1), Fraction(1)} else Goal.MIN_NORM
-        kind = "labels" if chosen is Goal.MAX_MARGIN else "targets"
+        kind = "labels" if has_margin(chosen) else "targets"
         said.append(f"the goal is {chosen.value}, chosen from the {kind}")
-        if chosen is Goal.MIN_NORM:
+        if not has_margin(chosen):
             said += filter(None, (regression_note(dataset, network),))
-        if chosen is Goal.MAX_MARGIN and len(labels) == 1:
+        if has_margin(chosen) and len(labels) == 1:
             said.append(_one_class(*labels))
-    if chosen is Goal.MAX_MARGIN and Fraction(0) in labels and binary:
+    if has_margin(chosen) and Fraction(0) in labels and binary:
         dataset = Dataset(dataset.inputs, [1 if y else -1 for y in dataset.targets])
         said.append("labels 0 and 1 were read as -1 and 1" if len(labels) == 2 else ONLY_LABEL_0)
     if bias is None:
@@ -78,7 +79,7 @@ def pose(
 
 def a_fit_tolerance(value: object, goal: Goal) -> Fraction:
     """The tolerance that a user gives for the targets, exactly."""
-    if goal is Goal.MAX_MARGIN:
+    if has_margin(goal):
         raise InputError(
             "fit_tol is given, but max-margin asks for a margin and meets no targets: leave it out, or ask for "
             "min-norm, which fits the labels as numbers"
@@ -147,7 +148,7 @@ def regression_note(data: Dataset, network: Network) -> str | None:
 
 def exchanged_classes(problem: Problem, network: Network) -> str | None:
     """A note when all or nearly all points are on the wrong side, as when the classes were given in the other order."""
-    if problem.goal is not Goal.MAX_MARGIN:
+    if not has_margin(problem.goal):
         return None
     margins = list(map(mul, problem.data.targets, outputs(problem, network)))
     wrong_side = sum(margin < 0 for margin in margins)
@@ -171,7 +172,7 @@ def transposed_weights(problem: Problem, network: Network) -> str | None:
     b = [row[-1] for row in network.hidden_weights] if shape.bias else None
     turned = Network.two_layer(list(zip(*rows, strict=True)), network.output_weights, b=b, slope=shape.slope)
     own, other = outputs(problem, network), outputs(problem, turned)
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         is_mended = min(map(mul, problem.data.targets, other)) > 0 >= min(map(mul, problem.data.targets, own))
         what = "every point is on its side"
     else:

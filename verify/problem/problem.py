@@ -17,6 +17,7 @@ from verify.numbers.arguments import instance_of
 from verify.numbers.counts import count
 from verify.numbers.decimals import small
 from verify.numbers.values import array, as_input_error, is_exact_input, line, rational, vector
+from verify.problem.members import has_bias, has_margin
 from verify.problem.network import Architecture
 from verify.surroundings import Surroundings
 
@@ -136,11 +137,11 @@ class Problem(statement.Problem):
         if data.dimension != shape.inputs:
             taken = count(shape.inputs, "input")
             raise ShapeError(f"the data have {count(data.dimension, 'column')}, but the network takes {taken}")
-        if shape.bias is not (bias is not Bias.NONE):
+        if shape.bias is not has_bias(bias):
             has = "a bias" if shape.bias else "no bias"
             raise InputError(f"the first layer has {has}, which does not go with bias mode {bias.value!r}")
         for i, target in enumerate(data.targets):
-            if goal is Goal.MAX_MARGIN and abs(target) != 1:
+            if has_margin(goal) and abs(target) != 1:
                 raise InputError(f"targets[{i}] is {target!s:.60}; max-margin needs targets 1 and -1")
         tolerance = _fit_tolerance(fit_tolerance, goal)
         with as_input_error():
@@ -195,7 +196,7 @@ class Problem(statement.Problem):
 
 def _fit_tolerance(value: object, goal: Goal) -> Fraction:
     tolerance = rational(value, "fit_tolerance")
-    if tolerance < 0 or (tolerance and goal is Goal.MAX_MARGIN):
+    if tolerance < 0 or (tolerance and has_margin(goal)):
         why = "it must be at least 0" if tolerance < 0 else "max-margin has none: leave it out, or fit by min-norm"
         raise InputError(f"fit_tolerance is {tolerance!s:.60}; {why}")
     return tolerance

@@ -17,9 +17,10 @@ from verify.deciders.finding import Finding, Verdict
 from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
 from verify.numbers.decimals import is_exactly, nearest, value
+from verify.problem.members import has_margin, is_free, trains_all
 from verify.problem.phrases import any_width, points
 from verify.problem.posing import ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
-from verify.problem.problem import Bias, Goal, Trained, outputs
+from verify.problem.problem import outputs
 from verify.report.audited import Audited
 from verify.report.remedies import droppable, fits_standardised, fits_when_bent, is_at_rest, unlearnt
 
@@ -65,8 +66,8 @@ def reading_options(audit: Audited) -> dict[str, str]:
     """What is known of how a network is read and asked about where no file of it is: for `filled`."""
     problem = audit.problem
     said = "--output-bias neuron" if audit.network.output_bias_neurons else ""
-    goal = "--goal min-norm" if problem.goal is Goal.MIN_NORM and set(problem.data.targets) <= {-1, 0, 1} else ""
-    bias = "--bias free" if problem.bias is Bias.FREE else ""
+    goal = "--goal min-norm" if not has_margin(problem.goal) and set(problem.data.targets) <= {-1, 0, 1} else ""
+    bias = "--bias free" if is_free(problem.bias) else ""
     return {"START": f"NETWORK {said}".strip(), "OPTIONS": " ".join(filter(None, (goal, bias, said)))}
 
 
@@ -89,7 +90,7 @@ def next_steps(audit: Audited) -> Iterator[NextStep]:
 
 def _steps(audit: Audited) -> Iterator[NextStep]:
     problem = audit.problem
-    if problem.trained is not Trained.BOTH:
+    if not trains_all(problem.trained):
         return
     if problem.architecture.limits() is not None:
         bias = " --bias" if problem.architecture.bias else ""
@@ -111,7 +112,7 @@ def _width(audit: Audited) -> int:
 
 def _to_fit(audit: Audited) -> Iterator[NextStep]:
     conflict = [i for bound in audit.bounds if isinstance(bound, Infeasible) for i, _ in bound.multipliers]
-    is_margin = audit.problem.goal is Goal.MAX_MARGIN
+    is_margin = has_margin(audit.problem.goal)
     if not is_margin and (labels := two_labels(audit.problem.data)) and _was_regression_chosen(audit):
         text = "if the two values of the targets are labels of classes, ask for the margin"
         yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --classes {','.join(labels)}")
@@ -146,7 +147,7 @@ def _train(audit: Audited) -> NextStep:
     """To train on; with more neurons, from the beginning, where training on has nothing to learn from."""
     tolerance = audit.problem.fit_tolerance
     asked = f" --fit-tol {_exactly(tolerance)}" if tolerance else ""
-    loss = "" if audit.problem.goal is Goal.MAX_MARGIN else " --loss squared"
+    loss = "" if has_margin(audit.problem.goal) else " --loss squared"
     if (why := _why_not_on(audit)) is not None:
         command = f"isoptimal train DATA --width {max(2 * audit.network.width, PLENTY)}{_shape(audit)}{loss}"
         return NextStep(f"{why}: take more neurons", f"{command} --out wider.npz --audit{asked}")
@@ -160,7 +161,7 @@ def _train(audit: Audited) -> NextStep:
 def _why_not_on(audit: Audited) -> str | None:
     """Why training on cannot help; None where it may."""
     if is_at_rest(audit.problem, audit.network):
-        loss = "logistic" if audit.problem.goal is Goal.MAX_MARGIN else "squared"
+        loss = "logistic" if has_margin(audit.problem.goal) else "squared"
         return f"training on leads nowhere, as the {loss} loss has next to no gradient here"
     if lost := unlearnt(audit.problem, audit.network):
         return f"no neuron is active at {points(lost)}, so that none learns from what is missed there"
@@ -183,7 +184,7 @@ def _shape(audit: Audited) -> str:
 def _impossible(audit: Audited, conflict: list[int]) -> NextStep:
     """What helps where no network of any width fits; to drop a point only where that is proved to help."""
     problem, bias = audit.problem, " --bias" if audit.problem.architecture.bias else ""
-    is_margin, asked = problem.goal is Goal.MAX_MARGIN, points(conflict)
+    is_margin, asked = has_margin(problem.goal), points(conflict)
     sides, targets = (
         ("its side", f"target of {asked}") if len(conflict) == 1 else ("their sides", f"targets of {asked} together")
     )
@@ -217,7 +218,7 @@ def _exchanged(audit: Audited) -> NextStep | None:
 
 
 def _to_improve(audit: Audited) -> Iterator[NextStep]:
-    is_margin, tolerance = audit.problem.goal is Goal.MAX_MARGIN, audit.problem.fit_tolerance
+    is_margin, tolerance = has_margin(audit.problem.goal), audit.problem.fit_tolerance
     if not is_margin and tolerance and max(map(abs, audit.problem.targets)) <= tolerance:
         text = "no target, in the units of the network, is further from 0 than the tolerance, so that the best network"
         yield NextStep(f"{text} is 0 everywhere: ask for a smaller tolerance", "--fit-tol EPS")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from verify.checker.bounds import LowerBound, UpperBound
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, at_most, broken
+from verify.problem.members import has_margin
 from verify.problem.misfits import Misfit, misfit
 from verify.problem.phrases import named, no_neuron
-from verify.problem.problem import Goal
 from verify.report.audited import Audited
 
 
@@ -18,7 +18,7 @@ def misfits(audit: Audited) -> Iterator[str]:
     found = misfit(audit.problem, audit.network)
     if found is None:
         return
-    if audit.problem.goal is Goal.MAX_MARGIN:
+    if has_margin(audit.problem.goal):
         if audit.diagnosis is None and found.amount < 0:
             least = about(found.amount, 3)
             yield f"no point is further on the wrong side than point {found.worst}, where y·f(x) is {least}"

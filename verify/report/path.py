@@ -11,7 +11,8 @@ from verify.checker.local import NotLocal
 from verify.deciders.finding import Finding
 from verify.deciders.local_optimality.descent import steps
 from verify.numbers.decimals import at_most, is_exactly, nearest, value
-from verify.problem.problem import Bias, Goal, objective, outputs
+from verify.problem.members import has_margin, is_free
+from verify.problem.problem import objective, outputs
 from verify.report.audited import Audited
 
 MOST = 8  # neurons whose way is written down; the certificate holds all
@@ -47,7 +48,7 @@ def descent_path(audit: Audited) -> str | None:
             parts.append(f"v{j} = {sign}√‖u{j}‖, w{j} = u{j} / |v{j}|, u{j} = ({row})")
     before, after = objective(audit.problem, subject), _objective_at_end(audit, proof)
     falls = "" if before is None else f"; the objective falls from {value(before)} to at most {at_most(after)} at ε = 1"
-    bias = ", the norm without the bias" if audit.problem.bias is Bias.FREE else ""
+    bias = ", the norm without the bias" if is_free(audit.problem.bias) else ""
     small = "; where ‖u‖ is 0, v is small instead, and the objective is as near to this as v is to 0"
     rounded = " (coefficients rounded to 5 digits)" if are_rounded else ""
     told, more = (parts, "") if len(parts) <= MOST else (parts[:MOST], f"; and so for {len(parts) - MOST} more neurons")
@@ -89,6 +90,6 @@ def _objective_at_end(audit: Audited, proof: NotLocal) -> Fraction:
     total = Fraction(0)
     for row in subject.architecture.layers[0].matrix(proof.end[0]):
         total += sqrt_upper(squared_norm(row[c] for c in problem.norm_columns))
-    if problem.goal is Goal.MIN_NORM:
+    if not has_margin(problem.goal):
         return total
     return total / min(y * f for y, f in zip(problem.data.targets, outputs(problem, subject), strict=True))

@@ -17,9 +17,10 @@ from verify.deciders.finding import Finding, Verdict
 from verify.deciders.rounding import primitive
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, allowed, at_least, at_most, denied, enclosure, nearest, value
+from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, points, with_masks
-from verify.problem.problem import Goal, objective
+from verify.problem.problem import objective
 from verify.report.audited import Audited
 from verify.report.path import descent_path
 
@@ -44,7 +45,7 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     if audit.objective is None:
         yield "this network", f"no objective: {_why_no_objective(audit.fits)}"
     else:
-        at = "at margin 1" if audit.problem.goal is Goal.MAX_MARGIN else ""
+        at = "at margin 1" if has_margin(audit.problem.goal) else ""
         after = "after the repair" if is_repaired(audit.fits) else ""
         yield "this network", " ".join(filter(None, (value(audit.objective), "= ½‖θ‖²", at, after)))
     lower, upper = _bounds(audit)
@@ -81,7 +82,7 @@ RELAXED = "· "
 
 def _relaxed(audit: Audited, easier: Audited) -> Iterator[tuple[str, str]]:
     """What the network does fit, and its objective, the best possible and the excess there."""
-    if audit.problem.goal is Goal.MIN_NORM:
+    if not has_margin(audit.problem.goal):
         asked = f"the same within {value(easier.problem.fit_tolerance)} of every target, which this network meets"
     else:
         left_out = len(audit.problem.data) - len(easier.problem.data)

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from verify.checker.errors import InputError
 from verify.checker.exact import dot
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem, outputs
+from verify.problem.problem import Problem, outputs
 from verify.readers.reading import DataReading
 from verify.readers.standardising import standardised
 
@@ -47,7 +48,7 @@ def _is_met(problem: Problem, chosen: Sequence[int]) -> bool:
         row, target = problem.rows[i], problem.targets[i]
         size = abs(next((entry for entry in row if entry), Fraction(0)))
         if not size:
-            if problem.goal is Goal.MAX_MARGIN or abs(target) > problem.fit_tolerance:
+            if has_margin(problem.goal) or abs(target) > problem.fit_tolerance:
                 return False
             continue
         direction = tuple(entry / size for entry in row)
@@ -59,7 +60,7 @@ def _is_met(problem: Problem, chosen: Sequence[int]) -> bool:
 
 def _agree(problem: Problem, values: Sequence[tuple[Fraction, Fraction]]) -> bool:
     """Whether one c has size c within the tolerance of each target (max-margin: on its side)."""
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         return len({target > 0 for target, _ in values}) == 1
     within = problem.fit_tolerance
     least = max((target - within) / size for target, size in values)
@@ -72,7 +73,7 @@ def unlearnt(problem: Problem, network: Network) -> list[int]:
         return []
     found: list[int] = []
     for i, (f, y) in enumerate(zip(outputs(problem, network), problem.targets, strict=True)):
-        is_missed = f * y <= 0 if problem.goal is Goal.MAX_MARGIN else abs(f - y) > problem.fit_tolerance
+        is_missed = f * y <= 0 if has_margin(problem.goal) else abs(f - y) > problem.fit_tolerance
         row = problem.rows[i]
         if is_missed and any(row) and all(dot(w, row) <= 0 for w in network.hidden_weights):
             found.append(i)
@@ -85,7 +86,7 @@ def fits_standardised(problem: Problem, network: Network) -> bool:
     Exact; False for data that were scaled already, and for goals other than max-margin.
     """
     around = problem.data.surroundings
-    if problem.goal is not Goal.MAX_MARGIN or (around is not None and around.is_scaled):
+    if not has_margin(problem.goal) or (around is not None and around.is_scaled):
         return False
     try:
         moved = problem.posed_on(standardised(DataReading(problem.data), "data").data)
@@ -104,7 +105,7 @@ def is_at_rest(problem: Problem, network: Network) -> bool:
 
     values, targets = outputs(problem, network), problem.targets
     try:
-        if problem.goal is Goal.MAX_MARGIN:
+        if has_margin(problem.goal):
             margins = np.array([float(y * f) for f, y in zip(values, targets, strict=True)])
             residuals = np.array([-float(y) for y in targets]) / (1 + np.exp(np.clip(margins, -700.0, 700.0)))
         else:

@@ -19,8 +19,9 @@ from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.finding import Finding, Question, Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed, at_least, denied, is_exactly, kept, small
+from verify.problem.members import has_margin
 from verify.problem.phrases import any_width, lower_by, points
-from verify.problem.problem import Goal, Problem, objective, outputs
+from verify.problem.problem import Problem, objective, outputs
 from verify.report.audited import Audited
 
 FAR = Fraction(1, 10)
@@ -59,7 +60,7 @@ def statement(audit: Audited, finding: Finding) -> str:
 
 
 def _fits(problem: Problem, proof: Fits) -> str:
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         least = at_least(proof.margin, 6)
         is_rounded = "" if is_exactly(proof.margin, least) else "at least "
         return f"every point is on its side; the least margin is {is_rounded}{least}"
@@ -68,7 +69,7 @@ def _fits(problem: Problem, proof: Fits) -> str:
 
 
 def _misfit(audit: Audited, finding: Finding) -> str:
-    if audit.problem.goal is Goal.MIN_NORM:
+    if not has_margin(audit.problem.goal):
         return finding.reason
     values = outputs(audit.problem, audit.network)
     margins = list(map(mul, audit.problem.data.targets, values))
@@ -98,7 +99,7 @@ def _choice(problem: Problem, numbers: Mapping[str, Fraction]) -> str:
     if "multiplier_dimension" not in numbers:
         return ""
     dimension = numbers["multiplier_dimension"]
-    what = "polytope" if problem.goal is Goal.MAX_MARGIN else "set"
+    what = "polytope" if has_margin(problem.goal) else "set"
     return f"; all multipliers are a {what} of dimension {dimension}" if dimension else ", the only multipliers"
 
 
@@ -134,7 +135,7 @@ def _sizes(proof: Stationary) -> str:
 
 
 def _not_stationary(problem: Problem, finding: Finding, proof: NotStationary) -> str:
-    within = proof.epsilon if problem.goal is Goal.MIN_NORM else min(proof.epsilon, proof.delta)
+    within = proof.epsilon if not has_margin(problem.goal) else min(proof.epsilon, proof.delta)
     text = "no multipliers satisfy the KKT conditions" + (f" to within {denied(within)}" if within else " exactly")
     if held := _held(finding):
         text += f"; the conditions hold{held}"

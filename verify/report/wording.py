@@ -10,9 +10,10 @@ from typing import final
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import value
+from verify.problem.members import has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import QUESTIONS
-from verify.problem.problem import Bias, Goal, Problem, Trained
+from verify.problem.problem import Bias, Problem
 from verify.report.advice import IN_PYTHON, next_steps, reading_options
 from verify.report.audited import Audited
 from verify.report.faults import faults
@@ -74,16 +75,15 @@ def _steps(audit: Audited, folder: str | None, given: Mapping[str, str] | None) 
 def _title(problem: Problem, network: Network) -> Iterator[str]:
     points = count(len(problem.data), "point")
     yield f"{network.architecture.description}, on {points} in dimension {problem.data.dimension}"
-    match problem.goal:
-        case Goal.MAX_MARGIN:
-            asked = "max-margin: the least norm with y·f(x) ≥ 1 at every point"
-        case Goal.MIN_NORM:
-            within = problem.fit_tolerance
-            met = f"|f(x) − y| ≤ {value(within)}" if within else "f(x) = y"
-            asked = f"min-norm: the least norm with {met} at every point"
+    if has_margin(problem.goal):
+        asked = "max-margin: the least norm with y·f(x) ≥ 1 at every point"
+    else:
+        within = problem.fit_tolerance
+        met = f"|f(x) − y| ≤ {value(within)}" if within else "f(x) = y"
+        asked = f"min-norm: the least norm with {met} at every point"
     bias = {
         Bias.NONE: "no biases",
         Bias.PENALISED: "biases count in the norm (penalised)",
         Bias.FREE: "biases do not count in the norm (free)",
     }[problem.bias]
-    yield f"{asked}; {bias}" + ("; only the hidden layer is trained" if problem.trained is Trained.HIDDEN else "")
+    yield f"{asked}; {bias}" + ("; only the hidden layer is trained" if not trains_all(problem.trained) else "")

@@ -10,6 +10,7 @@ from hypothesis.strategies import SearchStrategy
 
 from verify import strategies
 from verify.claims import Claim, Instance
+from verify.problem.members import is_penalised
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Dataset, Goal
 
@@ -63,7 +64,7 @@ def _kkt_points() -> Iterator[tuple[str, SearchStrategy[Instance]]]:
             for goal, bias in _KINDS:
                 strategy = strategies.searched_kkt_points(
                     goal=goal, bias=bias, slopes=(slope,), neurons=neurons,
-                    dimension=1 if bias is Bias.PENALISED else None,
+                    dimension=1 if is_penalised(bias) else None,
                 )  # fmt: skip
                 name = f"searched KKT points ({goal.value}, bias {bias.value}, slope {slope}, {neurons} neurons)"
                 yield name, strategy.map(Instance.of)

@@ -9,8 +9,9 @@ from math import gcd, lcm
 from verify.checker.errors import InputError
 from verify.claims import Instance
 from verify.deciders.time_limits import now
+from verify.problem.members import has_bias
 from verify.problem.network import Network
-from verify.problem.problem import Bias, Dataset
+from verify.problem.problem import Dataset
 
 __all__ = ["reduced"]
 
@@ -62,13 +63,13 @@ def _made(
 ) -> Instance | None:
     """The instance with these numbers; None when they are none."""
     problem, shape = instance.problem, instance.network.architecture
-    has_bias = problem.bias is not Bias.NONE
-    columns = len(inputs[0]) + has_bias
+    is_biased = has_bias(problem.bias)
+    columns = len(inputs[0]) + is_biased
     seen = None if all(len(mask) == columns for mask in masks) and shape.layers[0].entries is None else masks
     try:
         network = Network.two_layer(
             [row[: len(inputs[0])] for row in hidden], outgoing, slope=shape.slope, masks=seen,
-            b=[row[-1] for row in hidden] if has_bias else None,
+            b=[row[-1] for row in hidden] if is_biased else None,
         )  # fmt: skip
         data = Dataset(inputs, targets)
         posed = problem.posed_on(data, architecture=network.architecture)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem, outputs
 from verify.strategies.numbers import (
@@ -119,7 +120,7 @@ def _kkt_point(
         subject = draw(with_dead_neurons(subject))
     problem = Problem(Dataset(inputs, targets), subject.architecture, goal=chosen, bias=Bias.NONE)
     signs = [Fraction(1)] * len(rows)
-    if chosen is Goal.MIN_NORM:
+    if not has_margin(chosen):
         data = Dataset(inputs, outputs(problem, subject))
         problem = Problem(data, subject.architecture, goal=chosen, bias=Bias.NONE)
         signs = [Fraction(target) for target in targets]

@@ -6,8 +6,9 @@ from fractions import Fraction
 from random import Random
 
 from verify.checker.exact import dot
+from verify.problem.members import has_bias, has_margin, is_free
 from verify.problem.network import Architecture, Network
-from verify.problem.problem import Bias, Dataset, Goal, Problem
+from verify.problem.problem import Dataset, Problem
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.kkt_neurons import Neurons
 
@@ -41,23 +42,23 @@ def finished(
     if wanted.extras and random.random() < 0.2 and len(parts) < 3:
         j, e, s, r, mask = parts.pop(random.randrange(len(parts)))
         parts += [(j, e, s, r * Fraction(3, 5), mask), (j, e, s, r * Fraction(4, 5), mask)]
-    columns = tuple(range(d + (wanted.bias is not Bias.NONE)))
+    columns = tuple(range(d + has_bias(wanted.bias)))
     while wanted.zeros and random.random() < 0.45 and len(parts) < 3:
         mask = neurons.masks[0] if random.random() < 0.5 or not wanted.masks else columns
         unit = [Fraction(0)] * len(columns)
-        if wanted.bias is Bias.FREE and d in mask and random.random() < 0.15:
+        if is_free(wanted.bias) and d in mask and random.random() < 0.15:
             shift = random.choice((1, -1))
             if sum(coefficients) == 0 or (shift < 0 and neurons.slope == 0):  # else v_j = 0 would not be stationary
                 unit[d] = Fraction(shift)
         parts.append((None, unit, 1, Fraction(0), mask))
     random.shuffle(parts)
     shape = Architecture.two_layer(
-        d, len(parts), slope=neurons.slope, bias=wanted.bias is not Bias.NONE, masks=[mask for *_, mask in parts]
+        d, len(parts), slope=neurons.slope, bias=has_bias(wanted.bias), masks=[mask for *_, mask in parts]
     )
     hidden = [(r or 1) * e[c] for _, e, _, r, mask in parts for c in mask]
     network = Network(shape, (hidden, [s * r for _, _, s, r, _ in parts]))
     targets = [neurons.value(row) for row, _, _ in points]
-    is_margin = wanted.goal is Goal.MAX_MARGIN
+    is_margin = has_margin(wanted.goal)
     if is_margin:
         targets = [Fraction(1 if value > 0 else -1) for value in targets]
     problem = Problem(Dataset([row for row, _, _ in points], targets), shape, goal=wanted.goal, bias=wanted.bias)
@@ -79,9 +80,9 @@ def _add_points(random: Random, neurons: Neurons, points: list[_Point]) -> None:
         points += _split(random, points.pop(random.randrange(len(points))))
     while random.random() < 0.35 and len(points) < 6:
         row = tuple(Fraction(random.randint(-4, 4), 2) for _ in range(d))
-        if goal is Goal.MAX_MARGIN:
+        if has_margin(goal):
             value = neurons.value(row)
-            if bias is Bias.NONE and value and random.random() < 0.5:
+            if not has_bias(bias) and value and random.random() < 0.5:
                 row = tuple(q * margin / abs(value) for q in row)
             if abs(neurons.value(row)) < margin:
                 continue

@@ -9,6 +9,7 @@ from random import Random
 from typing import final
 
 from verify.checker.exact import dot
+from verify.problem.members import has_bias, has_margin, is_free, is_penalised
 from verify.problem.problem import Bias, Goal
 
 __all__ = ["Neurons", "Wanted"]
@@ -65,7 +66,7 @@ class Neurons:
     def drawn(cls, random: Random, wanted: Wanted) -> Neurons:
         """Random neurons."""
         bias = wanted.bias
-        d = wanted.dimension or random.choice((1, 2, 2, 2, 3, 3) if bias is Bias.NONE else (1, 2, 2, 3))
+        d = wanted.dimension or random.choice((1, 2, 2, 2, 3, 3) if not has_bias(bias) else (1, 2, 2, 3))
         count = wanted.neurons or random.choice((1, 1, 2, 2, 2, 3))
         masks = _masks(random, wanted, d, count)
         units = [_unit(random, mask, d, bias) for mask in masks]
@@ -84,7 +85,7 @@ class Neurons:
 
     def lifted(self, row: Sequence[Fraction]) -> Sequence[Fraction]:
         """The point with the appended 1 when there is a bias."""
-        return row if self.wanted.bias is Bias.NONE else (*row, Fraction(1))
+        return row if not has_bias(self.wanted.bias) else (*row, Fraction(1))
 
     def value(self, row: Sequence[Fraction]) -> Fraction:
         """f(x)."""
@@ -123,7 +124,7 @@ class Neurons:
 
         A kink where the two agree is what makes a point worth leaving: there a s_j c_i < g s_j c_i.
         """
-        is_free = self.wanted.goal is Goal.MIN_NORM
+        is_free = not has_margin(self.wanted.goal)
         value = dot(self.linear_at(pattern, i), row)
         tied = [s for s, signs in zip(self.signs, pattern, strict=True) if signs[i] == 0]
         if tied and random.random() < 0.6 and (is_free or not value):
@@ -134,11 +135,11 @@ class Neurons:
 
 
 def _masks(random: Random, wanted: Wanted, d: int, count: int) -> list[tuple[int, ...]]:
-    columns = tuple(range(d + (wanted.bias is not Bias.NONE)))
+    columns = tuple(range(d + has_bias(wanted.bias)))
     masks: list[tuple[int, ...]] = []
     for _ in range(count):
         mask = columns
-        if wanted.masks and d + (wanted.bias is Bias.PENALISED) > 1 and random.random() < 0.12:
+        if wanted.masks and d + (is_penalised(wanted.bias)) > 1 and random.random() < 0.12:
             hidden = random.randrange(d)
             mask = tuple(c for c in columns if c != hidden)
         masks.append(mask)
@@ -147,8 +148,8 @@ def _masks(random: Random, wanted: Wanted, d: int, count: int) -> list[tuple[int
 
 def _unit(random: Random, mask: Sequence[int], d: int, bias: Bias) -> list[Fraction]:
     """A direction on the mask, shape (columns,), of length 1 on the columns that count; the free bias is small."""
-    columns = d + (bias is not Bias.NONE)
-    counted = [c for c in mask if c < d or bias is Bias.PENALISED]
+    columns = d + has_bias(bias)
+    counted = [c for c in mask if c < d or is_penalised(bias)]
     unit = [Fraction(0)] * columns
     if not counted:
         return unit
@@ -156,6 +157,6 @@ def _unit(random: Random, mask: Sequence[int], d: int, bias: Bias) -> list[Fract
     random.shuffle(values)
     for c, value in zip(counted, values, strict=True):
         unit[c] = Fraction(value) * random.choice((1, -1))
-    if bias is Bias.FREE and d in mask:
+    if is_free(bias) and d in mask:
         unit[d] = Fraction(random.randint(-2, 2), 2)
     return unit

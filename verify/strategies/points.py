@@ -7,6 +7,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from verify.problem.members import has_margin
 from verify.problem.problem import Dataset, Goal
 from verify.strategies.numbers import (
     combination,
@@ -127,7 +128,7 @@ def labelled(draw: DrawFn, goal: Goal) -> Dataset:
     """Any small points, n <= 6, d <= 3, with any targets that suit the goal: often not feasible. Shrinks to one 0."""
     d = draw(st.integers(1, 3))
     rows = draw(st.lists(vectors(d), min_size=1, max_size=6))
-    targets = draw(labels(len(rows)) if goal is Goal.MAX_MARGIN else vectors(len(rows)))
+    targets = draw(labels(len(rows)) if has_margin(goal) else vectors(len(rows)))
     return Dataset(rows, targets)
 
 

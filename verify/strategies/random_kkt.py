@@ -23,6 +23,7 @@ from hypothesis.strategies import DrawFn
 
 from verify.checker.errors import InputError
 from verify.checker.exact import dot
+from verify.problem.members import has_bias, has_margin, is_free
 from verify.problem.problem import Bias, Goal
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.kkt_equations import moved
@@ -69,13 +70,13 @@ def searched_kkt_points(
     nothing leaves what was drawn to chance. Not for max-margin with a free bias.
     Shrinks to few neurons, few points and a low dimension; the numbers themselves are searched for anew.
     """
-    if goal is Goal.MAX_MARGIN and bias is Bias.FREE:
+    if has_margin(goal) and is_free(bias):
         raise InputError("max-margin KKT points with a free bias are found too rarely: take another goal or bias")
     slope = draw(st.sampled_from(list(slopes)))
     both = neurons > 1 and draw(st.booleans())
     count = draw(st.integers(1 + both, neurons))
     d = dimension or draw(st.integers(1, 3))
-    points = draw(st.integers(1 + (both or bias is not Bias.NONE), 5))
+    points = draw(st.integers(1 + (both or has_bias(bias)), 5))
     extras = draw(st.booleans())
     random = Random(draw(st.integers(0, 2**16)))  # noqa: S311
     wanted = Wanted(
@@ -84,7 +85,7 @@ def searched_kkt_points(
     )  # fmt: skip
     for _ in range(_MOST_DRAWS):
         point = _attempt(random, wanted)
-        if point is not None and (not both or goal is Goal.MIN_NORM or len(set(point.problem.data.targets)) > 1):
+        if point is not None and (not both or not has_margin(goal) or len(set(point.problem.data.targets)) > 1):
             return point
     wanted = replace(wanted, dimension=dimension, neurons=None, points=None, both_signs=False)
     while (point := _attempt(random, wanted)) is None:
@@ -100,10 +101,10 @@ def _is_smooth(point: KKTPoint) -> bool:
 def _attempt(random: Random, wanted: Wanted) -> KKTPoint | None:
     """One draw; None when the signs did not survive."""
     neurons = Neurons.drawn(random, wanted)
-    d, has_bias = neurons.dimension, wanted.bias is not Bias.NONE
+    d, is_biased = neurons.dimension, has_bias(wanted.bias)
     most = min(5, len(neurons.units) * d) if random.random() < 0.7 else 5  # with more there is hardly room to move
-    n = wanted.points or random.randint(min(most, 1 + has_bias), most)
-    found = _with_bias(random, neurons, n) if has_bias else _without_bias(random, neurons, n)
+    n = wanted.points or random.randint(min(most, 1 + is_biased), most)
+    found = _with_bias(random, neurons, n) if is_biased else _without_bias(random, neurons, n)
     if found is None:
         return None
     rows, coefficients, slopes = found
@@ -114,7 +115,7 @@ def _attempt(random: Random, wanted: Wanted) -> KKTPoint | None:
 
 def _without_bias(random: Random, neurons: Neurons, n: int) -> _Parts | None:
     """Points, coefficients and slopes; the unknowns are z_i = |c_i| x_i, the signs of c_i are drawn first."""
-    d, is_margin = neurons.dimension, neurons.wanted.goal is Goal.MAX_MARGIN
+    d, is_margin = neurons.dimension, has_margin(neurons.wanted.goal)
     reach = random.choice((3, 6, 10))
     start = [[Fraction(random.randint(-reach, reach), 2) for _ in range(d)] for _ in range(n)]
     pattern = neurons.pattern(random, start, random.choice((0.1, 0.3, 0.5)))
@@ -155,7 +156,7 @@ def _with_bias(random: Random, neurons: Neurons, n: int) -> _Parts | None:
     start = [[*[Fraction(random.randint(-reach, reach), 2) for _ in range(d)], Fraction(1)] for _ in range(n)]
     pattern = neurons.pattern(random, start, random.choice((0.1, 0.3, 0.5)))
     slopes = neurons.slopes(random, pattern)
-    shifts = [Fraction(0) if bias is Bias.FREE else s * e[d] for s, e in zip(neurons.signs, neurons.units, strict=True)]
+    shifts = [Fraction(0) if is_free(bias) else s * e[d] for s, e in zip(neurons.signs, neurons.units, strict=True)]
     ends = [neurons.end(random, pattern, i, row) for i, row in enumerate(start)]
     first = [end * random.choice((Fraction(1, 2), Fraction(1))) for end in ends]
     room = [([Fraction((i == q) * (1 if first[i] > 0 else -1)) for q in range(n)], Fraction(0)) for i in range(n)]
@@ -175,7 +176,7 @@ def _with_bias(random: Random, neurons: Neurons, n: int) -> _Parts | None:
             if pattern[j][i] == 0:
                 lines.append([unit[p] * (m == i) for m in range(n) for p in range(d)])
                 right.append(-unit[d])
-    if neurons.wanted.goal is Goal.MAX_MARGIN:
+    if has_margin(neurons.wanted.goal):
         margin = sum((r * r for r in neurons.sizes), Fraction(0)) / sum(map(abs, c))
         for i in range(n):
             line = neurons.linear_at(pattern, i)

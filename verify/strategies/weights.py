@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from verify.checker.exact import dot
+from verify.problem.members import has_bias, has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem, outputs
 from verify.strategies.numbers import Vector, combination, rationals, slopes, vectors
@@ -66,11 +67,11 @@ def problems(draw: DrawFn, goal: Goal | None = None) -> tuple[Problem, Network]:
     """
     chosen = draw(st.sampled_from(Goal)) if goal is None else goal
     bias = draw(st.sampled_from(Bias))
-    data = draw(datasets() if chosen is Goal.MAX_MARGIN else st.one_of(labelled(chosen), datasets()))
-    network = draw(networks(data.dimension, bias=bias is not Bias.NONE))
+    data = draw(datasets() if has_margin(chosen) else st.one_of(labelled(chosen), datasets()))
+    network = draw(networks(data.dimension, bias=has_bias(bias)))
     problem = Problem(data, network.architecture, goal=chosen, bias=bias)
     if draw(st.booleans()):
         values = outputs(problem, network)
-        targets = values if chosen is Goal.MIN_NORM else [1 if value > 0 else -1 for value in values]
+        targets = values if not has_margin(chosen) else [1 if value > 0 else -1 for value in values]
         problem = Problem(Dataset(data.inputs, targets), network.architecture, goal=chosen, bias=bias)
     return problem, network

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from verify.checker.exact import dot
 from verify.claims.records import Instance
 from verify.deciders.rounding import rank, solve_exactly
-from verify.problem.problem import Bias, Goal
+from verify.problem.members import has_bias, has_margin
 from verify.strategies.teacher_starts import krylov
 from verify.strategies.yardsticks import Stage, half_tangent, log_growth, pull, yardstick
 
@@ -101,7 +101,7 @@ def teacher_of(instance: Instance) -> tuple[Fraction, ...] | None:
 def is_balanced(instance: Instance) -> bool:
     """|v_j| = |w_j| > 0 for every neuron: ReLU, no bias, least norm as the goal."""
     problem, network = instance.problem, instance.network
-    plain = problem.goal is Goal.MIN_NORM and problem.bias is Bias.NONE and instance.slope == 0
+    plain = not has_margin(problem.goal) and not has_bias(problem.bias) and instance.slope == 0
     pairs = zip(network.hidden_weights, network.output_weights, strict=True)
     return plain and all(a and a * a == dot(w, w) for w, a in pairs)
 

@@ -19,8 +19,8 @@ from verify.claims.teacher_cones import SignOfM, inverse_columns, largest_elsewh
 from verify.deciders.finding import Finding, Question, Verdict, decide
 from verify.deciders.proposal import Proposal
 from verify.deciders.rounding import solve_exactly
+from verify.problem.members import has_bias, has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Bias, Goal
 from verify.strategies import KKTPoint, teacher_shapes
 
 __all__ = [
@@ -45,7 +45,7 @@ def teacher_of_a_basis(instance: Instance) -> list[Fraction] | None:
 def is_rank_one(instance: Instance) -> bool:
     """n = d > 1 independent points, targets v*.x_i > 0, ReLU, and a network of rank 1 along v*, balanced, that fits."""
     problem, network = instance.problem, instance.network
-    plain = problem.goal is Goal.MIN_NORM and problem.bias is Bias.NONE and instance.slope == 0
+    plain = not has_margin(problem.goal) and not has_bias(problem.bias) and instance.slope == 0
     teacher = teacher_of_a_basis(instance)
     if not plain or teacher is None or len(teacher) < 2 or min(instance.data.targets) <= 0:
         return False

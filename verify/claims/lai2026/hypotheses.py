@@ -16,7 +16,8 @@ from verify.claims.lai2026.exact_descent import Vector, gram, preactivations
 from verify.claims.predicates import is_fully_connected, is_relu
 from verify.claims.records import Instance
 from verify.deciders.rounding import rank, solve_exactly
-from verify.problem.problem import Bias, Goal, Trained, outputs
+from verify.problem.members import has_bias, has_margin, trains_all
+from verify.problem.problem import outputs
 
 __all__ = [
     "assigned",
@@ -40,7 +41,7 @@ __all__ = [
 def is_hidden_regression(instance: Instance) -> bool:
     """Min-norm, ReLU neurons of output weights +-1 with all columns, only the w_k trained, independent points."""
     problem, network = instance.problem, instance.network
-    is_right = problem.goal is Goal.MIN_NORM and problem.trained is Trained.HIDDEN and problem.bias is Bias.NONE
+    is_right = not has_margin(problem.goal) and not trains_all(problem.trained) and not has_bias(problem.bias)
     return (
         is_right and is_relu(instance) and is_fully_connected(instance) and network.architecture.limits() is None
         and all(abs(v) == 1 for v in network.output_weights)

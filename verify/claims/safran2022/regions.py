@@ -8,7 +8,7 @@ from itertools import pairwise
 from verify.claims.predicates import is_relu
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.trainings import NEARLY, ended, is_nearly_stationary, nearby_certificate, trained
-from verify.problem.problem import Bias, Goal
+from verify.problem.members import has_margin, is_penalised
 
 __all__ = [
     "has_few_regions",
@@ -27,8 +27,8 @@ EVALUATIONS = 20_000
 def is_univariate(instance: Instance) -> bool:
     """Max-margin on a line, ReLU, a penalised bias."""
     problem = instance.problem
-    is_penalised = problem.goal is Goal.MAX_MARGIN and problem.bias is Bias.PENALISED
-    return is_penalised and instance.data.dimension == 1 and is_relu(instance)
+    is_wanted = has_margin(problem.goal) and is_penalised(problem.bias)
+    return is_wanted and instance.data.dimension == 1 and is_relu(instance)
 
 
 def switches(instance: Instance) -> int:

@@ -24,7 +24,8 @@ from verify.checker.exact import Algebraic
 from verify.deciders.closed_forms.active_set import Direction
 from verify.deciders.closed_forms.elimination import solve
 from verify.deciders.time_limits import poll
-from verify.problem.problem import Goal, Problem
+from verify.problem.members import has_margin
+from verify.problem.problem import Problem
 
 __all__ = ["exact_lower_bound", "kink_products"]
 
@@ -50,7 +51,7 @@ def exact_lower_bound(
 
     multipliers: of the support, exact.   vectors: of the directions, exact unit vectors.
     """
-    margin, targets = problem.goal is Goal.MAX_MARGIN, problem.data.targets
+    margin, targets = has_margin(problem.goal), problem.data.targets
     coefficients = [m * targets[i] if margin else m for i, m in zip(support, multipliers, strict=True)]
     value = sum((c * targets[i] for i, c in zip(support, coefficients, strict=True)), Fraction(0))
     trees: list[_Nodes] = []
@@ -98,7 +99,7 @@ def kink_products(
     vector: Sequence[Fraction],
 ) -> dict[int, Fraction] | None:
     """mu_i = lambda_i g_i at the points of the support on whose kink the unit vector lies, so that p = u; by point."""
-    margin, targets, slope = problem.goal is Goal.MAX_MARGIN, problem.data.targets, problem.architecture.slope
+    margin, targets, slope = has_margin(problem.goal), problem.data.targets, problem.architecture.slope
     factors = [targets[i] * direction.sign if margin else Fraction(direction.sign) for i in support]
     coefficients = [m * f for m, f in zip(multipliers, factors, strict=True)]
     side = _Side.of(problem, support, coefficients, direction.mask, [])

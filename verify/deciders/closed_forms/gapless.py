@@ -12,8 +12,9 @@ from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound
 from verify.deciders.closed_forms import find_closed_forms
 from verify.deciders.proposal import certified
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem, objective
+from verify.problem.problem import Problem, objective
 
 __all__ = ["gapless_bound"]
 
@@ -43,7 +44,7 @@ def gapless_bound(problem: Problem, subject: Network, multipliers: Iterable[tupl
 def _linear(problem: Problem, multipliers: list[tuple[int, Fraction]]) -> LowerBound | None:
     """The bound with beta = 1 of multipliers for which ||sum c_i x_i|| <= 1 in every mask class."""
     targets = problem.data.targets
-    margin = problem.goal is Goal.MAX_MARGIN
+    margin = has_margin(problem.goal)
     value = sum((m if margin else m * targets[i] for i, m in multipliers), Fraction(0))
     if not multipliers or value <= 0:
         return None

@@ -14,7 +14,8 @@ from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.statement import Network
 from verify.deciders.closed_forms.active_set import Direction
 from verify.deciders.closed_forms.elimination import solve
-from verify.problem.problem import Goal, Problem, outputs
+from verify.problem.members import has_margin
+from verify.problem.problem import Problem, outputs
 
 __all__ = ["amplitudes", "distance_bound", "own_network", "upper_bound"]
 
@@ -105,7 +106,7 @@ def own_network(
 
 def _scale(problem: Problem, given: Network) -> Fraction:
     """About the square root of the least margin of the given network; 1 for min-norm, or when it does not fit."""
-    if problem.goal is Goal.MIN_NORM:
+    if not has_margin(problem.goal):
         return Fraction(1)
     margin = min(y * f for y, f in zip(problem.data.targets, outputs(problem, given), strict=True))
     return sqrt_upper(margin, 20) if margin > 0 else Fraction(1)

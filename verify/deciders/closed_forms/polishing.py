@@ -26,7 +26,8 @@ from scipy.linalg import qr
 from solvers.programs.nonnegative import nonnegative_least_squares
 from verify.deciders.closed_forms.active_set import ActiveSet
 from verify.deciders.time_limits import poll
-from verify.problem.problem import Goal, Problem
+from verify.problem.members import has_margin
+from verify.problem.problem import Problem
 
 __all__ = ["DIGITS", "ManyDigits", "Polished", "polish"]
 
@@ -97,7 +98,7 @@ class _System:
 
 
 def _system(problem: Problem, active: ActiveSet) -> _System:
-    margin, slope, targets = problem.goal is Goal.MAX_MARGIN, problem.architecture.slope, problem.data.targets
+    margin, slope, targets = has_margin(problem.goal), problem.architecture.slope, problem.data.targets
     rows = np.array(problem.rows, object)
     points = list(active.support) if margin else list(range(len(targets)))
     kinks = [(q, i) for q, found in enumerate(active.directions) for i in active.support if not found.pattern[i]]

@@ -21,8 +21,9 @@ from verify.deciders.closed_forms.records import Symbolic, SymbolicNeuron
 from verify.deciders.proposal import certified, sealed
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import float_rows
+from verify.problem.members import has_margin, is_free, trains_all
 from verify.problem.network import Network
-from verify.problem.problem import Bias, Goal, Problem, Trained
+from verify.problem.problem import Problem
 
 __all__ = ["find_closed_forms"]
 
@@ -45,9 +46,9 @@ def find_closed_forms(problem: Problem, network: Network) -> Symbolic:
     to 8, and an active set that floats can tell.
     """
     limits = problem.architecture.limits()
-    if limits is not None or problem.trained is not Trained.BOTH:
+    if limits is not None or not trains_all(problem.trained):
         return Symbolic(reason=limits or "problems with only the hidden layer trained are not decided yet")
-    if problem.bias is Bias.FREE:
+    if is_free(problem.bias):
         return Symbolic(reason="closed forms are not sought yet when the bias is free")
     if problem.fit_tolerance:
         return Symbolic(reason="closed forms are not sought with a fit tolerance")
@@ -111,7 +112,7 @@ def _prove(
             missing = direction_of(rows, lower.mask, lower.sign, lower.vector)
             active = replace(active, directions=(*active.directions, missing))
             continue
-        margin = problem.goal is Goal.MAX_MARGIN
+        margin = has_margin(problem.goal)
         points = list(active.support) if margin else list(range(len(problem.data)))
         sizes = amplitudes(problem, active.directions, vectors, points)
         if sizes is None:

@@ -36,8 +36,9 @@ from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import now, poll, seconds_left
 from verify.deciders.witnesses import float_weights
 from verify.numbers.counts import count
+from verify.problem.members import has_margin, is_free
 from verify.problem.network import Network
-from verify.problem.problem import Bias, Goal, Problem, outputs
+from verify.problem.problem import Problem, outputs
 
 __all__ = ["Nearby", "nearby_point"]
 
@@ -84,7 +85,7 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
     neurons = _neurons(problem, network, scale)
     point = polish(instance, neurons, deadline)
     if point is None:
-        why = "" if problem.goal is Goal.MAX_MARGIN else ": no network with its pattern may meet the targets"
+        why = "" if has_margin(problem.goal) else ": no network with its pattern may meet the targets"
         return Nearby(None, f"the convex program of the network's pattern could not be solved{why}")
     exact = recognised(problem, network, point)
     reasons: list[str] = []
@@ -122,7 +123,7 @@ def _without_copies(instance: Instance) -> tuple[Instance, NDArray[np.intp]]:
 
 def _scale(problem: Problem, network: Network) -> Fraction | None:
     """What brings the network to margin 1 (min-norm: 1); None when it does not fit."""
-    if problem.goal is Goal.MIN_NORM:
+    if not has_margin(problem.goal):
         return Fraction(1)
     least = min(f * y for f, y in zip(outputs(problem, network), problem.data.targets, strict=True))
     return dyadic(1 / math.sqrt(least), 53) if least > 0 else None
@@ -190,7 +191,7 @@ def _certificate(
         return _refusal(result)
     priced = (
         with_pricing(problem, draft, [cell for _, _, cell in point.parts], deadline)
-        if problem.bias is not Bias.FREE
+        if not is_free(problem.bias)
         else None
     )
     for better in (priced, replace(draft, optimality="local optimum")):
@@ -219,7 +220,7 @@ def _start(problem: Problem, structure: Structure) -> tuple[np.ndarray, np.ndarr
         start += [*structure.products[place][kinks]]
         sizes += [largest] * int(kinks.sum())
         mask = problem.architecture.mask_classes[structure.masks[place]]
-        if problem.bias is Bias.FREE and structure.p.shape[1] - 1 in mask:
+        if is_free(problem.bias) and structure.p.shape[1] - 1 in mask:
             start.append(structure.p[place, -1])
             sizes.append(max(1e-300, np.abs(structure.p[:, -1]).max()))
     return np.array(start), np.array(sizes)

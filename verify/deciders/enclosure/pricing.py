@@ -24,7 +24,8 @@ from verify.checker.dual_trees import Active, Bound, Cell, Dual, Nodes
 from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.deciders.time_limits import is_late
-from verify.problem.problem import Goal, Problem
+from verify.problem.members import has_margin
+from verify.problem.problem import Problem
 
 __all__ = ["with_pricing"]
 
@@ -45,7 +46,7 @@ def with_pricing(
     support, count = list(proof.support), len(proof.support)
     multipliers = proof.centre[:count]
     targets, slope = problem.data.targets, Fraction(problem.architecture.slope)
-    margin = problem.goal is Goal.MAX_MARGIN
+    margin = has_margin(problem.goal)
     factors = [targets[i] if margin else Fraction(1) for i in support]
     trees: list[Nodes] = []
     for mask in problem.architecture.mask_classes:

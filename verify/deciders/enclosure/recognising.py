@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from solvers.kkt.pattern_polish import FloatPoint
 from verify.checker.exact import squared_norm
 from verify.deciders.rounding import dyadic
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem
+from verify.problem.problem import Problem
 
 __all__ = ["recognised"]
 
@@ -49,7 +50,7 @@ def recognised(problem: Problem, network: Network, point: FloatPoint) -> Network
     units = [_fractions(point.u[C] / sizes[C]) for _, C in live]
     if any(unit is None or squared_norm(unit[c] for c in columns) != 1 for unit in units):
         return None
-    is_margin = problem.goal is Goal.MAX_MARGIN
+    is_margin = has_margin(problem.goal)
     for scale in (1.0, float(amplitudes.max())) if is_margin else (1.0,):
         found = _fractions(amplitudes / scale)
         if found is None:

@@ -17,8 +17,9 @@ from verify.deciders.fit.repairs import repair
 from verify.deciders.rounding import dyadic, solve_exactly
 from verify.deciders.time_limits import is_late, poll
 from verify.deciders.witnesses import float_rows, network_of_directions, norms
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem, outputs
+from verify.problem.problem import Problem, outputs
 
 __all__ = ["interpolate"]
 
@@ -44,7 +45,7 @@ def interpolate(
     The wider one adds small neurons whose outputs at the data absorb the residual exactly; linear networks that were
     repaired need none. deadline: a moment of `solvers.clock.now()` after which no equations are solved.
     """
-    if problem.goal is not Goal.MIN_NORM:
+    if has_margin(problem.goal):
         return
     base = network_of_directions(problem, directions, signs, masks)
     repaired = repair(problem, base, deadline)

@@ -22,8 +22,9 @@ from verify.checker.statement import pattern
 from verify.deciders.rounding import dyadic, solve_exactly
 from verify.deciders.time_limits import is_late, poll
 from verify.deciders.witnesses import float_near, float_rows, float_weights, network_with, norms, reaches
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem, half_squared_norm, outputs
+from verify.problem.problem import Problem, half_squared_norm, outputs
 
 __all__ = ["repair", "repairs"]
 
@@ -66,7 +67,7 @@ def repairs(problem: Problem, network: Network, deadline: float | None = None) -
     Incomplete: the pattern may have to change, floats decide which equations are independent, and networks whose
     objective has more digits than certificates hold are left out (about a hundred equations between doubles).
     """
-    if problem.goal is not Goal.MIN_NORM or problem.architecture.limits() is not None:
+    if has_margin(problem.goal) or problem.architecture.limits() is not None:
         return
     if list(outputs(problem, network)) == list(problem.data.targets):
         yield network

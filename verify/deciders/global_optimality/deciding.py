@@ -47,8 +47,9 @@ from verify.deciders.witnesses import (
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, at_most
 from verify.numbers.intervals import Interval
+from verify.problem.members import has_margin, is_free
 from verify.problem.network import Network
-from verify.problem.problem import Bias, Goal, Problem, objective
+from verify.problem.problem import Problem, objective
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Atoms, DualProof, Outcome, Progress
@@ -128,7 +129,7 @@ def _infeasible(problem: Problem) -> Infeasible | None:
     kept = _sharing_lines(lines, len(problem.rows))
     if not kept:
         return None
-    is_linear = problem.goal is Goal.MIN_NORM and problem.fit_tolerance == 0
+    is_linear = not has_margin(problem.goal) and problem.fit_tolerance == 0
     size = sum(map(len, problem.mask_classes)) + sum(map(len, lines))
     is_small = min(size, len(kept)) <= MOST_EQUATIONS
     for support in (_vanishing_support(problem, lines, kept), dict.fromkeys(kept if is_linear and is_small else [], 0)):
@@ -169,7 +170,7 @@ def _vanishing(
 
     support: each point with the sign that its multiplier has where a fit tolerance makes the value depend on it.
     """
-    margin = problem.goal is Goal.MAX_MARGIN
+    margin = has_margin(problem.goal)
     equations = _equations(problem, lines, list(support))
     eps, targets = problem.fit_tolerance, problem.data.targets
     value_row = [Fraction(1) if margin else targets[i] - eps * sign for i, sign in support.items()]
@@ -202,8 +203,8 @@ def as_instance(problem: Problem) -> Instance:
         targets=np.array([float_near(y) for y in problem.data.targets]),
         slope=float(problem.architecture.slope),
         masks=tuple(np.array(mask, int) for mask in problem.mask_classes),
-        margin=problem.goal is Goal.MAX_MARGIN,
-        free=problem.bias is Bias.FREE,
+        margin=has_margin(problem.goal),
+        free=is_free(problem.bias),
         tolerance=float(problem.fit_tolerance),
     )
 
@@ -482,7 +483,7 @@ def nothing_below_zero(problem: Problem) -> LowerBound:
 
 
 def _is_met_by_zero(problem: Problem) -> bool:
-    return problem.goal is Goal.MIN_NORM and max(map(abs, problem.data.targets)) <= problem.fit_tolerance
+    return not has_margin(problem.goal) and max(map(abs, problem.data.targets)) <= problem.fit_tolerance
 
 
 def _nothing_needed(problem: Problem) -> Bracket:
@@ -600,7 +601,7 @@ def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Ne
         directions, signs = atoms.directions[keep], [int(s) for s in atoms.signs[keep]]
         masks = [int(m) for m in atoms.masks[keep]]
         merged = merge_directions(instance.rows, directions, signs, masks, slope, bias=problem.architecture.bias)
-        if problem.goal is Goal.MIN_NORM:
+        if not has_margin(problem.goal):
             guessed = within_tolerance if problem.fit_tolerance else interpolate
             yield from guessed(problem, *merged, wider=number == max(kept))
             continue
@@ -628,7 +629,7 @@ def _equations(
     problem: Problem, lines: list[list[tuple[list[int], list[Fraction]]]], support: list[int]
 ) -> list[list[Fraction]]:
     """The rows of h = 0 as a linear system in the multipliers of `support`."""
-    margin = problem.goal is Goal.MAX_MARGIN
+    margin = has_margin(problem.goal)
     signs = [problem.data.targets[i] if margin else Fraction(1) for i in support]
     equations = [
         [sign * problem.rows[i][column] for sign, i in zip(signs, support, strict=True)]

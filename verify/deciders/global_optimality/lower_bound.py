@@ -22,7 +22,8 @@ from verify.checker.exact import common_integers, sqrt_upper, squared_norm
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import float_rows
-from verify.problem.problem import Goal, Problem
+from verify.problem.members import has_margin
+from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import DualProof
@@ -41,7 +42,7 @@ def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerB
     support = [int(i) for i in proof.support]
     multipliers = [Fraction(float(proof.multipliers[i])) for i in support]
     targets = problem.data.targets
-    margin = problem.goal is Goal.MAX_MARGIN
+    margin = has_margin(problem.goal)
     factors = [targets[i] if margin else Fraction(1) for i in support]
     if sees_free_bias(problem):
         multipliers = _balanced(multipliers, factors)

@@ -32,8 +32,9 @@ from verify.deciders.global_optimality.precise_numbers import (
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import is_late, now
+from verify.problem.members import has_margin, is_free
 from verify.problem.network import Network
-from verify.problem.problem import Bias, Goal, Problem, outputs
+from verify.problem.problem import Problem, outputs
 
 if TYPE_CHECKING:
     from solvers.any_width.precise_master import Block, Numbers, Optimum
@@ -74,7 +75,7 @@ def precise_bracket(
     required = _required(problem, scales)
     if not any(required):
         return Precise()
-    digits = DIGITS + _lost_digits(rows, required) + FREE_WEIGHT * (problem.bias is Bias.FREE)
+    digits = DIGITS + _lost_digits(rows, required) + FREE_WEIGHT * (is_free(problem.bias))
     if digits > MOST_DIGITS:
         return Precise()
     deadline = now() + MOST_SECONDS if deadline is None else deadline
@@ -90,7 +91,7 @@ def _row_scales(problem: Problem) -> list[Fraction]:
     counted = problem.norm_columns
     sizes = [squared_norm([row[c] for c in counted]) for row in problem.rows]
     largest = max(sizes) or Fraction(1)
-    if problem.bias is Bias.FREE:
+    if is_free(problem.bias):
         sizes = [largest] * len(sizes)
     return [Fraction(2) ** -(log2(size or largest) // 2) for size in sizes]
 
@@ -101,7 +102,7 @@ def _required(problem: Problem, scales: Sequence[Fraction]) -> list[Fraction]:
     For max-margin at least 2^-LEAST_REQUIRED of the largest: to ask so little more costs little more, and a network
     that gives it fits all the more.
     """
-    if problem.goal is Goal.MIN_NORM:
+    if not has_margin(problem.goal):
         return [scale * y for scale, y in zip(scales, problem.data.targets, strict=True)]
     return [max(scale, max(scales) / 2**LEAST_REQUIRED) for scale in scales]
 
@@ -131,9 +132,9 @@ class _Loop:
     ) -> None:
         self.problem, self.tol, self.deadline, self.digits = problem, tol, deadline, digits
         self.scales = scales
-        self.margin = problem.goal is Goal.MAX_MARGIN
+        self.margin = has_margin(problem.goal)
         self.slope = in_decimals(problem.architecture.slope)
-        self.free = problem.bias is Bias.FREE
+        self.free = is_free(problem.bias)
         self.rows = np.array(
             [[in_decimals(scale * entry) for entry in row] for row, scale in zip(problem.rows, scales, strict=True)],
             object,

@@ -19,8 +19,9 @@ import numpy as np
 
 from verify.checker.statement import pattern
 from verify.deciders.witnesses import float_rows
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem, outputs
+from verify.problem.problem import Problem, outputs
 
 Choice = tuple[int, int]
 """(neuron, point), or (neuron, SIGN) for its output sign."""
@@ -80,7 +81,7 @@ class Nearby:
         self.strict = [{i: int(s) for i, s in enumerate(row) if s} for row in signs]
         self.ties = [self._ties(j) for j in range(len(self.masks))]
         values = outputs(problem, network)
-        self.is_margin = problem.goal is Goal.MAX_MARGIN
+        self.is_margin = has_margin(problem.goal)
         self.factors = list(problem.data.targets) if self.is_margin else [Fraction(1)] * len(values)
         self.active = list(range(len(values)))
         if self.is_margin:

@@ -38,8 +38,9 @@ from verify.deciders.time_limits import is_late, poll
 from verify.deciders.witnesses import distance, float_near, float_rows, float_weights, network_with, norms, reaches
 from verify.numbers.counts import count
 from verify.numbers.decimals import denied, small
+from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Goal, Problem, half_squared_norm, objective, outputs
+from verify.problem.problem import Problem, half_squared_norm, objective, outputs
 
 if TYPE_CHECKING:
     from solvers.kkt.residual import KktFit, LocalModel
@@ -248,7 +249,7 @@ def _unit(norm: Fraction) -> Fraction:
 def _constraints(problem: Problem, network: Network) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
     """The factors and slacks of a `_Subject`."""
     values, targets = outputs(problem, network), problem.data.targets
-    if problem.goal is Goal.MAX_MARGIN:
+    if has_margin(problem.goal):
         margins = [value * y for value, y in zip(values, targets, strict=True)]
         least = min(margins)
         return targets, tuple(margin - least for margin in margins)
@@ -261,7 +262,7 @@ def _constraints(problem: Problem, network: Network) -> tuple[tuple[Fraction, ..
 
 def _is_one_sided(problem: Problem) -> bool:
     """Whether every multiplier has one sign: not of equations."""
-    return problem.goal is Goal.MAX_MARGIN or problem.fit_tolerance > 0
+    return has_margin(problem.goal) or problem.fit_tolerance > 0
 
 
 # -- proofs ----------------------------------------------------------------------------------------------------
@@ -328,7 +329,7 @@ def _as_it_is(problem: Problem, subject: _Subject, fit: KktFit) -> Proposal | No
     if np.count_nonzero(fit.multipliers) * subject.model.weights.size > MOST_TERMS:
         return None
     above = [ceil_dyadic(Fraction(size) * (1 + ROUNDING) + ROUNDING, 20) for size in (fit.epsilon, fit.delta)]
-    epsilon, delta = above if problem.goal is Goal.MAX_MARGIN else (above[0], Fraction(0))
+    epsilon, delta = above if has_margin(problem.goal) else (above[0], Fraction(0))
     return _approximate(problem, subject, _stationary(problem, subject, *_rational(problem, fit), epsilon, delta))
 
 
@@ -675,7 +676,7 @@ def _inwards(problem: Problem, subject: _Subject, direction: np.ndarray) -> np.n
     constraint that has little room is 1, at the kink slopes that `direction` favours.
     """
     model = subject.model
-    if problem.goal is Goal.MAX_MARGIN and model.levels is None:
+    if has_margin(problem.goal) and model.levels is None:
         return model.scaling()
     ahead, ends = model.best_ends(direction)
     units, levels = model.units(), np.ones(len(direction)) if model.levels is None else model.levels
