@@ -11,7 +11,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from verify.checker.errors import InputError, ShapeError
+from verify.checker import statement
+from verify.checker.errors import CertificateError, InputError, ShapeError
 from verify.checker.exact import Field
 from verify.checker.statement import LEAST_PACKED, PACK, products
 from verify.problem.network import Architecture, Layer, Network
@@ -145,6 +146,16 @@ def test_problems_that_differ_in_their_tolerance_share_what_is_made_of_their_num
     assert other.points is points
     assert other == Problem(data, shape, goal=Goal.MIN_NORM, bias=Bias.NONE, fit_tolerance="1/2") != given
     assert outputs(other, network) == outputs(given, network) == [2, 8]
+
+
+@pytest.mark.parametrize(("goal", "tolerance"), [(Goal.MAX_MARGIN, Fraction(1)), (Goal.MIN_NORM, Fraction(-1))])
+def test_the_core_takes_no_tolerance_that_a_goal_does_not_have(goal, tolerance):
+    given = problem([[1]], [1], Network.two_layer([[1]], [1]), goal)
+    bare = statement.Problem(**{name: getattr(given, name) for name in statement.Problem.__dataclass_fields__})
+    assert bare.within(Fraction(0)) == bare
+    with pytest.raises(CertificateError) as caught:
+        bare.within(tolerance)
+    assert caught.value.place == "fit_tolerance"
 
 
 def test_outputs_of_a_network_of_another_problem() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from typing import cast, final
@@ -186,11 +186,8 @@ class Problem(statement.Problem):
 
     def within(self, fit_tolerance: object) -> Problem:
         """The same data and question with another fit tolerance; the numbers, read once, are not read again."""
-        other = object.__new__(Problem)
-        shared = ("_data", "rows", "points")  # what is made of the numbers goes along
-        other.__dict__.update({part.name: getattr(self, part.name) for part in fields(self)})
-        other.__dict__.update((name, self.__dict__[name]) for name in shared if name in self.__dict__)
-        other.__dict__["fit_tolerance"] = _fit_tolerance(fit_tolerance, self.goal)
+        other = super().within(_fit_tolerance(fit_tolerance, self.goal))
+        other.__dict__["_data"] = self.data
         return other
 
 
