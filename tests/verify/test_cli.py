@@ -197,7 +197,7 @@ def test_a_time_limit_is_a_job_done(folder):
     result = run("audit", "net.npz", "data.npz", "--time-limit", "0.5")
     assert time.monotonic() - began < 60
     assert result.exit_code == 0
-    assert "stopped within the time limit" in result.stdout
+    assert "stopped by the time limit" in result.stdout
 
 
 def test_an_interrupted_audit_is_reported_and_ends_with_130(folder, monkeypatch):

@@ -1,14 +1,17 @@
 """Reports that a hostile reader found wanting, and relatives of them: what they say now is what is proved."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from tests.words import check_words
 from verify.auditing.loop import audit
+from verify.plots.wording import standing
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
 from verify.report import as_text
+from verify.report.path import _falls
 
 AXES = [[1, 0], [0, 1]]
 CROSS = [[1, 0], [-1, 0], [0, 1], [0, -1]]
@@ -182,6 +185,69 @@ READ = {
         net([[2.0 ** (j - 4) * c for c in (0.6, 0.8)] for j in range(8)], [2.0 ** (4 - j) for j in range(8)]),
         Dataset([[0.6, 0.8], [0.7, 0.1]], [1, 1]), {}, [], ["of its norm satisfies them exactly"],
     ),
+    "with masks a linear network gives not every linear function": (
+        net([[1, 0]], [1], slope=1, masks=[[0]]), Dataset([[0, 1]], [1]), {"goal": "max-margin"},
+        ["no training helps, for no network of any width with these masks has point 0"], ["no linear function"],
+    ),
+    "nor with a bias that is hidden every affine one": (
+        net([[1]], [1], b=[0], slope=1, masks=[[0]]), Dataset([[1], [-1], [2]], [1, 1, 1]), {"goal": "max-margin"},
+        ["no training helps, for no network of any width with these masks has points 0 and 1"], ["no affine function"],
+    ),
+    "no KKT point to train on to, and no best margin": (
+        net([[1], [-1]], [1, 1], b=[1, 1]), Dataset([[1], [-1], [3]], [1, 1, 1]), {"bias": "free"},
+        [], ["train on to one"],
+    ),
+    "nor one of free biases": (
+        net([[1], [-1]], [1, -1], b=[2, 1]), Dataset([[1], [-1]], [1, -1]), {"bias": "free"},
+        [], ["train on to one", "--audit"],
+    ),
+    "no best one of the same norm": (
+        net([[1], [-1]], [-1, -1], b=[1, 1]), Dataset([[1], [-1], [3]], [1, 1, 1]), {"bias": "free"},
+        [], ["the best one has a least margin"],
+    ),
+    "no more linear neurons where least squares misses": (
+        net([[1]], [1], b=[0], slope=1), Dataset([[0], [1], [2]], [0, 1, 3]), {"goal": "min-norm", "fit_tol": "1/10"},
+        ["no affine function meets the targets of points 0, 1 and 2"], ["take more neurons"],
+    ),
+    "nor within a tolerance that another fit keeps": (
+        net([[1]], [1], b=["1/2"], slope=1), Dataset([[0], [0], [0], [1]], [0, 0, 1, 1]),
+        {"goal": "min-norm", "fit_tol": "1/2", "bias": "free"},
+        [], ["take more neurons"],
+    ),
+    "least squares that do not keep the tolerance": (
+        net([[1]], [1], b=[0], slope=1), Dataset([[0], [0], [0], [0], [1]], [0, 0, 0, 1, "1/2"]),
+        {"goal": "min-norm", "fit_tol": "1/2"}, ["fits the data refuted"], ["isoptimal train"],
+    ),
+    "nor those of ReLU neurons": (
+        net([[1]], [1], b=[0]), Dataset([[0], [0], [0], [0], [1]], [0, 0, 0, 1, "1/2"]),
+        {"goal": "min-norm", "fit_tol": "1/2"}, ["fits the data refuted"], ["isoptimal train"],
+    ),
+    "least squares of a linear function": (
+        net([[1]], [1], b=[0], slope=1), Dataset([[0], [1], [2], [3], [4]], [0, 0, 0, 0, 1]),
+        {"goal": "min-norm", "fit_tol": "19/50"},
+        ["the one of least squares misses targets: train a ReLU network"], ["take more neurons", "--slope"],
+    ),
+    "of what it fits there is no best one": (
+        net([[1]], [1], b=[1]), Dataset([[1], [2], [3]], [1, 1, -1]), {"bias": "free", "goal": "max-margin"},
+        ["· best possible comes as near to 0 as asked"], ["of what it fits: "],
+    ),
+    "a local optimum is proved by no better network": (
+        net([[3, 4]], [5]), Dataset([[3, 4]], [1]), {},
+        ["local optimum proved no network of any width is better global"], [],
+    ),
+    "copies hold the bound of the closed form": (
+        net([[1], [1], [0]], [1, "1/3", 2], b=[0, 0, 1], slope="1/10"), Dataset([[1], [-1], [1]], [1, 1, 1]),
+        {"symbolic": True}, ["2 of the 3 points that hold the lower bound"], [],
+    ),
+    "a tolerance that was too small": (
+        net([[1]], [1], b=[0], slope=1), Dataset([[0], [1], [2], [3], [4]], [0, 0, 0, 0, 1]),
+        {"goal": "min-norm", "fit_tol": "1/4"},
+        ["ask for them within a wider tolerance (--fit-tol), or train a ReLU network", "--audit --fit-tol 0.25"], [],
+    ),
+    "a target of a point at 0": (
+        net([[1]], [1]), Dataset([[0], [1], [-1]], [1, 1, 1]), {"goal": "min-norm"},
+        ["no network of any width meets the target of point 0 (counting from 0): correct the data first"], [],
+    ),
 }  # fmt: skip
 
 
@@ -195,3 +261,52 @@ def test_what_is_said(name):
     assert not any(part in text for part in not_there), text
     if result.excess is not None and result.excess[1] >= 10:
         assert Fraction(1) + result.excess[0] > 10
+
+
+STOOD = {
+    "no best one": (
+        net([[1], [-1]], [1, 1], b=[1, 1]), Dataset([[1], [-1], [3]], [1, 1, 1]), {"bias": "free"},
+        "no network is the best possible: the objective comes as near to 0 as asked",
+    ),
+    "the repaired one": (
+        net([[0.1]], [0.3]), Dataset([[0.7]], [0.021]), {"goal": "min-norm"},
+        "this network is about 66.7\u00a0% above the best possible, over all widths, after the repair",
+    ),
+    "a best one of 0": (
+        net([[1]], [1]), Dataset([[1], [2]], [0, 0]), {"goal": "min-norm", "fit_tol": 3},
+        "this network is not the best possible, over all widths, which has the objective 0",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STOOD)
+def test_how_a_network_stands(name):
+    network, data, options, text = STOOD[name]
+    assert standing(audit(network, data, **options)) == text
+
+
+def test_both_ends_of_an_excess_are_in_one_unit():
+    result = audit(net(AXES, [1, 1]), Dataset(AXES, [1, 1]))
+    wide = replace(result, excess=(Fraction(9), Fraction(12)))
+    assert standing(wide) == "this network is between 10 and 13 times the best possible, over all widths"
+
+
+def test_training_has_not_ended_far_from_a_local_optimum():
+    root = 2**0.5
+    result = audit(net([[0, root], [0, root]], [root, root]), Dataset([[1, "1/4"], [-1, "1/4"]], [1, 1]))
+    assert "training has ended" in result.next_steps[0].text
+    far = replace(result.local_optimum, moved=Fraction(1, 20), subject=None)
+    assert "training has ended" not in replace(result, local_optimum=far).next_steps[0].text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        (5, 5 - Fraction(1, 10**12), "from 5 by at least 1e-12"),
+        (5, 4, "from 5 to at most 4"),
+        (5 - Fraction(1, 10**9), 5 - Fraction(3, 10**9), "from about 5 by at least 2e-9"),
+        (5 + Fraction(1, 10**9), 5, "from about 5 by at least 1e-9"),
+    ],
+)
+def test_a_small_fall_is_told_by_its_size(before, after, text):
+    assert _falls(Fraction(before), Fraction(after)) == text

@@ -52,6 +52,10 @@ def test_what_is_printed_can_be_run(number, tmp_path, monkeypatch):
         done = CliRunner().invoke(program, words)
         assert done.exit_code == 0, f"{command}: {done.output}"
         if words[0] == "train":
+            assert ("--audit" in words) == ("free" not in audit)
+            if "free" in audit:
+                trained = [words[words.index("--out") + 1] if word == "net.npz" else word for word in audit]
+                done = CliRunner().invoke(program, [*trained, "--time-limit", "5"])
             told = run.output.partition("\n")[2]
             goal = "max-margin:" if "max-margin:" in told else "min-norm:"
             assert goal in done.output, command

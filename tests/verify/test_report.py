@@ -353,7 +353,7 @@ def test_wide_and_one_sided_brackets(tie):
     ("status", "text"),
     [
         ("done", ""),
-        ("time", "; stopped within the time limit, with the best bracket so far"),
+        ("time", "; stopped by the time limit, with the best bracket so far"),
         ("interrupted", "; interrupted, with the best bracket so far"),
         ("stalled (why)", "; the search ended before the bracket was as narrow as asked: why"),
         ("failed (why)", "; the search failed: why"),

@@ -11,8 +11,11 @@ import re
 from tests.words.faults import OTHERS
 from tests.words.numbers import NUMBERS
 from tests.words.proofs import ROWS
+from tests.words.standing import STANDING
 from tests.words.steps import STEPS
 from verify.auditing.record import Audit
+from verify.plots.wording import standing
+from verify.problem.members import is_free
 from verify.report.quantities import RELAXED
 from verify.report.wording import wording
 
@@ -34,6 +37,8 @@ def check_words(audit: Audit) -> int:
         seen += _check(f"{name}: {_plain(text)}", NUMBERS, about, None)
     for text in words.steps:
         seen += _check(_plain(text), STEPS, audit, None)
+        assert not (is_free(audit.problem.bias) and "isoptimal train" in text and "--audit" in text), text
+    seen += _check(_plain(standing(audit)), STANDING, audit, None)
     if audit.relaxed is not None:
         seen += check_words(audit.relaxed)
     for text in (*words.legend, *words.faults):
@@ -47,10 +52,10 @@ def _plain(text: str) -> str:
 
 
 def _check(text: str, kinds, audit: Audit, finding) -> int:
-    if not re.search(r"\d", text):
-        return 0
     for pattern, check in kinds:
         if (found := re.fullmatch(pattern, text)) is not None:
             assert check(audit, finding, found) is not False, text
             return 1
+    if not re.search(r"\d", text):
+        return 0
     raise AssertionError(f"a sentence of no known kind: {text}")

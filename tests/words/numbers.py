@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from tests.words.reading import (
@@ -90,17 +91,27 @@ def _witness(audit, _, found):
 
 
 def _falls(audit, _, found):
+    """The objective at the end of the path, to 60 digits, is below that of the network, by as much as is told."""
     (proof,) = audit.local_optimum.certificates
     subject = subject_of(audit, audit.local_optimum)
     before = objective(audit.problem, subject)
-    assert is_value(found[1], before)
     end = Network(subject.architecture, proof.end)
     counted = len(audit.problem.norm_columns)
-    size = sum(float(sum(x * x for x in row[:counted])) ** 0.5 for row in end.hidden_weights)
+    squares = [sum((x * x for x in row[:counted]), Fraction(0)) for row in end.hidden_weights]
+    with localcontext(prec=60):
+        roots = ((Decimal(square.numerator) / Decimal(square.denominator)).sqrt() for square in squares)
+        size = sum(map(Fraction, roots), Fraction(0))
     values = outputs(audit.problem, subject)
     is_margin = audit.problem.goal is Goal.MAX_MARGIN
     margin = min(y * f for y, f in zip(audit.problem.targets, values, strict=True)) if is_margin else 1
-    return size / float(margin) <= float(Fraction(found[2])) * (1 + 1e-12) and Fraction(found[2]) < before
+    after = size / margin
+    assert before is None or after < before
+    if found["from"] is None:
+        return None
+    assert is_value(found["from"], before)
+    if found["by"]:
+        return Fraction(found["by"]) <= before - after
+    return after <= Fraction(found["to"]) * (1 + Fraction(1, 10**50)) and Fraction(found["to"]) < before
 
 
 def _conflict(audit, _, found):
@@ -193,7 +204,14 @@ NUMBERS = [
     ),
     (r"better network(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (r"best network found(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
-    (rf"descent path: .*; the objective falls from (.*) to at most {N} at ε = 1(?:; where .*)?", _falls),
+    (
+        (
+            rf"descent path: .*?(?:; the objective falls from (?P<from>.*?) (?:to at most (?P<to>{N})|by at least "
+            rf"(?P<by>{N})) at ε = 1)?(?:; where .*)?"
+        ),
+        _falls,
+    ),
+    (r"closed form: none found: .*", lambda audit, *_: audit.symbolic.exact is None),
     (r"certificates: (\d+) files?(?:, and (\d+) files? about what it fits)?, not written; .*", _files),
     (rf"what it fits: the same within {N} of every target, which this network meets", _relaxed_within),
     (r"what it fits: the same without the (\d+) that it misses: on the (\d+) points? that .*", _relaxed_to),

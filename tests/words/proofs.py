@@ -109,12 +109,11 @@ def _nearly(audit, finding, found):
 def _near(audit, finding, found):
     proof = all_of(StationaryNear, finding)[0]
     assert is_up(found[1], proof.moved)
-    if found[3]:
-        assert sum(part.sides.count("0") for part in proof.directions) == int(found[3])
     if found[4]:
         (held,) = all_of(Stationary, finding)
         assert _held(held, found[4], found[5])
-        assert _moved(held, found[6])
+        assert (found[3] is None) == (held.subject is None)
+        assert _moved(held, found[3])
 
 
 def _near_reason(audit, finding, found):
@@ -166,6 +165,11 @@ def _optimal(audit, finding, found):
     return proof.tolerance <= Fraction(found[1]) <= proof.tolerance * Fraction(100001, 10**5)
 
 
+def _best(audit, finding, _):
+    (proof,) = all_of(OptimalWithin, finding)
+    return objective(audit.problem, subject_of(audit, finding)) == proof.lower.bracket[0]
+
+
 def _sets(audit, finding, found):
     (proof,) = all_of(Local, finding)
     return int(found[1]) == sum(isinstance(node, Dual) for node in proof.nodes)
@@ -200,7 +204,6 @@ WITHIN = rf"a KKT point to within {UP_TO}(?: after moving it by at most {N} onto
 BETTER = r"a network of (\d+) neurons?(, wider than this one,)? fits and is better"
 NEAR = (
     rf"a network within {N} of this one \(relative to its norm\) (satisfies the KKT conditions exactly|is .*?)"
-    r"(?:, with (\d+) kinks?)?"
     rf"(?:; at (?:this one|one whose weights were moved by at most {N} of its norm) they hold up to {UP_TO})?"
 )
 POINT = (
@@ -239,6 +242,7 @@ ROWS = [
     (rf"neither multipliers nor a separating vector were found.*?{HELD}(?:; no exact .*)?", _open_stationary),
     (rf"{BETTER}(?:: its objective is {AMOUNT} lower)?", _better),
     (rf"no network of any width.* is better by more than {N} \(relative\)", _optimal),
+    (r"no network of any width(?: with these masks)? is better", _best),
     (rf"no network of any width.* is better by more than a factor 1 \+ {N}", _optimal),
     (r"(?:.*, and )?(\d+) sets of multipliers serve every .*", _sets),
     (r"better networks lie arbitrarily near: move .*", _movers),

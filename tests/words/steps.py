@@ -8,8 +8,8 @@ from math import exp
 
 import numpy as np
 
-from tests.words.reading import N, is_about
-from verify.problem.problem import outputs
+from tests.words.reading import N, has_masks, is_about
+from verify.problem.problem import objective, outputs
 
 SHAPE = r"(?: --bias)?(?: --slope \S+)?"
 
@@ -30,6 +30,48 @@ def _wider(audit, _, found):
     assert int(found[1]) == len(audit.better.output_weights)
     assert int(found[2]) == max(int(found[1]), 20)
     return int(found[1]) > len(audit.network.output_weights)
+
+
+def _lost(audit, _, found):
+    """The multipliers of the conflict: for no linear function of the rows the targets are met."""
+    (proof,) = audit.bounds
+    assert audit.problem.architecture.slope == 1
+    assert not has_masks(audit)
+    assert ("affine" in found[0]) == audit.problem.architecture.bias
+    signs = audit.problem.targets if audit.problem.goal.value == "max-margin" else [1] * len(audit.problem.targets)
+    for column in zip(*audit.problem.rows, strict=True):
+        assert sum(m * signs[i] * column[i] for i, m in proof.multipliers) == 0
+    return _impossible(audit, _, found)
+
+
+def _no_kkt_point(audit, _, __):
+    """Where biases do not count, training does not lead to the KKT points of the problem."""
+    return audit.stationary.verdict.value == "refuted" and audit.problem.bias.value != "free"
+
+
+def _write_better(audit, _, __):
+    values = objective(audit.problem, audit.better), objective(audit.problem, audit.fits.subject or audit.network)
+    return None in values or values[0] < values[1]
+
+
+def _least_squares(audit, _, found):
+    """The best linear function in the sense of squares, by the normal equations in floats."""
+    assert audit.problem.architecture.slope == 1
+    return not _squares_allow(audit) and _tolerance(audit, found[1])
+
+
+def _squares_allow(audit) -> bool:
+    """Whether the mean of the targets at equal points, or else of linear neurons their best function, meets them."""
+    problem = audit.problem
+    means: dict = {}
+    for row, y in zip(problem.rows, problem.targets, strict=True):
+        means.setdefault(row, []).append(y)
+    if problem.architecture.slope != 1:
+        return all(abs(sum(ys) / len(ys) - y) <= problem.fit_tolerance for ys in means.values() for y in ys)
+    rows = np.array([[float(x) for x in row] for row in problem.rows])
+    targets = np.array([float(y) for y in problem.targets])
+    apart = np.abs(rows @ (np.linalg.pinv(rows) @ targets) - targets).max()
+    return bool(apart <= float(problem.fit_tolerance) * (1 + 1e-9) + 2e-5 * np.abs(targets).max())
 
 
 def _seeds(audit, _, found):
@@ -57,6 +99,7 @@ def _exchanged(audit, _, found):
 
 
 def _more_neurons(audit, _, found):
+    assert "squared" not in found[0] or _squares_allow(audit)
     return int(found[1]) == max(2 * len(audit.network.output_weights), 20) and _tolerance(audit, found[2])
 
 
@@ -77,7 +120,9 @@ def _labels(audit, _, found):
 
 
 def _tolerance(audit, text):
-    return (Fraction(text) if text else 0) == audit.problem.fit_tolerance
+    """The tolerance of an audit behind a training, which there is none of where biases do not count."""
+    is_free = audit.problem.bias.value == "free"
+    return (Fraction(text) if text else 0) == (0 if is_free else audit.problem.fit_tolerance)
 
 
 def _at_rest(audit, _, found):
@@ -117,11 +162,20 @@ def _zeros(audit, _, found):
 
 EXACT = r"(\d+/\d+|[\d.e-]+)"
 ANEW = (
-    rf"isoptimal train DATA(?: --classes 0,1)? --width (\d+){SHAPE}(?: --loss squared)? --out wider.npz --audit"
+    rf"isoptimal train DATA(?: --classes 0,1)? --width (\d+){SHAPE}(?: --loss squared)? --out wider.npz(?: --audit)?"
     rf"(?: --fit-tol {EXACT})?"
 )
 READ = r"(?: --goal min-norm)?(?: --bias free)?(?: --output-bias neuron)?"
 STEPS = [
+    (r"this is no KKT point: train on to one: .*", _no_kkt_point),
+    (r"write the better network .*", _write_better),
+    (
+        (
+            r"f is (?:linear|affine) in x at any width, and the one of least squares misses targets: train a ReLU .*?"
+            rf" --loss squared --out relu.npz(?: --audit)?(?: --fit-tol {EXACT})?"
+        ),
+        _least_squares,
+    ),
     (r"no target, in the units of the network, is further from 0 than the tolerance, .*", _zeros),
     (
         (
@@ -140,7 +194,10 @@ STEPS = [
     (r"the network has every point on its side once the data are standardised .* --standardise data", _standardised),
     (r"if the two values of the targets are labels .*, ask for the margin: .* --classes (\S+),(\S+)", _labels),
     (
-        rf"train on, until the targets are met within (?:about |\d+/\d+ \(about )?{N}\)?: .* --audit --fit-tol {EXACT}",
+        (
+            rf"train on, until the targets are met within (?:about |\d+/\d+ \(about )?{N}\)?: "
+            rf".*?(?: --audit --fit-tol {EXACT})?"
+        ),
         _train_on,
     ),
     (
@@ -159,9 +216,9 @@ STEPS = [
             r"f is (?:linear|affine) in x at any width, .*? (?:has|meets the targets? of) points? (.*?) "
             r"\(counting from 0\).*"
         ),
-        _impossible,
+        _lost,
     ),
-    (r"no training helps, for no network .* points? (.*?) \(counting from 0\) .*", _impossible),
+    (r"no training helps, for no network .* points? (.*?) \(counting from 0\).*", _impossible),
     (r"exchange the two classes: .* it then has (\d+) of (\d+) points on their sides: .*", _exchanged),
     (
         rf"the best network found has (\d+) neurons?, more than this one: .* --width (\d+){SHAPE} --out .*",

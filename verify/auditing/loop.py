@@ -15,7 +15,7 @@ from verify.auditing.consistency import consistent
 from verify.auditing.interruptions import INTERRUPTED, LATE, LeftOut
 from verify.auditing.record import Audit
 from verify.auditing.relaxing import relaxation_note, relaxed
-from verify.checker.bounds import Infeasible
+from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.certificate import Certificate
 from verify.checker.codec import LIMIT, MAX_DIGITS
 from verify.checker.derived import bracket_and_excess
@@ -49,7 +49,7 @@ from verify.deciders.simplified import distinct
 from verify.deciders.subjects import Subject, candidates, choose
 from verify.deciders.time_limits import is_late, now, poll, share, until, within
 from verify.deciders.witnesses import distance
-from verify.diagnosis import Diagnosis, diagnose
+from verify.diagnosis import Diagnosis, diagnose, explained_by
 from verify.numbers.arguments import a_flag, a_time_limit, a_tolerance, instance_of, items_of, wrong
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, allowed, at_most, kept, small
@@ -308,8 +308,17 @@ def _closed(audited: Audit, forms: Symbolic) -> Audit:
         bracket=bracket,
         excess=excess,
         bounds=(lower, upper),
+        diagnosis=_explained(audited, lower),
         status="done" if audited.status.startswith("stalled") else audited.status,
     )
+
+
+def _explained(audited: Audit, lower: Certificate) -> Diagnosis | None:
+    """The diagnosis, with the excess as the bound of the closed form splits it."""
+    found, judged = audited.diagnosis, audited.fits.subject or audited.network
+    if found is None or not isinstance(lower, LowerBound):
+        return found
+    return explained_by(found, audited.problem, judged, lower)
 
 
 def _asking(

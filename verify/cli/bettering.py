@@ -141,8 +141,8 @@ def _held(problem: Problem, better: Network, held: Network) -> str:
     beyond = Fraction(problem.fit_tolerance)
     asked = "exactly" if not beyond else f"within {about(beyond)}"
     return (
-        f"{start}: rounded so, it misses targets, which were to be met {asked}, by up to {small(missed)}; a .json "
-        "holds the exact network"
+        f"{start}: rounded so, it misses targets, which were to be met {asked}, by up to {small(missed - beyond)}"
+        f"{' more' if beyond else ''}; a .json holds the exact network"
     )
 
 

@@ -10,6 +10,7 @@ from typing import final
 
 import numpy as np
 
+from verify.checker.bounds import LowerBound
 from verify.deciders.estimates import estimate
 from verify.deciders.global_optimality.deciding import Bracket
 from verify.diagnosis.excess import Excess, study_excess
@@ -24,7 +25,7 @@ from verify.problem.problem import Problem
 from verify.shown import as_html, as_text
 from verify.surroundings import Surroundings
 
-__all__ = ["Diagnosis", "Excess", "Imbalance", "Neurons", "Points", "Rung", "Step", "diagnose"]
+__all__ = ["Diagnosis", "Excess", "Imbalance", "Neurons", "Points", "Rung", "Step", "diagnose", "explained_by"]
 
 
 @final
@@ -101,6 +102,16 @@ def diagnose(
         return _diagnosed(problem, network, subject, bracket, is_stationary=is_stationary)
     except OverflowError:
         return None
+
+
+def explained_by(found: Diagnosis, problem: Problem, judged: Network, bound: LowerBound) -> Diagnosis:
+    """The same diagnosis with the excess split by this lower bound, and not by that of the search."""
+    if found.excess is None:
+        return found
+    with np.errstate(all="ignore"):
+        estimates = estimate(problem, judged)
+        excess = study_excess(problem, judged, estimates, bound, found.neurons.silent, found.points.least)
+    return replace(found, excess=excess)
 
 
 def _diagnosed(

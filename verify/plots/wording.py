@@ -13,8 +13,9 @@ from verify.numbers.decimals import about, at_least, at_most, nearest, small, va
 from verify.plots.audited import Audited
 from verify.problem.members import has_margin
 from verify.problem.network import Architecture, Network
-from verify.problem.phrases import PER_CENT, any_width, with_masks
+from verify.problem.phrases import PER_CENT, any_width, has_infimum_0, with_masks
 from verify.problem.problem import Bias, objective
+from verify.report.quantities import is_repaired
 
 __all__ = ["headline", "network_title", "standing", "value_of"]
 
@@ -49,7 +50,7 @@ def _network(architecture: Architecture) -> str:
 
 def standing(audit: Audited) -> str:
     """One sentence on how far the network is above the best possible."""
-    over = f", over all widths{with_masks(audit.problem)}"
+    over = f", over all widths{with_masks(audit.problem)}{', after the repair' if is_repaired(audit.fits) else ''}"
     if audit.infeasible:
         return f"no network of {any_width(audit.problem)} fits these points"
     if audit.objective is None:
@@ -60,23 +61,35 @@ def standing(audit: Audited) -> str:
                 return "this network fits the data; nothing more is decided"
             case Verdict.UNDECIDED:
                 return "it is not known whether this network fits the data"
+    if has_infimum_0(audit.problem):
+        return f"no network{with_masks(audit.problem)} is the best possible: the objective comes as near to 0 as asked"
     if audit.bracket is not None and audit.objective == audit.bracket[0]:
         return BEST + over
-    if audit.excess is None:
+    if audit.bracket is not None and audit.bracket[1] == 0:
+        return f"this network is not the best possible{over}, which has the objective 0"
+    return f"{_how_far(audit)}{over}"
+
+
+def _how_far(audit: Audited) -> str:
+    """How far above the best possible, which is not 0, a network that fits is."""
+    if audit.objective is None or audit.excess is None:
         upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
-        if upper and audit.objective > upper:
+        if upper and audit.objective is not None and audit.objective > upper:
             return f"this network is at least {_above(audit.objective / upper - 1, at_least)}"
         return "how far this network is above the best possible is not known"
     low, high = audit.excess
     if high == 0:
-        return BEST + over
+        return BEST
     if high <= audit.tolerance:
-        return f"this network is within {small(high)} (relative) of the best possible{over}"
+        return f"this network is within {small(high)} (relative) of the best possible"
     if low <= 0:
-        return f"this network is at most {_above(high, at_most)}{over}"
+        return f"this network is at most {_above(high, at_most)}"
     if high - low <= high / 200:
-        return f"this network is about {_above((low + high) / 2, nearest)}{over}"
-    return f"this network is between {_amount(low, at_least)} and {_above(high, at_most)}{over}"
+        return f"this network is about {_above((low + high) / 2, nearest)}"
+    if high >= 10:
+        ends = f"{at_least(1 + low, 3)} and {at_most(1 + high, 3)} times the best possible"
+        return f"this network is between {ends}"
+    return f"this network is between {_amount(low, at_least)} and {_above(high, at_most)}"
 
 
 def _above(excess: Fraction, rounded: Rounding) -> str:
@@ -86,7 +99,7 @@ def _above(excess: Fraction, rounded: Rounding) -> str:
 
 
 def _amount(excess: Fraction, rounded: Rounding) -> str:
-    return f"{rounded(100 * excess, 3)}{PER_CENT}" if excess < 10 else f"{rounded(excess, 3)} times"
+    return f"{rounded(100 * excess, 3)}{PER_CENT}"
 
 
 def network_title(audit: Audited, network: Network | None = None) -> str:

@@ -18,11 +18,18 @@ from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
 from verify.numbers.decimals import is_exactly, nearest, value
 from verify.problem.members import has_margin, is_free, trains_all
-from verify.problem.phrases import any_width, points
+from verify.problem.phrases import any_width, points, with_masks
 from verify.problem.posing import ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
-from verify.problem.problem import outputs
+from verify.problem.problem import Problem, outputs
 from verify.report.audited import Audited
-from verify.report.remedies import droppable, fits_standardised, fits_when_bent, is_at_rest, unlearnt
+from verify.report.remedies import (
+    droppable,
+    fits_by_least_squares,
+    fits_standardised,
+    fits_when_bent,
+    is_at_rest,
+    unlearnt,
+)
 
 __all__ = ["IN_PYTHON", "NextStep", "filled", "next_steps", "reading_options"]
 
@@ -81,11 +88,20 @@ IN_PYTHON = (
 def next_steps(audit: Audited) -> Iterator[NextStep]:
     """What would bring the network on, or make an open question decided; nothing for a proved optimum."""
     if ONLY_LABEL_0 not in audit.notes:
-        yield from _steps(audit)
+        yield from _possible_steps(audit)
         return
-    for step in _steps(audit):  # other commands would take numbers that are all 0 for a regression
+    for step in _possible_steps(audit):  # other commands would take numbers that are all 0 for a regression
         command = step.command.replace("train DATA", "train DATA --classes 0,1")
         yield replace(step, command=command.replace("EXCHANGED", "DATA --classes 1,0"))
+
+
+def _possible_steps(audit: Audited) -> Iterator[NextStep]:
+    """The steps; where biases do not count, trainings without an audit, which would count them."""
+    for step in _steps(audit):
+        if is_free(audit.problem.bias) and step.command.startswith("isoptimal train"):
+            yield replace(step, command=step.command.partition(" --audit")[0])
+        else:
+            yield step
 
 
 def _steps(audit: Audited) -> Iterator[NextStep]:
@@ -102,7 +118,7 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
     elif audit.fits.verdict is Verdict.PROVED and audit.global_any_width.verdict is not Verdict.PROVED:
         yield from _to_improve(audit)
     if audit.status in ("time", "interrupted"):
-        yield NextStep("the bracket is as narrow as the time allowed; give it more", "--time-limit SECONDS")
+        yield NextStep("the time ended before all that was asked was decided; give it more", "--time-limit SECONDS")
 
 
 def _width(audit: Audited) -> int:
@@ -140,13 +156,45 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
         yield NextStep(text, f"isoptimal train DATA --width {width}{_shape(audit)} --out wider.npz --audit")
         if _why_not_on(audit) is not None:
             return
-    yield _train(audit)
+    if fits_by_least_squares(audit.problem, audit.problem.architecture.slope):
+        yield _train(audit)
+    elif audit.problem.architecture.slope == 1 and not with_masks(audit.problem) and _helps_bending(audit.problem):
+        kind = _kind(audit.problem)
+        text = f"f is {kind} in x at any width, and the one of least squares misses targets: "
+        yield NextStep(f"{text}{BENT}", f"{_bent(audit)}{_asked(audit)}")
+
+
+def _asked(audit: Audited) -> str:
+    """The tolerance as an option, where there is one."""
+    tolerance = audit.problem.fit_tolerance
+    return f" --fit-tol {_exactly(tolerance)}" if tolerance else ""
+
+
+BENT = "train a ReLU network, of which a wide enough one fits"
+
+
+def _bent(audit: Audited) -> str:
+    """The command that trains a wide ReLU network."""
+    bias = " --bias" if audit.problem.architecture.bias else ""
+    loss = "" if has_margin(audit.problem.goal) else " --loss squared"
+    width = max(2 * audit.network.width, PLENTY)
+    return f"isoptimal train DATA --width {width}{bias}{loss} --out relu.npz --audit"
+
+
+def _helps_bending(problem: Problem) -> bool:
+    """Whether a wide ReLU network fits, and the squared loss does not lead away from that."""
+    return fits_when_bent(problem) and fits_by_least_squares(problem, Fraction(0))
+
+
+def _kind(problem: Problem) -> str:
+    """What functions linear neurons give."""
+    return "affine" if problem.architecture.bias else "linear"
 
 
 def _train(audit: Audited) -> NextStep:
     """To train on; with more neurons, from the beginning, where training on has nothing to learn from."""
     tolerance = audit.problem.fit_tolerance
-    asked = f" --fit-tol {_exactly(tolerance)}" if tolerance else ""
+    asked = _asked(audit)
     loss = "" if has_margin(audit.problem.goal) else " --loss squared"
     if (why := _why_not_on(audit)) is not None:
         command = f"isoptimal train DATA --width {max(2 * audit.network.width, PLENTY)}{_shape(audit)}{loss}"
@@ -183,22 +231,20 @@ def _shape(audit: Audited) -> str:
 
 def _impossible(audit: Audited, conflict: list[int]) -> NextStep:
     """What helps where no network of any width fits; to drop a point only where that is proved to help."""
-    problem, bias = audit.problem, " --bias" if audit.problem.architecture.bias else ""
+    problem = audit.problem
     is_margin, asked = has_margin(problem.goal), points(conflict)
     sides, targets = (
         ("its side", f"target of {asked}") if len(conflict) == 1 else ("their sides", f"targets of {asked} together")
     )
     missed = f"has {asked} on {sides}" if is_margin else f"meets the {targets}"
-    if problem.architecture.slope == 1:
-        kind = "affine" if problem.architecture.bias else "linear"
+    if problem.architecture.slope == 1 and not with_masks(problem):
+        kind = _kind(problem)
         text = f"f is {kind} in x at any width, and no {kind} function {missed}, so that no training helps: "
-        tolerant = "" if is_margin else "ask for them within a tolerance (--fit-tol)"
-        if not fits_when_bent(problem):
+        wider = "wider " if problem.fit_tolerance else ""
+        tolerant = "" if is_margin else f"ask for them within a {wider}tolerance (--fit-tol)"
+        if not _helps_bending(problem):
             return NextStep(text + (tolerant or "correct the data"))
-        text += f"{tolerant}{', or ' * (not is_margin)}train a ReLU network, of which a wide enough one fits"
-        loss = "" if is_margin else " --loss squared"
-        width = max(2 * audit.network.width, PLENTY)
-        return NextStep(text, f"isoptimal train DATA --width {width}{bias}{loss} --out relu.npz --audit")
+        return NextStep(f"{text}{tolerant}{', or ' * (not is_margin)}{BENT}", f"{_bent(audit)}{_asked(audit)}")
     helpful = droppable(problem, conflict)
     if not helpful:
         return NextStep(f"no training helps, for no network of {any_width(problem)} {missed}: correct the data first")
@@ -223,12 +269,13 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         text = "no target, in the units of the network, is further from 0 than the tolerance, so that the best network"
         yield NextStep(f"{text} is 0 everywhere: ask for a smaller tolerance", "--fit-tol EPS")
         return
-    if audit.stationary.verdict is Verdict.REFUTED and is_margin:
+    if audit.stationary.verdict is Verdict.REFUTED and is_margin and not is_free(audit.problem.bias):
         text = "this is no KKT point: train on to one"
         yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
     elif audit.stationary.verdict is Verdict.PROVED and audit.global_any_width.verdict is Verdict.REFUTED:
         width = audit.network.width
-        is_over = audit.local_optimum.verdict is Verdict.PROVED and _is_about(audit, audit.local_optimum)
+        is_local = audit.local_optimum.verdict is Verdict.PROVED and not is_free(audit.problem.bias)
+        is_over = is_local and _is_about(audit, audit.local_optimum)
         ended = "training has ended, and would have to begin elsewhere to end lower: try other seeds"
         text = ended if is_over else "trainings from other starts may end lower: try other seeds"
         yield NextStep(text, f"isoptimal train DATA --width {width}{_shape(audit)} --seed 1 --out other.npz --audit")
@@ -239,7 +286,9 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
 
 def _is_about(audit: Audited, finding: Finding) -> bool:
     """Whether what is found is about the network itself, or one that training could hardly tell from it."""
-    return finding.subject is None or distance(finding.subject, audit.network) <= NEAR
+    if finding.subject is None:
+        return (finding.moved or 0) <= NEAR
+    return distance(finding.subject, audit.network) <= NEAR
 
 
 def _exactly(number: Fraction) -> str:

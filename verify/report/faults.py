@@ -46,7 +46,9 @@ def faults(audit: Audited) -> Iterator[str]:
         yield from _points(diagnosis.excess, audit.problem.fit_tolerance)
         yield from _parts(diagnosis, diagnosis.excess, float(audit.excess[1]))
     yield from ladder
-    if audit.relaxed is not None and audit.relaxed.diagnosis is not None:
+    if audit.relaxed is None or has_infimum_0(audit.relaxed.problem):
+        return
+    if audit.relaxed.diagnosis is not None:
         for sentence in _ladder(audit.relaxed.diagnosis):
             yield f"{RELAXED}{sentence}"
 

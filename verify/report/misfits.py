@@ -9,7 +9,7 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, at_most, broken
 from verify.problem.members import has_margin
 from verify.problem.misfits import Misfit, misfit
-from verify.problem.phrases import named, no_neuron
+from verify.problem.phrases import has_infimum_0, named, no_neuron
 from verify.report.audited import Audited
 
 
@@ -49,7 +49,7 @@ def _margin(audit: Audited, found: Misfit) -> Iterator[str]:
     """The least margin beside that of the best network of the same norm, norm / optimum: f is homogeneous."""
     upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
     lower = next((bound.bracket[0] for bound in audit.bounds if isinstance(bound, LowerBound)), None)
-    if not upper or not found.norm:
+    if not upper or not found.norm or has_infimum_0(audit.problem):
         return
     low = at_least(found.norm / upper, 3)
     high = at_most(found.norm / lower, 3) if lower else None

@@ -10,7 +10,7 @@ from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.local import NotLocal
 from verify.deciders.finding import Finding
 from verify.deciders.local_optimality.descent import steps
-from verify.numbers.decimals import at_most, is_exactly, nearest, value
+from verify.numbers.decimals import at_least, at_most, is_exactly, nearest, value
 from verify.problem.members import has_margin, is_free
 from verify.problem.problem import objective, outputs
 from verify.report.audited import Audited
@@ -47,12 +47,20 @@ def descent_path(audit: Audited) -> str | None:
             sign = "" if proof.end[1][j] > 0 else "−"
             parts.append(f"v{j} = {sign}√‖u{j}‖, w{j} = u{j} / |v{j}|, u{j} = ({row})")
     before, after = objective(audit.problem, subject), _objective_at_end(audit, proof)
-    falls = "" if before is None else f"; the objective falls from {value(before)} to at most {at_most(after)} at ε = 1"
+    falls = "" if before is None or after >= before else f"; the objective falls {_falls(before, after)} at ε = 1"
     bias = ", the norm without the bias" if is_free(audit.problem.bias) else ""
     small = "; where ‖u‖ is 0, v is small instead, and the objective is as near to this as v is to 0"
     rounded = " (coefficients rounded to 5 digits)" if are_rounded else ""
     told, more = (parts, "") if len(parts) <= MOST else (parts[:MOST], f"; and so for {len(parts) - MOST} more neurons")
     return f"for 0 < ε ≤ 1{bias}: {'; '.join(told)}{more}{rounded}{falls}{small if is_constant else ''}"
+
+
+def _falls(before: Fraction, after: Fraction) -> str:
+    """From what to what; by how much, where as many digits as are told do not show it."""
+    end = at_most(after)
+    if Fraction(end) < min(before, Fraction(nearest(before))):
+        return f"from {value(before)} to at most {end}"
+    return f"from {value(before)} by at least {at_least(before - after, 2)}"
 
 
 def _vanishes(start: Sequence[Fraction], step: Sequence[Fraction]) -> bool:

@@ -252,9 +252,10 @@ def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
         if audit.bracket is None
         else "the search ended before the bracket was as narrow as asked"
     )
+    so_far = "" if audit.bracket is None else ", with the best bracket so far"
     ended = {
-        "time": "; stopped within the time limit, with the best bracket so far",
-        "interrupted": "; interrupted, with the best bracket so far",
+        "time": f"; stopped by the time limit{so_far}",
+        "interrupted": f"; interrupted{so_far}",
         "stalled": f"; {stalled}: {why}",
         "failed": f"; the search failed: {why}",
     }.get(name, "")

@@ -13,7 +13,7 @@ from verify.problem.problem import Problem, outputs
 from verify.readers.reading import DataReading
 from verify.readers.standardising import standardised
 
-__all__ = ["droppable", "fits_standardised", "fits_when_bent", "is_at_rest", "unlearnt"]
+__all__ = ["droppable", "fits_by_least_squares", "fits_standardised", "fits_when_bent", "is_at_rest", "unlearnt"]
 
 RESTING = 1e-5
 """A gradient smaller than this part of what the residuals could give, were they in line with it, is none."""
@@ -65,6 +65,41 @@ def _agree(problem: Problem, values: Sequence[tuple[Fraction, Fraction]]) -> boo
     within = problem.fit_tolerance
     least = max((target - within) / size for target, size in values)
     return least <= min((target + within) / size for target, size in values)
+
+
+def fits_by_least_squares(problem: Problem, slope: Fraction) -> bool:
+    """Whether what the squared loss of neurons of this slope leads to, at any width, may meet the targets (floats).
+
+    It may not where the least squares at points of one direction, or those of a linear function, miss one.
+    """
+    if has_margin(problem.goal):
+        return True
+    return _fit_linearly(problem) if slope == 1 else _fit_by_directions(problem)
+
+
+def _fit_by_directions(problem: Problem) -> bool:
+    """At rows of one direction f is c times their size: whether the c of least squares meets their targets."""
+    held: dict[tuple[Fraction, ...], list[tuple[Fraction, Fraction]]] = {}
+    for row, target in zip(problem.rows, problem.targets, strict=True):
+        size = abs(next((entry for entry in row if entry), Fraction(0)))
+        if size:
+            held.setdefault(tuple(entry / size for entry in row), []).append((target, size))
+    slopes = ((values, sum(y * s for y, s in values) / sum(s * s for _, s in values)) for values in held.values())
+    return all(abs(c * s - y) <= problem.fit_tolerance for values, c in slopes for y, s in values)
+
+
+def _fit_linearly(problem: Problem) -> bool:
+    """Whether the linear function of least squares, of all that some neuron sees, meets the targets (floats)."""
+    import numpy as np
+
+    seen = sorted({c for mask in problem.architecture.masks for c in mask})
+    try:
+        rows = np.array([[float(row[c]) for c in seen] for row in problem.rows])
+        targets = np.array([float(target) for target in problem.targets])
+    except OverflowError:
+        return False
+    apart = np.abs(rows @ np.linalg.lstsq(rows, targets)[0] - targets).max(initial=0.0)
+    return bool(apart <= float(problem.fit_tolerance) + RESTING * np.abs(targets).max(initial=0.0))
 
 
 def unlearnt(problem: Problem, network: Network) -> list[int]:

@@ -54,6 +54,8 @@ def statement(audit: Audited, finding: Finding) -> str:
         case OptimalWithin() as proof:
             which = f"no network of {any_width(audit.problem)}"
             which += ", so none of its width," if finding is audit.global_optimum else ""
+            if finding is audit.stationary or finding is audit.local_optimum:
+                return f"{which} is better"
             return f"{which} is better by more than {allowed(proof.tolerance)} (relative)"
         case _:
             return finding.reason
@@ -104,10 +106,8 @@ def _choice(problem: Problem, numbers: Mapping[str, Fraction]) -> str:
 
 
 def _near(problem: Problem, finding: Finding, proof: StationaryNear) -> str:
-    kinks = sum(direction.sides.count("0") for direction in proof.directions)
     what = {
-        Question.STATIONARY: "satisfies the KKT conditions exactly"
-        + (f", with {count(kinks, 'kink')}" if kinks else ""),
+        Question.STATIONARY: "satisfies the KKT conditions exactly",
         Question.LOCAL_OPTIMUM: "is a local optimum",
     }.get(finding.question, f"is optimal among networks of {any_width(problem)}, without a gap")
     text = f"a network within {small(proof.moved)} of this one (relative to its norm) {what}"
