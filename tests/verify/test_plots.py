@@ -436,7 +436,10 @@ def test_the_excess_is_told_as_precisely_as_it_is_known(audits):
     assert told("1/4", "1/2") == "this network is between 25 % and 50 % above the best possible, over all widths"
     assert told(1999, 1999) == "this network is about 2000 times the best possible, over all widths"
     open_ = replace(audits["two inputs"], excess=None, bracket=None)
-    assert standing(open_).replace("\u00a0", " ") == "this network is at least 106 % above the best possible"
+    assert (
+        standing(open_).replace("\u00a0", " ")
+        == "this network is at least 106 % above the best possible, over all widths"
+    )
     assert standing(replace(open_, bounds=())) == "how far this network is above the best possible is not known"
 
 

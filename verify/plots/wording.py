@@ -67,16 +67,18 @@ def standing(audit: Audited) -> str:
         return BEST + over
     if audit.bracket is not None and audit.bracket[1] == 0:
         return f"this network is not the best possible{over}, which has the objective 0"
-    return f"{_how_far(audit)}{over}"
+    if (told := _how_far(audit)) is None:
+        return "how far this network is above the best possible is not known"
+    return f"{told}{over}"
 
 
-def _how_far(audit: Audited) -> str:
-    """How far above the best possible, which is not 0, a network that fits is."""
+def _how_far(audit: Audited) -> str | None:
+    """How far above the best possible, which is not 0, a network that fits is; None where that is not known."""
     if audit.objective is None or audit.excess is None:
         upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
         if upper and audit.objective is not None and audit.objective > upper:
             return f"this network is at least {_above(audit.objective / upper - 1, at_least)}"
-        return "how far this network is above the best possible is not known"
+        return None
     low, high = audit.excess
     if high == 0:
         return BEST
