@@ -79,6 +79,16 @@ def test_the_rounding_of_a_margin(tmp_path):
     assert "rounded so, a point is on the wrong side" in _held(problem, lost, lost.rounded())
 
 
+def test_what_rounding_misses_is_told_beyond_the_tolerance():
+    from verify.cli.bettering import _held
+    from verify.problem.problem import Bias, Dataset, Goal, Problem
+
+    edge = Network.two_layer([[Fraction(1, 3)]], [3])
+    within = {"goal": Goal.MIN_NORM, "bias": Bias.NONE, "fit_tolerance": Fraction(3)}
+    said = _held(Problem(Dataset([[1]], [4]), edge.architecture, **within), edge, edge.rounded())
+    assert "which were to be met within 3, by up to 5.6e-17 more; a .json" in said
+
+
 def test_own_width(margins, tmp_path):
     result, folder = margins
     status, said = run(folder, "--own-width", "--out", tmp_path / "b.json")

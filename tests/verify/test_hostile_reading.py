@@ -8,7 +8,7 @@ import pytest
 from tests.words import check_words
 from verify.auditing.loop import audit
 from verify.plots.wording import standing
-from verify.problem.network import Network
+from verify.problem.network import Architecture, Layer, Network
 from verify.problem.problem import Dataset
 from verify.report import as_text
 from verify.report.path import _falls
@@ -310,3 +310,13 @@ def test_training_has_not_ended_far_from_a_local_optimum():
 )
 def test_a_small_fall_is_told_by_its_size(before, after, text):
     assert _falls(Fraction(before), Fraction(after)) == text
+
+
+def test_of_two_hidden_layers_the_same_goal_is_trained():
+    layers = [Layer(inputs=2, outputs=2, slope=0), Layer(inputs=2, outputs=2, slope=0)]
+    shape = Architecture([*layers, Layer(inputs=2, outputs=1, slope=None)])
+    network = Network(shape, ([1, 0, 0, 1], [1, 1, 0, 1], [1, -1]))
+    for options, loss in (({"goal": "min-norm"}, True), ({}, False)):
+        result = audit(network, Dataset(AXES, [1, -1]), **options)
+        check_words(result)
+        assert ("--loss squared" in result.next_steps[0].command) is loss

@@ -375,5 +375,6 @@ OTHERS = [
     (r"(?:another network|a network polished in its own activation patterns) \(\d+ neurons?\) fits, .*", _ladder),
     (rf"status: stalled \(the bracket is {N} wide \(relative\), and .* was asked\)", _stalled),
     (r"status: stalled \((?:the lower end of the bracket is 0.*|[^\d]*)\)", lambda *_: None),
+    (r"status: stalled \(only networks of one hidden layer .*\)", lambda audit, *_: audit.network.depth > 2),
     (r"status: failed .*", lambda *_: None),
 ]  # fmt: skip

@@ -185,6 +185,7 @@ def _exact_optimum(audit, _, found):
 
 
 NUMBERS = [
+    (r"this network: no objective: .*", lambda audit, *_: audit.objective is None),
     (r"closed form: best possible = (.*?)(?: \(about (\S+)\))?, proved exactly; LaTeX: (.*)", _formula),
     (r"multipliers: (.*)", _multipliers),
     (r"optimal neuron: .*", lambda *_: None),

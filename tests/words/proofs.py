@@ -165,6 +165,18 @@ def _optimal(audit, finding, found):
     return proof.tolerance <= Fraction(found[1]) <= proof.tolerance * Fraction(100001, 10**5)
 
 
+def _at_a_kink(audit, _, found):
+    """What is next to 0 beside the neuron and the point, at the given network; not so at what is judged."""
+    j, i = int(found[1]), int(found[2])
+    row, w = audit.problem.rows[i], audit.network.hidden_weights[j]
+    z = sum((a * b for a, b in zip(w, row, strict=True)), Fraction(0))
+    return z * z <= Fraction(1, 10**18) * sum(a * a for a in w) * sum(a * a for a in row)
+
+
+def _deep(audit, _, found):
+    return int(found[1]) == audit.network.depth - 1 != 1
+
+
 def _best(audit, finding, _):
     (proof,) = all_of(OptimalWithin, finding)
     return objective(audit.problem, subject_of(audit, finding)) == proof.lower.bracket[0]
@@ -243,6 +255,8 @@ ROWS = [
     (rf"{BETTER}(?:: its objective is {AMOUNT} lower)?", _better),
     (rf"no network of any width.* is better by more than {N} \(relative\)", _optimal),
     (r"no network of any width(?: with these masks)? is better", _best),
+    (r"neuron (\d+) has its kink at point (\d+) up to rounding, and no network near it was found .*", _at_a_kink),
+    (r"only networks of one hidden layer are decided yet, and this one has (\d+)", _deep),
     (rf"no network of any width.* is better by more than a factor 1 \+ {N}", _optimal),
     (r"(?:.*, and )?(\d+) sets of multipliers serve every .*", _sets),
     (r"better networks lie arbitrarily near: move .*", _movers),

@@ -83,6 +83,7 @@ def _ended(audit, what, found):
 
 
 def _shallow(audit, _, found):
+    assert ("--loss squared" in found[0]) == (audit.problem.goal.value == "min-norm")
     return int(found[1]) == audit.network.architecture.layers[0].outputs
 
 
@@ -224,7 +225,10 @@ STEPS = [
         rf"the best network found has (\d+) neurons?, more than this one: .* --width (\d+){SHAPE} --out .*",
         _wider,
     ),
-    (r"of such a network only whether it fits .* --width (\d+)(?: --bias)? --out shallow.npz --audit", _shallow),
+    (
+        r"of such a network only whether it fits .* --width (\d+)(?: --bias)?(?: --loss squared)? --out shallow.npz.*",
+        _shallow,
+    ),
     (
         rf"training has ended, .*: isoptimal train DATA --width (\d+){SHAPE} --seed 1 --out .*",
         _ended,

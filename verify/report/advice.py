@@ -111,7 +111,9 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
     if problem.architecture.limits() is not None:
         bias = " --bias" if problem.architecture.bias else ""
         text = "of such a network only whether it fits is decided: a bracket and an excess are for one hidden layer"
-        yield NextStep(text, f"isoptimal train DATA --width {_width(audit)}{bias} --out shallow.npz --audit")
+        loss = "" if has_margin(problem.goal) else " --loss squared"
+        command = f"isoptimal train DATA --width {_width(audit)}{bias}{loss} --out shallow.npz --audit"
+        yield NextStep(text, f"{command}{_asked(audit)}")
         return
     if audit.fits.verdict is Verdict.REFUTED:
         yield from _to_fit(audit)
