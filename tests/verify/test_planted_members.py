@@ -12,7 +12,7 @@ from verify.checker import KINDS, Accepted, Refused, check, from_json
 from verify.checker.certificate import claim_text
 from verify.checker.codec import reader
 from verify.checker.errors import CertificateError
-from verify.checker.goals import Bias, Goal, Trained
+from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules, trained_layers
 from verify.checker.optimal import OptimalWithin
 from verify.checker.statement import Network as Checked
 from verify.checker.statement import Problem
@@ -158,3 +158,20 @@ def test_questions_about_it_and_the_solvers_raise(field, monkeypatch):
     if field != "trained":  # the solvers are told nothing of it
         with pytest.raises((AssertionError, CertificateError)):
             as_instance(with_member(POSED, field, member))
+
+
+@pytest.mark.parametrize(
+    ("ask", "field"),
+    [
+        (rules, "goal"),
+        (has_bias, "bias"),
+        (is_free, "bias"),
+        (lambda trained: trained_layers(trained, 2), "trained"),
+    ],
+    ids=["rules", "has_bias", "is_free", "trained_layers"],
+)
+def test_the_core_names_what_it_does_not_decide(ask, field, monkeypatch):
+    member = planted(FIELDS[field], monkeypatch)
+    with pytest.raises(CertificateError, match="planted is nothing that is decided") as caught:
+        ask(member)
+    assert caught.value.place == field
