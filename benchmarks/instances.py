@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.auditing.loop import certified_bracket
-from verify.deciders.global_optimality.deciding import Bracket
+from verify.deciders.global_optimality.record import Bracket
 from verify.problem.network import Architecture, Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem
 

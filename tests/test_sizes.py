@@ -19,8 +19,6 @@ FILES = {
     "solvers/training/flow/gradient_flow.py": "not yet taken apart",
     "verify/auditing/loop.py": "not yet taken apart",
     "verify/checker/folder.py": "not yet taken apart",
-    "verify/deciders/global_optimality/deciding.py": "not yet taken apart",
-    "verify/deciders/stationarity/deciding.py": "not yet taken apart",
     "verify/problem/network.py": "not yet taken apart",
 }
 

@@ -14,7 +14,7 @@ from verify.checker.__main__ import main
 from verify.checker.bounds import Infeasible
 from verify.checker.enclosure import Direction, StationaryNear
 from verify.checker.exact import Algebraic, Field
-from verify.deciders.global_optimality.deciding import infeasibility
+from verify.deciders.global_optimality.infeasibility import infeasibility
 
 
 def points(count=8):

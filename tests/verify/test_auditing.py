@@ -546,7 +546,7 @@ def test_a_failure_of_the_search_leaves_global_questions_open(monkeypatch):
     monkeypatch.setattr("solvers.any_width.dual_cuts.solve", fail)
     network = Network.two_layer([[0, 2]], [2])
     assert audit(network, PAIR).status == "done"  # the search in many digits stands in for the one in doubles
-    monkeypatch.setattr("verify.deciders.global_optimality.deciding.precise_bracket", fail)
+    monkeypatch.setattr("verify.deciders.global_optimality.bracket.precise_bracket", fail)
     result = audit(network, PAIR)
     assert_sound(result)
     assert verdicts(result) == expected("proved", "proved", "proved", "undecided", "undecided")
@@ -581,7 +581,7 @@ def test_a_failure_of_the_linear_program_leaves_feasibility_open(monkeypatch):
 
 
 def test_a_failure_of_rounding_leaves_the_bracket_open(monkeypatch):
-    monkeypatch.setattr("verify.deciders.global_optimality.deciding.lower_bound", fail)
+    monkeypatch.setattr("verify.deciders.global_optimality.float_search.lower_bound", fail)
     result = audit(Network.two_layer([[0, 2]], [2]), PAIR)
     assert_sound(result)
     assert result.global_optimum.verdict is UNDECIDED

@@ -16,7 +16,8 @@ from verify import Dataset, Network, audit
 from verify.auditing.loop import pose
 from verify.deciders.estimates import estimate, exact_objective, is_silent, least_margins
 from verify.deciders.finding import Verdict
-from verify.deciders.global_optimality.deciding import bracket_optimum, infeasibility
+from verify.deciders.global_optimality.bracket import bracket_optimum
+from verify.deciders.global_optimality.infeasibility import infeasibility
 from verify.diagnosis import Step, diagnose
 from verify.diagnosis.ladder import balanced, without
 from verify.numbers.decimals import nearest

@@ -14,7 +14,7 @@ from verify import Architecture, Bias, Dataset, Goal, Problem
 from verify.checker import Accepted, check
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound
-from verify.deciders.global_optimality.deciding import as_instance
+from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.global_optimality.lower_bound import lower_bound
 from verify.deciders.proposal import sealed
 

@@ -13,7 +13,7 @@ from verify.checker.fit import DoesNotFit, Fits
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.stationary import Stationary
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
-from verify.deciders.global_optimality.deciding import bracket_optimum
+from verify.deciders.global_optimality.bracket import bracket_optimum
 from verify.deciders.proposal import Proposal, certified, sealed
 
 # arXiv:2110.02732, Theorem 3.2: a KKT point that two neurons beat

@@ -22,7 +22,7 @@ from verify.corpus.case_values import case_value
 from verify.deciders.finding import Verdict
 from verify.deciders.fit.output_rounding import output_rounding
 from verify.deciders.local_optimality import local_optimality
-from verify.deciders.stationarity.deciding import stationarity
+from verify.deciders.stationarity import stationarity
 from verify.problem.problem import outputs
 from verify.readers import read_case
 

@@ -13,7 +13,7 @@ from tests.problems import instance_of
 from verify import Bias, Dataset, Goal, Network, Problem
 from verify.auditing.loop import certified_bracket
 from verify.deciders.fit.within_tolerance import within_tolerance
-from verify.deciders.global_optimality.deciding import infeasibility
+from verify.deciders.global_optimality.infeasibility import infeasibility
 from verify.deciders.witnesses import network_of_directions
 from verify.problem.problem import objective
 

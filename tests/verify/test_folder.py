@@ -28,7 +28,7 @@ from verify.checker.folder import Decision, Line, decide_folder
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.stationary import Stationary
 from verify.cli import program
-from verify.deciders.global_optimality.deciding import bracket_optimum
+from verify.deciders.global_optimality.bracket import bracket_optimum
 from verify.deciders.proposal import sealed
 from verify.problem.problem import Bias, Goal, Problem
 

@@ -16,14 +16,10 @@ from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.checker import Accepted, check
 from verify.checker.bounds import Infeasible
 from verify.checker.optimal import BetterNetwork, OptimalWithin
-from verify.deciders.global_optimality.deciding import (
-    better_network,
-    bracket_optimum,
-    infeasibility,
-    nothing_below_zero,
-    optimal_within,
-    zero_network,
-)
+from verify.deciders.global_optimality.better import better_network, optimal_within
+from verify.deciders.global_optimality.bracket import bracket_optimum
+from verify.deciders.global_optimality.infeasibility import infeasibility
+from verify.deciders.global_optimality.record import trivial_lower_bound, zero_network
 from verify.deciders.proposal import sealed
 from verify.problem.posing import pose
 from verify.problem.problem import objective
@@ -284,10 +280,10 @@ def test_an_interrupt_gives_what_is_known():
     assert best > 0
 
 
-@pytest.mark.parametrize("step", ["lower_bound", "_narrow_first"])
+@pytest.mark.parametrize("step", ["lower_bound", "narrow_first"])
 def test_an_interrupt_while_the_bracket_is_made_exact_loses_nothing(monkeypatch, step):
     problem = posed(ODD, [1, 1, 1, -1, 1, -1], bias=Bias.PENALISED, width=2)
-    module = sys.modules["verify.deciders.global_optimality.deciding"]
+    module = sys.modules["verify.deciders.global_optimality.float_search"]
     whole, calls = getattr(module, step), []
 
     def once(*given):
@@ -314,7 +310,7 @@ def test_an_interrupt_while_the_bracket_is_made_exact_loses_nothing(monkeypatch,
 def test_nothing_below_zero():
     for masks in (None, [(0,), (1,)]):
         problem = posed([[1, 2]], [1], masks=masks)
-        assert accepted(problem, None, nothing_below_zero(problem)).certificate.bracket == (0, None)
+        assert accepted(problem, None, trivial_lower_bound(problem)).certificate.bracket == (0, None)
 
 
 def test_the_zero_network():

@@ -20,7 +20,7 @@ from verify import Audit, Bias, Dataset, Goal, Network, Verdict, audit
 from verify.auditing.loop import pose
 from verify.checker.stationary import Stationary
 from verify.deciders.local_optimality import local_optimality
-from verify.deciders.stationarity.deciding import stationarity
+from verify.deciders.stationarity import stationarity
 from verify.strategies import kkt_points
 
 Rows = list[list[Fraction]]

@@ -16,7 +16,7 @@ from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules, 
 from verify.checker.optimal import OptimalWithin
 from verify.checker.statement import Network as Checked
 from verify.checker.statement import Problem
-from verify.deciders.global_optimality.deciding import as_instance
+from verify.deciders.global_optimality.instance import as_instance
 from verify.problem import Dataset, Network
 from verify.problem.members import has_margin, is_penalised, trains_all
 from verify.problem.posing import pose

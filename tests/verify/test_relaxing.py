@@ -134,7 +134,7 @@ def test_the_relaxed_question_is_left_out_after_an_interruption(monkeypatch):
 def searched(monkeypatch, relaxed_is_late):
     """The deadlines (as shares of a limit of 1000 s) of the searches of the question asked, none of which ends it."""
     import verify.auditing.loop
-    from verify.deciders.global_optimality.deciding import Bracket
+    from verify.deciders.global_optimality.record import Bracket
 
     started, searches, whole = now(), [], verify.auditing.loop._bracket
 

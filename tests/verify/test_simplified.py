@@ -11,7 +11,7 @@ from verify.auditing.loop import certified_bracket
 from verify.checker import Accepted, check
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Empty
-from verify.deciders.global_optimality.deciding import infeasibility
+from verify.deciders.global_optimality.infeasibility import infeasibility
 from verify.deciders.simplified import distinct, simplified
 from verify.problem.problem import objective, outputs
 

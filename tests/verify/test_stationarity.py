@@ -21,7 +21,7 @@ from verify import Architecture, Bias, Dataset, Goal, Network, Problem, Verdict,
 from verify.checker import Accepted, check
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import sealed
-from verify.deciders.stationarity.deciding import stationarity
+from verify.deciders.stationarity import stationarity
 from verify.strategies import kkt_points
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED

@@ -17,7 +17,7 @@ from verify.auditing.loop import pose
 from verify.checker import Accepted, check, from_json, statement
 from verify.cli import program
 from verify.deciders.closed_forms import find_closed_forms
-from verify.deciders.global_optimality.deciding import as_instance
+from verify.deciders.global_optimality.instance import as_instance
 from verify.problem.problem import Dataset, objective
 
 

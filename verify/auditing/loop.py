@@ -33,15 +33,10 @@ from verify.deciders.enclosure.findings import (
 )
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.fit.output_rounding import OutputRounding, output_rounding
-from verify.deciders.global_optimality.deciding import (
-    Bracket,
-    better_network,
-    bracket_optimum,
-    end_of_descent,
-    infeasibility,
-    is_no_wider,
-    optimal_within,
-)
+from verify.deciders.global_optimality.better import better_network, end_of_descent, is_no_wider, optimal_within
+from verify.deciders.global_optimality.bracket import bracket_optimum
+from verify.deciders.global_optimality.infeasibility import infeasibility
+from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.global_optimality.warm_start import WarmStart, read_warm_start
 from verify.deciders.local_optimality import local_optimality, multiplier_dimension
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal

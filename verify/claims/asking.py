@@ -23,7 +23,7 @@ from verify.deciders.closed_forms.exact_trees import exact_lower_bound
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal, sealed
-from verify.deciders.stationarity.deciding import stationarity
+from verify.deciders.stationarity import stationarity
 from verify.deciders.witnesses import float_rows
 
 __all__ = [

@@ -19,7 +19,7 @@ from verify.checker.statement import pattern
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.fit.repairs import repairs
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
-from verify.deciders.stationarity.deciding import stationarity
+from verify.deciders.stationarity import stationarity
 from verify.deciders.time_limits import TimeIsUpError, is_late, share
 from verify.deciders.witnesses import distance, float_rows, float_weights, reaches
 from verify.problem.members import has_margin

@@ -12,7 +12,7 @@ import numpy as np
 
 from verify.checker.bounds import LowerBound
 from verify.deciders.estimates import estimate
-from verify.deciders.global_optimality.deciding import Bracket
+from verify.deciders.global_optimality.record import Bracket
 from verify.diagnosis.excess import Excess, study_excess
 from verify.diagnosis.ladder import Rung, Step, climb
 from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons

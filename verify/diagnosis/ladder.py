@@ -23,7 +23,8 @@ from verify.checker.derived import decimal
 from verify.checker.errors import InputError
 from verify.checker.exact import squared_norm
 from verify.deciders.estimates import Estimates, estimate, exact_objective
-from verify.deciders.global_optimality.deciding import Bracket, is_no_wider
+from verify.deciders.global_optimality.better import is_no_wider
+from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import CONSTANT_COST
 from verify.numbers.counts import count

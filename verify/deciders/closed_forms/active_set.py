@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.deciders.global_optimality.deciding import as_instance
+from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.witnesses import norms
 from verify.problem.problem import Problem
 

@@ -30,7 +30,7 @@ from verify.deciders.enclosure.newton import SingularSystemError, find_root
 from verify.deciders.enclosure.pricing import with_pricing
 from verify.deciders.enclosure.recognising import recognised
 from verify.deciders.enclosure.structure import Structure, directions_of, freedoms, identify
-from verify.deciders.global_optimality.deciding import as_instance
+from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.proposal import checked, sealed
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import now, poll, seconds_left

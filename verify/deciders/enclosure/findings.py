@@ -22,7 +22,7 @@ from verify.checker.stationary import Stationary
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
-from verify.deciders.stationarity.deciding import exactly_refuted, stationarity
+from verify.deciders.stationarity import exactly_refuted, stationarity
 from verify.deciders.subjects import lost_kinks
 from verify.numbers.decimals import small
 from verify.problem.network import Network

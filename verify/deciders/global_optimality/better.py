@@ -1,0 +1,83 @@
+"""What a bracket says of one network: a better one, or that it is optimal within a tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from verify.checker.bounds import LowerBound
+from verify.checker.exact import sqrt_upper, squared_norm
+from verify.checker.local import NotLocal
+from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.deciders.witnesses import (
+    distance,
+)
+from verify.problem.network import Network
+from verify.problem.problem import Problem, objective
+
+__all__ = ["better_network", "end_of_descent", "is_no_wider", "optimal_within"]
+
+
+def better_network(
+    problem: Problem,
+    given: Network,
+    subject: Network,
+    witnesses: Iterable[Network],
+    tolerance: Fraction,
+    *,
+    own_width: bool,
+) -> BetterNetwork | None:
+    """The best witness that beats `subject` by more than the tolerance (with at most its neurons, for `own_width`)."""
+    mine = objective(problem, subject)
+    for witness in witnesses:
+        value = objective(problem, witness)
+        if value is None or (mine is not None and value * (1 + tolerance) >= mine):
+            continue
+        if own_width and not is_no_wider(problem, witness):
+            continue
+        moved = subject is not given
+        return BetterNetwork(
+            subject=subject.parameters if moved else None,
+            moved=distance(subject, given),
+            witness=witness,
+            tolerance=tolerance,
+            scope="own-width" if own_width else "any-width",
+        )
+    return None
+
+
+def end_of_descent(problem: Problem, network: Network, proof: NotLocal) -> Network:
+    """The network at the end of the segment, in the variables (w_j, v_j): u_j = |v_j| w_j, nearly balanced.
+
+    With a free bias a neuron may have one without weights there; its v_j is small instead, and costs little.
+    """
+    end = Network(network.architecture, proof.end)
+    size = len(problem.norm_columns)
+    hidden: list[Fraction] = []
+    outgoing: list[Fraction] = []
+    for u, sign, mask in zip(end.hidden_weights, end.output_weights, network.architecture.masks, strict=True):
+        root = sqrt_upper(sqrt_upper(squared_norm(u[:size]))) or Fraction(int(any(u)), 2**30)
+        hidden += [u[c] / root if root else u[c] for c in mask]
+        outgoing.append(sign * root)
+    return Network(network.architecture, (hidden, outgoing))
+
+
+def optimal_within(
+    problem: Problem, given: Network, subject: Network, lower: LowerBound, tolerance: Fraction
+) -> OptimalWithin | None:
+    """The certificate that the subject's objective is at most (1 + tolerance) times the lower bound, when it is."""
+    mine, bound = objective(problem, subject), lower.bracket[0]
+    if mine is None or bound is None or mine > (1 + tolerance) * bound:
+        return None
+    return OptimalWithin(
+        subject=subject.parameters if subject is not given else None,
+        moved=distance(subject, given),
+        tolerance=tolerance,
+        lower=lower,
+    )
+
+
+def is_no_wider(problem: Problem, witness: Network) -> bool:
+    """Whether `witness` has at most as many neurons of each mask as the problem's architecture."""
+    have, may = list(witness.architecture.masks), list(problem.architecture.masks)
+    return all(have.count(mask) <= may.count(mask) for mask in set(have))

@@ -1,0 +1,194 @@
+"""The best that any network can do: a certified bracket, better networks, or a proof that no network fits.
+
+The dual bound (any width) comes from multipliers lambda with |sum_i lambda_i y_i s_a(x_i . u)| <= beta ||u|| for all u;
+the upper bound is the exact objective of an explicit network. `solvers.any_width.dual_cuts` guesses both in floats.
+
+Source: `docs/mathematics.md`, 5.1 "Weak duality" and 5.7 "Bracket, gap and excess"; the problems are
+those of arXiv:2110.02732, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from verify.checker.bounds import UpperBound
+from verify.deciders.global_optimality.float_search import float_bracket
+from verify.deciders.global_optimality.precise_search import Precise, precise_bracket
+from verify.deciders.global_optimality.record import Bracket, lower_end, narrow_first, trivial_lower_bound, zero_network
+from verify.deciders.global_optimality.warm_start import WarmStart
+from verify.deciders.proposal import FLOAT_FAILURES, certified
+from verify.deciders.simplified import Simplified, simplified
+from verify.deciders.time_limits import is_late
+from verify.deciders.witnesses import (
+    float_near,
+)
+from verify.problem.members import has_margin
+from verify.problem.network import Network
+from verify.problem.problem import Problem, objective
+
+if TYPE_CHECKING:
+    from solvers.any_width.dual_cuts import Progress
+
+__all__ = ["bracket_optimum"]
+
+
+def bracket_optimum(
+    problem: Problem,
+    network: Network | None,
+    *,
+    subject: Network | None = None,
+    tol: float = 1e-6,
+    deadline: float | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    warm_start: WarmStart | None = None,
+) -> Bracket:
+    """Bracket the best objective over all widths to a relative gap `tol`, starting from the patterns of `network`.
+
+    subject: a network that fits; it is a witness like those found (its own repair, for min-norm).
+    warm_start: what an earlier audit of the same data knew.
+    deadline: a moment of `solvers.clock.now()`; the best certified bracket so far is returned then, or at Ctrl-C.
+    """
+    simple = simplified(problem)
+    if simple.is_same:
+        return _bracket(problem, network, subject, tol, deadline, on_progress, warm_start or WarmStart())
+    unit = float_near(simple.unit)
+
+    def report(progress: Progress) -> None:
+        if on_progress is not None:
+            on_progress(replace(progress, lower=progress.lower * unit, upper=progress.upper * unit))
+
+    found = _bracket(
+        simple.problem,
+        None if network is None else simple.carried(network),
+        None if subject is None else simple.carried(subject),
+        tol,
+        deadline,
+        report,
+        _carried(simple, warm_start or WarmStart()),
+    )
+    return _returned(simple, found, warm_start)
+
+
+def _carried(simple: Simplified, earlier: WarmStart) -> WarmStart:
+    """What an earlier audit of the given problem knew, for the simpler one; its bound stays where it is."""
+    witnesses = tuple(simple.carried(witness) for witness in earlier.witnesses)
+    return WarmStart(multipliers=simple.gathered(earlier.multipliers), witnesses=witnesses)
+
+
+def _returned(simple: Simplified, found: Bracket, earlier: WarmStart | None) -> Bracket:
+    """The bracket of the simpler problem as one of the given problem, checked again."""
+    problem, unit = simple.given, simple.unit
+    lower = None if found.lower is None else certified(problem, None, simple.returned_bound(found.lower))
+    known = None if earlier is None else earlier.lower
+    if known is not None and (lower is None or lower_end(known) > lower_end(lower)):
+        lower = known
+    upper = None
+    if found.upper is not None:
+        value = found.upper.bracket[1]
+        bracket = (None, None if value is None else value * unit)
+        witness = simple.returned(Network.of(found.upper.witness))
+        upper = certified(problem, None, UpperBound(witness=witness, bracket=bracket))
+    floats = float_near(unit)
+    return replace(
+        found,
+        lower=lower,
+        upper=upper,
+        witnesses=tuple(map(simple.returned, found.witnesses)),
+        objectives=tuple(value * unit for value in found.objectives),
+        own=None if found.own is None else simple.returned(found.own),
+        history=tuple(replace(step, lower=step.lower * floats, upper=step.upper * floats) for step in found.history),
+    )
+
+
+def _bracket(
+    problem: Problem,
+    network: Network | None,
+    subject: Network | None,
+    tol: float,
+    deadline: float | None,
+    on_progress: Callable[[Progress], None] | None,
+    earlier: WarmStart,
+) -> Bracket:
+    """`bracket_optimum` in the coordinates as they are: in floats, and in many digits where these do not suffice."""
+    if _is_met_by_zero(problem):
+        return _nothing_needed(problem)
+    failure: Exception | None = None
+    try:
+        found = float_bracket(problem, network, subject, tol, deadline, on_progress, earlier)
+    except FLOAT_FAILURES as error:
+        lower, failure = certified(problem, None, trivial_lower_bound(problem)), error
+        found = Bracket(lower=lower, upper=None, witnesses=(), status="failed", history=())
+    if _is_closed(found, tol):
+        return found if found.status == "interrupted" else replace(found, status="optimal")
+    if found.status in ("time", "interrupted"):
+        return found
+    directions = [
+        w for known in (*found.witnesses[:2], *([] if network is None else [network])) for w in _floats(known)
+    ]
+    try:
+        precise = precise_bracket(problem, directions, tol / 4, deadline)
+    except KeyboardInterrupt:
+        return replace(found, status="interrupted")
+    except FLOAT_FAILURES:
+        precise = Precise()
+    if failure is not None and not precise.witnesses:
+        raise failure
+    better = _with_precise(problem, found, precise, tol)
+    return replace(better, status="time") if better.status != "optimal" and is_late(deadline) else better
+
+
+def _is_closed(found: Bracket, tol: float) -> bool:
+    low, high = found.ends
+    return low is not None and high is not None and high <= low * (1 + Fraction(tol))
+
+
+def _floats(network: Network) -> list[tuple[float, ...]]:
+    return [tuple(map(float_near, row)) for row in network.hidden_weights]
+
+
+def _with_precise(problem: Problem, found: Bracket, precise: Precise, tol: float) -> Bracket:
+    """The bracket with what the search in many digits found, where that is better."""
+    lower = found.lower
+    if precise.lower is not None and (lower is None or lower_end(precise.lower) > lower_end(lower)):
+        lower = precise.lower
+    known = {
+        witness.sha256(): (value, witness) for value, witness in zip(found.objectives, found.witnesses, strict=True)
+    }
+    for witness in precise.witnesses:
+        if (value := objective(problem, witness)) is not None:
+            known[witness.sha256()] = (value, witness)
+    ordered = narrow_first(known.values(), 1 + Fraction(tol) / 20)
+    upper = found.upper
+    if ordered:
+        value, witness = min(ordered, key=lambda pair: pair[0])
+        upper = certified(problem, None, UpperBound(witness=witness, bracket=(None, value))) or upper
+    better = replace(
+        found,
+        lower=lower,
+        upper=upper,
+        witnesses=tuple(witness for _, witness in ordered),
+        objectives=tuple(value for value, _ in ordered),
+    )
+    if _is_closed(better, tol):
+        return replace(better, status="optimal")
+    return replace(better, status="stalled" if found.status == "optimal" else found.status)
+
+
+def _is_met_by_zero(problem: Problem) -> bool:
+    return not has_margin(problem.goal) and max(map(abs, problem.data.targets)) <= problem.fit_tolerance
+
+
+def _nothing_needed(problem: Problem) -> Bracket:
+    """The bracket [0, 0], where the network without weights fits."""
+    zero = zero_network(problem)
+    return Bracket(
+        lower=certified(problem, None, trivial_lower_bound(problem)),
+        upper=certified(problem, None, UpperBound(witness=zero, bracket=(None, Fraction(0)))),
+        witnesses=(zero,),
+        objectives=(Fraction(0),),
+        status="optimal",
+        history=(),
+    )

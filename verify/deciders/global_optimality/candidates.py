@@ -1,0 +1,74 @@
+"""Exact networks near the float directions of a search, and their exact objectives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from verify.deciders.estimates import Estimates, estimate, exact_objective
+from verify.deciders.fit.interpolation import interpolate
+from verify.deciders.fit.within_tolerance import within_tolerance
+from verify.deciders.time_limits import poll
+from verify.deciders.witnesses import (
+    merge_directions,
+    network_of_directions,
+    norms,
+)
+from verify.problem.members import has_margin
+from verify.problem.network import Network
+from verify.problem.problem import Problem, objective
+
+if TYPE_CHECKING:
+    from solvers.any_width.dual_cuts import Atoms, Outcome
+    from solvers.instance import Instance
+
+__all__ = ["ExactObjectives", "exact_candidates"]
+
+DROPPED = (1e-4, 1e-6, 1e-8)
+"""Neurons smaller than these parts of the largest are left out, in turn: an interior point leaves traces of all
+columns."""
+
+
+def exact_candidates(problem: Problem, instance: Instance, outcome: Outcome) -> Iterator[tuple[Atoms, Network]]:
+    """Exact networks near those that the search found, with where they come from."""
+    for atoms in (*outcome.candidates, *([] if outcome.own is None else [outcome.own])):
+        for found in _networks(problem, instance, atoms):
+            poll()
+            yield atoms, found
+
+
+def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Network]:
+    """Exact networks near the float directions: merged as far as possible, and as they are."""
+    slope = float(problem.architecture.slope)
+    sizes = norms(atoms.directions)
+    kept = {int((sizes > part * sizes.max(initial=0.0)).sum()): part for part in reversed(DROPPED)}
+    kept.pop(0, None)
+    for number, part in sorted(kept.items()):
+        keep = sizes > part * sizes.max(initial=0.0)
+        directions, signs = atoms.directions[keep], [int(s) for s in atoms.signs[keep]]
+        masks = [int(m) for m in atoms.masks[keep]]
+        merged = merge_directions(instance.rows, directions, signs, masks, slope, bias=problem.architecture.bias)
+        if not has_margin(problem.goal):
+            guessed = within_tolerance if problem.fit_tolerance else interpolate
+            yield from guessed(problem, *merged, wider=number == max(kept))
+            continue
+        yield network_of_directions(problem, *merged)
+        if len(merged[0]) < len(directions):
+            yield network_of_directions(problem, directions, signs, masks)
+
+
+class ExactObjectives:
+    """Exact objectives of many networks on the same data: only the points that floats leave in doubt cost something."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.like: Estimates | None = None
+
+    def __call__(self, network: Network) -> Fraction | None:
+        """The objective of one of them, None where it does not fit."""
+        try:
+            self.like = estimate(self.problem, network, self.like)
+        except OverflowError:
+            return objective(self.problem, network)
+        return exact_objective(self.problem, network, self.like)

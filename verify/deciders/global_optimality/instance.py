@@ -1,0 +1,34 @@
+"""The problem as float arrays for the solvers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.deciders.witnesses import (
+    float_near,
+    float_rows,
+)
+from verify.problem.members import has_margin, is_free
+from verify.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from solvers.instance import Instance
+
+__all__ = ["as_instance"]
+
+
+def as_instance(problem: Problem) -> Instance:
+    """The problem as float arrays for the solvers."""
+    from solvers.instance import Instance
+
+    return Instance(
+        rows=float_rows(problem),
+        targets=np.array([float_near(y) for y in problem.data.targets]),
+        slope=float(problem.architecture.slope),
+        masks=tuple(np.array(mask, int) for mask in problem.mask_classes),
+        margin=has_margin(problem.goal),
+        free=is_free(problem.bias),
+        tolerance=float(problem.fit_tolerance),
+    )

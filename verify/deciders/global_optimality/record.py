@@ -1,0 +1,81 @@
+"""What is known of the best objective over all widths: a record, its ends, and the bound that holds always."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, NoReturn
+
+from verify.checker.bounds import LowerBound, UpperBound
+from verify.checker.dual_trees import Bound
+from verify.numbers.counts import count
+from verify.numbers.decimals import at_least, at_most
+from verify.numbers.intervals import Interval
+from verify.problem.network import Network
+from verify.problem.problem import Problem
+
+if TYPE_CHECKING:
+    from solvers.any_width.dual_cuts import Progress
+
+__all__ = ["Bracket", "lower_end", "narrow_first", "trivial_lower_bound", "zero_network"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bracket:
+    """What is known of the best objective over all widths; every certificate in it was accepted by the checker.
+
+    lower, upper: certificates or None.   witnesses: networks that fit, the best first, and their objectives.
+    own: the best network found with the activation patterns of the network in question, no wider than that.
+    status: how the search ended ("optimal", "time", "interrupted", "stalled").   history: one float `Progress` a round.
+    """
+
+    lower: LowerBound | None
+    upper: UpperBound | None
+    witnesses: tuple[Network, ...]
+    objectives: tuple[Fraction, ...] = ()
+    status: str
+    history: tuple[Progress, ...]
+    own: Network | None = None
+
+    def __repr__(self) -> str:
+        low, high = self.ends
+        ends = f"[{'?' if low is None else at_least(low, 10)}, {'?' if high is None else at_most(high, 10)}]"
+        if low is not None and high is not None:
+            ends = repr(Interval(low, high))
+        return f"<Bracket: {ends}, {self.status}, {count(len(self.witnesses), 'network')} that fit>"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a bracket has no truth value: ask `.ends`, or whether `.lower` or `.upper` is None")
+
+    @property
+    def ends(self) -> tuple[Fraction | None, Fraction | None]:
+        """The bracket's two ends."""
+        return (
+            None if self.lower is None else self.lower.bracket[0],
+            None if self.upper is None else self.upper.bracket[1],
+        )
+
+
+def lower_end(bound: LowerBound) -> Fraction:
+    """What the bound proves every objective to be at least; 0 where it says nothing."""
+    return bound.bracket[0] or Fraction(0)
+
+
+def narrow_first(found: Iterable[tuple[Fraction, Network]], near: Fraction) -> list[tuple[Fraction, Network]]:
+    """By objective, but the narrowest first among those that are nearly the best."""
+    ordered = sorted(found, key=lambda pair: (pair[0], pair[1].width))
+    best = [pair for pair in ordered if pair[0] <= ordered[0][0] * near]
+    return sorted(best, key=lambda pair: (pair[1].width, pair[0])) + ordered[len(best) :]
+
+
+def trivial_lower_bound(problem: Problem) -> LowerBound:
+    """The bound 0, by no multipliers at all: what is left where every network's objective may come close to 0."""
+    trees = ((Bound(()),),) * (2 * len(problem.mask_classes))
+    return LowerBound(multipliers=(), beta=Fraction(1), bracket=(Fraction(0), None), denominator=1, trees=trees)
+
+
+def zero_network(problem: Problem) -> Network:
+    """One neuron without weights."""
+    mask = problem.mask_classes[0]
+    return Network(problem.architecture.with_width_of([mask]), ([0] * len(mask), [0]))

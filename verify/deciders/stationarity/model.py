@@ -1,0 +1,114 @@
+"""A network with its exact pattern and slacks, and its float model, from which all guesses are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.checker.statement import Rows, pattern
+from verify.deciders.witnesses import distance, float_near, float_rows, float_weights
+from verify.problem.members import has_margin
+from verify.problem.network import Network
+from verify.problem.problem import Problem, half_squared_norm, outputs
+
+if TYPE_CHECKING:
+    from solvers.kkt.residual import LocalModel
+
+__all__ = ["KktSubject", "is_one_sided", "kkt_subject"]
+
+MODERATE = 200
+"""Networks of norms from 2^-200 to 2^200 are put into floats as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class KktSubject:
+    """A network with its exact pattern, and its float model.
+
+    factors: what turns outputs into q_i.   slacks: how far each constraint is from being active, 0 for interpolation.
+    Constraint i is one of point i, or i - n.   unit: the parameters of the model times this, a power of two, are those
+    of the network.
+    """
+
+    network: Network
+    given: Network
+    moved: Fraction
+    factors: tuple[Fraction, ...]
+    slacks: tuple[Fraction, ...]
+    kinks: tuple[tuple[int, int], ...]
+    model: LocalModel
+    unit: Fraction
+
+    @property
+    def parameters(self) -> Rows | None:
+        """The parameters that a certificate states; None where it is about the given network."""
+        return None if self.network is self.given else self.network.parameters
+
+
+def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubject | None:
+    """The record of a network near the given one; None where it is zero or out of the range of floats."""
+    from solvers.kkt.residual import LocalModel
+
+    signs = pattern(problem, network)
+    norm = 2 * half_squared_norm(problem, network)
+    if norm <= 0:
+        return None
+    factors, slacks = _constraints(problem, network)
+    unit = _unit(norm)
+    scaled = (
+        network if unit == 1 else Network(network.architecture, [[z / unit for z in p] for p in network.parameters])
+    )
+    weights, allowed = float_weights(scaled)
+    counted = np.zeros(weights.shape[1], bool)
+    counted[list(problem.norm_columns)] = True
+    slope = problem.architecture.slope
+    grid, rows = np.array(signs, dtype=np.int8), float_rows(problem)
+    if len(factors) > len(rows):
+        grid, rows = np.hstack([grid, grid]), np.vstack([rows, rows])
+    try:
+        model = LocalModel(
+            rows=rows,
+            signs=np.array([float_near(factor) for factor in factors]),
+            slope=float(slope),
+            weights=weights,
+            outgoing=np.array([float_near(value) for value in scaled.output_weights]),
+            on=grid > 0,
+            kink=(grid == 0) & (slope < 1),
+            counted=counted,
+            allowed=allowed,
+            slacks=np.array([float_near(slack / unit**2) for slack in slacks]),
+            norm=float(norm / unit**2),
+        )
+    except OverflowError:
+        return None
+    if not (np.isfinite(model.rows).all() and np.isfinite(model.weights).all()):
+        return None
+    kinks = tuple((int(i), int(j)) for j, i in np.argwhere(model.kink)) if slope < 1 else ()
+    return KktSubject(network, given, distance(network, given), factors, slacks, kinks, model, unit)
+
+
+def _unit(norm: Fraction) -> Fraction:
+    """1 for networks of a moderate size, else a power of two of about theirs, for N = ||theta||^2."""
+    exponent = (norm.numerator.bit_length() - norm.denominator.bit_length()) // 2
+    return Fraction(1) if abs(exponent) <= MODERATE else Fraction(2) ** exponent
+
+
+def _constraints(problem: Problem, network: Network) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """The factors and slacks of a `KktSubject`."""
+    values, targets = outputs(problem, network), problem.data.targets
+    if has_margin(problem.goal):
+        margins = [value * y for value, y in zip(values, targets, strict=True)]
+        least = min(margins)
+        return targets, tuple(margin - least for margin in margins)
+    apart = [value - y for value, y in zip(values, targets, strict=True)]
+    if problem.fit_tolerance == 0:
+        return (Fraction(1),) * len(values), (Fraction(0),) * len(values)
+    rooms = [problem.fit_tolerance + sign * gap for sign in (1, -1) for gap in apart]
+    return (Fraction(1),) * len(apart) + (Fraction(-1),) * len(apart), tuple(rooms)
+
+
+def is_one_sided(problem: Problem) -> bool:
+    """Whether every multiplier has one sign: not of equations."""
+    return has_margin(problem.goal) or problem.fit_tolerance > 0
