@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[1]
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
 
 FILES = {
-    "solvers/any_width/dual_cuts.py": "the outer loop, not yet taken apart",
     "solvers/pricing/kernels.py": "what numba keeps on disk is renewed when a function's own file changes only",
     "solvers/pricing/tree.py": "not yet taken apart",
     "solvers/training/flow/gradient_flow.py": "not yet taken apart",

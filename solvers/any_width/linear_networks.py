@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.any_width.dual_cuts import Atoms, DualProof, Outcome, Progress
+from solvers.any_width.records import Atoms, DualProof, Outcome, Progress
 from solvers.instance import Floats, Instance
 from solvers.pricing.tree import Leaf, Tree
 from solvers.programs.nonnegative import nonnegative_least_squares

@@ -1,4 +1,6 @@
-"""The outer loop against all cells, and what it promises when it is stopped."""
+"""The outer loop and its parts (`solvers.any_width`: loop, columns, working_set, ascents, candidates, proving, scaling,
+records) against all cells, and what it promises when it is stopped.
+"""
 
 import math
 import time
@@ -8,10 +10,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from solvers.any_width import dual_cuts
+from solvers.any_width import proving, working_set
 from solvers.any_width.dual_cuts import solve
+from solvers.any_width.loop import Loop
 from solvers.any_width.master import Column
-from solvers.clock import reading
+from solvers.clock import now, reading
 from solvers.instance import Instance
 from solvers.pricing import tree as pricing
 from solvers.programs.restricted import solve_all_cells
@@ -211,7 +214,7 @@ def test_a_working_set_gives_the_value_of_all_points(monkeypatch):
     some = solve(given, tol=TOL)
     assert some.history[0].points < given.points
     assert max(progress.points for progress in some.history) < given.points
-    monkeypatch.setattr(dual_cuts, "ALL_POINTS", 1000)
+    monkeypatch.setattr(working_set, "ALL_POINTS", 1000)
     every = solve(given, tol=TOL)
     assert {progress.points for progress in every.history} == {400}
     for outcome in (some, every):
@@ -292,16 +295,16 @@ def test_few_points_prove_something_about_all(margin, free, monkeypatch):
     targets = given.targets if margin else scales * given.targets
     given = replace(given, rows=given.rows / 8 * scales[:, None], targets=targets)
     optimum = solve(given, tol=TOL).candidates[0].value
-    monkeypatch.setattr(dual_cuts, "FEW_POINTS", 3)
-    loop = dual_cuts._Loop(given, TOL, None, None, 0)
-    loop.best_dual = (1.0, np.arange(1.0, given.points + 1.0), 1.0)
+    monkeypatch.setattr(proving, "FEW_POINTS", 3)
+    loop = Loop(given, TOL, None, None, 0)
+    loop.prover.best = proving.DualPoint(1.0, np.arange(1.0, given.points + 1.0), 1.0)
     found = []
     for count in (2, given.points - 1):
-        monkeypatch.setattr(dual_cuts, "FEW_POINTS", count)
-        loop.proof = None
+        monkeypatch.setattr(proving, "FEW_POINTS", count)
+        loop.prover.proof = None
         with reading(time.process_time):
-            loop._prove_few(dual_cuts.now() + 1.0)
-        found.append(loop._unscaled_proof(loop.proof))
+            loop.prover.prove_few(now() + 1.0)
+        found.append(loop.problem.unscaled_proof(loop.prover.proof))
     for proof in found:
         assert_is_a_proof(given, proof)
         assert 0 < proof.lower <= optimum * (1 + TOL)
@@ -310,21 +313,21 @@ def test_few_points_prove_something_about_all(margin, free, monkeypatch):
 def test_what_is_proved_of_few_points_stands_where_time_is_up(monkeypatch):
     """With a tree that is cut short at once where it is over more than six points."""
     given = hard(margin=True)
-    whole = dual_cuts.bound_tree
+    whole = proving.bound_tree
 
     def cut_short(rows, *options, deadline, **others):
         return whole(rows, *options, deadline=-math.inf if len(rows) > 6 else deadline, **others)
 
-    monkeypatch.setattr(dual_cuts, "bound_tree", cut_short)
-    monkeypatch.setattr(dual_cuts, "FEW_POINTS", 6)
+    monkeypatch.setattr(proving, "bound_tree", cut_short)
+    monkeypatch.setattr(proving, "FEW_POINTS", 6)
     with reading(time.process_time):
-        outcome = solve(given, tol=TOL, deadline=dual_cuts.now() + 3.0)
+        outcome = solve(given, tol=TOL, deadline=now() + 3.0)
     assert outcome.status != "optimal"
     assert_is_a_proof(given, outcome.proof)
     assert 2 <= len(outcome.proof.support) <= 6
-    monkeypatch.setattr(dual_cuts._Loop, "_prove_few", lambda loop, limit: None)
+    monkeypatch.setattr(proving.Prover, "prove_few", lambda prover, limit: None)
     with reading(time.process_time):
-        without = solve(given, tol=TOL, deadline=dual_cuts.now() + 3.0)
+        without = solve(given, tol=TOL, deadline=now() + 3.0)
     assert without.proof.lower < outcome.proof.lower < OPTIMA[True, False]
 
 

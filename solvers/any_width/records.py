@@ -1,0 +1,65 @@
+"""What the outer loop hands over: networks, proofs, rounds and the outcome, all in floats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.pricing.tree import Tree
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """A network in the directions u_j = |v_j| w_j: directions (J, D), signs, masks (J,), value sum ||u_j||."""
+
+    directions: Array
+    signs: NDArray[np.int8]
+    masks: NDArray[np.intp]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One round: brackets of the optimal value (the lower one not yet proved), sizes, seconds since the start."""
+
+    round: int
+    lower: float
+    upper: float
+    columns: int
+    points: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DualProof:
+    """multipliers (n,), beta, a closed tree per (mask class, sign +, -) over the support; lower: the value proved."""
+
+    multipliers: Array
+    beta: float
+    support: NDArray[np.intp]
+    trees: tuple[Tree, ...]
+    lower: float
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return sum(len(tree.nodes or ()) for tree in self.trees)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """status: "optimal", "time", "interrupted" or "stalled". candidates: networks, best value first; own: the best
+    network with the columns it was started from only; all in the instance's own scale. history: one `Progress` a round.
+    coarser: proofs of less, with smaller trees, the least first, for when no time is left to make `proof` exact.
+    """
+
+    status: str
+    proof: DualProof | None
+    candidates: tuple[Atoms, ...]
+    own: Atoms | None
+    history: tuple[Progress, ...]
+    coarser: tuple[DualProof, ...] = ()

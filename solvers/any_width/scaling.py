@@ -1,0 +1,124 @@
+"""The problem in a scale in which rows and targets are about 1, and the way back: powers of two, which are exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.any_width.records import Array, Atoms, DualProof
+from solvers.instance import Instance
+from solvers.pricing.tree import Leaf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaled:
+    """instance: `given` with scaled rows. required (n,): y_i f(x_i) >= r_i (max-margin), |f(x_i) - r_i| <= tolerances_i
+    (min-norm). row_scales (n,), target_scale: the powers of two. unit: a given value for one of the scaled problem.
+    """
+
+    given: Instance
+    instance: Instance
+    required: Array
+    tolerances: Array
+    row_scales: Array
+    target_scale: float
+    unit: float
+
+    def outputs(self, directions: Array, signs: NDArray[np.int8]) -> Array:
+        """f at all points, (n,), of the network with these directions (J, D)."""
+        z = self.instance.rows @ directions.T
+        return np.maximum(z, self.instance.slope * z) @ signs.astype(float)
+
+    def coefficients(self, multipliers: Array) -> Array:
+        """c (n,) in h(u) = sum_i c_i s(x_i . u)."""
+        return multipliers * self.instance.targets if self.instance.margin else multipliers
+
+    def dual_value(self, multipliers: Array) -> float:
+        """The lower bound of these multipliers where |h(u)| <= ||u||."""
+        return float(multipliers @ self.required) - float(np.abs(multipliers) @ self.tolerances)
+
+    def is_free(self, seen: NDArray[np.intp]) -> bool:
+        """Whether the mask's last column is a free bias; a mask may hide it."""
+        return self.instance.free and len(seen) > 0 and int(seen[-1]) == self.instance.rows.shape[1] - 1
+
+    def unscaled(self, atoms: Atoms) -> Atoms:
+        """A network of the scaled problem as one of the given problem."""
+        directions = atoms.directions / self.target_scale
+        if self.instance.free:
+            directions[:, :-1] *= self.row_scales[0]
+        return replace(atoms, directions=directions, value=atoms.value * self.unit)
+
+    def unscaled_proof(self, proof: DualProof) -> DualProof:
+        """A proof of the scaled problem as one of the given problem."""
+        return _rescaled(proof, self.row_scales, self.unit)
+
+    def of_part(self, proof: DualProof, chosen: NDArray[np.intp]) -> DualProof:
+        """A proof over some of the given points as one over all, scaled."""
+        multipliers = np.zeros(len(self.given.rows))
+        multipliers[chosen] = proof.multipliers
+        whole = replace(proof, multipliers=multipliers, support=chosen[proof.support])
+        return _rescaled(whole, 1.0 / self.row_scales, 1.0 / self.unit)
+
+
+def scaled(given: Instance) -> Scaled:
+    """The instance with rows and required outputs of about 1."""
+    row_scales, target_scale = _scales(given)
+    rows = given.rows * row_scales[:, None]
+    sides = np.ones(len(rows)) if given.margin else given.targets
+    if given.free:
+        rows[:, -1] = given.rows[:, -1]
+        unit = float(row_scales[0]) / target_scale  # (s x, 1).(w, b) = (x, 1).(s w, b)
+        required = sides * target_scale
+        tolerances = np.full(len(rows), given.tolerance * target_scale)
+    else:
+        unit = 1.0 / target_scale
+        required = sides * row_scales * target_scale
+        tolerances = given.tolerance * row_scales * target_scale
+    return Scaled(given, replace(given, rows=rows), required, tolerances, row_scales, target_scale, unit)
+
+
+def without_unseen_bias(instance: Instance) -> Instance:
+    """The instance without its free bias where every mask hides it: multipliers need not balance then."""
+    last = instance.rows.shape[1] - 1
+    if not instance.free or any(last in seen for seen in instance.masks):
+        return instance
+    rows = instance.rows.copy()
+    rows[:, last] = 0.0
+    return replace(instance, rows=rows, free=False)
+
+
+def _scales(instance: Instance) -> tuple[Array, float]:
+    """Powers of two (n,) that bring every row near norm 1, and one for the required outputs.
+
+    s(x.u) is homogeneous in x, so a point may be scaled with what is required of it; a free bias needs one scale for
+    all.
+    """
+    body = instance.rows[:, :-1] if instance.free else instance.rows
+    sizes = np.abs(body).max(axis=1, initial=0.0)
+    sizes[sizes == 0] = sizes.max(initial=0.0) or 1.0
+    if instance.free:
+        sizes[:] = sizes.max()
+    scales = 2.0 ** -np.round(np.log2(sizes))
+    sides = 1.0 if instance.margin else np.maximum(np.abs(instance.targets) - instance.tolerance, 0.0)
+    required = np.abs((scales if not instance.free else 1.0) * sides)
+    return scales, 2.0 ** -np.round(np.log2(float(np.max(required)) or 1.0))
+
+
+def _rescaled(proof: DualProof, row_scales: Array, unit: float) -> DualProof:
+    """Multipliers and slopes scale with the rows, range multipliers with their quotients: powers of two."""
+    scales = row_scales[proof.support]
+
+    def rescaled(leaf: Leaf) -> Leaf:
+        ranges = {
+            i: tuple({k: m * float(scales[k] / scales[i]) for k, m in side.items()} for side in sides)
+            for i, sides in leaf.ranges.items()
+        }
+        return Leaf(leaf.slopes * scales, ranges)
+
+    trees = tuple(
+        replace(tree, nodes=[node if isinstance(node, int) else rescaled(node) for node in tree.nodes or []])
+        for tree in proof.trees
+    )
+    return replace(proof, multipliers=proof.multipliers * row_scales, trees=trees, lower=proof.lower * unit)
