@@ -500,7 +500,7 @@ def test_the_sentences_about_turns_kinks_and_doubles():
         "2 preactivations of live neurons are at a kink or within 1e-6 of one, relative to |w| |x|, "
         "such as neuron 2 at point 0" in text
     )
-    assert "polishing in its own activation patterns (" in text
+    assert "polishing (" in text
 
 
 def test_the_sentence_about_slack_points():
@@ -523,7 +523,7 @@ def test_sentences_about_a_network_that_does_not_fit():
     first, *_, last, eased = said(result)
     assert first == "no point is further on the wrong side than point 2, where y·f(x) is -3"
     assert eased.startswith("of what it fits: ")
-    assert last.startswith(("another network (", "a network polished in its own activation patterns ("))
+    assert last.startswith(("another network (", "a polished network ("))
     assert result.diagnosis.ladder[-1].step is Step.BOUND
 
 

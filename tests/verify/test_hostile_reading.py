@@ -85,7 +85,7 @@ READ = {
     "every rung where the network does not fit": (
         net([[-1, 2], [2, -1], [0, 2]], [1, -1, -1], slope="1/10"),
         Dataset([[1, 0], [2, -1], [-1, 1], [2, 2]], [1, 1, -1, -1]), {},
-        [("a network polished in its own activation patterns (2 neurons) fits, 613 % above the best possible; "
+        [("a polished network (2 neurons) fits, 613 % above the best possible; "
          "so does the best network known of at most its width (2 neurons), at most 0.0001 % above the best possible")],
         [],
     ),

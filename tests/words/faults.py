@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 
@@ -173,8 +174,8 @@ def _ends_of_the_tolerance(audit, _, found):
 STEPS = {
     "removing the ": Step.WITHOUT_DEAD,
     "balancing": Step.BALANCED,
-    "polishing in its own": Step.POLISHED,
-    "a network polished": Step.POLISHED,
+    "polishing (": Step.POLISHED,
+    "a polished network (": Step.POLISHED,
     "the best network known of at most": Step.OWN_WIDTH,
     "the best network known of any": Step.ANY_WIDTH,
 }
@@ -186,7 +187,10 @@ def _ladder(audit, _, found):
 
 
 def _climbs(audit, text):
-    """The heights fall, and each is that of the rung that is named: rounded up, or to the nearest."""
+    """The heights fall, and each is that of the rung that is named: rounded up, or to the nearest.
+
+    Of a polished network no more is told than its size and height: nothing tests where its neurons are active.
+    """
     rungs = audit.diagnosis.ladder
     networks = [rung for rung in rungs if rung.network is not None]
     assert all(a.objective > b.objective for a, b in pairwise(networks))
@@ -195,7 +199,11 @@ def _climbs(audit, text):
     assert rungs[0].step is Step.GIVEN or "would bring" not in text
     for part in re.split(r"; then |; so does ", text):
         step = next((step for begin, step in STEPS.items() if part.startswith(begin)), None)
+        assert step is not None or part.startswith("another network ("), part
         rung = networks[0] if step is None else next(rung for rung in networks if rung.step is step)
+        if rung.step in (Step.POLISHED, Step.OWN_WIDTH):
+            counted = zip(rung.network.architecture.masks, rung.network.output_weights, strict=True)
+            assert Counter(mask for mask, v in counted if v) <= Counter(audit.network.architecture.masks)
         if size := re.search(r"\((\d+) neurons?\)", part):
             assert int(size[1]) == rung.network.width
         heights = list(re.finditer(HEIGHT, part))
@@ -372,7 +380,7 @@ OTHERS = [
     (SLACKS, _slack),
     (r"at the multipliers of the lower bound the excess comes from (.*)", _comes),
     (r".* would bring the network from .*", _ladder),
-    (r"(?:another network|a network polished in its own activation patterns) \(\d+ neurons?\) fits, .*", _ladder),
+    (r"(?:another network|a polished network) \(\d+ neurons?\) fits, .*", _ladder),
     (rf"status: stalled \(the bracket is {N} wide \(relative\), and .* was asked\)", _stalled),
     (r"status: stalled \((?:the lower end of the bracket is 0.*|[^\d]*)\)", lambda *_: None),
     (r"status: stalled \(only networks of one hidden layer .*\)", lambda audit, *_: audit.network.depth > 2),

@@ -1,10 +1,11 @@
 """What each improvement would bring: a ladder of explicit networks that fit, each better than the one before.
 
-    given > without its dead neurons > balanced > polished in its own patterns > best of at most its width > best known
-    > bound
+    given > without its dead neurons > balanced > polished > best of at most its width > best known > bound
 
 Removing dead neurons and balancing keep the outputs at the data as they are. Balancing turns (w_j, v_j) into
 (c w_j, v_j / c) with c^2 = |v_j| / ||w_j||, which makes 1/2 (||w_j||^2 + v_j^2) as small as it gets, |v_j| ||w_j||.
+Polishing is a convex program in floats that begins with the activation patterns of the network; nothing is said of the
+patterns of what it ends at, which rounding to rationals may change: only that it fits, is no wider, and its objective.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Step(Enum):
     GIVEN = "given"
     WITHOUT_DEAD = "dead neurons removed"
     BALANCED = "balanced"
-    POLISHED = "polished in its own patterns"
+    POLISHED = "polished"
     OWN_WIDTH = "best known of at most its width"
     ANY_WIDTH = "best known of any width"
     BOUND = "lower bound"

@@ -215,7 +215,7 @@ def _ladder(diagnosis: Diagnosis) -> Iterator[str]:
         )
     elif rungs and rungs[0].step is not Step.GIVEN:
         first, *others = rungs
-        what = "a network polished in its own activation patterns" if first.step is Step.POLISHED else "another network"
+        what = "a polished network" if first.step is Step.POLISHED else "another network"
         further = "".join(
             f"; so does {steps[rung.step]}{_size(rung)}, {_with(rung, in_times=in_times)}" for rung in others
         )
@@ -225,7 +225,7 @@ def _ladder(diagnosis: Diagnosis) -> Iterator[str]:
 _IMPROVEMENTS = {
     Step.GIVEN: "this network",
     Step.BALANCED: "balancing",
-    Step.POLISHED: "polishing in its own activation patterns",
+    Step.POLISHED: "polishing",
     Step.OWN_WIDTH: "the best network known of at most its width",
     Step.ANY_WIDTH: "the best network known of any width",
     Step.BOUND: "the lower bound",
