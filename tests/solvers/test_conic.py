@@ -2,7 +2,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from solvers.faces import settle_on_faces
 from solvers.instance import Instance, Status
 from solvers.programs import restricted as conic
 from solvers.programs.restricted import Column, all_columns, restricted_program, solve_all_cells
@@ -86,24 +85,6 @@ def test_multipliers_satisfy_the_stationarity_condition(seed, free):
     assert solution.value < 1e-8 or stationarity_error(instance, columns, solution) < 1e-3
     assert (solution.cone_dual >= 0).all()
     assert not instance.margin or (solution.dual >= 0).all()
-
-
-def test_weakly_active_face():
-    """Each column's optimum touches the other point's hyperplane with multiplier 0: the solver stays 2e-5 away."""
-    instance = Instance([[1, 0], [0, 1]], [1, 1], margin=True)
-    columns = [Column(0, 1, np.array([1, -1])), Column(0, 1, np.array([-1, 1]))]
-    used, solution = settle_on_faces(instance, columns, restricted_program(instance, columns))
-    assert [column.pattern.tolist() for column in used] == [[1, 0], [0, 1]]
-    assert solution.primal == pytest.approx(np.eye(2), abs=1e-7)
-    assert (solution.primal[[0, 1], [1, 0]] == 0).all() or np.abs(solution.primal[[0, 1], [1, 0]]).max() < 1e-12
-
-
-def test_settling_leaves_interior_directions_and_drops_idle_columns():
-    instance = Instance([[1, 0.25], [-1, 0.25]], [1, 1], margin=True)
-    columns = list(all_columns(instance))
-    used, solution = settle_on_faces(instance, columns, restricted_program(instance, columns))
-    assert sorted(column.pattern.tolist() for column in used) == [[-1, 1], [1, -1]]
-    assert solution.value == pytest.approx(8 / np.sqrt(17))
 
 
 @pytest.mark.parametrize("power", range(-8, 9, 2))
