@@ -101,7 +101,7 @@ def reference() -> float:
 def warm_up() -> None:
     """Import the solvers and compile their kernels, which no figure is about."""
     from benchmarks.instances import bands, best_network, max_margin
-    from solvers.pricing.tree import ascend, bound_tree
+    from solvers.pricing.search import ascend, bound_tree
 
     random = np.random.default_rng(0)
     rows, weights = random.standard_normal((60, 4)), random.standard_normal(60)

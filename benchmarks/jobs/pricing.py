@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from benchmarks.instances import Array, bands, max_margin
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
-from solvers.pricing.tree import ascend, bound_tree
+from solvers.pricing.search import ascend, bound_tree
 from solvers.programs.arrangements import cell_blocks, generic_count
 from verify.auditing.loop import certified_bracket
 

@@ -10,7 +10,8 @@ from solvers.any_width.master import Column, MasterSolution
 from solvers.any_width.records import Array
 from solvers.any_width.scaling import Scaled
 from solvers.clock import poll
-from solvers.pricing.tree import ascend, crossings, sweep_angles
+from solvers.pricing.dual_function import crossings, sweep_angles
+from solvers.pricing.search import ascend
 
 COLUMNS_PER_ROUND = 24  # per mask class and sign
 FEWEST_BITS, MOST_BITS = 20, 40  # of the multipliers: short ones make small certificates, and are exact as floats

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.any_width.precise_cones import (
+from solvers.clock import is_late
+from solvers.programs.precise_cones import (
     Numbers,
     Scaling,
     backward,
@@ -33,7 +34,6 @@ from solvers.any_width.precise_cones import (
     to_boundary,
     zeros,
 )
-from solvers.clock import is_late
 
 MOST_STEPS = 200
 TINY = Decimal("1e-300")

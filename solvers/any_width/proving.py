@@ -16,7 +16,9 @@ from solvers.any_width.scaling import Scaled
 from solvers.any_width.working_set import ALL_POINTS
 from solvers.clock import now, poll
 from solvers.instance import Instance
-from solvers.pricing.tree import UNBOUNDED, Leaf, Tree, bound_tree, evaluate
+from solvers.pricing.dual_function import evaluate
+from solvers.pricing.search import bound_tree
+from solvers.pricing.tree import UNBOUNDED, Leaf, Tree
 
 COARSE_TO_FINE = (2.0, 1.0, 0.5, 0.1, 0.02, 4e-3, 8e-4, 1.6e-4, 3e-5)
 MUCH_LARGER = 4  # times as many nodes: the smaller proof is kept as well

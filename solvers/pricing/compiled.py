@@ -1,6 +1,7 @@
-"""`bound_tree` and the climbs of `ascend` by the compiled kernels: room for them, deadlines, results as trees.
+"""Trees and local ascents by the compiled kernels: room for them, deadlines, results as trees.
 
-Numba is optional and takes half a second to import, more to compile; so only problems that are large enough come here.
+Numba is optional and takes half a second to import, more to compile; so only problems that are large enough come here
+(`solvers.pricing.search`).
 """
 
 from __future__ import annotations
@@ -10,10 +11,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from solvers.clock import now, poll, seconds_left
 from solvers.pricing.tree import Leaf, Limits, Tree, preorder, solve_decided
-
-Array = NDArray[np.float64]
 
 WIDTH = 256  # open nodes up to which the worst is worked on first
 ROOM = 2**26  # bytes for them
@@ -26,8 +26,8 @@ MOST_NUMBERS = 10**7  # slopes and range multipliers of a proof: a certificate w
 
 
 def climb(
-    rows: Array, weights: Array, slope: float, directions: Array, rounds: int, sweeps: int, *, free: bool = False
-) -> tuple[Array, Array]:
+    rows: Floats, weights: Floats, slope: float, directions: Floats, rounds: int, sweeps: int, *, free: bool = False
+) -> tuple[Floats, Floats]:
     """Local maxima of h from each direction (B, D) of norm one, and their values, best first.
 
     free: the last column is that of a free bias, which has the best value in each direction.
@@ -50,14 +50,14 @@ def climb(
 
 
 def bound_tree(
-    rows: Array,
-    weights: Array,
+    rows: Floats,
+    weights: Floats,
     slope: float,
     beta: float,
     limits: Limits,
     max_nodes: int,
 ) -> Tree:
-    """`solvers.pricing.tree.bound_tree` without a free bias."""
+    """`solvers.pricing.search.bound_tree` without a free bias."""
     search = _Search(rows, weights, slope, beta)
     limit = ALL if limits.max_violators is None else limits.max_violators
     budget = 1
@@ -73,7 +73,7 @@ def bound_tree(
 
 
 class _Search:
-    def __init__(self, rows: Array, weights: Array, slope: float, beta: float) -> None:
+    def __init__(self, rows: Floats, weights: Floats, slope: float, beta: float) -> None:
         from solvers.pricing import kernels
 
         self.kernels = kernels
@@ -227,7 +227,7 @@ class _Search:
         return leaves
 
 
-def _plain(values: Array) -> Array:
+def _plain(values: Floats) -> Floats:
     """A writable copy, rows contiguous: every other kind of array would be compiled for anew."""
     return np.array(values, dtype=np.float64, order="C")
 

@@ -1,8 +1,8 @@
-"""The node loop of `solvers.pricing.tree.bound_tree` (no free bias) and its local ascents, compiled by numba
+"""The node loop of `solvers.pricing.reference.bound_tree` (no free bias) and its local ascents, compiled by numba
 (optional).
 
-The bound, the intervals and the ranges are those of `solvers.pricing.tree`, which is the readable reference; a node
-here is worked on alone, so that every step can stop when it has done enough:
+The bound, the intervals and the ranges are those of `solvers.pricing.tree`, and `solvers.pricing.reference` is what
+they do in readable form; a node here is worked on alone, so that every step can stop when it has done enough:
 
     relax     coordinate descent, whole sweeps and then only the slopes that moved; until ||p|| + R <= beta or progress
               is too slow for that
@@ -21,15 +21,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats, Signs
 from solvers.compilation import compiled, inlined
-
-Array = NDArray[np.float64]
 
 SMALLEST_SQUARE = 1e-280  # of a norm that needs no scaling: squares of smaller entries lose their digits
 TINY = 1e-300  # keeps quotients of zero rows and ranges defined
 CLOSED = 1.0 - 1e-13  # a node closes below this part of beta: total is summed again afterwards
 STILL = 1e-8  # steps of the descent below this part of beta are none
-FLAT = 1e-10  # the same for the ascents, as in `solvers.pricing.tree` ...
+FLAT = 1e-10  # the same for the ascents, as in `solvers.pricing.slope_descent` ...
 BIAS_SWEEPS, STIFFNESS = 3, 4.0  # ... from where these are, too
 SWEEPS = (3, 60, 1000)  # whole sweeps: with the parent's ranges, with this node's own, where nothing is undecided
 PATIENCE = (10.0, 10.0, np.inf)  # sweeps of the last progress within which the node must close
@@ -46,29 +45,29 @@ OPEN, SPARE, NODES, LEAVES, ENTRIES, VIOLATORS, VISITED = range(7)  # places in 
 class Pricing(NamedTuple):
     """The function h and what to prove; S points of dimension D, P of them with c_i > 0. See `solvers.pricing.tree`."""
 
-    rows: Array  # (S, D)
-    weights: Array  # (S,) c
+    rows: Floats  # (S, D)
+    weights: Floats  # (S,) c
     slope: float
     beta: float
-    excess: Array  # (S,) e
-    base: Array  # (D,) a sum_i c_i x_i
-    curvature: Array  # (S,) ||x_i||^2
+    excess: Floats  # (S,) e
+    base: Floats  # (D,) a sum_i c_i x_i
+    curvature: Floats  # (S,) ||x_i||^2
     positive: NDArray[np.int64]  # (P,) the points with e_i > 0
-    gram: Array  # (P, P) their inner products
+    gram: Floats  # (P, P) their inner products
 
 
 class Nodes(NamedTuple):
     """Unresolved nodes, one in each of C slots. Ranges: side 0 is l, side 1 is r; terms are places in `positive`."""
 
-    signs: NDArray[np.int8]  # (C, S)
-    slopes: Array  # (C, S) t
-    lengths: Array  # (C, P, 2) l and r
+    signs: Signs  # (C, S)
+    slopes: Floats  # (C, S) t
+    lengths: Floats  # (C, P, 2) l and r
     terms: NDArray[np.int32]  # (C, P, 2, D) the rows of each range vector, filled up with -1
-    multipliers: Array  # (C, P, 2, D) theirs
-    bounds: Array  # (C,) ||p|| + R of the parent
+    multipliers: Floats  # (C, P, 2, D) theirs
+    bounds: Floats  # (C,) ||p|| + R of the parent
     fresh: NDArray[np.int64]  # (C,) the place that was decided last; -1 at the root
     identity: NDArray[np.int64]  # (C,)
-    settled: NDArray[np.bool_]  # (C,) whether the slopes are final
+    settled: Bits  # (C,) whether the slopes are final
     stack: NDArray[np.int64]  # (C,) the slots in use
     spare: NDArray[np.int64]  # (C,) the others
 
@@ -78,29 +77,29 @@ class Found(NamedTuple):
 
     splits: NDArray[np.int64]  # (N,) the point that a node splits on; -1 - leaf for a leaf
     children: NDArray[np.int64]  # (N,) its first child; the second is the next one
-    slopes: Array  # (L, S) of each leaf
+    slopes: Floats  # (L, S) of each leaf
     ends: NDArray[np.int64]  # (L,) where its entries end
     entries: NDArray[np.int32]  # (E, 3) point, side, decided point
-    multipliers: Array  # (E,)
-    violators: Array  # (V, D)
+    multipliers: Floats  # (E,)
+    violators: Floats  # (V, D)
     patterns: NDArray[np.uint64]  # (V,) their signs, hashed
-    bound: Array  # (1,) the largest ||p|| + R of a leaf
+    bound: Floats  # (1,) the largest ||p|| + R of a leaf
 
 
 class Work(NamedTuple):
     """Room for the node at hand."""
 
-    low: Array  # (S,)
-    high: Array  # (S,)
-    chord: NDArray[np.bool_]  # (S,) undecided, with c_i > 0
-    left: Array  # (S,)
-    right: Array  # (S,)
-    p: Array  # (D,)
+    low: Floats  # (S,)
+    high: Floats  # (S,)
+    chord: Bits  # (S,) undecided, with c_i > 0
+    left: Floats  # (S,)
+    right: Floats  # (S,)
+    p: Floats  # (D,)
     moved: NDArray[np.int64]  # (S,)
     decided: NDArray[np.int64]  # (P,) places
-    vector: Array  # (D,)
-    factor: Array  # (D, D)
-    solution: Array  # (D,)
+    vector: Floats  # (D,)
+    factor: Floats  # (D, D)
+    solution: Floats  # (D,)
 
 
 @compiled
@@ -506,7 +505,7 @@ def _copy(nodes, slot, other):
 
 @compiled
 def climb(rows, weights, excess, slope, directions, values, t, p, rounds, sweeps):
-    """`solvers.pricing.tree._climb` without its last sorting: directions (B, D) and values (B,) in place."""
+    """`solvers.pricing.reference.climb` without its last sorting: directions (B, D) and values (B,) in place."""
     size, dimension = rows.shape
     for b in range(len(directions)):
         values[b] = _height(rows, weights, slope, directions[b])
@@ -549,8 +548,8 @@ def _descend(rows, excess, t, p, sweeps):
 
 @compiled
 def climb_free(rows, weights, excess, slope, directions, values, t, z, p, rounds, sweeps):
-    """The same with a free bias: rows (x, B) of `solvers.pricing.tree.bias_frame`, directions of norm one but for
-    it.
+    """The same with a free bias: rows (x, B) of `solvers.pricing.dual_function.bias_frame`, directions of norm one
+    but for it.
     """
     size, last = rows.shape[0], rows.shape[1] - 1
     for b in range(len(directions)):
@@ -579,7 +578,7 @@ def climb_free(rows, weights, excess, slope, directions, values, t, z, p, rounds
 
 @compiled
 def _descend_free(rows, excess, t, p, sweeps, beta, theta):
-    """`_descend` on ||p_w||^2 / (2 beta) + |p_b|, as in `solvers.pricing.tree`; the bias that it ends at."""
+    """`_descend` on ||p_w||^2 / (2 beta) + |p_b|, as in `solvers.pricing.slope_descent`; the bias that it ends at."""
     last = rows.shape[1] - 1
     for _ in range(sweeps):
         largest = 0.0

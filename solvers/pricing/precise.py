@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from solvers.any_width.precise_cones import Numbers, backward, cholesky, forward
 from solvers.clock import is_late
+from solvers.programs.precise_cones import Numbers, backward, cholesky, forward
 
 Bounds: TypeAlias = list[Decimal | None]
 Node: TypeAlias = int | list[Any]

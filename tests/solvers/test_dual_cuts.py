@@ -16,7 +16,7 @@ from solvers.any_width.loop import Loop
 from solvers.any_width.master import Column
 from solvers.clock import now, reading
 from solvers.instance import Instance
-from solvers.pricing import tree as pricing
+from solvers.pricing.dual_function import evaluate
 from solvers.programs.restricted import solve_all_cells
 from tests.solvers.trees import assert_proves
 
@@ -430,7 +430,7 @@ def assert_is_a_proof_up_to_scale(proof, given, factors):
     scaled = replace(proof, multipliers=proof.multipliers * factors, trees=())
     support = np.flatnonzero(scaled.multipliers)
     u = np.random.default_rng(0).standard_normal((2000, given.columns))
-    h = pricing.evaluate(given.rows[support], scaled.multipliers[support], given.slope, u)
+    h = evaluate(given.rows[support], scaled.multipliers[support], given.slope, u)
     assert (np.abs(h) <= proof.beta * np.linalg.norm(u, axis=1) * (1 + 1e-9)).all()
 
 

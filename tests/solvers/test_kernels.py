@@ -10,8 +10,10 @@ import pytest
 from solvers.any_width import dual_cuts
 from solvers.instance import Instance
 from solvers.pricing import compiled as compiled_pricing
-from solvers.pricing import tree as pricing
-from solvers.pricing.tree import Leaf, ascend, bound_tree, crossings, evaluate, normalise
+from solvers.pricing import search as pricing
+from solvers.pricing.dual_function import crossings, evaluate, normalise
+from solvers.pricing.search import ascend, bound_tree
+from solvers.pricing.tree import Leaf
 from tests.problems import instance_of, random_problems
 from tests.solvers.test_pricing import instance, largest
 from tests.solvers.trees import assert_proves
@@ -266,25 +268,36 @@ def test_ascents_with_a_free_bias_agree(count, dimension, slope):
 
 
 @pytest.mark.parametrize(
-    ("environment", "compiled", "free", "expected"),
+    ("environment", "compiled", "expected"),
     [
-        (None, None, False, None),
-        (None, True, False, True),
-        (None, False, False, False),
-        (None, None, True, False),
-        (None, True, True, False),
-        ("numba", None, False, True),
-        ("numba", None, True, False),
-        ("numba", False, False, False),
-        ("numpy", None, False, False),
-        ("numpy", True, False, True),
+        (None, None, None),
+        (None, True, True),
+        (None, False, False),
+        ("numba", None, True),
+        ("numba", False, False),
+        ("numpy", None, False),
+        ("numpy", True, True),
     ],
 )
-def test_who_chooses_the_kernels(monkeypatch, environment, compiled, free, expected):
+def test_who_chooses_the_kernels(monkeypatch, environment, compiled, expected):
     monkeypatch.delenv(pricing.KERNELS, raising=False)
     if environment is not None:
         monkeypatch.setenv(pricing.KERNELS, environment)
-    assert pricing._wanted(compiled, free=free) is expected
+    assert pricing._wanted(compiled) is expected
+
+
+@pytest.mark.parametrize(("environment", "compiled"), [("numba", None), (None, True)])
+def test_trees_with_a_free_bias_are_those_of_numpy(monkeypatch, environment, compiled):
+    """There is no kernel for them, whatever is wished."""
+    monkeypatch.delenv(pricing.KERNELS, raising=False)
+    if environment is not None:
+        monkeypatch.setenv(pricing.KERNELS, environment)
+    monkeypatch.setattr(compiled_pricing, "bound_tree", lambda *_: pytest.fail("compiled"))
+    rows, weights = instance(1, 6, 3)
+    rows[:, -1], weights = 1.0, weights - weights.mean()
+    tree = bound_tree(rows, weights, 0.0, 100.0, free=True, compiled=compiled)
+    assert tree.nodes is not None
+    assert tree.bound == bound_tree(rows, weights, 0.0, 100.0, free=True, compiled=False).bound
 
 
 def test_trees_that_numpy_does_not_close_quickly_are_compiled(monkeypatch):
@@ -316,7 +329,7 @@ def test_small_problems_do_not_import_numba(monkeypatch):
     monkeypatch.delenv(pricing.KERNELS, raising=False)
     script = (
         "import sys, numpy as np\n"
-        "from solvers.pricing.tree import ascend, bound_tree\n"
+        "from solvers.pricing.search import ascend, bound_tree\n"
         "rows = np.random.default_rng(0).standard_normal((20, 3))\n"
         "bound_tree(rows, np.ones(20), 0.0, 100.0), ascend(rows, np.ones(20), 0.0, rows)\n"
         "sys.exit('numba' in sys.modules)\n"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from solvers.any_width.master import Column, solve_master
-from solvers.any_width.precise_cones import backward, cholesky, forward
 from solvers.any_width.precise_master import Block, maximise
 from solvers.instance import Instance
+from solvers.programs.precise_cones import backward, cholesky, forward
 
 
 def decimals(values):

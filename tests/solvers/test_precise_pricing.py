@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
+from solvers.pricing.dual_function import evaluate
 from solvers.pricing.precise import bounded_least_squares, price
-from solvers.pricing.tree import bound_tree, evaluate
+from solvers.pricing.search import bound_tree
 
 
 def decimals(values):

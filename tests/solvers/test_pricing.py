@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from solvers import clock
-from solvers.pricing import tree as pricing
-from solvers.pricing.tree import (
-    ascend,
+from solvers.pricing import search as pricing
+from solvers.pricing.dual_function import (
     bias_frame,
-    bound_tree,
     crossings,
     evaluate,
     from_frame,
@@ -19,6 +17,7 @@ from solvers.pricing.tree import (
     sweep_angles,
     to_frame,
 )
+from solvers.pricing.search import ascend, bound_tree
 from solvers.programs.arrangements import cells
 from tests.solvers.trees import assert_proves
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from solvers.pricing.tree import Leaf, bias_frame, crossings, evaluate, size, to_frame
+from solvers.pricing.dual_function import bias_frame, crossings, evaluate, size, to_frame
+from solvers.pricing.tree import Leaf
 
 
 def leaves(tree):

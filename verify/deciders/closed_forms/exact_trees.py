@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from solvers.pricing.tree import Leaf, bound_tree, boxes, solve_decided
+from solvers.pricing.search import bound_tree
+from solvers.pricing.tree import Leaf, boxes, solve_decided
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Nodes
 from verify.checker.exact import Algebraic
