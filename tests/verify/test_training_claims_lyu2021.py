@@ -13,7 +13,22 @@ from solvers.training.flow.gradient_flow import gradient_flow
 from verify import Dataset, Network
 from verify.checker.exact import dot
 from verify.claims import Instance, Outcome, failed, held, read_instance, registry, run, stationary
-from verify.claims.lyu2021 import clocks, hints, limits, phases, pictures, scales, symmetric
+from verify.claims.lyu2021 import (
+    clocks,
+    ends,
+    figure_1,
+    growth,
+    lemma_5_2,
+    lemma_5_3,
+    lemma_5_4,
+    scales,
+    symmetric,
+    theorem_3_1,
+    theorem_4_3,
+    theorem_5_5,
+    theorem_5_6,
+    theorem_6_2,
+)
 from verify.claims.trainings import after, trained
 from verify.deciders.finding import Verdict
 from verify.problem.problem import Bias, Goal, Problem, half_squared_norm, outputs
@@ -49,9 +64,9 @@ def test_both_signs_of_drift_and_a_scale_ten_times_larger_is_not_small(start):
     problem, network = start
     instance = Instance(problem, network)
     assert set(drift_signs(network, mean_signed(problem.data))) == {1, -1}
-    assert phases.is_small(instance)
+    assert growth.is_small(instance)
     unit = max(abs(w) for layer in network.parameters for w in layer)
-    assert unit > F(1, 100) or not phases.is_small(scales.scaled(instance, F(10)))
+    assert unit > F(1, 100) or not growth.is_small(scales.scaled(instance, F(10)))
 
 
 def test_starts_shrink_to_what_the_docstrings_say():
@@ -88,7 +103,7 @@ def test_the_bent_kkt_points_have_their_multipliers_and_their_share_of_the_best_
 @given(bent_networks(steep=False))
 def test_bent_networks_that_are_not_steep_are_no_kkt_points(point):
     instance = Instance.of(point)
-    assert not pictures.is_steep(instance)
+    assert not figure_1.is_steep(instance)
     assert stationary(instance).verdict is Verdict.REFUTED
 
 
@@ -97,26 +112,28 @@ def test_bent_networks_that_are_not_steep_are_no_kkt_points(point):
 def test_hinted_starts_break_a_hypothesis_when_it_is_taken_away(start):
     problem, network = start
     instance = Instance(problem, network)
-    assert hints.is_hinted_start(instance)
+    assert theorem_6_2.is_hinted_start(instance)
     dead = Network(network.architecture, [network.parameters[0], [-abs(v) for v in network.parameters[1]]])
-    assert not hints.is_live(Instance(problem, dead))
+    assert not theorem_6_2.is_live(Instance(problem, dead))
     near = [[x / 10**6 for x in problem.data.inputs[0]], *problem.data.inputs[1:]]
-    assert not hints.has_far_hint(Instance(hints.replace_data(instance, Dataset(near, problem.data.targets)), network))
-    assert not hints.is_tiny(scales.scaled(instance, F(10**6)))
+    assert not theorem_6_2.has_far_hint(
+        Instance(theorem_6_2.replace_data(instance, Dataset(near, problem.data.targets)), network)
+    )
+    assert not theorem_6_2.is_tiny(scales.scaled(instance, F(10**6)))
     turned = Dataset(problem.data.inputs, [-y for y in problem.data.targets])
-    assert not hints.is_hinted_start(Instance(hints.replace_data(instance, turned), network))
+    assert not theorem_6_2.is_hinted_start(Instance(theorem_6_2.replace_data(instance, turned), network))
 
 
 @settings(max_examples=20, deadline=None)
 @given(hinted_starts())
 def test_two_tilted_neurons_beat_the_limit_only_between_wide_hints(start):
-    limit = hints.posed_at_separator(Instance(*start))
-    assert hints._is_beaten_by_two(limit)
+    limit = theorem_6_2.posed_at_separator(Instance(*start))
+    assert theorem_6_2._is_beaten_by_two(limit)
     up, down = limit.data.inputs[1:3]
     along = [(p + q) / 2 for p, q in zip(up, down, strict=True)]
     narrow = [[p + (x - p) / 10**3 for p, x in zip(along, row, strict=True)] for row in (up, down)]
     data = Dataset([limit.data.inputs[0], *narrow, *limit.data.inputs[3:]], limit.data.targets)
-    assert not hints._is_beaten_by_two(Instance(hints.replace_data(limit, data), limit.network))
+    assert not theorem_6_2._is_beaten_by_two(Instance(theorem_6_2.replace_data(limit, data), limit.network))
 
 
 @settings(max_examples=20, deadline=None)
@@ -143,7 +160,7 @@ def test_the_time_is_that_of_the_loss():
 @given(symmetric_starts())
 def test_the_course_is_on_the_curve_that_training_follows(start):
     instance = Instance(*start)
-    found = clocks.course(instance, phases._Start(instance).time(0.5))
+    found = clocks.course(instance, growth.Start(instance).time(0.5))
     aim = np.linalg.norm(found(found.ts[-1]))
     layers, rows = layers_of(instance.network.architecture), rows_of(instance.data, instance.network.architecture)
     targets = np.array([float(y) for y in instance.data.targets])
@@ -161,7 +178,7 @@ def test_the_course_is_on_the_curve_that_training_follows(start):
         assert min(np.linalg.norm(other - theta) for other in near) < 0.02 * size
 
 
-@pytest.mark.parametrize("conclusion", [phases.aligns, phases.commutes, phases.follows_two_neurons])
+@pytest.mark.parametrize("conclusion", [lemma_5_2.aligns, lemma_5_3.commutes, lemma_5_4.follows_two_neurons])
 def test_too_few_evaluations_leave_it_undecided(conclusion, monkeypatch):
     monkeypatch.setattr(clocks, "EVALUATIONS", 5)
     instance = posed(PAIR, [[F(1, 77777)], [F(-1, 77777)]], [F(1, 77777), F(-1, 77777)])
@@ -172,7 +189,7 @@ def test_too_few_evaluations_leave_it_undecided(conclusion, monkeypatch):
 # --------------------------------------------------------------------------------------------------------------- phases
 
 
-class _Doubled(phases._Start):
+class _Doubled(growth.Start):
     """With the rate that the paper prints, (1 + a)/2 |mu|."""
 
     def __init__(self, instance):
@@ -180,17 +197,22 @@ class _Doubled(phases._Start):
         self.growth *= 2
 
 
+def double_the_rate(monkeypatch):
+    for theorem in (lemma_5_2, lemma_5_4):
+        monkeypatch.setattr(theorem, "Start", _Doubled)
+
+
 def test_lemma_5_2_with_the_rate_that_is_printed_is_refuted(monkeypatch):
-    monkeypatch.setattr(phases, "_Start", _Doubled)
+    double_the_rate(monkeypatch)
     result = run(replace(ALL["lyu2021.lem5.2"], sharp={}), examples=50)
     assert result.outcome == "failed"
     assert result.counterexample.instance.size[:3] == (2, 2, 1)
 
 
 def test_lemma_5_4_with_the_rate_that_is_printed_is_refuted(monkeypatch):
-    monkeypatch.setattr(phases, "_Start", _Doubled)
+    double_the_rate(monkeypatch)
     instance = posed(PAIR, [[F(1, 1000)], [F(1, 2000)]], [F(1, 1000), F(-1, 1000)])
-    assert phases.follows_two_neurons(instance).outcome is Outcome.FAILED
+    assert lemma_5_4.follows_two_neurons(instance).outcome is Outcome.FAILED
 
 
 @settings(max_examples=20, deadline=None)
@@ -198,14 +220,14 @@ def test_lemma_5_4_with_the_rate_that_is_printed_is_refuted(monkeypatch):
 def test_a_network_with_other_shares_does_not_follow_the_two_neurons(start):
     problem, network = start
     instance = Instance(problem, network)
-    assert phases.is_embedded(instance)
+    assert lemma_5_3.is_embedded(instance)
     values = list(network.output_weights)
     k = next(j for sign in (1, -1) if sum(v * sign > 0 for v in values) > 1
              for j, v in enumerate(values) if v * sign > 0)  # fmt: skip
     values[k] *= F(3, 2)
     other = Instance(problem, Network(network.architecture, [network.parameters[0], values]))
-    assert not phases.is_embedded(other)
-    assert phases.commutes(other).outcome is Outcome.FAILED
+    assert not lemma_5_3.is_embedded(other)
+    assert lemma_5_3.commutes(other).outcome is Outcome.FAILED
 
 
 # --------------------------------------------------------------------------------------------------------------- limits
@@ -214,24 +236,24 @@ def test_a_network_with_other_shares_does_not_follow_the_two_neurons(start):
 def test_ends_are_told_apart():
     best = posed(PAIR, [[1], [-1]], [1, -1])
     alone = posed(PAIR, [[1], [0]], [1, 0])
-    assert limits._is_linear(best).outcome is Outcome.HELD
-    assert limits._is_linear(alone).outcome is Outcome.FAILED
-    assert limits._has_margin(best, F(1)).outcome is Outcome.HELD
-    assert limits._has_margin(alone, F(1)).outcome is Outcome.FAILED
-    assert limits._has_margin(alone, F(2, 3)).outcome is Outcome.HELD
-    assert limits._is_the_pair(best).outcome is Outcome.HELD
-    assert limits._is_the_pair(posed(PAIR, [[-1], [1]], [-1, 1])).outcome is Outcome.FAILED  # the other way round
+    assert theorem_4_3._is_linear(best).outcome is Outcome.HELD
+    assert theorem_4_3._is_linear(alone).outcome is Outcome.FAILED
+    assert ends.has_margin(best, F(1)).outcome is Outcome.HELD
+    assert ends.has_margin(alone, F(1)).outcome is Outcome.FAILED
+    assert ends.has_margin(alone, F(2, 3)).outcome is Outcome.HELD
+    assert theorem_5_5._is_the_pair(best).outcome is Outcome.HELD
+    assert theorem_5_5._is_the_pair(posed(PAIR, [[-1], [1]], [-1, 1])).outcome is Outcome.FAILED  # the other way round
 
 
 def test_a_margin_above_the_best_is_a_failure():
     """Of one point, which is not symmetric, one neuron has more than (1 + a)/4 of the linear margin."""
-    assert limits._has_margin(posed(Dataset([[1]], [1]), [[1]], [1]), F(1)).outcome is Outcome.FAILED
+    assert ends.has_margin(posed(Dataset([[1]], [1]), [[1]], [1]), F(1)).outcome is Outcome.FAILED
 
 
 def test_a_training_that_is_cut_short_is_undecided():
     instance = posed(PAIR, [[TINY], [-TINY]], [TINY, -2 * TINY])
     run_ = trained(instance, stop_at=1e-9, evaluations=3)
-    assert after(instance, run_, limits._is_linear).outcome is Outcome.UNDECIDED
+    assert after(instance, run_, theorem_4_3._is_linear).outcome is Outcome.UNDECIDED
 
 
 def test_two_scales_decide_and_a_third_where_they_differ():
@@ -262,12 +284,12 @@ def test_corollary_4_4_with_a_larger_probability_is_refuted():
 def test_a_kkt_point_that_is_no_local_optimum_loses_its_margin():
     saddle = read_instance("max-margin/tie-needs-clarke")
     assert stationary(saddle).verdict is Verdict.PROVED
-    assert limits.keeps_the_margin(saddle).outcome is Outcome.FAILED
+    assert theorem_5_6.keeps_the_margin(saddle).outcome is Outcome.FAILED
 
 
 def test_a_dead_start_has_no_vanishing_loss():
     dead = posed(Dataset([[1]], [1]), [[-1]], [1], slope=0)
-    assert limits.loss_vanishes_at_kkt(dead).outcome is Outcome.FAILED
+    assert theorem_3_1.loss_vanishes_at_kkt(dead).outcome is Outcome.FAILED
 
 
 # ------------------------------------------------------------------------------------------------------------- pictures
@@ -275,32 +297,32 @@ def test_a_dead_start_has_no_vanishing_loss():
 
 def test_bent_boundaries():
     half = F(1, 2)
-    assert not pictures.bends(Network.two_layer([[1, 0]], [1], slope=half))
-    assert not pictures.bends(Network.two_layer([[1, 0], [-1, 0]], [1, -1], slope=half))
-    assert pictures.bends(Network.two_layer([[1, 1], [1, -1]], [1, 1], slope=half))
-    assert not pictures.bends(Network.two_layer([[1, 1], [1, -1]], [1, 1], slope=1))
-    assert pictures.bends(Network.two_layer([[1, 0], [-1, 0], [0, 1]], [1, 1, 1], slope=half))
+    assert not figure_1.bends(Network.two_layer([[1, 0]], [1], slope=half))
+    assert not figure_1.bends(Network.two_layer([[1, 0], [-1, 0]], [1, -1], slope=half))
+    assert figure_1.bends(Network.two_layer([[1, 1], [1, -1]], [1, 1], slope=half))
+    assert not figure_1.bends(Network.two_layer([[1, 1], [1, -1]], [1, 1], slope=1))
+    assert figure_1.bends(Network.two_layer([[1, 0], [-1, 0], [0, 1]], [1, 1, 1], slope=half))
 
 
 def test_a_linear_kkt_point_is_no_example_of_the_left_picture():
-    assert pictures.is_bent_and_beaten(posed(PAIR, [[1], [-1]], [1, -1])).outcome is Outcome.UNDECIDED
+    assert figure_1.is_bent_and_beaten(posed(PAIR, [[1], [-1]], [1, -1])).outcome is Outcome.UNDECIDED
     bent = posed(Dataset([[1, 1], [1, -1]], [1, 1]), [[1, 1], [1, -1]], [1, 1])
-    assert pictures.is_beaten_by_bent(bent).outcome is Outcome.FAILED
+    assert figure_1.is_beaten_by_bent(bent).outcome is Outcome.FAILED
 
 
 def test_weights_that_are_no_numbers_and_flows_that_stand_still_are_never_held(monkeypatch):
     """max(0, nan) is 0: an error that is no number was once an error of 0, and so below every bound."""
     start = Instance(*find(symmetric_starts(), lambda _: True))
     nothing = np.full(len(parameters_of(start.network)), np.nan)
-    assert phases._m_norm(nothing, start.network.width) == float("inf")
-    assert phases._m_norm(np.append(np.ones(len(nothing) - 1), np.nan), start.network.width) == float("inf")
-    monkeypatch.setattr(phases, "course", lambda *_: lambda _: nothing)
-    assert phases.aligns(start).outcome is not Outcome.HELD
+    assert growth.m_norm(nothing, start.network.width) == float("inf")
+    assert growth.m_norm(np.append(np.ones(len(nothing) - 1), np.nan), start.network.width) == float("inf")
+    monkeypatch.setattr(lemma_5_2, "course", lambda *_: lambda _: nothing)
+    assert lemma_5_2.aligns(start).outcome is not Outcome.HELD
     pair = Instance(*find(embedded_pairs(), lambda _: True))
-    monkeypatch.setattr(phases, "course", lambda instance, *_: lambda _: parameters_of(instance.network) * np.nan)
-    assert phases.commutes(pair).outcome is Outcome.UNDECIDED
-    monkeypatch.setattr(phases, "course", lambda instance, *_: lambda _: parameters_of(instance.network))
-    assert phases.commutes(pair).reason == "the weights move by 0 only"
+    monkeypatch.setattr(lemma_5_3, "course", lambda instance, *_: lambda _: parameters_of(instance.network) * np.nan)
+    assert lemma_5_3.commutes(pair).outcome is Outcome.UNDECIDED
+    monkeypatch.setattr(lemma_5_3, "course", lambda instance, *_: lambda _: parameters_of(instance.network))
+    assert lemma_5_3.commutes(pair).reason == "the weights move by 0 only"
 
 
 def test_an_integration_that_ends_in_no_numbers_is_none(monkeypatch):

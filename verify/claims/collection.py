@@ -13,6 +13,7 @@ from typing import cast
 
 from verify.checker.errors import InputError
 from verify.claims.records import Claim
+from verify.claims.theorems import theorems_of
 
 __all__ = ["GROUP", "PAPERS", "claims", "registry"]
 
@@ -32,7 +33,7 @@ def registry(modules: Iterable[str] = ()) -> dict[str, Claim]:
     """
     found: dict[str, Claim] = {}
     for paper in PAPERS:
-        _add(found, import_module(f"verify.claims.{paper}"), f"verify.claims.{paper}")
+        _add(found, theorems_of(paper), f"verify.claims.{paper}")
     for entry in entry_points(group=GROUP):
         try:
             loaded = entry.load()

@@ -14,19 +14,24 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from verify.claims.records import Instance
 from verify.training.conversion import layers_of, parameters_of, rows_of, targets_of
 
 if TYPE_CHECKING:
     from verify.claims.records import Instance
 
-__all__ = ["Course", "course"]
+__all__ = ["TOLERANCE", "Course", "course"]
 
 Floats: TypeAlias = NDArray[np.float64]
+
+
 Course: TypeAlias = Callable[[float], Floats]
 """t -> theta(t)."""
 
+
 TOLERANCE = 1e-10
 """Of each step, relative."""
+
 
 EVALUATIONS = 40_000
 

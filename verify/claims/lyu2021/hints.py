@@ -1,47 +1,20 @@
-"""Separable data with hints, where the flow settles for one leaky neuron of a suboptimal margin.
+"""Data with hints, and one leaky neuron along their separator.
 
-Source: arXiv:2110.13905, Definition 6.1 and Theorem 6.2.
+Source: arXiv:2110.13905, Definition 6.1.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
-from verify.checker.exact import dot, sqrt_upper
-from verify.claims.asking import global_exactly, own_width_exactly, stationary
-from verify.claims.conclusions import judged
-from verify.claims.lyu2021.scales import at_two_scales
-from verify.claims.lyu2021.symmetric import is_leaky, separator
+from verify.checker.exact import dot
 from verify.claims.predicates import is_margin_problem
-from verify.claims.records import Instance, Judgement, Outcome, failed
-from verify.claims.trainings import after, trained
-from verify.deciders.finding import Verdict
-from verify.problem.network import Network
-from verify.problem.problem import Dataset, Problem, objective, outputs
+from verify.claims.records import Instance
+from verify.problem.problem import outputs
 
-__all__ = [
-    "ends_at_one_neuron",
-    "has_far_hint",
-    "has_small_hints",
-    "has_wide_hints",
-    "is_balanced",
-    "is_hinted_start",
-    "is_live",
-    "is_one_neuron",
-    "is_suboptimal_kkt",
-    "is_tiny",
-    "posed_at_separator",
-]
+__all__ = ["has_small_hints", "has_wide_hints", "is_one_neuron"]
 
 _Vector = list[Fraction]
-
-STOP_AT = 1e-5
-"""KKT residuals at which training ends, relative to the norm."""
-
-ALLOWED = Fraction(3, 100)
-"""Of the classifier's distance, relative: ten times the square root of the residuals at the end."""
 
 
 def is_one_neuron(instance: Instance) -> bool:
@@ -92,153 +65,3 @@ def has_wide_hints(instance: Instance) -> bool:
         return False
     along, square = dot(found[0], w) ** 2, dot(found[0], found[0]) * dot(w, w)
     return (square - along) * (1 - a) > along * (3 + a)
-
-
-def is_suboptimal_kkt(instance: Instance) -> Judgement:
-    """A KKT point that another network beats."""
-    first = judged(stationary(instance))
-    if first.outcome is not Outcome.HELD:
-        return first
-    return judged(global_exactly(instance), Verdict.REFUTED)
-
-
-# ------------------------------------------------------------------------------------------------------------ the flow
-def posed_at_separator(instance: Instance) -> Instance:
-    """The instance with neurons along w* in place of its network, all alike, as many as it has.
-
-    w* is the direction of the first point; where that has an irrational norm, the neurons are not quite balanced.
-    """
-    first = instance.data.inputs[0]
-    size = sqrt_upper(dot(first, first))  # exact where it is rational
-    row, width = [x / size for x in first], instance.network.width
-    network = Network.two_layer([row] * width, [1] * width, slope=instance.slope)
-    return Instance(instance.problem, network)
-
-
-def is_hinted_start(instance: Instance) -> bool:
-    """The points H w, e w + K w_, e w - K w_ of label 1, and then separable data whose max-margin separator is w."""
-    data = instance.data
-    if not is_leaky(instance) or len(data) < 4 or data.targets[:3] != (1, 1, 1):
-        return False
-    far, up, down = data.inputs[:3]
-    total = [p + q for p, q in zip(up, down, strict=True)]
-    apart = [p - q for p, q in zip(up, down, strict=True)]
-    w = separator(Instance(replace_data(instance, Dataset(data.inputs[3:], data.targets[3:])), instance.network))
-    return (
-        w is not None and dot(apart, far) == 0 and any(apart)
-        and all(dot(v, far) > 0 and dot(v, far) ** 2 == dot(v, v) * dot(far, far) for v in (total, w))
-    )  # fmt: skip
-
-
-def replace_data(instance: Instance, data: Dataset) -> Problem:
-    """The instance's problem on other data."""
-    problem = instance.problem
-    return Problem(data, problem.architecture, goal=problem.goal, bias=problem.bias)
-
-
-def is_balanced(instance: Instance) -> bool:
-    """|v_k| = |w_k| > 0."""
-    network = instance.network
-    pairs = zip(network.hidden_weights, network.output_weights, strict=True)
-    return all(v and v * v == dot(row, row) for row, v in pairs)
-
-
-def is_live(instance: Instance) -> bool:
-    """Some output weight is positive, and the weights into that neuron are no multiple <= 0 of w*.
-
-    A neuron of direction -w* exactly shrinks to 0 where nothing pushes it aside.
-    """
-    network, far = instance.network, instance.data.inputs[0]
-    return any(
-        v > 0 and (dot(row, far) > 0 or dot(row, far) ** 2 != dot(row, row) * dot(far, far))
-        for row, v in zip(network.hidden_weights, network.output_weights, strict=True)
-    )
-
-
-def is_tiny(instance: Instance) -> bool:
-    """|w_k|^2 |x_i| <= 10^-6."""
-    reach = max(dot(row, row) for row in instance.data.inputs)
-    return all(dot(row, row) ** 2 * reach <= Fraction(1, 10**12) for row in instance.network.hidden_weights)
-
-
-def has_far_hint(instance: Instance) -> bool:
-    """a H e >= 2 K (K + R), R the sum of the 1-norms of the other points' parts orthogonal to w*.
-
-    Then near 0, on the side w*.u > 0 and wherever its kinks are, a neuron of direction u is pushed along a vector with
-    a part of at least H along w* and of at most K + R across: it ends in the cone between the kinks of the two hints.
-    """
-    data, a = instance.data, instance.slope
-    far, up, down = data.inputs[:3]
-    square = dot([p - q for p, q in zip(up, down, strict=True)], [p - q for p, q in zip(up, down, strict=True)]) / 4
-    across = Fraction(0)
-    for row in data.inputs[3:]:
-        share = dot(row, far) / dot(far, far)
-        across += sum((abs(x - share * y) for x, y in zip(row, far, strict=True)), Fraction(0))
-    left = a * dot(up, far) - 2 * square
-    return left >= 0 and left * left >= 4 * square * across * across
-
-
-def ends_at_one_neuron(instance: Instance) -> Judgement:
-    """The flow ends at s(<w*, x>)/2, which has a suboptimal margin, with a certificate about that limit itself.
-
-    From a thousandth of the start as well. For two neurons or more, another network of that width is better too.
-    """
-    return at_two_scales(instance, _ends_at_one_neuron)
-
-
-def _ends_at_one_neuron(instance: Instance) -> Judgement:
-    return after(instance, trained(instance, stop_at=STOP_AT), _is_the_one_neuron)
-
-
-def _is_the_one_neuron(end: Instance) -> Judgement:
-    distance = _from_one_neuron(end)
-    if distance > ALLOWED:
-        return failed(f"the classifier at the end is {float(distance):.2g} from s(<w*, x>)/2", measured=distance)
-    limit = posed_at_separator(end)
-    first = judged(global_exactly(limit), Verdict.REFUTED)
-    if first.outcome is not Outcome.HELD or end.network.width == 1 or _is_beaten_by_two(limit):
-        return Judgement(first.outcome, first.reason, distance)
-    second = judged(own_width_exactly(limit), Verdict.REFUTED)
-    return Judgement(second.outcome, second.reason, distance)
-
-
-TILTS = (Fraction(3, 2), Fraction(2), Fraction(3), Fraction(5))
-
-
-def _is_beaten_by_two(limit: Instance) -> bool:
-    """Two neurons along w +- t w_, t = s e / K for some s > 1, have a smaller objective, exactly.
-
-    On each of the two hints the one is on and the other off: both have ((1 + a) e + (1 - a) K t) c^2 / sqrt(1 + t^2),
-    c^2 the product of a neuron's weights. The other points are where they were for small t.
-    """
-    up, down = limit.data.inputs[1:3]
-    along = [(p + q) / 2 for p, q in zip(up, down, strict=True)]  # e w
-    across = [(p - q) / 2 for p, q in zip(up, down, strict=True)]  # K w_
-    known = objective(limit.problem, limit.network)
-    shape = Network.two_layer([along, along], [1, 1], slope=limit.slope).architecture
-    problem = Problem(limit.data, shape, goal=limit.problem.goal, bias=limit.problem.bias)
-    for tilt in TILTS:
-        share = tilt * dot(along, along) / dot(across, across)
-        rows = [[p + side * share * q for p, q in zip(along, across, strict=True)] for side in (1, -1)]
-        size = sqrt_upper(dot(rows[0], rows[0]))
-        found = objective(problem, Network.two_layer(rows, [size, size], slope=limit.slope))
-        if known is not None and found is not None and found < known:
-            return True
-    return False
-
-
-def _from_one_neuron(end: Instance) -> Fraction:
-    """A bound of |f(x) - s(<w*, x>)/2| on the unit sphere, relative to 1/2, at unit norm; in floats."""
-    network = end.network
-    W = np.array([[float(x) for x in row] for row in network.hidden_weights])
-    v = np.array([float(x) for x in network.output_weights])
-    norm = float((W**2).sum() + (v**2).sum())
-    if not norm:
-        return Fraction(1)
-    w = np.array([float(x) for x in end.data.inputs[0]])
-    w /= np.linalg.norm(w)
-    sizes, positive = np.linalg.norm(W, axis=1), v > 0
-    total = abs(float((v * sizes)[positive].sum()) / norm - 0.5)
-    total += float((-v * sizes)[~positive].sum()) / norm
-    total += float((v[positive] * np.linalg.norm(W[positive] - sizes[positive, None] * w, axis=1)).sum()) / norm
-    return Fraction(2 * total).limit_denominator(10**9)

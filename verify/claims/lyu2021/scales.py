@@ -8,7 +8,7 @@ from fractions import Fraction
 from verify.claims.records import Instance, Judgement, undecided
 from verify.problem.network import Network
 
-__all__ = ["at_two_scales", "scaled"]
+__all__ = ["TWO_SCALES", "at_two_scales", "scaled"]
 
 STEP = Fraction(1, 1000)
 
@@ -31,3 +31,9 @@ def at_two_scales(instance: Instance, conclusion: Callable[[Instance], Judgement
     if first.outcome is second.outcome:
         return second
     return undecided("the outcome changes with the scale of the start")
+
+
+TWO_SCALES = (
+    "weights 10^4 times smaller than the linear part of the flow needs, and 10^3 times smaller still; that the flow is "
+    "unique is not decided"
+)

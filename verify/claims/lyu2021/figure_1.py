@@ -1,6 +1,10 @@
-"""Figure 1: KKT directions with suboptimal margins, and better networks, with certificates.
+"""Figure 1 of arXiv:2110.13905, section 1: KKT directions with suboptimal margins, and better networks.
 
-Source: arXiv:2110.13905, Figure 1. Its data stand in an appendix that we could not read; these are ours.
+    left     data separable and symmetric:  some KKT direction is not linear, and its margin is smaller than the best
+    middle   data not symmetric:            some KKT direction is linear, and one that is not has a larger margin
+    right    hinted data of Theorem 6.2:    the same, and gradient flow goes there
+
+Its data stand in an appendix that we could not read; these are ours. All with certificates.
 """
 
 from __future__ import annotations
@@ -10,11 +14,15 @@ from fractions import Fraction
 from verify.checker.exact import dot
 from verify.claims.asking import audited, global_exactly, stationary
 from verify.claims.conclusions import judged
-from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
+from verify.claims.lyu2021.hints import has_small_hints, has_wide_hints, is_one_neuron
+from verify.claims.lyu2021.symmetric import SYMMETRIC, is_leaky
+from verify.claims.records import Claim, Instance, Judgement, Outcome, failed, held, undecided
+from verify.claims.theorems import run_alone
 from verify.deciders.finding import Verdict
 from verify.problem.network import Network
+from verify.strategies import bent_networks, hinted
 
-__all__ = ["bends", "is_beaten_by_bent", "is_bent_and_beaten", "is_steep"]
+__all__ = ["CLAIMS", "bends", "is_beaten_by_bent", "is_bent_and_beaten", "is_steep"]
 
 
 def bends(network: Network) -> bool:
@@ -77,3 +85,50 @@ def _beaten(instance: Instance) -> Judgement:
     if second.outcome is not Outcome.HELD or found.bracket is None or found.objective is None:
         return second
     return held(second.reason, measured=found.objective / found.bracket[1])
+
+
+CLAIMS = (
+    Claim(
+        id="lyu2021.fig1.left",
+        source="arXiv:2110.13905, Figure 1, left",
+        statement="Separable symmetric data can have KKT directions that are not linear and have a suboptimal margin.",
+        setting=is_leaky,
+        hypotheses={**SYMMETRIC, "steep": is_steep},
+        conclusion=is_bent_and_beaten,
+        instances=bent_networks().map(Instance.of),
+        sharp={"steep": "max-margin/lyu2021-figure-1-flat"},
+        regime="a family in the plane (the paper's data could not be read): four points, and three neurons of which "
+        "two are on kinks",
+        quantity="margin of the better network over its own",
+    ),
+    Claim(
+        id="lyu2021.fig1.middle",
+        source="arXiv:2110.13905, Figure 1, middle",
+        statement="On data that are not symmetric a classifier with linear boundary can be along a KKT direction, with "
+        "a smaller margin than one without.",
+        setting=is_one_neuron,
+        hypotheses={"small-epsilon": has_small_hints, "large-K": has_wide_hints},
+        conclusion=is_beaten_by_bent,
+        instances=hinted(first=False).map(Instance.of),
+        sharp={"large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints"},
+        regime="a family (the paper's data could not be read): two points of label 1 far from w*, as in hinted data, "
+        "and others; how much smaller the margin is, is measured",
+        quantity="margin of the better network over its own",
+    ),
+    Claim(
+        id="lyu2021.fig1.right",
+        source="arXiv:2110.13905, Figure 1, right",
+        statement="With three hints the classifier with linear boundary has a suboptimal margin, and one without a "
+        "larger one.",
+        setting=is_one_neuron,
+        hypotheses={"small-epsilon": has_small_hints, "large-K": has_wide_hints},
+        conclusion=is_beaten_by_bent,
+        instances=hinted().map(Instance.of),
+        sharp={"large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints"},
+        regime="all hinted data of lyu2021.thm6.2.point; that the flow goes there is lyu2021.thm6.2",
+        quantity="margin of the better network over its own",
+    ),
+)
+
+if __name__ == "__main__":
+    run_alone(CLAIMS)

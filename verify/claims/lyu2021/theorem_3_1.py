@@ -1,0 +1,62 @@
+"""Theorem 3.1 of arXiv:2110.13905, section 3.2.
+
+    L(theta(0)) < ln 2 / n  ==>  L(theta(t)) -> 0,  |theta(t)| -> infinity,
+                                 theta(t)/|theta(t)| -> a direction along which the max-margin problem has a KKT point
+
+for gradient flow of the logistic loss L on a homogeneous network.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from solvers.training.losses import value
+from verify.claims.records import Claim, Instance, Judgement, failed, undecided
+from verify.claims.theorems import run_alone
+from verify.claims.trainings import after, flowed, has_loss_below, is_nearly_stationary, trained
+from verify.strategies import separating_starts
+from verify.training.conversion import layers_of, parameters_of, rows_of, targets_of
+
+__all__ = ["CLAIMS", "loss_vanishes_at_kkt"]
+
+
+def loss_vanishes_at_kkt(instance: Instance) -> Judgement:
+    """The loss falls to e^-10 of its tenth power with growing weights; the flow ends at a KKT point up to 1e-3.
+
+    The end with a certificate, the loss and the weights in floats.
+    """
+    shape = instance.network.architecture
+    theta = parameters_of(instance.network)
+    first = layers_of(shape).outputs(theta, rows_of(instance.data, shape))
+    aim = 10 * value("logistic", targets_of(instance.data), first).log_loss - 10
+    run = flowed(instance, loss="logistic", stop=lambda moment: "the loss is small" if moment.log_loss < aim else None)
+    if run.status == "converged" and run.trajectory.margins[-1] <= 0:
+        return failed("the flow comes to rest with points on the wrong side")
+    if run.status != "stopped":
+        return undecided(f"the loss has not vanished ({run.status})")
+    if not np.linalg.norm(run.theta) > np.linalg.norm(theta):
+        return failed("the loss fell, but the weights did not grow")
+    return after(instance, trained(instance, loss="logistic"), is_nearly_stationary)
+
+
+CLAIMS = (
+    Claim(
+        id="lyu2021.thm3.1",
+        source="arXiv:2110.13905, Theorem 3.1",
+        statement="From a loss below ln 2 / n, gradient flow of the logistic loss makes the loss fall and the weights "
+        "grow without end, and converges in direction to a KKT point.",
+        hypotheses={"small-loss": lambda instance: has_loss_below(instance, Fraction(69, 100))},
+        conclusion=loss_vanishes_at_kkt,
+        instances=separating_starts().map(lambda drawn: Instance(*drawn)),
+        sharp={"small-loss": "max-margin/lyu2021-theorem-3-1-dead"},
+        regime="networks of depth 2 without masks, of any slope, with or without biases; up to 200,000 gradients, to "
+        "residuals of 5e-4 or an activation pattern that has settled; stationary up to 1e-3, with a certificate",
+        trains=True,
+        examples=20,
+    ),
+)
+
+if __name__ == "__main__":
+    run_alone(CLAIMS)
