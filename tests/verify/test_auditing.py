@@ -417,7 +417,7 @@ def test_the_search_goes_on_where_the_network_is_at_the_edge_of_the_tolerance(to
 
 
 def test_a_failure_at_the_edge_leaves_the_first_bracket(monkeypatch):
-    from verify.auditing import loop as auditing
+    from verify.auditing import searching as auditing
 
     calls = []
 

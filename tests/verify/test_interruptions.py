@@ -10,7 +10,8 @@ import pytest
 
 from tests.verify.test_auditing import assert_sound
 from verify import Network, Verdict, audit
-from verify.auditing.interruptions import INTERRUPTED, LATE, CtrlC, LeftOut
+from verify.auditing.clock import INTERRUPTED, LATE, Clock
+from verify.auditing.interruptions import CtrlC
 
 NETWORK = Network.two_layer([[2.0, 0.001], [0.0, 0.0]], [2.0, 0.0])
 EXACT = Network.two_layer([[0, 2], [0, 0]], [2, 0])
@@ -19,11 +20,11 @@ PAIR = ([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1])
 
 STEPS = {
     "verify.deciders.subjects.stationarity": (NETWORK, NEAR, "stationarity"),
-    "verify.auditing.loop.multiplier_dimension": (EXACT, PAIR, "the number of multipliers"),
-    "verify.auditing.loop.better_network": (EXACT, PAIR, "global optimality"),
-    "verify.auditing.loop.local_optimality": (EXACT, PAIR, "local optimality"),
+    "verify.auditing.concluding.multiplier_dimension": (EXACT, PAIR, "the number of multipliers"),
+    "verify.auditing.concluding.better_network": (EXACT, PAIR, "global optimality"),
+    "verify.auditing.concluding.local_optimality": (EXACT, PAIR, "local optimality"),
     "verify.deciders.enclosure.nearby_point": (NETWORK, NEAR, "the search for an exact KKT point near the network"),
-    "verify.auditing.loop.diagnose": (NETWORK, NEAR, "what is wrong with the network"),
+    "verify.auditing.explaining.diagnose": (NETWORK, NEAR, "what is wrong with the network"),
     "verify.deciders.closed_forms.find_closed_forms": (EXACT, PAIR, "the closed form"),
 }
 
@@ -51,8 +52,8 @@ def test_each_step_that_is_interrupted_is_named(place, monkeypatch):
 def test_what_an_interruption_leaves_open_says_so(monkeypatch):
     for place, name, network in (
         ("verify.deciders.subjects.stationarity", "stationary", EXACT),
-        ("verify.auditing.loop.better_network", "global_any_width", Network.two_layer([[0, 2]], [2])),
-        ("verify.auditing.loop.local_optimality", "local_optimum", EXACT),
+        ("verify.auditing.concluding.better_network", "global_any_width", Network.two_layer([[0, 2]], [2])),
+        ("verify.auditing.concluding.local_optimality", "local_optimum", EXACT),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(place, interrupt)
@@ -80,7 +81,7 @@ def test_an_audit_that_is_not_interrupted_says_nothing_of_it():
 
 
 def test_left_out():
-    left_out = LeftOut()
+    left_out = Clock()
     assert (left_out.attempt("a", lambda: 1, lambda _: 2), list(left_out.notes())) == (1, [])
     assert (left_out.attempt("a", interrupt, lambda reason: reason), left_out.is_interrupted) == (INTERRUPTED, True)
     left_out.add("a")

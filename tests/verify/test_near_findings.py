@@ -194,7 +194,7 @@ def test_more_time_might_find_an_exact_point(monkeypatch):
     def late(*_):
         raise TimeIsUpError
 
-    monkeypatch.setattr("verify.auditing.loop.strengthened", late)
+    monkeypatch.setattr("verify.auditing.concluding.strengthened", late)
     result = audited(draw(71, 904), time_limit=1000)
     assert result.stationary.level == "approximate"
     assert result.local_optimum.verdict is Verdict.UNDECIDED

@@ -120,12 +120,12 @@ def test_both_are_saved_and_each_folder_is_accepted(tmp_path):
 
 
 def test_the_relaxed_question_is_left_out_after_an_interruption(monkeypatch):
-    import verify.auditing.loop
+    import verify.auditing.explaining
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify.auditing.loop, "diagnose", interrupted)
+    monkeypatch.setattr(verify.auditing.explaining, "diagnose", interrupted)
     result = audit(RAMPS, POINTS)
     assert result.status == "interrupted"
     assert result.relaxed is None
@@ -133,10 +133,10 @@ def test_the_relaxed_question_is_left_out_after_an_interruption(monkeypatch):
 
 def searched(monkeypatch, relaxed_is_late):
     """The deadlines (as shares of a limit of 1000 s) of the searches of the question asked, none of which ends it."""
-    import verify.auditing.loop
+    import verify.auditing.searching
     from verify.deciders.global_optimality.record import Bracket
 
-    started, searches, whole = now(), [], verify.auditing.loop._bracket
+    started, searches, whole = now(), [], verify.auditing.searching.bracketed
 
     def search(problem, *rest, **options):
         is_asked = len(problem.data) == len(POINTS)
@@ -146,7 +146,7 @@ def searched(monkeypatch, relaxed_is_late):
             return whole(problem, *rest, **options)
         return Bracket(lower=None, upper=None, witnesses=(), status="time", history=())
 
-    monkeypatch.setattr(verify.auditing.loop, "_bracket", search)
+    monkeypatch.setattr(verify.auditing.searching, "bracketed", search)
     return audit(RAMPS, POINTS, time_limit=1000), searches
 
 

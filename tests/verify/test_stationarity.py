@@ -31,7 +31,7 @@ PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
 def the_network_itself():
     """What an exact point nearby adds has its own tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("verify.auditing.loop.strengthened", lambda problem, network, findings, *_: findings)
+        patch.setattr("verify.auditing.concluding.strengthened", lambda problem, network, findings, *_: findings)
         yield
 
 

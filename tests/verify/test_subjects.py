@@ -11,7 +11,7 @@ from verify import Dataset, Goal, Network
 from verify.checker.statement import pattern
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import Proposal
-from verify.deciders.subjects import Subject, candidates, choose
+from verify.deciders.subjects import Chosen, candidates, choose
 from verify.deciders.witnesses import distance
 from verify.problem.posing import pose
 from verify.problem.problem import outputs
@@ -108,7 +108,7 @@ def test_linear_networks_have_no_kinks_to_lose():
     start = Network.two_layer([[1 + 1e-9, 1]], [1], slope=1)
     found, _ = candidates(problem, problem, start, NEAR)
     subject = choose(problem, start, found, NEAR, None)
-    assert isinstance(subject, Subject)
+    assert isinstance(subject, Chosen)
     assert isinstance(subject.stationary, Proposal)
     assert subject.network in found
 

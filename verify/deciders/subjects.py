@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from typing import final
 
 import numpy as np
 
@@ -24,9 +26,9 @@ from verify.deciders.time_limits import TimeIsUpError, is_late, share
 from verify.deciders.witnesses import distance, float_rows, float_weights, reaches
 from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.problem import Problem, outputs
+from verify.problem.problem import Problem, objective, outputs
 
-__all__ = ["Subject", "candidates", "changed", "choose", "lost_kinks"]
+__all__ = ["Chosen", "Subject", "candidates", "changed", "choose", "lost_kinks"]
 
 ROUNDING = 1e-9
 """Preactivations below this part of their reach (`verify.deciders.witnesses.reaches`) are kinks up to rounding."""
@@ -38,8 +40,51 @@ CANCELLED = Fraction(1, 10**12)
 """It may miss it by this part of what its neurons could give there: rounding, where what they give cancels."""
 
 
-@dataclass(frozen=True, slots=True)
+@final
+@dataclass(frozen=True)
 class Subject:
+    """What an audit is about, and what is computed of it once.
+
+    network: what the answers are about, which fits: the given network, or one near it; None where none is known.
+    """
+
+    problem: Problem
+    given: Network
+    network: Network | None
+
+    @cached_property
+    def values(self) -> list[Fraction]:
+        """f(x_i) of the given network."""
+        return outputs(self.problem, self.given)
+
+    @cached_property
+    def margins(self) -> list[Fraction]:
+        """y_i f(x_i) of the given network."""
+        return [value * y for value, y in zip(self.values, self.problem.data.targets, strict=True)]
+
+    @cached_property
+    def residuals(self) -> list[Fraction]:
+        """|f(x_i) - y_i| of the given network."""
+        return [abs(value - y) for value, y in zip(self.values, self.problem.data.targets, strict=True)]
+
+    @cached_property
+    def objective(self) -> Fraction | None:
+        """Of the network that fits; None without one."""
+        return None if self.network is None else objective(self.problem, self.network)
+
+    @property
+    def asked(self) -> Network:
+        """The network that is judged: the one that fits, else the given one."""
+        return self.given if self.network is None else self.network
+
+    def at(self, network: Network) -> Subject:
+        """The same with answers about another network; itself where it is that one."""
+        return self if network is self.network else Subject(self.problem, self.given, network)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chosen:
     """A network that fits exactly, and whether it is stationary."""
 
     network: Network
@@ -121,18 +166,18 @@ def choose(
     allowed: Fraction,
     deadline: float | None,
     reach: Fraction | None = None,
-) -> Subject:
+) -> Chosen:
     """The candidate of which most is proved: an exact KKT point, a KKT point up to `allowed`, else the nearest.
 
     found: at least one network, as `candidates` gives them.   deadline: a moment of `solvers.clock.now()`.
     reach: how far one may be from a given network that fits itself, relative to its norm; by default `allowed`.
     """
-    best: tuple[int, Subject] | None = None
+    best: tuple[int, Chosen] | None = None
     for network in _worth_asking(problem, given, found, allowed if reach is None else reach):
         if best is not None and is_late(deadline):
             break
         try:
-            subject = Subject(network, _stationarity(problem, network, given, allowed, deadline))
+            subject = Chosen(network, _stationarity(problem, network, given, allowed, deadline))
         except TimeIsUpError:
             if best is None:
                 raise
@@ -145,7 +190,7 @@ def choose(
     if best is None or best[0] > 1:
         nearest = min(found, key=lambda network: distance(network, given))
         if best is None or best[1].network is not nearest:
-            best = 2, Subject(nearest, _stationarity(problem, nearest, given, allowed, deadline))
+            best = 2, Chosen(nearest, _stationarity(problem, nearest, given, allowed, deadline))
     return _without_lost_kinks(problem, given, best[1])
 
 
@@ -188,7 +233,7 @@ def lost_kinks(problem: Problem, given: Network, network: Network) -> list[tuple
     return [(j, i) for j, i in np.argwhere(near).tolist() if signs[j][i] and given.output_weights[j]]
 
 
-def _without_lost_kinks(problem: Problem, given: Network, subject: Subject) -> Subject:
+def _without_lost_kinks(problem: Problem, given: Network, subject: Chosen) -> Chosen:
     """The subject, its refutation left out where it may come from a kink that only the given network has."""
     proof = subject.stationary.certificate
     if subject.network is given or not isinstance(proof, NotStationary) or _is_imbalance(problem, proof):

@@ -16,7 +16,7 @@ from verify.readers.scalings import Scaling, scaled_inputs, scaled_targets
 from verify.readers.standardising import standardised
 from verify.surroundings import Surroundings
 
-__all__ = ["Given", "as_the_network_sees", "given", "notes_of_scaling"]
+__all__ = ["Given", "as_the_network_sees", "given", "notes_about", "notes_of_scaling"]
 
 SCALED_POINTS = "the points are scaled by the scaler that comes with the network"
 SCALED_TARGETS = "the targets are scaled as they were for training"
@@ -107,6 +107,12 @@ def _is_done(data: Dataset, scaling: Scaling, name: str) -> bool:
     """Whether that was done to the data."""
     done = getattr(data.surroundings, name, None)
     return done is not None and Scaling(*done) == scaling.wide(len(done[0]), "the scaler of the network")
+
+
+def notes_about(network: Network) -> tuple[str, ...]:
+    """The sentences about a network that was read before and its scalers, without those about data."""
+    reading = read_with_notes(network, keeps_scalings=True)
+    return (*reading.notes, *notes_of_scaling(reading))
 
 
 def notes_of_scaling(reading: Reading) -> Iterator[str]:

@@ -1,0 +1,158 @@
+"""What the steps found, as the record of the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from verify.auditing.asked import Asked
+from verify.auditing.clock import Clock
+from verify.auditing.consistency import consistent
+from verify.auditing.record import Audit
+from verify.auditing.steps import Found
+from verify.checker.bounds import LowerBound
+from verify.checker.certificate import Certificate
+from verify.checker.derived import bracket_and_excess
+from verify.checker.exact import is_rational
+from verify.checker.optimal import BetterNetwork
+from verify.deciders.finding import Finding, Question, undecided
+from verify.deciders.global_optimality.better import is_no_wider
+from verify.deciders.global_optimality.record import Bracket
+from verify.deciders.time_limits import now
+from verify.diagnosis import Diagnosis, explained_by
+from verify.numbers.decimals import about, at_most
+from verify.numbers.intervals import Interval
+from verify.problem.network import Network
+
+__all__ = ["assembled", "with_relaxed"]
+
+
+def assembled(asked: Asked, clock: Clock, found: Found) -> Audit:
+    """The audit of what was found, with a closed form in place of the bracket; without the relaxed question."""
+    known = {question: undecided(question, "it was not asked") for question in Question} | dict(found.findings)
+    findings = consistent(asked.problem, asked.network, known)
+    bracket, mine = found.bracket, found.subject.objective
+    lower, upper = (None, None) if bracket is None else bracket.ends
+    both, excess = map(Interval.of, bracket_and_excess(lower, upper, mine))
+    better, own = _better(asked, found, findings)
+    status = _status(bracket, both, asked.terms.tol, findings[Question.GLOBAL_ANY_WIDTH])
+    if found.infeasible is not None:
+        status = "infeasible"
+    elif clock.is_interrupted:
+        status = "interrupted"
+    left_out = () if found.infeasible is not None else tuple(clock.notes())
+    audited = Audit(
+        problem=asked.problem,
+        network=asked.network,
+        objective=mine,
+        fits=findings[Question.FITS],
+        stationary=findings[Question.STATIONARY],
+        local_optimum=findings[Question.LOCAL_OPTIMUM],
+        global_optimum=findings[Question.GLOBAL_OPTIMUM],
+        global_any_width=findings[Question.GLOBAL_ANY_WIDTH],
+        bracket=both,
+        excess=excess,
+        better=better,
+        better_own_width=own,
+        infeasible=found.infeasible is not None,
+        tolerance=asked.terms.tol,
+        stationary_tolerance=asked.stationary_tolerance,
+        status=status,
+        seconds=now() - clock.began,
+        bounds=tuple(_bounds(found)),
+        notes=(*asked.notes, *found.notes, *left_out),
+        history=() if bracket is None else bracket.history,
+        diagnosis=found.diagnosis,
+        symbolic=found.symbolic,
+    )
+    return _closed(audited) if found.is_open else audited
+
+
+def _better(asked: Asked, found: Found, findings: dict[Question, Finding]) -> tuple[Network | None, Network | None]:
+    """The best network that is better, of any width, and of at most the given one's."""
+    better = own = None
+    bracket, mine = found.bracket, found.subject.objective
+    known = () if bracket is None else zip(bracket.witnesses, bracket.objectives, strict=True)
+    for witness, value in known:
+        if mine is not None and value >= mine:
+            continue
+        better = better or witness
+        own = own or (witness if is_no_wider(asked.problem, witness) else None)
+    for proof in findings[Question.GLOBAL_OPTIMUM].certificates:
+        if own is None and isinstance(proof, BetterNetwork):
+            own = Network.of(proof.witness)
+    around = asked.network.surroundings
+    return None if better is None else better.placed(around), None if own is None else own.placed(around)
+
+
+def _bounds(found: Found) -> Iterator[Certificate]:
+    """What proves the bracket, or that there is none."""
+    if found.infeasible is not None:
+        yield found.infeasible
+    if found.bracket is not None:
+        yield from (end for end in (found.bracket.lower, found.bracket.upper) if end is not None)
+
+
+def _status(bracket: Bracket | None, ends: tuple[Fraction, Fraction] | None, tolerance: Fraction, best: Finding) -> str:
+    """How the audit ended: "done" only when the bracket is as narrow as asked, else why it is not."""
+    if bracket is None:
+        return f"stalled ({best.reason})"
+    if bracket.status not in ("optimal", "stalled"):
+        return bracket.status
+    if ends is None:
+        missing = [name for name, end in zip(("lower", "upper"), bracket.ends, strict=True) if end is None]
+        return f"stalled (no {' and no '.join(missing)} end of the bracket was proved)"
+    lower, upper = ends
+    if upper <= (1 + tolerance) * lower:
+        return "done"
+    if not lower:
+        return "stalled (the lower end of the bracket is 0, and the upper one is not)"
+    wide = f"the bracket is {at_most(upper / lower - 1, 3)} wide (relative)"
+    return f"stalled ({wide}, and {about(tolerance, 6)} was asked)"
+
+
+def _closed(audited: Audit) -> Audit:
+    """The audit with the bounds of a rational closed form, which meet, as its bracket."""
+    if audited.symbolic is None:
+        return audited
+    exact, proofs = audited.symbolic.exact, audited.symbolic.certificates
+    lower, upper = (proofs.get(f"symbolic-{end}-bound.json") for end in ("lower", "upper"))
+    if exact is None or not is_rational(exact) or lower is None or upper is None:
+        return audited
+    bracket, excess = map(Interval.of, bracket_and_excess(exact, exact, audited.objective))
+    return replace(
+        audited,
+        bracket=bracket,
+        excess=excess,
+        bounds=(lower, upper),
+        diagnosis=_explained(audited, lower),
+        status="done" if audited.status.startswith("stalled") else audited.status,
+    )
+
+
+def _explained(audited: Audit, lower: Certificate) -> Diagnosis | None:
+    """The diagnosis, with the excess as the bound of the closed form splits it."""
+    found, judged = audited.diagnosis, audited.fits.subject or audited.network
+    if found is None or not isinstance(lower, LowerBound):
+        return found
+    return explained_by(found, audited.problem, judged, lower)
+
+
+def with_relaxed(done: Audit, clock: Clock, found: Found) -> Audit:
+    """The audit with the one about the relaxed question, unless it was interrupted before."""
+    if done.status == "interrupted":
+        return done
+    began = now()
+    relaxed = found.relaxed
+    if relaxed is None and found.ask_relaxed is not None:
+        relaxed = found.ask_relaxed(clock.left())
+    if relaxed is None:
+        return done
+    return replace(
+        done,
+        relaxed=relaxed,
+        diagnosis=None if done.diagnosis is None else replace(done.diagnosis, relaxed=relaxed.diagnosis),
+        status="interrupted" if relaxed.status == "interrupted" else done.status,
+        seconds=done.seconds + now() - began,
+    )

@@ -1,0 +1,103 @@
+"""The time that an audit has, Ctrl-C, and the steps that either of them cut short or left out.
+
+No answer is silently less than it could be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar, final
+
+from verify.deciders.time_limits import TimeIsUpError, is_late, now, share, until
+
+__all__ = ["INTERRUPTED", "LATE", "Clock"]
+
+INTERRUPTED = "the search was interrupted"
+LATE = "the time limit was reached"
+
+GRACE_SHARE, GRACE_SECONDS = 0.03, 0.25
+"""What a short step may take beyond a time limit: this part of the limit and these seconds."""
+
+LEAST_SECONDS = 1.0
+"""For another audit within this one."""
+
+_T = TypeVar("_T")
+
+
+@final
+class Clock:
+    """began: the moment at which it was made.   seconds: the time limit, None for none.   deadline: when that ends.
+
+    is_interrupted: whether Ctrl-C cut a step short.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.began = now()
+        self.seconds = seconds
+        self.deadline = None if seconds is None else self.began + seconds
+        self._steps: dict[str, list[str]] = {INTERRUPTED: [], LATE: []}
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C cut a step short."""
+        return bool(self._steps[INTERRUPTED])
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the deadline has passed, or the end of the step that this thread is in."""
+        return is_late(self.deadline)
+
+    def share(self, part: float) -> float | None:
+        """The moment at which this part of the time that is left is used up."""
+        return share(self.deadline, part)
+
+    def before(self, kept: float) -> float | None:
+        """The moment at which a share `kept` of the time limit is still left."""
+        return None if self.deadline is None or self.seconds is None else self.deadline - kept * self.seconds
+
+    def with_grace(self, end: float | None) -> float | None:
+        """The end of a step that is short and comes late: also after a search that took all the time, a little."""
+        if end is None or self.seconds is None:
+            return None
+        return max(end, now() + GRACE_SHARE * self.seconds + GRACE_SECONDS)
+
+    def left(self, kept: float = 0.0) -> float | None:
+        """For another audit: the seconds until a share `kept` of the limit is left, if few still one; None without."""
+        end = self.before(kept)
+        return None if end is None else max(end - now(), LEAST_SECONDS)
+
+    def add(self, step: str, reason: str = INTERRUPTED) -> None:
+        """Note that a step, a noun such as "the diagnosis", was left out for one of the two reasons."""
+        if step not in self._steps[reason]:
+            self._steps[reason].append(step)
+
+    def withdraw(self, step: str, reason: str) -> None:
+        """Forget that a step was left out for this reason: it was taken up again, and ended otherwise."""
+        if step in self._steps[reason]:
+            self._steps[reason].remove(step)
+
+    def has(self, step: str) -> bool:
+        """Whether the step was left out."""
+        return any(step in steps for steps in self._steps.values())
+
+    def attempt(
+        self, step: str, do: Callable[[], _T], otherwise: Callable[[str], _T], deadline: float | None = None
+    ) -> _T:
+        """What `do` returns; at Ctrl-C, or when the deadline ends it, the step is noted, and `otherwise` says what is
+        known without it, for this reason.
+        """
+        try:
+            with until(deadline):
+                return do()
+        except KeyboardInterrupt:
+            reason = INTERRUPTED
+        except TimeIsUpError:
+            reason = LATE
+        self.add(step, reason)
+        return otherwise(reason)
+
+    def notes(self) -> Iterator[str]:
+        """One sentence for each reason, naming the steps."""
+        for reason, by in ((INTERRUPTED, "interrupted;"), (LATE, "for want of time")):
+            if self._steps[reason]:
+                yield f"{by} cut short or left out: {', '.join(self._steps[reason])}"

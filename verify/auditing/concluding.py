@@ -1,0 +1,290 @@
+"""The questions about a network that fits: is it stationary, a global optimum, a local one; in this order, as the
+answer to one often decides the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+
+from verify.auditing.asked import Asked
+from verify.auditing.clock import INTERRUPTED, LATE, Clock
+from verify.auditing.fitting import fit_finding, follows
+from verify.auditing.steps import Found, Step, proposed, unless_floats_fail
+from verify.checker.local import NotLocal
+from verify.checker.optimal import BetterNetwork
+from verify.deciders.enclosure.findings import (
+    lacks_exact_point,
+    local_without_exact_point,
+    strengthened,
+    without_nearby,
+)
+from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
+from verify.deciders.global_optimality.better import better_network, end_of_descent, optimal_within
+from verify.deciders.global_optimality.record import Bracket
+from verify.deciders.local_optimality import local_optimality, multiplier_dimension
+from verify.deciders.proposal import Proposal
+from verify.deciders.subjects import Chosen, Subject, choose
+from verify.deciders.time_limits import is_late, poll
+from verify.numbers.counts import count
+from verify.numbers.decimals import allowed
+from verify.problem.phrases import any_width, lower_by
+from verify.problem.problem import objective
+
+__all__ = ["DIMENSION", "EXACTLY_REFUTED", "GLOBAL_OPTIMALITY", "LOCAL_OPTIMALITY", "NEARBY_POINT", "STATIONARITY"]
+
+GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
+
+
+def _fits(_: Asked, found: Found) -> bool:
+    return found.fits
+
+
+# ------------------------------------------------------------------------------------------------- stationarity
+
+
+def _stationary(asked: Asked, clock: Clock, found: Found) -> Found:
+    """Which of the networks that fit the answers are about, and whether that one is stationary."""
+    chosen = choose(
+        asked.problem, asked.network, found.fitting, asked.stationary_tolerance, clock.share(0.3), asked.reach
+    )
+    return _with_stationary(asked, found, chosen)
+
+
+def _without_stationary(asked: Asked, found: Found, reason: str) -> Found:
+    return _with_stationary(asked, found, Chosen(found.subject.asked, Proposal(reason=reason)))
+
+
+def _with_stationary(asked: Asked, found: Found, chosen: Chosen) -> Found:
+    subject, proposal = found.subject.at(chosen.network), chosen.stationary
+    finding = decide(Question.STATIONARY, asked.problem, asked.network, proposal, asked.stationary_tolerance)
+    if proposal.beside is not None:
+        finding = replace(finding, certificates=(*finding.certificates, proposal.beside))
+    if subject is not found.subject:
+        found = found.with_findings(fit_finding(subject))
+    return replace(found, subject=subject).with_findings(finding)
+
+
+def _with_dimension(asked: Asked, _: Clock, found: Found) -> Found:
+    """With the dimension of the set of multipliers, of an exact KKT point."""
+    stationary = found.findings[Question.STATIONARY]
+    if stationary.verdict is not Verdict.PROVED or stationary.level == "approximate":
+        return found
+    subject = stationary.subject or asked.network
+    dimension = unless_floats_fail(partial(multiplier_dimension, asked.problem, subject), lambda _: None)
+    known = {} if dimension is None else {"multiplier_dimension": Fraction(dimension)}
+    return found.with_findings(replace(stationary, numbers={**stationary.numbers, **known}))
+
+
+# ------------------------------------------------------------------------------------------- global optimality
+
+
+def _global(asked: Asked, _: Clock, found: Found) -> Found:
+    """Both global questions, from the bracket and the networks that the search found."""
+    subject, bracket = found.subject, found.bracket
+    if bracket is None or subject.network is None:
+        return found
+    problem, network, tolerance = asked.problem, asked.network, asked.terms.tol
+    proof = None
+    if bracket.lower is not None:
+        proof = optimal_within(problem, network, subject.network, bracket.lower, tolerance)
+    if proof is not None:
+        reason = f"no network of {any_width(problem)} is better by more than a factor 1 + {allowed(tolerance)}"
+        proposal = Proposal(certificate=proof, reason=reason, numbers={"tolerance": tolerance})
+        return found.with_findings(*(decide(q, problem, network, proposal, tolerance) for q in GLOBAL_QUESTIONS))
+    beaten: dict[Question, Finding] = {}
+    for question in GLOBAL_QUESTIONS:
+        poll()
+        own_width = question is Question.GLOBAL_OPTIMUM
+        better = better_network(problem, network, subject.network, bracket.witnesses, tolerance, own_width=own_width)
+        if better is not None:
+            beaten[question] = _beaten(question, subject, better, tolerance)
+    numbers = {"tolerance": tolerance}
+    rest = [question for question in GLOBAL_QUESTIONS if question not in beaten]
+    left = [undecided(question, _why_open(question, beaten, bracket), numbers) for question in rest]
+    return found.with_findings(*beaten.values(), *left)
+
+
+def _without_global(_: Asked, found: Found, reason: str) -> Found:
+    return found.with_findings(*(undecided(question, reason) for question in GLOBAL_QUESTIONS))
+
+
+def _beaten(question: Question, subject: Subject, better: BetterNetwork, tolerance: Fraction) -> Finding:
+    """What a better network says about a global question."""
+    value, mine = objective(subject.problem, better.witness), subject.objective
+    saved = f": its objective is {lower_by(value, mine)}" if value is not None and mine else ""
+    neurons = better.witness.architecture.layers[0].outputs
+    reason = f"a network of {count(neurons, 'neuron')} fits and is better{saved}"
+    proposal = Proposal(certificate=better, reason=reason, numbers={"tolerance": tolerance})
+    return decide(question, subject.problem, subject.given, proposal, tolerance)
+
+
+def _why_open(question: Question, found: dict[Question, Finding], bracket: Bracket) -> str:
+    wider = found.get(Question.GLOBAL_ANY_WIDTH)
+    if question is Question.GLOBAL_OPTIMUM and wider is not None and wider.verdict is Verdict.REFUTED:
+        return "a wider network is better; a search at this network's own width is not available yet"
+    why = {"time": "the time limit was reached", "interrupted": "the search was interrupted"}
+    if bracket.status.startswith("failed"):
+        return f"the floating-point search {bracket.status}"
+    if bracket.status in why:
+        return f"{why[bracket.status]} before the bracket was narrow enough"
+    return "the search could not narrow the bracket far enough"
+
+
+# -------------------------------------------------------------------------------------------- local optimality
+
+
+def local_finding(asked: Asked, found: Found, deadline: float | None = None) -> Finding:
+    """Whether the network is a local optimum: what follows from the other answers, then a decision about exact KKT
+    points.
+    """
+    question, stationary = Question.LOCAL_OPTIMUM, found.findings[Question.STATIONARY]
+    if stationary.verdict is Verdict.REFUTED:
+        return follows(question, found.subject, stationary, "it is not even stationary")
+    best = found.findings.get(Question.GLOBAL_ANY_WIDTH)
+    if best is not None and best.verdict is Verdict.PROVED:
+        local = follows(question, found.subject, best, "no network at all is better")
+        if local.verdict is Verdict.PROVED:
+            return local
+    if stationary.verdict is Verdict.UNDECIDED:
+        return undecided(question, "it is not known whether the network is stationary")
+    if stationary.level == "approximate":
+        return undecided(question, "it satisfies the KKT conditions nearly, and whether exactly is not known")
+    subject = stationary.subject or asked.network
+    proposal = proposed(partial(local_optimality, asked.problem, subject, asked.network, deadline=deadline))
+    return decide(question, asked.problem, asked.network, proposal)
+
+
+def _local(asked: Asked, clock: Clock, found: Found) -> Found:
+    """Whether it is a local optimum; where it is none, what follows for the global questions that are open."""
+    return _with_local(asked, found, local_finding(asked, found, clock.share(0.5)))
+
+
+def _without_local(_: Asked, found: Found, reason: str) -> Found:
+    return found.with_findings(undecided(Question.LOCAL_OPTIMUM, reason))
+
+
+def _with_local(asked: Asked, found: Found, local: Finding) -> Found:
+    """What is found of local optimality, and what follows of it for the global questions that are open."""
+    found = found.with_findings(local)
+    if local.verdict is not Verdict.REFUTED:
+        return found
+    known = [found.findings[question] for question in GLOBAL_QUESTIONS]
+    left = [finding for finding in known if finding.verdict is Verdict.UNDECIDED]
+    return found.with_findings(*(_not_global(found.subject, before, local, asked.terms.tol) for before in left))
+
+
+def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fraction) -> Finding:
+    """The global question of a network that is no local optimum: better ones lie near, which are better by little.
+
+    Refuted within 0; within more when the end of the descent is better by that much; else open, as `before`.
+    """
+    question, proof = before.question, local.certificates[0]
+    lie = "better networks of the same architecture lie arbitrarily near"
+    reason = lie if isinstance(proof, NotLocal) else f"it is not stationary, so that {lie}"
+    refuted = follows(question, subject, local, reason, tolerance)
+    if refuted.verdict is not Verdict.UNDECIDED:
+        return replace(refuted, numbers={"tolerance": Fraction(0)})
+    if isinstance(proof, NotLocal):
+        problem, network = subject.problem, subject.given
+        end = end_of_descent(problem, network, proof)
+        moved = subject.at(local.subject or network)
+        better = better_network(problem, network, moved.asked, [end], tolerance, own_width=True)
+        if better is not None:
+            return _beaten(question, moved, better, tolerance)
+    return replace(
+        before, reason=f"{before.reason}; {lie}, but none that is better by more than the tolerance is known"
+    )
+
+
+# ------------------------------------------------------------------------- an exact KKT point near the network
+
+
+NEARBY = "the search for an exact KKT point near the network"
+
+
+def _nearby(asked: Asked, clock: Clock, found: Found) -> Found:
+    """What is known of the exact KKT point near the network, or that none was looked for.
+
+    And whether that is all there is to know: not where more time might have found such a point.
+    """
+    if clock.is_interrupted or clock.is_late:
+        reason = INTERRUPTED if clock.is_interrupted else LATE
+        clock.add(NEARBY, reason)
+        is_told = found.findings[Question.STATIONARY].reason == INTERRUPTED
+        return replace(found if is_told else _without_nearby(found, reason), is_settled=False)
+    end = clock.share(0.5)
+    found = clock.attempt(
+        NEARBY,
+        partial(_strengthened, asked, found, end),
+        partial(_without_nearby, found),
+        clock.deadline,
+    )
+    return replace(found, is_settled=not (clock.has(NEARBY) or is_late(end)))
+
+
+def _strengthened(asked: Asked, found: Found, deadline: float | None) -> Found:
+    more = strengthened(asked.problem, asked.network, found.findings, asked.reach, deadline)
+    return found.with_findings(*more.values())
+
+
+def _without_nearby(found: Found, reason: str) -> Found:
+    return found.with_findings(*without_nearby(found.findings, reason).values())
+
+
+def _exactly_refuted(asked: Asked, clock: Clock, found: Found) -> Found:
+    """What follows where stationarity holds within its tolerance only, or is open, and is exactly refuted."""
+    if found.subject.network is None:
+        return found
+    local = local_without_exact_point(
+        asked.problem, asked.network, found.findings, found.subject.network, clock.deadline
+    )
+    return found if local is found.findings[Question.LOCAL_OPTIMUM] else _with_local(asked, found, local)
+
+
+STATIONARITY = Step(
+    name="stationarity",
+    accepts=_fits,
+    run=_stationary,
+    without=_without_stationary,
+    end=lambda clock: clock.share(0.35),
+)
+
+DIMENSION = Step(
+    name="the number of multipliers",
+    accepts=_fits,
+    run=_with_dimension,
+    without=lambda _, found, __: found,
+    end=lambda clock: clock.share(0.1),
+)
+
+GLOBAL_OPTIMALITY = Step(
+    name="global optimality",
+    accepts=_fits,
+    run=_global,
+    without=_without_global,
+    end=lambda clock: clock.with_grace(clock.deadline),
+)
+
+LOCAL_OPTIMALITY = Step(
+    name="local optimality",
+    accepts=_fits,
+    run=_local,
+    without=_without_local,
+    end=lambda clock: clock.with_grace(clock.share(0.5)),
+)
+
+NEARBY_POINT = Step(
+    name=NEARBY,
+    accepts=lambda asked, found: found.fits and lacks_exact_point(found.findings, asked.reach),
+    run=_nearby,
+)
+
+EXACTLY_REFUTED = Step(
+    name="local optimality",
+    accepts=lambda _, found: found.fits and found.is_settled,
+    run=_exactly_refuted,
+    without=lambda _, found, __: found,
+    end=lambda clock: clock.with_grace(clock.deadline),
+)

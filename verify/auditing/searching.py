@@ -1,0 +1,204 @@
+"""The search for the best network: the bracket of the best objective, shared with the relaxed question in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from verify.auditing.asked import Asked
+from verify.auditing.clock import INTERRUPTED, LATE, Clock
+from verify.auditing.fitting import without_fit
+from verify.auditing.steps import Found, Step, unless_floats_fail
+from verify.checker.stationary import Stationary
+from verify.deciders.finding import Finding, Question, Verdict
+from verify.deciders.global_optimality.bracket import bracket_optimum
+from verify.deciders.global_optimality.record import Bracket
+from verify.deciders.global_optimality.warm_start import WarmStart
+from verify.deciders.time_limits import is_late, now
+from verify.numbers.arguments import a_time_limit, a_tolerance, instance_of
+from verify.problem.network import Network
+from verify.problem.problem import Problem, objective
+
+if TYPE_CHECKING:
+    from solvers.any_width.dual_cuts import Progress
+
+__all__ = ["EXACT_OPTIMUM", "SEARCH", "SEARCH_WITHOUT_FIT", "certified_bracket"]
+
+SMALLEST_GAP = 1e-9
+"""What the float solvers are asked for at most, also when the question is sharper."""
+
+KEPT_SHARE = 0.15
+"""Of a time limit, for what comes after the search: its last proof is made exact and checked late."""
+
+ASKED_SHARE = 0.45
+"""Of a time limit, for the question as it is asked before the relaxed one; then what that leaves."""
+
+TRIAL_SHARE = 0.1
+"""Of a time limit, in which the relaxed question is tried before."""
+
+DIAGNOSIS_SHARE = 0.05
+"""Of a time limit, for what comes after the relaxed question."""
+
+NAME = "the search for the best network"
+NOT_SEARCHED = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
+
+
+def certified_bracket(
+    problem: Problem, tol: float = 1e-6, time_limit: float | None = None, network: Network | None = None
+) -> Bracket:
+    """The bracket of the best objective over all widths, without an audit of a network."""
+    instance_of(Problem, problem, "problem", "give a Problem, such as pose(network, data) makes")
+    seconds, gap = a_time_limit(time_limit), float(a_tolerance(tol, "tol"))
+    deadline = None if seconds is None else now() + seconds
+    return bracketed(problem, network, tol=gap, deadline=deadline)
+
+
+def bracketed(
+    problem: Problem,
+    network: Network | None,
+    subject: Network | None = None,
+    *,
+    tol: float,
+    deadline: float | None,
+    progress: Callable[[Progress], None] | None = None,
+    earlier: WarmStart | None = None,
+) -> Bracket:
+    """The bracket, as narrow as `tol` and, where the subject is near the edge of "within tol", as narrow as that takes.
+
+    An arithmetic failure of the float solvers leaves it open.
+    """
+    search = partial(bracket_optimum, problem, network, subject=subject, deadline=deadline, on_progress=progress)
+    gap = max(tol, SMALLEST_GAP)
+    found = unless_floats_fail(partial(search, tol=gap, warm_start=earlier), _failed)
+    while gap > SMALLEST_GAP and _is_at_the_edge(problem, subject, found, tol) and not is_late(deadline):
+        gap = max(gap / 100, SMALLEST_GAP)
+        again = unless_floats_fail(partial(search, tol=gap, warm_start=_known(found)), lambda _: None)
+        if again is None:
+            break
+        status = again.status if again.status in ("time", "interrupted") else found.status
+        found = replace(again, status=status, history=(*found.history, *again.history))
+    return found
+
+
+def _failed(why: str) -> Bracket:
+    return Bracket(lower=None, upper=None, witnesses=(), status=f"failed ({why})", history=())
+
+
+def _is_at_the_edge(problem: Problem, subject: Network | None, found: Bracket, tol: float) -> bool:
+    """Whether a finished search leaves it open that the subject is within `tol` of the best."""
+    mine = None if subject is None else objective(problem, subject)
+    lower, upper = found.ends
+    if found.status != "optimal" or mine is None or lower is None or upper is None:
+        return False
+    return lower < mine / (1 + Fraction(tol)) <= upper
+
+
+def _known(found: Bracket) -> WarmStart:
+    """What a search found, for the next one."""
+    multipliers = () if found.lower is None else found.lower.multipliers
+    return WarmStart(lower=found.lower, multipliers=multipliers, witnesses=found.witnesses)
+
+
+def _search_until(asked: Asked, found: Found, deadline: float | None, earlier: WarmStart | None = None) -> Bracket:
+    """The bracket that is found until the deadline."""
+    return bracketed(
+        asked.problem,
+        asked.network,
+        found.subject.network,
+        tol=float(asked.terms.tol),
+        deadline=deadline,
+        progress=asked.terms.progress,
+        earlier=found.earlier if earlier is None else earlier,
+    )
+
+
+def _noted(clock: Clock, search: Callable[[], Bracket]) -> Bracket:
+    """What the search finds, which notices Ctrl-C itself; nothing after an earlier interruption."""
+    bracket = NOT_SEARCHED if clock.is_interrupted else search()
+    if bracket.status in ("interrupted", "time"):
+        clock.add(NAME, INTERRUPTED if bracket.status == "interrupted" else LATE)
+    return bracket
+
+
+def _searched(asked: Asked, clock: Clock, found: Found, kept: float = KEPT_SHARE) -> Found:
+    """The bracket that is found until a share `kept` of the time limit is left."""
+    search = partial(_search_until, asked, found, clock.before(kept))
+    return replace(found, bracket=_noted(clock, search))
+
+
+def _searched_and_relaxed(asked: Asked, clock: Clock, found: Found) -> Found:
+    """The bracket of the question asked, and the relaxed audit: neither is left with less time than there is.
+
+    A relaxed audit that is short comes first, so that the search has the rest in one piece. Else the search has its
+    share, the relaxed audit what is left, and the search what that leaves.
+    """
+    ask = found.ask_relaxed
+    if ask is None or clock.seconds is None:
+        return without_fit(_searched(asked, clock, found))
+    known = ask(TRIAL_SHARE * clock.seconds)
+    if known is None or known.status != "time":
+        if known is not None and known.status == "interrupted":
+            clock.add(NAME)
+        return without_fit(replace(_searched(asked, clock, found), ask_relaxed=None, relaxed=known))
+    found = _searched(asked, clock, found, 1 - ASKED_SHARE)
+    if found.bracket is None or found.bracket.status != "time":
+        return without_fit(found)
+    known = ask(clock.left(DIAGNOSIS_SHARE))
+    found = replace(found, ask_relaxed=None, relaxed=known)
+    if known is not None and known.status != "interrupted" and not is_late(clock.before(KEPT_SHARE)):
+        found = _searched_further(asked, clock, found)
+    return without_fit(found)
+
+
+def _searched_further(asked: Asked, clock: Clock, found: Found) -> Found:
+    """The search taken up again where it ended, in what the relaxed audit left of the time."""
+    if found.bracket is None:
+        return found
+    first = found.bracket
+    again = _search_until(asked, found, clock.before(KEPT_SHARE), _known(first))
+    if again.status.startswith("failed"):
+        return found
+    clock.withdraw(NAME, LATE)
+    both = replace(again, history=(*first.history, *again.history))
+    return replace(found, bracket=_noted(clock, lambda: both))
+
+
+def _without_gap(asked: Asked, clock: Clock, found: Found) -> Found:
+    """The bracket; with a bound that is the subject's objective, where the question is sharper than floats."""
+    bracket, subject, tolerance = found.bracket, found.subject.network, asked.terms.tol
+    if bracket is None or subject is None or tolerance >= Fraction(SMALLEST_GAP):
+        return found
+    stationary = found.findings[Question.STATIONARY]
+    is_at_the_edge = _is_at_the_edge(asked.problem, subject, bracket, float(tolerance))
+    if not is_at_the_edge or not _is_exact(stationary) or clock.is_late:
+        return found
+    from verify.deciders.closed_forms.gapless import gapless_bound
+
+    multipliers = next((c.multipliers for c in stationary.certificates if isinstance(c, Stationary)), ())
+    lower = unless_floats_fail(partial(gapless_bound, asked.problem, subject, multipliers), lambda _: None)
+    return found if lower is None else replace(found, bracket=replace(bracket, lower=lower))
+
+
+def _is_exact(stationary: Finding) -> bool:
+    """Whether an exact KKT point is known."""
+    return stationary.verdict is Verdict.PROVED and stationary.level != "approximate"
+
+
+SEARCH_WITHOUT_FIT = Step(
+    name=NAME,
+    accepts=lambda _, found: found.is_open and not found.fits,
+    run=_searched_and_relaxed,
+)
+
+SEARCH = Step(name=NAME, accepts=lambda _, found: found.fits, run=_searched)
+
+EXACT_OPTIMUM = Step(
+    name="the exact optimum",
+    accepts=lambda _, found: found.fits,
+    run=_without_gap,
+    without=lambda _, found, __: found,
+    end=lambda clock: clock.with_grace(clock.deadline),
+)
