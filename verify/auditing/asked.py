@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,12 +15,11 @@ from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Goal, Problem, Trained
 from verify.readers.given import Given, given, notes_about
-from verify.readers.reading import MissingOptionsError, Options
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
 
-__all__ = ["Asked", "Terms", "brought", "pose", "posed"]
+__all__ = ["Asked", "Terms", "is_regression", "pose", "posed"]
 
 STATIONARY_TOLERANCE = Fraction(1, 1000)
 
@@ -113,32 +112,9 @@ class Asked:
         )
 
 
-def brought(
-    network: object,
-    data: object,
-    y: object,
-    *,
-    options: Options,
-    target: str | None,
-    classes: Sequence[object] | None,
-    standardise: object,
-    goal: Goal | str | None,
-) -> Given:
-    """The network and the data that a user gives, for the goal that was named. Raises InputError."""
-    is_regression = isinstance(goal, str) and goal == Goal.MIN_NORM
-    try:
-        return given(
-            network,
-            data,
-            y,
-            options=options,
-            target=target,
-            classes=classes,
-            standardise=standardise,
-            is_regression=is_regression,
-        )
-    except MissingOptionsError as error:
-        raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from None
+def is_regression(goal: Goal | str | None) -> bool:
+    """Whether the goal that a user names meets targets, as numbers."""
+    return isinstance(goal, str) and goal == Goal.MIN_NORM
 
 
 def posed(
@@ -177,7 +153,7 @@ def pose(
     notes: list[str] | None = None,
 ) -> Problem:
     """The problem that `audit` decides about this network and these data; what was chosen is appended to `notes`."""
-    found = given(network, data, y, is_regression=isinstance(goal, str) and goal == Goal.MIN_NORM)
+    found = given(network, data, y, is_regression=is_regression(goal))
     said = notes if notes is not None else []
     said += [note for note in found.notes if note not in said]
     return posing.pose(found.network, found.data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, notes=said)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify.auditing.asked import Asked, Terms, brought, pose, posed
+from verify.auditing.asked import Asked, Terms, is_regression, pose, posed
 from verify.auditing.assembling import assembled, with_relaxed
 from verify.auditing.clock import Clock
 from verify.auditing.concluding import (
@@ -28,7 +28,8 @@ from verify.auditing.steps import Step
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_time_limit
 from verify.problem.problem import Bias, Goal, Trained
-from verify.readers.reading import Options
+from verify.readers.given import given
+from verify.readers.reading import MissingOptionsError, Options
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
@@ -133,9 +134,19 @@ def audit(
         notes=notes,
     )
     options = Options(slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle)
-    found = brought(
-        network, data, y, options=options, target=target, classes=classes, standardise=standardise, goal=goal
-    )
+    try:
+        found = given(
+            network,
+            data,
+            y,
+            options=options,
+            target=target,
+            classes=classes,
+            standardise=standardise,
+            is_regression=is_regression(goal),
+        )
+    except MissingOptionsError as error:
+        raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from None
     return answered(posed(found, terms, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol), clock)
 
 
