@@ -20,7 +20,6 @@ FILES = {
 }
 
 FUNCTIONS = {
-    "solvers/any_width/master.py solve_master": "not yet taken apart",
     "solvers/pricing/compiled.py _Search.__init__": "not yet taken apart",
     "solvers/training/flow/gradient_flow.py gradient_flow": "its docstring states 14 options",
     "verify/auditing/loop.py audit": "a parameter for each option, and its docstring",

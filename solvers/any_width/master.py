@@ -19,8 +19,7 @@ Within tolerances t_i the first constraint becomes two, >= y_i - t_i with + xi_i
 The multipliers of the first constraints are the dual point lambda that pricing looks at (|lambda_i| <= penalty; of the
 two within tolerances the difference).
 Built for Clarabel directly: the loop calls it dozens of times. `solvers.programs.restricted` states the same program in
-cvxpy; tests
-compare.
+cvxpy; tests compare.
 """
 
 from __future__ import annotations
@@ -29,11 +28,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from solvers.clock import poll
 from solvers.instance import Instance, Status
-from solvers.programs.interior_point import Cone, solve_cone_program
+from solvers.programs.cone_program import ConeProgram, Found
 
 Array = NDArray[np.float64]
 
@@ -109,121 +107,125 @@ def solve_master(
     required (n,): r_i > 0 in y_i f(x_i) >= r_i (max-margin: 1 in the module's text), f(x_i) = r_i (min-norm).
     tolerances (n,): t_i in |f(x_i) - r_i| <= t_i (min-norm); None: f(x_i) = r_i.
     """
-    rows, targets, a = instance.rows[points], instance.targets[points], instance.slope
-    count, width = len(points), len(columns)
-    masks = [instance.masks[column.mask] for column in columns]
-    seen = {mask: _few_columns(rows[:, instance.masks[mask]], instance) for mask in {c.mask for c in columns}}
-    sizes = np.array([seen[column.mask][0].shape[1] for column in columns], int)
-    starts = np.concatenate([[0], np.cumsum(sizes)])[:-1] if width else np.zeros(0, int)
-    n_u = int(sizes.sum())
-    at_r = n_u
-    at_xi = at_r + width
-    n_xi = count if instance.margin else 2 * count
-    at_t = at_xi + n_xi
-    hurt = [np.flatnonzero(column.open_points(instance, points)) for column in columns]
-    t_starts = at_t + np.concatenate([[0], np.cumsum([len(h) for h in hurt])])[:-1] if width else np.zeros(0, int)
-    total = at_t + int(sum(len(h) for h in hurt))
-
-    data: list[Array] = []
-    row_index: list[NDArray[np.intp]] = []
-    column_index: list[NDArray[np.intp]] = []
-
-    def put(block: Array, at_row: NDArray[np.intp], at_column: NDArray[np.intp]) -> None:
-        r, c = np.meshgrid(at_row, at_column, indexing="ij")
-        data.append(np.asarray(block, float).ravel())
-        row_index.append(r.ravel())
-        column_index.append(c.ravel())
-
-    def put_each(values: Array, at_row: NDArray[np.intp], at_column: NDArray[np.intp]) -> None:
-        data.append(np.asarray(values, float).ravel())
-        row_index.append(at_row)
-        column_index.append(at_column)
-
-    every = np.arange(count)
-    fit_rows = every  # the first `count` rows are the fit constraints
-    uppers = count + every if tolerances is not None else every[:0]  # f(x_i) <= r_i + t_i
-    next_row = count + len(uppers)
-    for j, column in enumerate(columns):
-        poll()
-        x = seen[column.mask][0]
-        u = starts[j] + np.arange(sizes[j])
-        slopes = np.where(column.on[points], 1.0, a)
-        if instance.margin:
-            helps = np.flatnonzero(column.sign * targets > 0)
-            put(-slopes[helps, None] * x[helps], helps, u)
-            against = np.flatnonzero(column.sign * targets < 0)
-            fixed = np.where(np.isin(against, hurt[j]), a, slopes[against])
-            put(fixed[:, None] * x[against], against, u)
-            if len(hurt[j]):
-                t = t_starts[j] + np.arange(len(hurt[j]))
-                put_each(np.full(len(t), 1 - a), hurt[j], t)
-                at = next_row + np.arange(len(t))
-                put(x[hurt[j]], at, u)
-                put_each(-np.ones(len(t)), at, t)
-                put_each(-np.ones(len(t)), at + len(t), t)
-                next_row += 2 * len(t)
-        else:
-            block = column.sign * slopes[:, None] * x
-            put(-block if len(uppers) else block, every, u)
-            put(block[: len(uppers)], uppers, u)
-            if a < 1:
-                tau = np.where(column.on[points], 1.0, -1.0)
-                put(-tau[:, None] * x, next_row + every, u)
-                next_row += count
-    are_bounds = instance.margin or len(uppers) > 0
-    put_each(-np.ones(count) if are_bounds else np.ones(count), fit_rows, at_xi + every)
-    if not instance.margin:
-        put_each(-np.ones(count), uppers if len(uppers) else fit_rows, at_xi + count + every)
-    xi_rows = next_row + np.arange(n_xi)
-    put_each(-np.ones(n_xi), xi_rows, at_xi + np.arange(n_xi))
-    next_row += n_xi
-    linear_rows = next_row
-    cones: list[tuple[Cone, int]] = (
-        [("nonnegative", linear_rows)] if are_bounds else [("zero", count), ("nonnegative", linear_rows - count)]
-    )
-    last = instance.rows.shape[1] - 1
-    for j in range(width):
-        poll()
-        counted = np.flatnonzero(masks[j] != last) if instance.free else np.arange(sizes[j])
-        put_each(np.array([-1.0]), np.array([next_row]), np.array([at_r + j]))
-        put_each(-np.ones(len(counted)), next_row + 1 + np.arange(len(counted)), starts[j] + counted)
-        next_row += 1 + len(counted)
-        cones.append(("second-order", 1 + len(counted)))
-    matrix = sparse.csc_matrix(
-        (np.concatenate(data), (np.concatenate(row_index), np.concatenate(column_index))), shape=(next_row, total)
-    )
-    right = np.zeros(next_row)
-    right[:count] = -required[points] if instance.margin else required[points]
-    if tolerances is not None:
-        right[:count] = tolerances[points] - required[points]
-        right[uppers] = tolerances[points] + required[points]
-    cost = np.zeros(total)
-    cost[at_r : at_r + width] = 1.0
-    cost[at_xi : at_xi + n_xi] = penalty
-    solution = solve_cone_program(cost, matrix, right, cones, time_limit=time_limit)
-    multipliers = np.zeros(len(instance.rows))
-    directions = np.zeros((width, instance.rows.shape[1]))
-    if solution.status is Status.FAILED:
+    program = _Program(instance, columns, points, penalty)
+    program.ask_for_fit(required[points], None if tolerances is None else tolerances[points])
+    found = program.solved(time_limit)
+    multipliers, directions = np.zeros(len(instance.rows)), np.zeros((len(columns), instance.rows.shape[1]))
+    if found.status is Status.FAILED:
         return MasterSolution(Status.FAILED, np.inf, multipliers, directions, np.inf)
-    x, z = solution.primal, solution.dual
-    multipliers[points] = np.maximum(z[:count], 0.0) if instance.margin else -z[:count]
-    if tolerances is not None:
-        multipliers[points] = _active(z[:count], z[uppers], matrix @ x, right, uppers)
-    for j in range(width):
-        basis, u = seen[columns[j].mask][1], x[starts[j] : starts[j] + sizes[j]]
-        directions[j, masks[j]] = u if basis is None else basis @ u
-    slack = float(np.abs(x[at_xi:at_t]).sum())
-    return MasterSolution(solution.status, solution.value, multipliers, directions, slack)
+    multipliers[points] = program.multipliers(found)
+    for j, column in enumerate(columns):
+        directions[j, instance.masks[column.mask]] = program.direction(found, j)
+    slack = float(np.abs(found.of(program.slacks)).sum())
+    return MasterSolution(found.status, found.value, multipliers, directions, slack)
 
 
-def _active(lower: Array, upper: Array, values: Array, right: Array, uppers: NDArray[np.intp]) -> Array:
-    """The multipliers of the lower constraints minus those of the upper ones, 0 for what an interior point leaves of
-    multipliers whose constraints are not active.
+class _Program:
+    """The master of the module's text as a cone program over `points`; its blocks:
+
+    directions[j]: u_j, in the basis of its mask.   norms: of each u_j a bound.   slacks: xi, for min-norm xi then xi'.
+    open_values[j]: t_ij for the points open_points[j].   fit: the first constraints, or the lower ones of two (upper).
     """
-    room = np.maximum(right - values, 0.0)
-    pairs = ((lower, room[: len(lower)]), (upper, room[uppers]))
-    kept = [np.where(z > IDLE * free, np.maximum(z, 0.0), 0.0) for z, free in pairs]
-    return kept[0] - kept[1]
+
+    def __init__(self, instance: Instance, columns: list[Column], points: NDArray[np.intp], penalty: float) -> None:
+        rows = instance.rows[points]
+        few = {mask: _few_columns(rows[:, instance.masks[mask]], instance) for mask in {c.mask for c in columns}}
+        self.instance, self.columns, self.points, self.targets = instance, columns, points, instance.targets[points]
+        self.rows = [few[column.mask][0] for column in columns]
+        self.bases = [few[column.mask][1] for column in columns]
+        self.open_points = [np.flatnonzero(column.open_points(instance, points)) for column in columns]
+        self.cones = ConeProgram()
+        self.directions = [self.cones.variables(rows.shape[1]) for rows in self.rows]
+        self.norms = self.cones.variables(len(columns), cost=1.0)
+        self.slacks = self.cones.variables(len(points) * (1 if instance.margin else 2), cost=penalty)
+        self.open_values = [self.cones.variables(len(open_points)) for open_points in self.open_points]
+        self.fit = self.upper = np.zeros(0, np.intp)
+
+    def ask_for_fit(self, required: Array, tolerances: Array | None) -> None:
+        """The constraints on the outputs, still without the columns: room that the slacks have there."""
+        cones, count = self.cones, len(self.points)
+        if self.instance.margin:
+            self.fit = cones.constraints("nonnegative", -required)
+            cones.put_diagonal(self.fit, self.slacks, -1.0)
+        elif tolerances is None:
+            self.fit = cones.constraints("zero", required)
+            cones.put_diagonal(self.fit, self.slacks[:count], 1.0)
+            cones.put_diagonal(self.fit, self.slacks[count:], -1.0)
+        else:
+            self.fit = cones.constraints("nonnegative", tolerances - required)
+            self.upper = cones.constraints("nonnegative", tolerances + required)
+            cones.put_diagonal(self.fit, self.slacks[:count], -1.0)
+            cones.put_diagonal(self.upper, self.slacks[count:], -1.0)
+
+    def solved(self, time_limit: float) -> Found:
+        """The optimum, with all columns in."""
+        add = self._add_helping_and_hurting if self.instance.margin else self._add_on_its_cone
+        for j in range(len(self.columns)):
+            poll()
+            add(j)
+        at_least_zero = self.cones.constraints("nonnegative", np.zeros(len(self.slacks)))
+        self.cones.put_diagonal(at_least_zero, self.slacks, -1.0)
+        for j in range(len(self.columns)):
+            poll()
+            self._bound_norm(j)
+        return self.cones.solve(time_limit=time_limit)
+
+    def _slopes(self, j: int) -> Array:
+        return np.where(self.columns[j].on[self.points], 1.0, self.instance.slope)
+
+    def _add_helping_and_hurting(self, j: int) -> None:
+        """Max-margin: slopes as the pattern has them, but a x.u + (1 - a) t at open points."""
+        cones, x, u, t = self.cones, self.rows[j], self.directions[j], self.open_values[j]
+        a, open_points, slopes = self.instance.slope, self.open_points[j], self._slopes(j)
+        sides = self.columns[j].sign * self.targets
+        helps, hurts = np.flatnonzero(sides > 0), np.flatnonzero(sides < 0)
+        cones.put(self.fit[helps], u, -slopes[helps, None] * x[helps])
+        fixed = np.where(np.isin(hurts, open_points), a, slopes[hurts])
+        cones.put(self.fit[hurts], u, fixed[:, None] * x[hurts])
+        cones.put_diagonal(self.fit[open_points], t, 1 - a)
+        above = cones.constraints("nonnegative", np.zeros(len(t)))
+        cones.put(above, u, x[open_points])
+        cones.put_diagonal(above, t, -1.0)
+        at_least_zero = cones.constraints("nonnegative", np.zeros(len(t)))
+        cones.put_diagonal(at_least_zero, t, -1.0)
+
+    def _add_on_its_cone(self, j: int) -> None:
+        """Min-norm: the outputs of the column, which keeps the signs of its pattern."""
+        cones, x, u, column = self.cones, self.rows[j], self.directions[j], self.columns[j]
+        outputs = column.sign * self._slopes(j)[:, None] * x
+        cones.put(self.fit, u, -outputs if len(self.upper) else outputs)
+        cones.put(self.upper, u, outputs[: len(self.upper)])
+        if self.instance.slope < 1:
+            tau = np.where(column.on[self.points], 1.0, -1.0)
+            on_cone = cones.constraints("nonnegative", np.zeros(len(self.points)))
+            cones.put(on_cone, u, -tau[:, None] * x)
+
+    def _bound_norm(self, j: int) -> None:
+        """||u_j|| <= its bound, over what counts in the norm: a free bias does not."""
+        u, last = self.directions[j], self.instance.rows.shape[1] - 1
+        counted = u[self.instance.masks[self.columns[j].mask] != last] if self.instance.free else u
+        cone = self.cones.constraints("second-order", np.zeros(1 + len(counted)))
+        self.cones.put_diagonal(cone[:1], self.norms[j : j + 1], -1.0)
+        self.cones.put_diagonal(cone[1:], counted, -1.0)
+
+    def multipliers(self, found: Found) -> Array:
+        """lambda at the points."""
+        if self.instance.margin:
+            return np.maximum(found.multipliers(self.fit), 0.0)
+        if len(self.upper):
+            return _active(found, self.fit) - _active(found, self.upper)
+        return -found.multipliers(self.fit)
+
+    def direction(self, found: Found, j: int) -> Array:
+        """u_j over the columns of its mask."""
+        u, basis = found.of(self.directions[j]), self.bases[j]
+        return u if basis is None else basis @ u
+
+
+def _active(found: Found, bounds: NDArray[np.intp]) -> Array:
+    """The multipliers of these bounds, 0 for what an interior point leaves of those whose bounds are not active."""
+    z, room = found.multipliers(bounds), np.maximum(found.room(bounds), 0.0)
+    return np.where(z > IDLE * room, np.maximum(z, 0.0), 0.0)
 
 
 def _few_columns(rows: Array, instance: Instance) -> tuple[Array, Array | None]:

@@ -1,0 +1,106 @@
+"""Cone programs put together from named blocks of variables and of constraints, so that nobody counts offsets.
+
+    program = ConeProgram()
+    x = program.variables(3, cost=1.0)
+    fits = program.constraints("zero", [1.0, 2.0])         right - (what is put there) lies in the cone
+    program.put(fits, x, matrix)
+    found = program.solve()
+    found.of(x), found.multipliers(fits), found.room(fits)
+
+Blocks stand in the order in which they are asked for; neighbouring constraints of the same linear cone become one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from solvers.arrays import Floats, Indices
+from solvers.instance import Solution, Status
+from solvers.programs.interior_point import Cone, solve_cone_program
+
+__all__ = ["Block", "ConeProgram", "Found"]
+
+Block: TypeAlias = Indices
+"""The places of some variables, or of some constraints, in the whole program; a part of a block is one too."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What the solver returned, block by block. Only `status` and `value` are there where it `FAILED`."""
+
+    solution: Solution
+    matrix: sparse.csc_matrix
+    right: Floats
+
+    @property
+    def status(self) -> Status:
+        """As of `solve_cone_program`."""
+        return self.solution.status
+
+    @property
+    def value(self) -> float:
+        """The objective."""
+        return self.solution.value
+
+    def of(self, variables: Block) -> Floats:
+        """The values of these variables."""
+        return self.solution.primal[variables]
+
+    def multipliers(self, constraints: Block) -> Floats:
+        """z of these constraints: cost + matrix^T z = 0, z in the dual cone."""
+        return self.solution.dual[constraints]
+
+    def room(self, constraints: Block) -> Floats:
+        """right - matrix x of these constraints."""
+        return (self.right - self.matrix @ self.solution.primal)[constraints]
+
+
+class ConeProgram:
+    """Minimise cost.x subject to right - matrix x in a product of cones; empty at first."""
+
+    def __init__(self) -> None:
+        self._cost: list[Floats] = []
+        self._right: list[Floats] = []
+        self._cones: list[tuple[Cone, int]] = []
+        self._columns = self._rows = 0
+        self._entries: list[tuple[Floats, Indices, Indices]] = []
+
+    def variables(self, count: int, *, cost: float = 0.0) -> Block:
+        """New variables, each with this cost."""
+        self._cost.append(np.full(count, cost))
+        self._columns += count
+        return np.arange(self._columns - count, self._columns)
+
+    def constraints(self, cone: Cone, right: ArrayLike) -> Block:
+        """New constraints with these right-hand sides (m,): a second-order cone of size m, or m linear ones."""
+        sides = np.asarray(right, np.float64)
+        count = len(sides)
+        if self._cones and self._cones[-1][0] == cone != "second-order":
+            self._cones[-1] = cone, self._cones[-1][1] + count
+        elif count:
+            self._cones.append((cone, count))
+        self._right.append(sides)
+        self._rows += count
+        return np.arange(self._rows - count, self._rows)
+
+    def put(self, constraints: Block, variables: Block, block: Floats) -> None:
+        """The entries (m, k) of the matrix between m constraints and k variables; entries put twice are added."""
+        rows, columns = np.meshgrid(constraints, variables, indexing="ij")
+        self._entries.append((np.asarray(block, np.float64).ravel(), rows.ravel(), columns.ravel()))
+
+    def put_diagonal(self, constraints: Block, variables: Block, value: float) -> None:
+        """The same entry between the k-th of these constraints and the k-th of as many variables, for each k."""
+        self._entries.append((np.full(len(constraints), value), constraints, variables))
+
+    def solve(self, *, accuracy: float = 1e-10, time_limit: float = np.inf) -> Found:
+        """As `solve_cone_program` does it."""
+        data, rows, columns = (np.concatenate(part) for part in zip(*self._entries, strict=True))
+        matrix = sparse.csc_matrix((data, (rows, columns)), shape=(self._rows, self._columns))
+        cost, right = np.concatenate(self._cost), np.concatenate(self._right)
+        solution = solve_cone_program(cost, matrix, right, self._cones, accuracy=accuracy, time_limit=time_limit)
+        return Found(solution, matrix, right)
