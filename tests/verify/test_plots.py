@@ -232,7 +232,15 @@ def test_arrows_with_biases_start_on_the_kink_line(audits, figures):
     x, y = quiver.XY[0]
     (w,) = result.network.hidden_weights
     assert float(w[0]) * x + float(w[1]) * y + float(w[2]) == pytest.approx(0, abs=1e-9)
-    assert len(artists(axes, "kinks")[0].get_segments()) == 1
+    assert result.problem.architecture.slope == 1
+    assert not artists(axes, "kinks")  # of a linear neuron, which has none
+
+
+def test_neurons_have_kink_lines(audits, figures):
+    for name in ("two inputs", "many neurons"):
+        axes = panels(figures(name))[1 if audits[name].better is None else 2]
+        segments = artists(axes, "kinks")[0].get_segments()
+        assert 0 < len(segments) <= audits[name].network.width
 
 
 def test_every_arrow_ends_inside_the_panel(audits, figures):

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from tests.words import check_words
+from tests.words.pictures import check_pictures
 from verify.auditing.loop import audit
 from verify.checker.errors import InputError
 from verify.problem.network import Network
@@ -97,11 +98,14 @@ def degenerate(number: int):
 
 
 def check(number: int, drawn=posed) -> int:
+    """How many sentences were checked; of every fifth audit the texts of its pictures as well."""
     network, data, options = drawn(number)
     try:
         result = audit(network, data, time_limit=10, **options)
     except InputError:
         return 0
+    for told in (result, result.relaxed):
+        assert number % 5 or told is None or check_pictures(told) > 10
     return check_words(result)
 
 
@@ -120,6 +124,23 @@ def test_an_unknown_sentence_is_noticed():
 
     result = audit(Network.two_layer([[1]], [1]), Dataset([[1]], [1]))
     check_words(result)
-    for reason in ("it is 3 % better", "no network of any width is better by more than a factor 1 + 9e-7"):
+    for reason in (
+        "it is 3 % better",
+        "it is rather good",
+        "no network of any width is better by more than a factor 1 + 9e-7",
+    ):
         with pytest.raises(AssertionError):
             check_words(replace(result, global_optimum=replace(result.global_optimum, reason=reason)))
+
+
+def test_a_false_text_of_a_picture_is_noticed():
+    from dataclasses import replace
+
+    result = audit(Network.two_layer([[1, 0], [0, 0]], [2, 1]), Dataset([[1, 0], [0, 1]], [1, -1]))
+    assert check_pictures(result) > 10  # one neuron is zero, one point missed
+    for false in (
+        replace(result, network=Network.two_layer([[1, 0], [0, 1]], [2, -1])),
+        replace(result, tolerance=Fraction(1, 2), excess=(Fraction(1), Fraction(2))),
+    ):
+        with pytest.raises(AssertionError):
+            check_pictures(replace(false, objective=Fraction(7)))

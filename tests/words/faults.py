@@ -7,6 +7,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 
+from tests.words.precision import legend_of_approximate
 from tests.words.reading import AMOUNT, SLACK, N, amount, is_about, is_up, is_value
 from verify.diagnosis import Step
 from verify.problem.phrases import SMALL
@@ -362,6 +363,10 @@ OTHERS = [
     (r"of what it fits: (.*)", _of_the_relaxed),
     (ENDS, _ends_of_the_tolerance),
     (rf"near: proved exactly, of .* whose weights differ by at most {N} of their norm", _legend),
+    (
+        r"approx\.: proved up to ε, what is left of the gradient, relative to the norm(?:, and δ, .*)?",
+        legend_of_approximate,
+    ),
     (r"no point is further on the wrong side than point (\d+), where y·f\(x\) is (.*)", _furthest),
     (
         (r"(no neuron(?: with an output weight)? is active at|what the neurons give at) point (\d+)"

@@ -84,6 +84,11 @@ def _excess(audit, _, found):
     return all(least * Fraction(99, 100) <= r <= most * Fraction(101, 100) for r in rough)
 
 
+def _no_excess(audit, _, found):
+    assert (found[1] is not None) == (audit.fits.subject is not None)
+    return objective(audit.problem, audit.fits.subject or audit.network) == audit.bracket[0]
+
+
 def _witness(audit, _, found):
     network = audit.better_own_width if "no wider" in found[0] else audit.better
     assert len(network.output_weights) == int(found[1])
@@ -203,6 +208,7 @@ NUMBERS = [
         ),
         _excess,
     ),
+    (r"excess: none: this network is the best possible(, after the repair)?", _no_excess),
     (r"better network(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (r"best network found(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (

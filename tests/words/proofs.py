@@ -17,6 +17,7 @@ from tests.words.reading import (
     is_value,
     subject_of,
 )
+from verify.checker.bounds import Infeasible
 from verify.checker.dual_trees import Dual
 from verify.checker.enclosure import StationaryNear
 from verify.checker.fit import Fits
@@ -182,6 +183,21 @@ def _best(audit, finding, _):
     return objective(audit.problem, subject_of(audit, finding)) == proof.lower.bracket[0]
 
 
+def _one_set(audit, finding, _):
+    (proof,) = all_of(Local, finding)
+    return sum(isinstance(node, Dual) for node in proof.nodes) == 1
+
+
+def _no_ties(audit, finding, found):
+    """No neuron that counts is 0 at a point that it sees, or there is no kink at all."""
+    problem, subject = audit.problem, subject_of(audit, finding)
+    for w, v, mask in zip(subject.hidden_weights, subject.output_weights, problem.architecture.masks, strict=True):
+        for row in problem.rows if v and any(w) and problem.architecture.slope != 1 else ():
+            z = sum((a * b for a, b in zip(w, row, strict=True)), Fraction(0))
+            assert z or not any(row[c] for c in mask)
+    return _one_set(audit, finding, found)
+
+
 def _sets(audit, finding, found):
     (proof,) = all_of(Local, finding)
     return int(found[1]) == sum(isinstance(node, Dual) for node in proof.nodes)
@@ -198,6 +214,27 @@ def _movers(audit, finding, found):
     ]
     told = [int(j) for j in re.findall(r"\d+", found[0])]
     return told == moved if "…" not in found[0] else len(moved) > len(told) and told == moved[: len(told)]
+
+
+def _right(audit, finding, _):
+    values = outputs(audit.problem, subject_of(audit, finding))
+    return all(y * f > 0 for y, f in zip(audit.problem.targets, values, strict=True))
+
+
+def _is_refuted(audit, *_):
+    """Exactly, by whatever certificate: of the network itself or of the one that counts for it."""
+    refuted = [proof for finding in audit.findings.values() for proof in all_of(NotStationary, finding)]
+    return bool(refuted) and audit.stationary.verdict.value != "proved"
+
+
+def _same_network(audit, finding, _):
+    (proof,), (other,) = all_of(BetterNetwork, finding), all_of(BetterNetwork, audit.global_optimum)
+    values = objective(audit.problem, proof.witness), objective(audit.problem, subject_of(audit, finding))
+    return proof.witness == other.witness and None not in values and values[0] < values[1]
+
+
+def _none_fits(audit, *_):
+    return objective(audit.problem, audit.network) is None and any(isinstance(b, Infeasible) for b in audit.bounds)
 
 
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
@@ -231,6 +268,19 @@ EXACTLY = (
     r"(, the only multipliers|; all multipliers are a (?:polytope|set) of dimension (\d+))?" + AFTER
 )
 ROWS = [
+    (r"every point is classified correctly", _right),
+    (r"(?:it|the network) does not fit the data", lambda audit, *_: objective(audit.problem, audit.network) is None),
+    (r"it is not (?:even )?stationary", _is_refuted),
+    (r"the same network is better", _same_network),
+    (r"no network of any width(?: with these masks)? fits the data", _none_fits),
+    (r"it is not stationary, so that better networks of the same architecture lie arbitrarily near", _is_refuted),
+    (
+        (
+            r"a wider network is better; .* better networks of the same architecture lie arbitrarily near, but none "
+            r"that is better by more than the tolerance is known"
+        ),
+        _is_refuted,
+    ),
     (r"the network is 0 at every point", lambda audit, *_: not any(outputs(audit.problem, audit.network))),
     (rf"every point is on its side; the least margin is (at least )?{N}", _margin),
     (rf"every target is met exactly{AFTER}", _met),
@@ -254,10 +304,12 @@ ROWS = [
     (rf"neither multipliers nor a separating vector were found.*?{HELD}(?:; no exact .*)?", _open_stationary),
     (rf"{BETTER}(?:: its objective is {AMOUNT} lower)?", _better),
     (rf"no network of any width.* is better by more than {N} \(relative\)", _optimal),
-    (r"no network of any width(?: with these masks)? is better", _best),
+    (r"no network (?:of any width(?: with these masks)?|at all) is better", _best),
     (r"neuron (\d+) has its kink at point (\d+) up to rounding, and no network near it was found .*", _at_a_kink),
     (r"only networks of one hidden layer are decided yet, and this one has (\d+)", _deep),
     (rf"no network of any width.* is better by more than a factor 1 \+ {N}", _optimal),
+    (r"no neuron can cross a kink at a data point, and one set of multipliers serves every network nearby", _no_ties),
+    (r"one set of multipliers serves every way in which .* that they touch", _one_set),
     (r"(?:.*, and )?(\d+) sets of multipliers serve every .*", _sets),
     (r"better networks lie arbitrarily near: move .*", _movers),
     (

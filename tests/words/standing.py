@@ -5,7 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tests.words.reading import N, amount, has_masks
+from verify.checker.bounds import Infeasible
 from verify.problem.phrases import has_infimum_0
+from verify.problem.problem import objective
 
 OVER = r"(, over all widths(?: with these masks)?(, after the repair)?)"
 
@@ -61,8 +63,17 @@ def _at_least(audit, _, found):
     return _places(audit, _, found) and _part(found[1], found[0]) <= audit.objective / min(uppers) - 1
 
 
+def _none(audit, _, found):
+    assert has_masks(audit) == ("with these masks" in found[0])
+    return any(isinstance(bound, Infeasible) for bound in audit.bounds)
+
+
 ABOVE = r"(?:above )?the best possible"
 STANDING = [
+    (r"no network of any width(?: with these masks)? fits these points", _none),
+    (r"this network does not fit the data", lambda audit, *_: objective(audit.problem, audit.network) is None),
+    (r"this network fits the data; nothing more is decided", lambda audit, *_: audit.fits.verdict.value == "proved"),
+    (r"it is not known whether this network fits the data", lambda audit, *_: audit.fits.verdict.value == "undecided"),
     (rf"this network is the best possible{OVER}", _best),
     (rf"this network is not the best possible{OVER}, which has the objective 0", _not_zero),
     (r"no network(?: with these masks)? is the best possible: the objective comes as near to 0 as asked", _no_best),

@@ -99,6 +99,11 @@ def _exchanged(audit, _, found):
     return int(found[1]) == right < int(found[2]) == len(turned)
 
 
+def _fits_exchanged(audit, *_):
+    values = outputs(audit.problem, audit.network)
+    return all(y * f < 0 for y, f in zip(audit.problem.targets, values, strict=True))
+
+
 def _more_neurons(audit, _, found):
     assert "squared" not in found[0] or _squares_allow(audit)
     return int(found[1]) == max(2 * len(audit.network.output_weights), 20) and _tolerance(audit, found[2])
@@ -161,6 +166,20 @@ def _zeros(audit, _, found):
     return all(abs(y) <= audit.problem.fit_tolerance for y in audit.problem.data.targets)
 
 
+def _misses_points(audit, *_):
+    values = outputs(audit.problem, audit.network)
+    return audit.problem.goal.value == "max-margin" and any(
+        y * f <= 0 for y, f in zip(audit.problem.targets, values, strict=True)
+    )
+
+
+def _misses_targets(audit, *_):
+    """There are networks that meet them, as far as is known, and of linear ones the best by squares does."""
+    assert audit.problem.goal.value == "min-norm"
+    assert audit.problem.fit_tolerance == 0
+    return objective(audit.problem, audit.network) is None and not audit.infeasible
+
+
 EXACT = r"(\d+/\d+|[\d.e-]+)"
 ANEW = (
     rf"isoptimal train DATA(?: --classes 0,1)? --width (\d+){SHAPE}(?: --loss squared)? --out wider.npz(?: --audit)?"
@@ -168,6 +187,9 @@ ANEW = (
 )
 READ = r"(?: --goal min-norm)?(?: --bias free)?(?: --output-bias neuron)?"
 STEPS = [
+    (r"NETWORK and DATA are files of the network and the data; in Python the same is .*", lambda *_: None),
+    (r"train on, until every point is on its side: .*", _misses_points),
+    (r"train on, until the targets are met exactly: .*", _misses_targets),
     (r"this is no KKT point: train on to one: .*", _no_kkt_point),
     (r"write the better network .*", _write_better),
     (
@@ -220,6 +242,7 @@ STEPS = [
         _lost,
     ),
     (r"no training helps, for no network .* points? (.*?) \(counting from 0\).*", _impossible),
+    (r"exchange the two classes: .* it then fits: .*", _fits_exchanged),
     (r"exchange the two classes: .* it then has (\d+) of (\d+) points on their sides: .*", _exchanged),
     (
         rf"the best network found has (\d+) neurons?, more than this one: .* --width (\d+){SHAPE} --out .*",

@@ -61,7 +61,8 @@ def draw_arrows(
     shown = [network]
     if better is not None and max(np.sum(network.bends), np.sum(better.bends)) <= MOST_OVERLAID:
         shown.append(better)
-    _draw_kinks(axes, network, view)
+    if network.has_kinks:
+        _draw_kinks(axes, network, view)
     starts = [_starts(drawn, view, has_bias=has_bias) for drawn in shown]
     unit = _unit(shown, starts, view)
     for kind, drawn, start in zip(("given", "better"), shown, starts, strict=False):
@@ -75,7 +76,7 @@ def draw_arrows(
 
 def _arrow_legend(network: Drawn, shown: list[Drawn], legend: Legend) -> None:
     signs = np.concatenate([drawn.signs[drawn.bends] for drawn in shown])
-    if np.any(network.bends):
+    if network.has_kinks and np.any(network.bends):
         legend["kink line, this network"] = line_handle(KINK, width=0.8)
     if np.any(signs > 0):
         legend["$u_j$, $v_j > 0$"] = Line2D([], [], color=POSITIVE, marker=">", markersize=5, linewidth=2)

@@ -13,7 +13,7 @@ from verify.numbers.decimals import about, at_least, at_most, nearest
 from verify.plots.audited import Audited
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
-from verify.plots.wording import value_of
+from verify.plots.wording import after_repair, value_of
 from verify.problem.phrases import PER_CENT
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ def draw_bracket(axes: Axes, audit: Audited, title: str, legend: Legend, *, roun
     levels: list[tuple[float, str, str]] = []
     if audit.excess is not None and (value := audit.excess[1]) > 0:
         name = f"{at_most(100 * value, 3)}{PER_CENT} above" if value < 10 else f"{at_most(1 + value, 3)} times the best"
-        levels.append((_log_safe(value), f"this network, at most {name}", "objective"))
+        after = after_repair(audit)
+        levels.append((_log_safe(value), f"this network, at most {name}{after}", "objective"))
     if audit.tolerance > 0:
         levels.append((_log_safe(audit.tolerance), f"tolerance asked, {about(audit.tolerance, 6)}", "tolerance"))
     ends = np.log10([*gaps, proved, *(level for level, _, _ in levels)])

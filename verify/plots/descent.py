@@ -33,7 +33,7 @@ def draw_descent(axes: Axes, audit: Audited, proof: NotLocal, title: str, legend
         axes.annotate(
             "best known", (1.0, best), xytext=(0, 3), textcoords="offset points", ha="right", fontsize=SIZES["label"]
         )
-    axes.set_xlabel(r"$\varepsilon$: from this network (0) to the end of the segment (1)")
+    axes.set_xlabel(r"$\varepsilon$: from the start (0) to the end of the segment (1)")
     axes.set_ylabel("objective")
     frame(axes, title)
 

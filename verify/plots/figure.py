@@ -17,7 +17,7 @@ from verify.plots.neurons import draw_bars, draw_stems
 from verify.plots.plane import draw_network, plane
 from verify.plots.scene import Drawn, Scene, drawn, scene, support
 from verify.plots.style import PANEL, SIZES, Legend, message, times_ten
-from verify.plots.wording import headline, network_title, standing
+from verify.plots.wording import headline, network_title, standing, start
 from verify.report.path import descent_of
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def figure(audit: Audited, *, rounds: bool) -> Figure:
         place = len(data) + 1
         draw_bracket_or_objectives(panels[place], names[place], content, rounds=rounds)
     if descent is not None:
-        draw_descent(panels[-1], audit, descent, f"{names[-1]}a way down from this network", content.legend)
+        draw_descent(panels[-1], audit, descent, f"{names[-1]}a way down from {start(audit)}", content.legend)
     _lay_out(result, panels, content.legend, f"{headline(audit)}:\n{standing(audit)}")
     return result
 
@@ -155,7 +155,8 @@ def draw_neurons(axes: Axes, name: str, content: Content) -> None:
         draw_arrows(axes, picture, plane(picture), given, better, title, legend)
     elif dimension == 1 and has_bias:
         networks = [given] if better is None else [given, better]
-        draw_stems(axes, picture, extent(picture, networks), given, better, f"{name}neurons: where they bend", legend)
+        where = f"{name}neurons: {given.where}"
+        draw_stems(axes, picture, extent(picture, networks), given, better, where, legend)
     else:
         draw_bars(axes, picture, given, better, f"{name}neurons by the norm of $u_j = |v_j|\\,w_j$", legend)
 

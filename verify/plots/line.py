@@ -97,7 +97,7 @@ def draw_function(
             axes.fill_between(x, 0, f, where=sign * f >= 0, interpolate=True, color=colour, linewidth=0, zorder=0)
     (line,) = axes.plot(x, f, color="black", linewidth=1.5, zorder=3, gid="function")
     legend["$f(x)$"] = line_handle(str(line.get_color()), width=1.5)
-    if len(inside) and len(inside) <= SHOWN_POINTS:
+    if network.has_kinks and 0 < len(inside) <= SHOWN_POINTS:
         _mark_bends(axes, inside, evaluate(network, inside[:, None]), legend)
     _draw_points(axes, picture, network, ringed, ring_label, legend)
 
@@ -128,7 +128,7 @@ def _draw_points(
             zorder=2,
         )  # fmt: skip
     ring(axes, places[np.intersect1d(kept, ringed).astype(int)], ring_label, legend, count=len(kept))
-    cross(axes, places[missed], "wrong side" if picture.classifies else "not fitted", legend)
+    cross(axes, places[missed], picture.missed, legend)
     if len(kept) < len(picture.points):
         note(axes, f"{len(kept)} of {len(picture.points)} points drawn")
 

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from verify.checker.statement import pattern
 from verify.plots.line import breakpoints
 from verify.plots.scene import Drawn, Scene, shares_on
 from verify.plots.style import (
@@ -36,12 +37,16 @@ MOST_OVERLAID = 16
 
 
 def remarks(picture: Scene, network: Drawn) -> list[str]:
-    """What the arrows do not show: neurons that are zero, or on nowhere."""
-    on = shares_on(picture, network)
+    """What the arrows do not show: neurons that are zero, see the bias alone, or are 0 at every point, exactly."""
+    problem, rows = picture.problem, network.network.hidden_weights
+    inputs = network.network.architecture.inputs
+    bends = network.live & [any(row[:inputs]) for row in rows]
+    least = -1 if problem.architecture.slope == 0 else 0
+    is_off = [least <= min(signs) and max(signs) <= 0 for signs in pattern(problem, network.network)]
     found = (
         (int(np.sum(~network.live)), "zero"),
-        (int(np.sum(network.live & ~network.bends)), "constant"),
-        (int(np.sum(network.bends & (on == 0))), "off at every point"),
+        (int(np.sum(network.live & ~bends)), "constant"),
+        (int(np.sum(bends & is_off)), "off at every point"),
     )
     return [f"{count} {what}" for count, what in found if count]
 

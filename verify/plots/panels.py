@@ -20,8 +20,8 @@ from verify.plots.figure import (
     draw_scale,
 )
 from verify.plots.scene import support
-from verify.plots.style import PANEL, SIZES
-from verify.plots.wording import network_title
+from verify.plots.style import PANEL, SIZES, Legend
+from verify.plots.wording import network_title, start
 from verify.report.path import descent_of
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ __all__ = ["Panel", "panels"]
 
 LEFT, RIGHT, SCALE, TOP, BOTTOM, LEGEND_ROW = 0.72, 0.2, 0.55, 0.12, 0.55, 0.2
 """Inches: about the inside of a panel; for a colour bar or a second axis; for a row of the legend."""
+
+
+LINES = {"$f = 0$": "f = 0 is a solid line", "$f = \\pm 1$": "f = ±1 dashed ones"}
+LEVELS = {"objective": "the upper end of the excess of this network", "tolerance": "the tolerance"}
+"""What is said of lines that are drawn, by their name in the legend, and by their id."""
 
 
 @final
@@ -61,8 +66,8 @@ def _panels(content: Content) -> Iterator[Panel]:
     if descent is not None:
         figure, axes, mine = _blank(content)
         draw_descent(axes, audit, descent, "", mine.legend)
-        words = "The objective along the segment of better networks that starts at this network (ε = 0)"
-        yield _finished(figure, axes, mine, "a way down from this network", words)
+        words = f"The objective along the segment of better networks that starts at {start(audit)} (ε = 0)"
+        yield _finished(figure, axes, mine, f"a way down from {start(audit)}", words)
 
 
 def _network(content: Content, title: str, *, of_network: bool) -> Panel:
@@ -70,18 +75,21 @@ def _network(content: Content, title: str, *, of_network: bool) -> Panel:
     mapped = draw_one(axes, "", mine, of_network=of_network)
     if mapped is not None:
         draw_scale(figure, axes, mapped, mine)
-    return _finished(figure, axes, mine, title, _of_network(content, of_network=of_network), is_wide=mapped is not None)
+    words = _of_network(content, mine.legend, of_network=of_network)
+    return _finished(figure, axes, mine, title, words, is_wide=mapped is not None)
 
 
-def _of_network(content: Content, *, of_network: bool) -> str:
-    """What is seen of a network over the data."""
+def _of_network(content: Content, legend: Legend, *, of_network: bool) -> str:
+    """What is seen of a network over the data, of what the legend says is there."""
     picture, audit = content.picture, content.audit
     network = content.given if of_network or content.better is None else content.better
     points, dimension = count(len(picture.points), "point"), picture.points.shape[1]
     if dimension == 1:
-        seen = f"The graph of the network over {points}, with a mark where a neuron bends"
+        seen = f"The graph of the network over {points}"
+        seen += ", with a mark where a neuron bends" if "breakpoint" in legend else ""
     elif picture.classifies:
-        seen = f"The signs of the network over {points}: f = 0 is a solid line, f = ±1 dashed ones"
+        lines = [text for key, text in LINES.items() if key in legend]
+        seen = f"The signs of the network over {points}" + (f": {', '.join(lines)}" if lines else "")
     else:
         seen = f"The levels of the network over {points}, which have the colours of their targets"
     if dimension > 2:
@@ -93,7 +101,7 @@ def _of_network(content: Content, *, of_network: bool) -> str:
         seen += f". Ringed: {count(len(ringed), 'point')}, as {one if len(ringed) == 1 else many}"
     missed = int((~network.right).sum())
     if missed:
-        seen += f". Crossed: {count(missed, 'point')} {'on the wrong side' if picture.classifies else 'not fitted'}"
+        seen += f". Crossed: {count(missed, 'point')} {picture.missed}"
     return seen
 
 
@@ -103,13 +111,15 @@ def _neurons(content: Content) -> Panel:
     dimension, has_bias = content.picture.points.shape[1], content.picture.problem.architecture.bias
     is_overlaid = any("better network" in label for label in mine.legend)
     hollow = "; those of the better network are hollow" if is_overlaid else ""
+    bends = ", with the line where it bends" if content.given.has_kinks else ""
     if content.given.network.depth != 2:
         return _finished(figure, axes, mine, "neurons", "Neurons are drawn for one hidden layer")
     if dimension == 2:
-        title, words = "neurons u = |v| w", f"Each neuron as an arrow u = |v| w, with the line where it bends{hollow}"
+        title, words = "neurons u = |v| w", f"Each neuron as an arrow u = |v| w{bends}{hollow}"
     elif dimension == 1 and has_bias:
-        title = "neurons: where they bend"
-        words = f"Each neuron as a stem of height v |w| at the input where it bends{hollow}"
+        title = f"neurons: {content.given.where}"
+        what = "it bends" if content.given.has_kinks else "it is 0"
+        words = f"Each neuron as a stem of height v |w| at the input where {what}{hollow}"
     else:
         title = "neurons by the norm of u = |v| w"
         words = f"The norm of each neuron, largest first, and the share of the points where it is on{hollow}"
@@ -121,10 +131,9 @@ def _bracket(content: Content) -> Panel:
     draw_bracket_or_objectives(axes, "", mine, rounds=False)
     if has_course(content.audit):
         title = "the bracket of the best possible"
-        words = (
-            "The relative width of the bracket during the search, as estimated and, a star, as proved in the end; "
-            "lines mark the excess of this network and the tolerance"
-        )
+        words = "The relative width of the bracket during the search, as estimated and, a star, as proved in the end"
+        marked = [LEVELS[level] for level in LEVELS if any(line.get_gid() == level for line in axes.lines)]
+        words += f"; {'a line marks' if len(marked) == 1 else 'lines mark'} {' and '.join(marked)}" if marked else ""
     else:
         title, words = "objectives", "The objectives as bars, and the proved lower bound as a dashed line"
     return _finished(figure, axes, mine, title, words)

@@ -172,7 +172,7 @@ def draw_network(
             [], [], marker="o", linestyle="", markerfacecolor="none", markeredgecolor=NEUTRAL, markersize=6
         )
     ring(axes, where.coordinates[np.intersect1d(kept, ringed).astype(int)], ring_label, legend, count=len(kept))
-    cross(axes, places[~network.right[kept]], "wrong side" if picture.classifies else "not fitted", legend)
+    cross(axes, places[~network.right[kept]], picture.missed, legend)
     if len(kept) < len(picture.points):
         note(axes, f"{len(kept)} of {len(picture.points)} points drawn")
     return mapped

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.certificate import Sparse
 from verify.checker.stationary import Stationary
+from verify.numbers.decimals import value as told
 from verify.plots.audited import Audited
 from verify.plots.style import LABELS, plain
 from verify.problem.members import has_margin
@@ -30,6 +31,9 @@ Array: TypeAlias = NDArray[np.float64]
 
 LEAST_MULTIPLIER = Fraction(1, 1000)
 """Of the largest: a point with less is not ringed."""
+
+MISSED, MISSED_BY = Fraction(1, 1000), "1/1000 of the largest target"
+"""What counts as missed where every target is to be met exactly: floats miss all of them by a little."""
 
 _HUGE = 1e150
 _CHUNK = 1 << 22
@@ -55,6 +59,14 @@ class Scene:
         return has_margin(self.problem.goal)
 
     @property
+    def missed(self) -> str:
+        """What is said of a point that is not met."""
+        if self.classifies:
+            return "on the wrong side"
+        within = self.problem.fit_tolerance
+        return f"missed by more than {told(within) if within else MISSED_BY}"
+
+    @property
     def classes(self) -> tuple[str, str]:
         """What the negative and the positive class are called in the legend."""
         around = self.problem.data.surroundings
@@ -78,7 +90,7 @@ class Drawn:
 
     layers: weight matrix and slope of each layer, up to `factor`.   values: length n, the outputs at the points.
     at_margin_one: whether the outputs are in units of the least margin; else, when it classifies wrongly, of the
-    largest output.   right: length n, whether each point is met.
+    largest output.   right: length n, whether each point is met, exactly (`Scene.missed`).
     neurons: u_j = |v_j| w_j, shape (k, columns).   signs: of v_j.   live: whether u_j != 0.   Empty but for depth 2.
     """
 
@@ -94,9 +106,19 @@ class Drawn:
 
     @property
     def bends(self) -> NDArray[np.bool_]:
-        """The neurons with a kink somewhere: those that do not only see the bias."""
+        """The neurons that do not only see the bias: the sign of what they see changes somewhere."""
         inputs = self.network.architecture.inputs
         return self.live & np.any(self.neurons[:, :inputs] != 0, axis=1)
+
+    @property
+    def has_kinks(self) -> bool:
+        """Whether neurons that bend have a kink there: linear ones have none."""
+        return self.network.architecture.slope != 1
+
+    @property
+    def where(self) -> str:
+        """What is special at the inputs where neurons are drawn."""
+        return "where they bend" if self.has_kinks else "where they are 0"
 
 
 def scene(problem: Problem) -> Scene:
@@ -128,11 +150,7 @@ def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
     values = _forward(layers, picture.points)
     factor, at_margin_one = _factor(picture, network, values, product, fits=fits)
     values = _scaled(values, factor)
-    if picture.classifies:
-        right = values * picture.targets > 0
-    else:
-        spread = np.abs(picture.targets).max(initial=0.0) or 1.0
-        right = np.abs(values - picture.targets) <= 1e-3 * spread
+    right = np.ones(len(values), dtype=bool) if fits else _met(picture, network)
     neurons, signs, live = _neurons(network, layers, factor)
     return Drawn(
         network=network,
@@ -140,11 +158,21 @@ def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
         factor=factor,
         values=values,
         at_margin_one=at_margin_one,
-        right=right | fits,
+        right=right,
         neurons=neurons,
         signs=signs,
         live=live,
     )
+
+
+def _met(picture: Scene, network: Network) -> NDArray[np.bool_]:
+    """Whether the exact output at each point is on its side, or near enough to its target."""
+    problem = picture.problem
+    pairs = list(zip(problem.targets, outputs(problem, network), strict=True))
+    if picture.classifies:
+        return np.array([y * f > 0 for y, f in pairs], dtype=bool)
+    within = problem.fit_tolerance or MISSED * max(map(abs, problem.targets))
+    return np.array([abs(f - y) <= within for y, f in pairs], dtype=bool)
 
 
 def _factor(picture: Scene, network: Network, values: Array, product: Fraction, *, fits: bool) -> tuple[float, bool]:

@@ -17,7 +17,7 @@ from verify.problem.phrases import PER_CENT, any_width, has_infimum_0, with_mask
 from verify.problem.problem import Bias, objective
 from verify.report.quantities import is_repaired
 
-__all__ = ["headline", "network_title", "standing", "value_of"]
+__all__ = ["after_repair", "headline", "network_title", "standing", "start", "value_of"]
 
 Rounding: TypeAlias = Callable[[Fraction, int], str]
 
@@ -42,7 +42,8 @@ def _network(architecture: Architecture) -> str:
     slopes = {layer.slope for layer in hidden if layer.slope is not None}
     names = {Fraction(0): "ReLU", Fraction(1): "linear"}
     kinds = " and ".join(names.get(slope, "leaky ReLU") for slope in sorted(slopes))
-    masked = "masked " if any(layer.entries is not None for layer in architecture.layers) else ""
+    is_masked = any(index is None for layer in architecture.layers for row in layer.entries or () for index in row)
+    masked = "masked " if is_masked else ""
     if len(hidden) == 1:
         return count(architecture.width, f"{masked}{kinds} neuron")
     return f"a {masked}{kinds} network of depth {architecture.depth} and width {architecture.width}"
@@ -50,7 +51,7 @@ def _network(architecture: Architecture) -> str:
 
 def standing(audit: Audited) -> str:
     """One sentence on how far the network is above the best possible."""
-    over = f", over all widths{with_masks(audit.problem)}{', after the repair' if is_repaired(audit.fits) else ''}"
+    over = f", over all widths{with_masks(audit.problem)}{after_repair(audit)}"
     if audit.infeasible:
         return f"no network of {any_width(audit.problem)} fits these points"
     if audit.objective is None:
@@ -104,15 +105,25 @@ def _amount(excess: Fraction, rounded: Rounding) -> str:
     return f"{rounded(100 * excess, 3)}{PER_CENT}"
 
 
+def after_repair(audit: Audited) -> str:
+    """What is added to amounts that are those of the repaired network."""
+    return ", after the repair" if is_repaired(audit.fits) else ""
+
+
 def network_title(audit: Audited, network: Network | None = None) -> str:
     """Such as "better network: 2 neurons, objective 4.937"; of this network by default."""
     if network is None:
         value = audit.objective
-        return "this network" + ("" if value is None else f": objective {about(value, 5)}")
+        return "this network" + ("" if value is None else f": objective {about(value, 5)}{after_repair(audit)}")
     name = "better network" if audit.objective is not None else "best network found"
     value = value_of(audit, network)
     reached = "" if value is None else f", objective {about(value, 5)}"
     return f"{name}: {count(network.width, 'neuron')}{reached}"
+
+
+def start(audit: Audited) -> str:
+    """Where a way down begins: at a network near this one where that is what is no local optimum."""
+    return "this network" if audit.local_optimum.subject is None else "a network near this one"
 
 
 def value_of(audit: Audited, network: Network) -> Fraction | None:

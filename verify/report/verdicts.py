@@ -175,7 +175,7 @@ def level(finding: Finding) -> str:
     return {"near": "near", "approximate": "approx."}.get(finding.level or "", "")
 
 
-def legend(findings: Iterable[Finding]) -> Iterator[str]:
+def legend(problem: Problem, findings: Iterable[Finding]) -> Iterator[str]:
     """What the levels that occur mean."""
     findings = list(findings)
     distances = [found.moved for found in findings if found.level == "near" and found.moved]
@@ -185,7 +185,10 @@ def legend(findings: Iterable[Finding]) -> Iterator[str]:
             f"{small(max(distances))} of their norm"
         )
     if any(found.level == "approximate" for found in findings):
-        yield (
-            "approx.: proved up to ε, what is left of the gradient, relative to the norm, and δ, the multipliers at "
-            "points beyond the least margin times what these are beyond it, relative to the squared norm"
-        )
+        what = {
+            True: "the multipliers at points beyond the least margin times what these are beyond it",
+            False: "the multipliers times how far the outputs are inside the end of the tolerance that they are of",
+        }
+        delta = f", and δ, {what[has_margin(problem.goal)]}, relative to the squared norm"
+        is_exact = not has_margin(problem.goal) and not problem.fit_tolerance
+        yield f"approx.: proved up to ε, what is left of the gradient, relative to the norm{'' if is_exact else delta}"

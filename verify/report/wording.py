@@ -54,7 +54,7 @@ def wording(audit: Audited, *, folder: str | None = None, given: Mapping[str, st
         rows=tuple(
             (asked, found.verdict, level(found), text) for (asked, found), text in zip(questions, texts, strict=True)
         ),
-        legend=tuple(legend(found for _, found in questions)),
+        legend=tuple(legend(audit.problem, (found for _, found in questions))),
         numbers=tuple(quantities(audit, folder)),
         faults=tuple(faults(audit)),
         steps=tuple(_steps(audit, folder, given)),

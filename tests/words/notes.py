@@ -1,0 +1,120 @@
+"""The notes of a report: what was chosen or found on the way."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from tests.words.reading import SLACK, N, is_about, is_value
+from verify.problem.network import Network
+from verify.problem.problem import outputs
+
+
+def _margins(audit):
+    values = outputs(audit.problem, audit.network)
+    return [y * f for y, f in zip(audit.problem.targets, values, strict=True)]
+
+
+def _chosen(audit, _, found):
+    """A goal that the targets suggest: two labels are classes, anything else are numbers."""
+    assert audit.problem.goal.value == found[1]
+    is_classes = {*audit.problem.data.targets} <= {-1, 1}
+    return is_classes == (found[1] == "max-margin") == (found[2] == "labels")
+
+
+def _one_class(audit, _, found):
+    return audit.problem.goal.value == "max-margin" and {*audit.problem.data.targets} in ({1}, {-1})
+
+
+def _zero_and_one(audit, *_):
+    return audit.problem.goal.value == "max-margin" and {*audit.problem.targets} <= {-1, 1}
+
+
+def _penalised(audit, *_):
+    return audit.problem.bias.value == "penalised" and len(audit.problem.rows[0]) == len(audit.problem.inputs[0]) + 1
+
+
+def _within(audit, asked, found):
+    """The easier problem asks for what the network has: its largest residual, rounded up."""
+    values, tolerance = outputs(asked.problem, asked.network), audit.problem.fit_tolerance
+    largest = max(abs(f - y) for f, y in zip(values, asked.problem.targets, strict=True))
+    return is_value(found[1], tolerance) and asked.problem.fit_tolerance < largest <= tolerance <= largest * SLACK
+
+
+def _without(audit, asked, found):
+    missed = sum(margin <= 0 for margin in _margins(asked))
+    assert min(_margins(audit)) > 0
+    assert len(audit.problem.targets) == len(asked.problem.targets) - missed
+    return missed == int(found[1] or 1)
+
+
+def _exchanged(audit, _, found):
+    wrong = sum(margin < 0 for margin in _margins(audit))
+    every = found[1] is None
+    assert ("it fits when" in found[0]) == every
+    return wrong == len(_margins(audit)) if every else (int(found[1]), int(found[2])) == (wrong, len(_margins(audit)))
+
+
+def _transposed(audit, _, found):
+    problem, columns = audit.problem, len(audit.problem.inputs[0])
+    rows = [row[:columns] for row in audit.network.hidden_weights]
+    b = [row[-1] for row in audit.network.hidden_weights] if problem.architecture.bias else None
+    turned = Network.two_layer(
+        [*zip(*rows, strict=True)], audit.network.output_weights, b=b, slope=problem.architecture.slope
+    )
+    values = outputs(problem, turned)
+    if found[1] is None:
+        return min(y * f for y, f in zip(problem.targets, values, strict=True)) > 0 >= min(_margins(audit))
+    pairs = zip(found.groups(), (values, outputs(problem, audit.network)), strict=True)
+    return all(
+        is_about(said, max(abs(f - y) for f, y in zip(outs, problem.targets, strict=True))) for said, outs in pairs
+    )
+
+
+def _regression(audit, _, found):
+    values = sorted({*audit.problem.data.targets})
+    assert audit.problem.goal.value == "min-norm"
+    told = [Fraction(number) for number in re.findall(r"-?[\d.e/]+", found[2])]
+    return int(found[1]) == len(values) and [float(x) for x in told] == [float(x) for x in values]
+
+
+def _output_bias(audit, _, found):
+    """The neuron that stands for it sees nothing but the bias."""
+    w, v = (weights[int(found[2])] for weights in (audit.network.hidden_weights, audit.network.output_weights))
+    assert not any(w[:-1])
+    assert float(w[-1]) == float(Fraction(found[3]))
+    assert float(v) == float(Fraction(found[4]))
+    return float(w[-1] * v) == float(Fraction(found[1]))
+
+
+NOTES = [
+    (
+        (
+            rf"the output bias {N} became hidden neuron (\d+), the output-bias neuron \(weight 0, bias {N}, outgoing "
+            rf"weight {N}\): .*"
+        ),
+        _output_bias,
+    ),
+    (r"the goal is (max-margin|min-norm), chosen from the (labels|targets)", _chosen),
+    (r"all labels are (?:\S+): there is one class of two, .*", _one_class),
+    (r"labels 0 and 1 were read as -1 and 1|the label 0 was read as -1.*", _zero_and_one),
+    (r"hidden biases count in the norm \(bias: penalised\)", _penalised),
+    (r"asked with the tolerance (.*), which the network's largest residual takes", _within),
+    (
+        (
+            r"asked without the (?:point that is not on its side|(\d+) points that are not on their sides); points are "
+            r"counted among the others"
+        ),
+        _without,
+    ),
+    (r"(?:every point is|(\d+) of (\d+) points are) on the wrong side of the network, so .*", _exchanged),
+    (
+        (
+            rf"W is square, and with its transpose (?:every point is on its side|the largest residual is (?:about )?{N}"
+            rf" rather than (?:about )?{N}): .*"
+        ),
+        _transposed,
+    ),
+    (r"the targets have (\d+) values \((.*?)\), which are read as numbers to fit .*", _regression),
+    (r"for want of time cut short or left out: .*", lambda *_: None),
+]

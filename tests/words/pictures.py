@@ -1,0 +1,323 @@
+"""Every text of a picture and of its panels, taken apart by its kind and compared with exact numbers.
+
+Texts without numbers are of a known kind too: whoever draws a new one says here what it means.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from matplotlib.legend import Legend
+
+from tests.words.reading import N, is_about, is_value
+from tests.words.standing import STANDING
+from verify.checker.bounds import Infeasible, LowerBound
+from verify.checker.stationary import Stationary
+from verify.plots.figure import figure
+from verify.plots.panels import panels
+from verify.problem.problem import objective, outputs
+
+__all__ = ["check_pictures"]
+
+
+def check_pictures(audit) -> int:
+    """Assert that every text is true; returns how many there were."""
+    seen = 0
+    for drawn, titles in [(figure(audit, rounds=True), True), *((panel.figure, False) for panel in panels(audit))]:
+        for text in texts(drawn):
+            seen += _check(text, [*HEADS, *TEXTS] if titles else TEXTS, audit, drawn)
+    for panel in panels(audit):
+        seen += _check(panel.title, TITLES, audit, panel)
+        seen += _check(panel.words, WORDS, audit, panel)
+    return seen
+
+
+def texts(drawn):
+    """Those that say something: no ticks, in the order in which they are found."""
+    if drawn.get_suptitle():
+        yield from drawn.get_suptitle().split(":\n", 1)
+    for axes in drawn.axes:
+        yield axes.get_title(loc="left")
+        yield from (axes.get_xlabel(), axes.get_ylabel())
+        yield from (text.get_text() for text in axes.texts)
+    for legend in drawn.findobj(Legend):
+        yield from (text.get_text() for text in legend.get_texts())
+
+
+def _check(text: str, kinds, audit, drawn) -> int:
+    text = text.replace("\u00a0", " ")
+    if not text:
+        return 0
+    for pattern, check in kinds:
+        if (found := re.fullmatch(pattern, text)) is not None:
+            assert check(audit, drawn, found) is not False, text
+            return 1
+    raise AssertionError(f"a text of no known kind: {text}")
+
+
+def _standing(audit, _, found):
+    for pattern, check in STANDING:
+        if (inner := re.fullmatch(pattern, found[0])) is not None:
+            return check(audit, None, inner)
+    raise AssertionError(f"a sentence of no known kind: {found[0]}")
+
+
+def _headline(audit, _, found):
+    problem, shape = audit.problem, audit.network.architecture
+    assert (found[1] == "Max-margin") == (problem.goal.value == "max-margin")
+    assert (found[2] is not None) == bool(problem.fit_tolerance)
+    assert found[2] is None or is_value(found[2], problem.fit_tolerance)
+    assert (int(found[3]), int(found[4])) == (len(problem.targets), len(problem.inputs[0]))
+    kind = {0: "ReLU", 1: "linear"}.get(shape.slope, "leaky ReLU")
+    assert int(found[5]) == len(audit.network.output_weights)
+    assert (found[6] is not None) == any(len(mask) < shape.layers[0].columns for mask in shape.masks)
+    assert found[7] == kind
+    return found[8] == {"none": "", "penalised": " with biases", "free": " with free biases"}[problem.bias.value]
+
+
+def _own(audit, _, found):
+    value = objective(audit.problem, audit.fits.subject or audit.network)
+    assert (found[2] is not None) == (found[1] is not None and audit.fits.subject is not None)
+    return value is None if found[1] is None else is_about_or_is(found[1], value)
+
+
+def is_about_or_is(said, value):
+    return is_about(said.removeprefix("about "), value) if "about" in said else Fraction(said) == value
+
+
+def _better(audit, _, found):
+    value, own = objective(audit.problem, audit.better), objective(audit.problem, audit.fits.subject or audit.network)
+    assert int(found[2]) == len(audit.better.output_weights)
+    assert (found[1] == "better network") == (own is not None)
+    assert own is None or value is None or value < own
+    return value is None if found[3] is None else is_about_or_is(found[3], value)
+
+
+def _remarks(audit, _, found):
+    """Of the given network: neurons without size, with nothing but a bias, or 0 at every point."""
+    inputs, rows = len(audit.problem.inputs[0]), audit.problem.rows
+    zero = constant = off = 0
+    for w, v in zip(audit.network.hidden_weights, audit.network.output_weights, strict=True):
+        values = [sum((a * b for a, b in zip(w, row, strict=True)), Fraction(0)) for row in rows]
+        is_dead = all(z <= 0 and not z * audit.problem.architecture.slope for z in values)
+        if not v or not any(w):
+            zero += 1
+        elif not any(w[:inputs]):
+            constant += 1
+        elif is_dead:
+            off += 1
+    told = {what: int(number) for number, what in re.findall(r"(\d+) (zero|constant|off at every point)", found[1])}
+    return told == {
+        what: number for what, number in (("zero", zero), ("constant", constant), ("off at every point", off)) if number
+    }
+
+
+def _missed(audit) -> list[int]:
+    """Exactly; where targets are to be met exactly, by more than a thousandth of the largest."""
+    problem = audit.problem
+    pairs = list(zip(problem.targets, outputs(problem, audit.network), strict=True))
+    if problem.goal.value == "max-margin":
+        return [i for i, (y, f) in enumerate(pairs) if y * f <= 0]
+    within = problem.fit_tolerance or max(abs(y) for y in problem.targets) / 1000
+    return [i for i, (y, f) in enumerate(pairs) if abs(f - y) > within]
+
+
+def _crosses(audit, drawn, found):
+    """The legend: there are such points, and as many crosses as there are, in the panel of the given network."""
+    crossed = [art for axes in drawn.axes for art in axes.collections if art.get_gid() == "missed"]
+    assert len(crossed[0].get_offsets()) == len(_missed(audit))
+    return _missed_by(audit, found[1])
+
+
+def _missed_by(audit, said) -> bool:
+    if audit.problem.goal.value == "max-margin":
+        return said == "on the wrong side"
+    tolerance = audit.problem.fit_tolerance
+    told = said.removeprefix("missed by more than ")
+    return is_value(told, tolerance) if tolerance else told == "1/1000 of the largest target"
+
+
+def _ringed(audit, *, of_network: bool) -> list[int]:
+    """The points of the multipliers of a KKT point, of a bound, or of a conflict, but for those of next to no size."""
+    for proof in (*(audit.stationary.certificates if of_network else ()), *audit.bounds):
+        if isinstance(proof, Stationary | LowerBound | Infeasible):
+            largest = max((abs(m) for _, m in proof.multipliers), default=0)
+            return [i for i, m in proof.multipliers if abs(m) >= largest / 1000]
+    return []
+
+
+def _seen(audit, panel, found):
+    """The words below the picture of a network over the data."""
+    text = found[0]
+    of_network = panel.title.startswith("this network")
+    assert int(re.search(r"over (\d+) point", text)[1]) == len(audit.problem.targets)
+    labels = [text.get_text() for legend in panel.figure.findobj(Legend) for text in legend.get_texts()]
+    for said, label in (("f = 0 is", "$f = 0$"), ("f = ±1 dashed", "$f = \\pm 1$"), ("a mark where", "breakpoint")):
+        assert (said in text) == (label in labels and ("graph" not in text or label == "breakpoint"))
+    if ringed := re.search(r"Ringed: (\d+) points?, as (?:it is|they are|it has|they have) (in conflict|a mult)", text):
+        assert int(ringed[1]) == len(_ringed(audit, of_network=of_network))
+        assert (ringed[2] == "in conflict") == any(isinstance(bound, Infeasible) for bound in audit.bounds)
+    if crossed := re.search(r"Crossed: (\d+) points? ([^.]*)", text):
+        assert of_network
+        assert int(crossed[1]) == len(_missed(audit)) > 0
+        assert _missed_by(audit, crossed[2])
+
+
+def _rings(audit, _, found):
+    is_conflict = any(isinstance(bound, Infeasible) for bound in audit.bounds)
+    return is_conflict == ("conflict" in found[0]) and any(_ringed(audit, of_network=own) for own in (True, False))
+
+
+def _level(audit, _, found):
+    """The excess from above, in per cent or as a ratio, of the network or of the repaired one."""
+    value, said = audit.excess[1], Fraction(found[1])
+    assert (found[3] is not None) == (audit.fits.subject is not None)
+    told = said / 100 if "%" in found[2] else said - 1
+    return value <= told <= value * Fraction(102, 100) + (0 if "%" in found[2] else Fraction(2, 100))
+
+
+def _tolerance(audit, _, found):
+    return is_about_or_is(found[1], audit.tolerance)
+
+
+def _bound(audit, _, found):
+    lower = 0 if audit.bracket is None else audit.bracket[0]
+    return lower * (1 - Fraction(1, 10**5)) <= Fraction(found[1]) <= lower
+
+
+def _bar(audit, _, found):
+    """To the nearest of six digits: an objective that is known."""
+    networks = [audit.fits.subject or audit.network, audit.better]
+    values = [objective(audit.problem, network) for network in networks if network is not None]
+    return any(v is not None and abs(Fraction(found[1]) - v) <= v * Fraction(6, 10**6) for v in values)
+
+
+def _has_kinks(audit, *_):
+    return audit.problem.architecture.slope != 1
+
+
+def _is_linear(audit, *_):
+    return audit.problem.architecture.slope == 1
+
+
+def _sign(audit, _, found):
+    networks = [audit.network, *([] if audit.better is None else [audit.better])]
+    return any((v > 0) == (found[1] == ">") for network in networks for v in network.output_weights if v)
+
+
+def _margin_one(audit, *_):
+    """Of a classifier that has every point on its side."""
+    networks = [audit.network, *([] if audit.better is None else [audit.better])]
+    return audit.problem.goal.value == "max-margin" and any(
+        min(y * f for y, f in zip(audit.problem.targets, outputs(audit.problem, network), strict=True)) > 0
+        for network in networks
+    )
+
+
+def _descends(audit, _, found):
+    return (audit.local_optimum.subject is None) == ("from this network" in found[0] or "at this network" in found[0])
+
+
+def _lines(audit, panel, found):
+    marked = {line.get_gid() for axes in panel.figure.axes for line in axes.lines}
+    assert ("excess" in found[0]) == ("objective" in marked) == (audit.excess is not None and audit.excess[1] > 0)
+    return ("tolerance" in found[0]) == ("tolerance" in marked) == (audit.tolerance > 0)
+
+
+def _classifies(audit, *_):
+    return audit.problem.goal.value == "max-margin"
+
+
+def _fits_values(audit, *_):
+    return audit.problem.goal.value == "min-norm"
+
+
+def _power(audit, _, found):
+    """An axis in units of a power of ten: the largest number in them has one digit before the point."""
+    numbers = [x for row in audit.problem.inputs for x in row] if found[1].startswith("$x") else audit.problem.targets
+    largest = max(abs(x) for x in numbers)
+    return found[2] is None or 1 - Fraction(1, 100) <= largest / Fraction(10) ** int(found[2]) < 10 + Fraction(1, 100)
+
+
+def _true(*_):
+    return True
+
+
+NAMED = r"(?:\([a-e]\) )?"
+HEADS = [
+    (
+        (
+            r"(Max-margin|Min-norm)(?: interpolation| within ([^:]*))?: (\d+) points? in dimension (\d+), (\d+) "
+            r"(masked )?(ReLU|linear|leaky ReLU) neurons?( with biases| with free biases|)"
+        ),
+        _headline,
+    ),
+    (r"(?:this network|no network|how far this|it is not known).*", _standing),
+]
+OWN = r"this network(?:: objective (\S+|about \S+?)(, after the repair)?)?"
+BETTER = r"(better network|best network found): (\d+) neurons?(?:, objective (\S+|about \S+))?"
+AXIS = r"(?:  \(\$\\times 10\^\{(-?\d+)\}\$\))?"
+TEXTS = [
+    (NAMED + OWN, _own),
+    (NAMED + BETTER, _better),
+    (rf"{NAMED}neurons \$u_j = \|v_j\|\\,w_j\$", _true),
+    (rf"{NAMED}neurons by the norm of \$u_j = \|v_j\|\\,w_j\$", _true),
+    (rf"{NAMED}neurons: where they bend", _has_kinks),
+    (rf"{NAMED}neurons: where they are 0", _is_linear),
+    (rf"{NAMED}(?:the bracket of the best possible|objectives)", _true),
+    (rf"{NAMED}a way down from (?:this network|a network near this one)", _descends),
+    (r"neurons: (.*)", _remarks),
+    (rf"this network, at most {N}( % above| times the best)(, after the repair)?", _level),
+    (rf"tolerance asked, ((?:about )?{N})", _tolerance),
+    (rf"proved bound {N}", _bound),
+    (N, _bar),
+    (rf"(\$x(?:_[12])?\$){AXIS}", _power),
+    (rf"(\$f\(x\)\$){AXIS}", _power),
+    (r"\$f\(x\)\$ at margin 1", _margin_one),
+    (r"\$f\(x\)\$, rescaled", _classifies),
+    (r"\$f(?:\(x\))?\$", _true),
+    (r"\$f = 0\$", _classifies),
+    (r"\$f = \\pm 1\$", _margin_one),
+    (r"target|point, coloured by its target", _fits_values),
+    (r"label \$([-+])1\$", lambda audit, _, found: any((y > 0) == (found[1] == "+") for y in audit.problem.targets)),
+    (r"breakpoint|kink line, this network", _has_kinks),
+    (r"support point, \$\\lambda \\neq 0\$|point in conflict", _rings),
+    (r"(on the wrong side|missed by more than .*)", _crosses),
+    (r"neuron, \$v_j ([<>]) 0\$ \(points to where it is on\)", _sign),
+    (r"\$(?:u_j|\|u_j\|)\$, \$v_j ([<>]) 0\$", _sign),
+    (r"(?:neuron|\$u_j\$|\$\|u_j\|\$), better network(?: \(hollow\))?", lambda audit, *_: audit.better is not None),
+    (r"share of points where it is on|neuron, largest first|norm \$\|u_j\|\$|\$v_j\\,\|w_j\|\$", _true),
+    (
+        r"width of the bracket, estimated|\.\.\. and proved|round of the search|seconds|relative to the best possible",
+        _true,
+    ),
+    (r"objective \$\\frac\{1\}\{2\}\\\|\\theta\\\|\^2\$|objective|objective along the descent|best known", _true),
+    (r"\$\\varepsilon\$: from the start \(0\) to the end of the segment \(1\)", _true),
+    (r"component \d+(?: \(\d+ % of variance\))?" + AXIS, _true),
+    (r"Neurons are drawn for one hidden layer;\nthis network has .*\.", lambda audit, *_: audit.network.depth != 2),
+]
+TITLES = [
+    (OWN, _own),
+    (BETTER, _better),
+    (
+        r"neurons u = \|v\| w|neurons by the norm of u = \|v\| w|neurons|objectives|the bracket of the best possible",
+        _true,
+    ),
+    (r"neurons: where they bend", _has_kinks),
+    (r"neurons: where they are 0", _is_linear),
+    (r"a way down from (?:this network|a network near this one)", _descends),
+]
+OVER = r"; those of the better network are hollow"
+WORDS = [
+    (r"The (?:graph|signs|levels) of the network over .*", _seen),
+    (rf"Each neuron as an arrow u = \|v\| w(?:{OVER})?", _is_linear),
+    (rf"Each neuron as an arrow u = \|v\| w, with the line where it bends(?:{OVER})?", _has_kinks),
+    (rf"Each neuron as a stem of height v \|w\| at the input where it is 0(?:{OVER})?", _is_linear),
+    (rf"Each neuron as a stem of height v \|w\| at the input where it bends(?:{OVER})?", _has_kinks),
+    (rf"The norm of each neuron, largest first, and the share of the points where it is on(?:{OVER})?", _true),
+    (r"Neurons are drawn for one hidden layer", lambda audit, *_: audit.network.depth != 2),
+    (r"The relative width of the bracket during the search, .* as proved in the end(?:; .*)?", _lines),
+    (r"The objectives as bars, and the proved lower bound as a dashed line", _true),
+    (r"The objective along the segment of better networks that starts at .* \(ε = 0\)", _descends),
+]
