@@ -30,7 +30,7 @@ MOST = 1e100
 _COLOURS = {"proved": "#0072B2", "refuted": "#D55E00", "undecided": "#4D4D4D"}
 _LABELS = {
     "proved": "proved optimal within the tolerance, among networks of any width",
-    "refuted": "refuted: a better network is known",
+    "refuted": "refuted: not optimal within the tolerance",
     "undecided": "undecided",
 }
 
@@ -76,13 +76,19 @@ def _draw(axes: Axes, drawn: Sequence[Row]) -> None:
         high = [min(row.excess_upper or 0.0, MOST) for _, row in mine]
         axes.vlines(places, low, high, colors=colour, linewidth=1.6)
         axes.plot(places, high, linestyle="", marker="_", markersize=5, color=colour)
-        axes.plot(places, low, linestyle="", marker="o", markersize=3.5, color=colour, label=_LABELS[verdict])
+        axes.plot(places, low, linestyle="", marker="o", markersize=3.5, color=colour, label=_label(verdict, mine))
     _scale(axes, drawn)
     axes.grid(axis="y", linewidth=0.4, alpha=0.5)
     axes.set_ylabel("relative excess (0.1 is 10 % above)", fontsize=9)
     axes.tick_params(labelsize=8, which="both")
     if not drawn:
         axes.text(0.5, 0.5, "no excess is known", transform=axes.transAxes, ha="center", va="center", fontsize=9)
+
+
+def _label(verdict: str, mine: Sequence[tuple[int, Row]]) -> str:
+    """What is proved of all that have the colour; where some are not what was proved optimal, so."""
+    near = any("(near)" in (row.global_any_width or "") for _, row in mine)
+    return _LABELS[verdict] + (", or one near it is" if near and verdict == "proved" else "")
 
 
 def _scale(axes: Axes, drawn: Sequence[Row]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import html
 import io
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple
 from fractions import Fraction
+from math import inf
 from pathlib import Path
-from statistics import median
+from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
@@ -44,6 +46,9 @@ MARK = "*"
 
 OUTPUT_BIAS = "the output-bias neuron"
 """What the note of the readers calls the neuron that stands for an output bias."""
+
+REPAIRED = "proved (near)"
+"""What is said of fitting where a network near the given one does."""
 
 _FITTED = {
     Goal.MAX_MARGIN.value: "the points on their sides",
@@ -106,12 +111,18 @@ def excess_lines(sweep: Sweep) -> Iterator[str]:
     known = [row for row in sweep if row.excess_upper is not None and row.excess_lower is not None]
     if known:
         most = max(row.excess_upper or 0.0 for row in known)
-        middle = median(row.excess_upper or 0.0 for row in known)
+        middle = median_low(row.excess_upper or 0.0 for row in known)
         least = min(row.excess_lower or 0.0 for row in known)
+        half = "" if middle == inf else f", half of them at most {_amount(middle)}"
+        whole = "" if most == inf else f", all at most {_amount(most)}"
         yield (
-            f"excess over the best possible of {count(len(known), 'network')}: at least {_amount(least, up=False)}, "
-            f"half of them at most {_amount(middle)}, all at most {_amount(most)}"
+            f"excess over the best possible of {count(len(known), 'network')}: at least {_amount(least, up=False)}"
+            f"{half}{whole}"
         )
+    if repaired := sum(row.fits == REPAIRED for row in known):
+        whose = "that network's" if repaired == 1 else "those networks'"
+        near = "one near it that fits" if repaired == 1 else "ones near them that fit"
+        yield f"of {count(repaired, 'network')} ({REPAIRED} to fit) objective and excess are not {whose} but of {near}"
     misfits = [row for row in sweep.audited if row.fits == "refuted"]
     marked = sum(row.relaxed_excess_upper is not None for row in misfits)
     if misfits:
@@ -178,16 +189,16 @@ def _excess(row: Row, dots: str) -> str:
 
 
 def _between(low: float, high: float, dots: str) -> str:
+    if high == inf:
+        return f">= {_amount(low, up=False)}"
     if low <= 0 or high < 1e-4:
         return "0" if high == 0 else f"<= {_amount(high)}"
-    return f"{_amount(low, up=False).removesuffix(' %')} {dots} {_amount(high)}"
+    return f"{at_least(100 * Fraction(low), 3)} {dots} {_amount(high)}"
 
 
 def _amount(excess: float, *, up: bool = True) -> str:
-    """In per cent from 1e-4 on, rounded up or down to three digits."""
-    if excess in (float("inf"), float("-inf")):
-        return "more than doubles hold"
-    rounded, number = at_most if up else at_least, Fraction(excess)
+    """In per cent from 1e-4 on, rounded up or down to three digits; a lower end beyond doubles at the largest one."""
+    rounded, number = at_most if up else at_least, Fraction(min(excess, sys.float_info.max))
     return rounded(number, 2) if abs(excess) < 1e-4 else f"{rounded(100 * number, 3)} %"
 
 

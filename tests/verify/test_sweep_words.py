@@ -1,0 +1,65 @@
+"""The table of a sweep says of its rows what is true of them, over random rows of all sizes."""
+
+import random
+from math import inf
+from pathlib import Path
+
+import pytest
+from matplotlib.legend import Legend
+
+from tests.words.sweeps import check_sweep
+from verify.problem.phrases import QUESTIONS
+from verify.sweeping import Row, Sweep
+from verify.sweeping.table import as_text
+
+SIZES = [0.0, 5e-324, 1e-300, 1e-9, 9.9e-5, 1e-4, 1.5e-4, 0.0123, 0.5, 3.0, 1e9, 1e300, 1.7e308, inf]
+
+
+def drawn(number: int) -> Sweep:
+    """Rows of failures, misfits, repairs, brackets with ends far apart, and of numbers beyond doubles."""
+    draw = random.Random(number)
+    rows = []
+    for k in range(draw.randint(1, 9)):
+        name, data = f"n{k}", f"d{draw.randint(0, 1)}"
+        if draw.random() < 0.1:
+            rows.append(Row(network=name, data=data, outcome="failed", failure="cannot be read"))
+            continue
+        low, high = sorted(draw.choice(SIZES) for _ in range(2))
+        fits = draw.choice(["proved", "proved (near)", "refuted", "undecided"])
+        ends = {"excess_lower": low, "excess_upper": high}
+        if fits not in ("proved", "proved (near)"):
+            ends = {f"relaxed_{key}": end for key, end in ends.items()} if draw.random() < 0.5 else {}
+        words = ["proved", "refuted", "undecided", "proved (near)", "proved (approximate)"]
+        answers = {question: draw.choice(words) for question in QUESTIONS} | {"fits": fits}
+        note = draw.choice([None, "the output bias 1 became hidden neuron 1, the output-bias neuron"])
+        shape = {"goal": draw.choice(["max-margin", "min-norm"]), "neurons": 3, "seconds": 1.0, "notes": note}
+        rows.append(Row(network=name, data=data, outcome="audited", **shape, **answers, **ends))
+    return Sweep(Path("sweep"), rows, status="done")
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_the_table_is_what_the_rows_say(number):
+    check_sweep(drawn(number))
+
+
+@pytest.mark.parametrize(("true", "false"), [("25 %", "24 %"), ("1 network", "2 networks"), ("at most", "at least")])
+def test_a_table_that_is_not_is_noticed(true, false, monkeypatch):
+    row = Row(
+        network="n", data="d", outcome="audited", fits="proved", excess_lower=0.125, excess_upper=0.25, seconds=1.0
+    )
+    sweep = Sweep(Path("sweep"), [row], status="done")
+    check_sweep(sweep)
+    text = as_text(sweep, width=400).replace("\u00a0", " ")
+    assert true in text
+    monkeypatch.setattr("tests.words.sweeps.as_text", lambda *_, **__: text.replace(true, false))
+    with pytest.raises(AssertionError):
+        check_sweep(sweep)
+
+
+def test_the_picture_says_no_more_than_is_proved_of_each_colour():
+    shape = {"data": "d", "outcome": "audited", "excess_lower": 0.0, "excess_upper": 1e-7}
+    near = Row(network="a", global_any_width="proved (near)", **shape)
+    itself = Row(network="b", global_any_width="proved", **shape)
+    for rows, said in (([itself], "any width"), ([near, itself], "or one near it is")):
+        (legend,) = Sweep(Path("sweep"), rows, status="done").plot().findobj(Legend)
+        assert next(text.get_text() for text in legend.get_texts()).endswith(said)
