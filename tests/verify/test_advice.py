@@ -80,7 +80,7 @@ def test_nearly_all_points_on_the_wrong_side():
     (step,) = result.next_steps
     assert "it then has 19 of 20 points on their sides" in step.text
     assert step.command == "isoptimal audit NETWORK EXCHANGED OPTIONS"
-    assert "isoptimal audit NETWORK DATA --classes POSITIVE,NEGATIVE" in " ".join(as_text(result).split())
+    assert "isoptimal audit NETWORK DATA --classes 1,-1" in " ".join(as_text(result).split())
     assert result.relaxed is None
     check_words(result)
 

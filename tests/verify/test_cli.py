@@ -22,6 +22,7 @@ from verify.cli import program
 from verify.cli.checking import readable
 from verify.cli.progress import Line, progress_text
 
+OTHER_COLUMNS = "the data have 3 columns, but the network takes 2 inputs: give the columns that it was trained on"
 ROOT = Path(__file__).resolve().parent.parent.parent
 IRIS = ROOT / "examples" / "iris"
 CASE = {
@@ -313,7 +314,7 @@ DATA = {
     "complex X": ({"X": X.astype(complex)}, "X is complex: store real numbers"),
     "objects": ({"y": Y.astype(object)}, "y is an array of Python objects"),
     "lengths": ({"y": np.ones(3)}, "X has 2 points but y has 3 targets"),
-    "other dimension": ({"X": np.ones((2, 3))}, "the data have 3 columns, but the network takes 2 inputs"),
+    "other dimension": ({"X": np.ones((2, 3))}, OTHER_COLUMNS),
     "no y": ({"y": None}, "lacks y: it must hold X and y"),
     "empty": ({"X": np.ones((0, 2)), "y": np.ones(0)}, "X is empty (shape (0, 2))"),
     "labels": ({"y": [2.0, 3.0]}, "targets[0] is 2; max-margin needs targets 1 and -1"),
@@ -612,7 +613,7 @@ def test_another_network_beside_the_certificates(proofs):
         ({"X": np.array([[1, 1], [0, 2**-50 - 1]])}, "point 1 (counting from 0) differs"),
         ({"y": -Y}, "point 0 (counting from 0) differs"),
         ({"X": X[:1], "y": Y[:1]}, "1 point, not 2"),
-        ({"X": np.ones((2, 3))}, "the data have 3 columns, but the network takes 2 inputs"),
+        ({"X": np.ones((2, 3))}, OTHER_COLUMNS),
     ],
 )
 def test_other_data_beside_the_certificates(proofs, change, why):
@@ -640,8 +641,8 @@ def test_the_users_files_are_read_as_the_audit_read_them(folder):
     [
         ((), "Missing argument"),
         (("a", "b"), "Give one folder, or PROBLEM NETWORK CERTIFICATE: see isoptimal check --help"),
-        (("none",), "none does not exist: give a folder of certificates"),
-        (("net.npz",), "net.npz is a file: give a folder of certificates"),
+        (("none",), "none does not exist: give a folder that isoptimal audit --certificates wrote"),
+        (("net.npz",), "net.npz is a file: give a folder that isoptimal audit"),
         (("empty",), "empty holds no problem.json"),
         (("bare",), "bare holds no certificate"),
         (("proofs", "--data", "none.npz"), "none.npz does not exist: check the path"),

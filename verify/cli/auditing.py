@@ -174,7 +174,7 @@ def audit_command(
 
     \b
     NETWORK  .npz or .json with W (neurons, inputs), v (neurons,) and, if it has them, b, b2, slope;
-             or a PyTorch (.pt) or scikit-learn (.skops) file
+             or a file of PyTorch (.pt), scikit-learn (.skops), Keras (.keras), .onnx or .safetensors
     DATA     .npz or .json with X (points, inputs), y (points,); or .csv with a line of column names
 
     A case file (of cases/) can be given alone, without DATA.

@@ -13,9 +13,10 @@ import click
 from verify.checker.codec import load_json
 from verify.checker.derived import WITNESSES
 from verify.checker.errors import InputError
-from verify.checker.folder import Decision, decide_folder, relaxed_folder
+from verify.checker.folder import Decision
 from verify.cli.expected import expected
 from verify.cli.failures import debug_option
+from verify.cli.folders import decided
 from verify.cli.places import check_file
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, small
@@ -56,12 +57,11 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
     """
     given = Path(folder)
     check_file(out, [str(given / name) for name in WITNESSES.values()], folder)
-    found = decide_folder(given)
+    found = decided(folder)
     if found.problem is None or not found.is_accepted:
-        for place, decided in ((given, found), (relaxed_folder(given), found.relaxed)):
-            for line in [] if decided is None else decided.lines:
-                if not line.is_accepted:
-                    click.echo(f"{click.style('refused', fg='red')} {place / line.file}: {line.text}", err=True)
+        for line in (*found.lines, *([] if found.relaxed is None else found.relaxed.lines)):
+            if not line.is_accepted:
+                click.echo(f"{click.style('refused', fg='red')} {line.file}: {line.text}", err=True)
         click.echo(f"isoptimal: {folder} is refused, and no network is written", err=True)
         return 1
     file = given / WITNESSES["better_own_width" if own_width else "better"]
@@ -139,10 +139,10 @@ def _held(problem: Problem, better: Network, held: Network) -> str:
     if value is not None:
         return f"{start}: rounded so, it meets every target as asked, with the objective {about(value)}"
     beyond = Fraction(problem.fit_tolerance)
-    asked = "exactly" if not beyond else f"within {about(beyond)}"
+    asked, more = ("exactly", "") if not beyond else (f"within {about(beyond)}", " more")
     return (
         f"{start}: rounded so, it misses targets, which were to be met {asked}, by up to {small(missed - beyond)}"
-        f"{' more' if beyond else ''}; a .json holds the exact network"
+        f"{more}; a .json holds the exact network"
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +15,9 @@ from verify.checker import Accepted, check, read_certificate
 from verify.checker.certificate import AboutNetwork
 from verify.checker.codec import MAX_SIZE, load_json, rational_text
 from verify.checker.errors import CertificateError, InputError
-from verify.checker.folder import Decision, Line, decide_folder, relaxed_folder
+from verify.checker.folder import Decision, Line, relaxed_folder
 from verify.cli.failures import debug_option
+from verify.cli.folders import decided
 from verify.cli.labels import two_classes
 from verify.files.reading import read_bytes
 from verify.numbers.counts import count
@@ -76,7 +76,7 @@ def check_command(
     """
     if len(paths) not in (1, 3) or (bare and len(paths) == 3):
         raise click.UsageError("Give one folder, or PROBLEM NETWORK CERTIFICATE", click.get_current_context())
-    found = _one(paths) if len(paths) == 3 else _folder(Path(paths[0]), bare=bare)
+    found = _one(paths) if len(paths) == 3 else decided(paths[0], bare=bare)
     problem = None if found.problem is None else Problem.from_json(found.problem.to_json())
     own = None if found.network is None else Network.from_json(found.network.to_json())
     mine = _compared(problem, own, data, network, target, two_classes(classes), standardise, trust_pickle=trust_pickle)
@@ -93,14 +93,6 @@ def check_command(
             found.relaxed.table, f"what is proved of what the network does fit ({relaxed_folder(Path(paths[0]))})"
         )
     return int(not is_whole)
-
-
-def _folder(folder: Path, *, bare: bool) -> Decision:
-    found = decide_folder(folder, bare=bare)
-    for place, decided in ((folder, found), (relaxed_folder(folder), found.relaxed)):
-        if decided is not None:
-            decided.lines = [replace(line, file=str(place / line.file)) for line in decided.lines]
-    return found
 
 
 def _one(paths: tuple[str, ...]) -> Decision:

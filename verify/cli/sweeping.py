@@ -26,6 +26,9 @@ OF_AUDIT = (
     "slope", "output_bias", "two_logits", "fold", "trust_pickle", "target", "classes",
 )  # fmt: skip
 
+_NETWORKS = (".pt", ".pth", ".ckpt", ".safetensors", ".onnx", ".keras", ".skops", ".joblib", ".pkl", ".pickle")
+"""What names of files end in that hold networks, and never data."""
+
 _KNOWING = (".skops", ".joblib", ".pkl", ".pickle")
 """Files of networks that may know the classes of their data."""
 
@@ -160,6 +163,8 @@ def _pairs(sources: tuple[str, ...], listing: str | None, options: dict[str, Any
     if len(sources) == 1:
         raise InputError(f"{sources[0]} is one file: give NETWORKS and, as the last one, their DATA")
     *networks, data = sources
+    if Path(data).suffix.lower() in _NETWORKS:
+        raise InputError(f"{data} is the last file, and of a network by its name: give the DATA after the NETWORKS")
     try:
         read_data(data, target=options["target"], as_stored=True, classes=options["classes"])
     except TextLabelsError:

@@ -25,6 +25,9 @@ PER_CENT = "\u00a0%"
 SECOND_MINUS_FIRST = "the second minus the first is read"
 """What is said of a network of two outputs."""
 
+WENT_INTO_WEIGHTS = "went into the weights"
+"""What is said of layers and scalers that were folded."""
+
 SMALL = Fraction(1, 10**4)
 """Relative amounts below this are known and told to two digits only."""
 

@@ -29,6 +29,8 @@ MOSTLY = Fraction(9, 10)
 """The share of points on the wrong side from which the classes may have been exchanged."""
 
 
+LABELS_0_AND_1 = "labels 0 and 1 were read as -1 and 1"
+
 ONLY_LABEL_0 = "the label 0 was read as -1"
 """What is said of targets that are all 0, which are a class only where a margin is asked for."""
 
@@ -60,12 +62,13 @@ def pose(
         kind = "labels" if has_margin(chosen) else "targets"
         said.append(f"the goal is {chosen.value}, chosen from the {kind}")
         if not has_margin(chosen):
-            said += filter(None, (regression_note(dataset, network),))
+            said += filter(None, (regression_note(dataset, network.notes),))
         if has_margin(chosen) and len(labels) == 1:
             said.append(_one_class(*labels))
     if has_margin(chosen) and Fraction(0) in labels and binary:
-        dataset = Dataset(dataset.inputs, [1 if y else -1 for y in dataset.targets])
-        said.append("labels 0 and 1 were read as -1 and 1" if len(labels) == 2 else ONLY_LABEL_0)
+        signs = [1 if y else -1 for y in dataset.targets]
+        dataset = Dataset(dataset.inputs, signs).placed(dataset.surroundings)
+        said.append(LABELS_0_AND_1 if len(labels) == 2 else ONLY_LABEL_0)
     if bias is None:
         mode = Bias.PENALISED if network.architecture.bias else Bias.NONE
     else:
@@ -124,16 +127,19 @@ def _one_class(label: Fraction) -> str:
     )
 
 
-def regression_note(data: Dataset, network: Network) -> str | None:
-    """What is said of a regression, chosen from the targets, that may have been meant as a classifier."""
+def regression_note(data: Dataset, notes: Iterable[str] = (), call: str = "audit") -> str | None:
+    """What is said of a regression, chosen from the targets, that may have been meant as a classifier.
+
+    notes: of the network.   call: the function of Python that the classes can be named to.
+    """
     values = _like_classes(data.targets)
-    is_difference = any(SECOND_MINUS_FIRST in note for note in network.notes)
+    is_difference = any(SECOND_MINUS_FIRST in note for note in notes)
     if not values and not is_difference:
         return None
     labels = two_labels(data)
     kept = "" if labels or not values else "keep the points of two classes and "
     named, written = ",".join(labels or ("NEGATIVE", "POSITIVE")), ", ".join(labels or ("negative", "positive"))
-    remedy = f"{kept}give --classes {named} (in Python audit(..., classes=({written})))"
+    remedy = f"{kept}give --classes {named} (in Python {call}(..., classes=({written})))"
     if is_difference:
         what = (
             "two outputs, one for each class, have a difference that was not trained to meet numbers, and the targets"
@@ -157,10 +163,18 @@ def exchanged_classes(problem: Problem, network: Network) -> str | None:
     every = wrong_side == len(margins)
     found = "every point is" if every else f"{wrong_side} of {len(margins)} points are"
     what = "it fits when the classes are exchanged" if every else "the classes may have been exchanged"
-    return (
-        f"{found} on the wrong side of the network, so {what}: give --classes with the two labels in the other order "
-        "(for -1 and 1: --classes 1,-1; in Python read_data(..., classes=(1, -1)))"
-    )
+    around = problem.data.surroundings
+    if around is not None and around.classes is not None:
+        negative, positive = around.classes
+        how = f"{positive!s:.40},{negative!s:.40} (in Python classes=({_written(positive)}, {_written(negative)}))"
+    else:
+        how = "1,-1 for the labels -1 and 1, or 1,0 for 0 and 1 (in Python classes=(1, -1) or classes=(1, 0))"
+    return f"{found} on the wrong side of the network, so {what}: give --classes {how}"
+
+
+def _written(label: object) -> str:
+    """A label as it is written in Python."""
+    return repr(label) if isinstance(label, str | int) else str(label)
 
 
 def transposed_weights(problem: Problem, network: Network) -> str | None:

@@ -136,13 +136,19 @@ class Problem(statement.Problem):
                 raise InputError(f"{name} must be one of {', '.join(f'{kind.__name__}.{m.name}' for m in kind)}")
         if data.dimension != shape.inputs:
             taken = count(shape.inputs, "input")
-            raise ShapeError(f"the data have {count(data.dimension, 'column')}, but the network takes {taken}")
+            raise ShapeError(
+                f"the data have {count(data.dimension, 'column')}, but the network takes {taken}: give the columns "
+                "that it was trained on"
+            )
         if shape.bias is not has_bias(bias):
             has = "a bias" if shape.bias else "no bias"
             raise InputError(f"the first layer has {has}, which does not go with bias mode {bias.value!r}")
         for i, target in enumerate(data.targets):
             if has_margin(goal) and abs(target) != 1:
-                raise InputError(f"targets[{i}] is {target!s:.60}; max-margin needs targets 1 and -1")
+                raise InputError(
+                    f"targets[{i}] is {target!s:.60}; max-margin needs targets 1 and -1: name the two classes, or ask "
+                    "for min-norm, which fits numbers"
+                )
         tolerance = _fit_tolerance(fit_tolerance, goal)
         with as_input_error():
             super().__init__(data.inputs, data.targets, shape, goal, bias, trained, tolerance)

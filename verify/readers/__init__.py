@@ -23,6 +23,7 @@ from verify.readers import data_objects
 from verify.readers.chains import Chain, chained
 from verify.readers.columns import check_entries, column_names, ordered
 from verify.readers.reading import DataReading, Options, Reading, named
+from verify.readers.row_labels import check_rows
 from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Shorthand, check_output_bias, check_slope, two_layer
 from verify.readers.table import Stored, by_package, by_suffix, suffixes
@@ -249,17 +250,9 @@ def _data(
             raise InputError("a Dataset holds numbers already: leave the classes out, or give the arrays (X, y)")
         return DataReading(source)
     if (found := data_objects.arrays_of(source, target)) is not None:
-        from verify.readers import npz
-
         arrays, order = (found[0], ()) if columns is None else ordered(found[0], columns)
-        try:
-            reading = npz.data_of(arrays, _IN_MEMORY, as_stored=as_stored, classes=classes)
-        except InputError:
-            check_entries(arrays.get("X"))  # says it by the name of the column
-            raise
-        names = column_names(arrays.get("X"))
-        points = reading.data if names is None else named(reading.data, columns=names)
-        return DataReading(points, (*found[1], *order, *reading.notes))
+        reading = _of_arrays(arrays, as_stored=as_stored, classes=classes)
+        return DataReading(reading.data, (*found[1], *order, *reading.notes))
     if not isinstance(source, str | PathLike):
         kind = type(source).__name__
         raise InputError(f"data cannot be read from an object of type {kind}: {data_objects.REMEDY}")
@@ -285,7 +278,24 @@ def _data(
 
             return json_files.read_data(read_bytes(path), str(path), as_stored=as_stored, classes=classes)
         case _:
-            raise InputError(f"{path}: data are read from .npz, .csv or .json files: convert it to one of them")
+            raise InputError(
+                f"{path}: data are read from .npz, .csv or .json files: write a table as .csv, "
+                "arrays with numpy.savez('data.npz', X=X, y=y)"
+            )
+
+
+def _of_arrays(arrays: data_objects.Arrays, *, as_stored: bool, classes: Sequence[object] | None) -> DataReading:
+    from verify.readers import npz
+
+    rows = check_rows(arrays.get("X"), arrays.get("y"))
+    try:
+        reading = npz.data_of(arrays, _IN_MEMORY, as_stored=as_stored, classes=classes)
+    except InputError:
+        check_entries(arrays.get("X"))  # says it by the name of the column
+        raise
+    names = column_names(arrays.get("X"))
+    points = reading.data if names is None else named(reading.data, columns=names)
+    return DataReading(points, (*rows, *reading.notes))
 
 
 def read_case(source: object) -> Case:

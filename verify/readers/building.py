@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from verify.checker.errors import InputError, ShapeError
 from verify.numbers.values import rational
+from verify.problem.phrases import WENT_INTO_WEIGHTS
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Number, in_range
@@ -110,7 +111,7 @@ class ChainBuilder:
             )
         if self.folded:
             self.notes.append(
-                f"{self.place}: {', '.join(self.folded)} went into the weights beside it: the function is the same, "
+                f"{self.place}: {', '.join(self.folded)} {WENT_INTO_WEIGHTS} beside it: the function is the same, "
                 "the norm is not the one that was trained"
             )
         return Chain(

@@ -12,7 +12,7 @@ from typing import final
 from verify.checker.errors import InputError, ShapeError
 from verify.numbers.counts import count
 from verify.problem.network import Architecture, Layer, Network
-from verify.problem.phrases import SECOND_MINUS_FIRST
+from verify.problem.phrases import SECOND_MINUS_FIRST, WENT_INTO_WEIGHTS
 from verify.readers.reading import MissingOptionsError, Options, Reading
 from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Number, Shorthand, settled_slope, two_layer
@@ -110,7 +110,7 @@ def _with_scalings(stored: Chain, place: str) -> Chain:
             weights, bias = into(layers[i].weights, layers[i].bias, place)
             layers[i] = replace(layers[i], weights=weights, bias=bias)
     note = (
-        f"{place}: {', '.join(stored.scalers)} went into the weights of the layer beside it: the function of the data "
+        f"{place}: {', '.join(stored.scalers)} {WENT_INTO_WEIGHTS} of the layer beside it: the function of the data "
         "as they are is the same, the norm is not the one that was trained"
     )
     is_exact = stored.is_exact and not any(

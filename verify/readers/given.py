@@ -72,7 +72,8 @@ def given(
         if reading.inputs is not None and not _is_done(points.data, reading.inputs, "inputs"):
             raise InputError("the network comes with a scaler of its own, which scales the data: leave standardise out")
     data = as_the_network_sees(points.data, reading)
-    notes = tuple(dict.fromkeys((*reading.notes, *points.notes, *notes_of_scaling(reading))))
+    scaled = () if data is points.data else notes_of_scaling(reading)  # those that were scaled before have their notes
+    notes = tuple(dict.fromkeys((*reading.notes, *points.notes, *scaled)))
     return Given(_placed(reading, data), data, notes, classes)
 
 

@@ -45,7 +45,7 @@ def load(content: bytes, place: str) -> Chain:
         h5py: Any = import_module("h5py")
     except ImportError as error:
         raise InputError(
-            f"{place} needs h5py, which is not installed: install it with pip install isoptimal[keras]"
+            f"{place} needs h5py, which is not installed: install it with pip install 'isoptimal[keras]'"
         ) from error
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -98,6 +98,11 @@ def data_of(
     check_names(arrays, DATA_NAMES, DATA_NAMES, place)
     y = _raw(arrays["y"], f"{place}: y")
     if y.ndim == 2 and 1 not in y.shape:
+        if np.shape(cast("Any", arrays["X"])) == (len(y),):
+            raise ShapeError(
+                f"{place}: X has one number for each point and y has shape {y.shape}: give the points first, X, and "
+                "then their targets, y"
+            )
         raise ShapeError(
             f"{place}: y has shape {y.shape}: give one target for each point, not one column for each class"
         )
@@ -161,6 +166,9 @@ def _raw(value: object, place: str) -> Array:
     if isinstance(value, np.ndarray) and not value.dtype.type.__module__.startswith("ml_dtypes"):
         return value
     numbers = plain(value, place)
+    shape = getattr(value, "shape", ())
+    if isinstance(shape, tuple) and 0 in shape:  # which lists of its rows no longer have
+        return np.empty(cast("tuple[int, ...]", shape), dtype=object)
     try:
         return np.array(numbers, dtype=object)  # an integer beside a float stays one
     except ValueError as error:  # rows of arrays whose shapes differ
@@ -210,9 +218,17 @@ def _entries_of(array: Array, place: str) -> Array:
             raise InputError(f"{place} cannot be made an array: give rows of equal length")
         if isinstance(value, float) and not isfinite(value):
             raise _not_finite(value, where)
-        number = rational(value, where)
+        number = _exact_text(value, where) if isinstance(value, str) else rational(value, where)
         numbers[at] = number if isinstance(value, str) else value
     return numbers
+
+
+def _exact_text(text: str, place: str) -> Number:
+    try:
+        return rational(text, place)
+    except InputError:
+        remedy = "give numbers, as astype(float) makes of an array, or exact text such as '151' or '-1/3'"
+        raise InputError(f"{place} is the text {text!r:.60}: {remedy}") from None
 
 
 def _check_size(array: Array, place: str) -> None:

@@ -72,7 +72,7 @@ def _import(place: str) -> Any:
         return import_module("onnx")
     except ImportError as error:
         raise InputError(
-            f"{place} needs onnx, which is not installed: install it with pip install isoptimal[onnx]"
+            f"{place} needs onnx, which is not installed: install it with pip install 'isoptimal[onnx]'"
         ) from error
 
 

@@ -47,7 +47,7 @@ def _load(content: bytes, place: str) -> object:
     except ImportError as error:
         if place.lower().endswith(".joblib"):
             raise InputError(
-                f"{place} needs joblib, which is not installed: install it with pip install isoptimal[sklearn]"
+                f"{place} needs joblib, which is not installed: install it with pip install 'isoptimal[sklearn]'"
             ) from error
         return pickle.loads(content)  # noqa: S301 (the user trusts the file)
     return joblib.load(io.BytesIO(content))

@@ -82,6 +82,10 @@ class Options:
         one_of(self.output_bias, "output_bias", "neuron")
         a_flag(self.fold, "fold")
         a_flag(self.trust_pickle, "trust_pickle")
+        if self.slope is not None:
+            from verify.readers.shorthand import slope_given
+
+            slope_given(self.slope)
 
     def given(self) -> dict[str, object]:
         """Those that are not left at their defaults."""

@@ -105,7 +105,7 @@ def settled_slope(stored: Number | None, given: object, place: str) -> tuple[Fra
     if stored is None and given is None:
         return Fraction(0), (f"{place} holds no slope: it is read as ReLU (slope 0)",)
     own = None if stored is None else in_range(rational(stored, f"{place}: slope"), f"{place}: slope")
-    said = None if given is None else in_range(_slope_number(given), "the slope given")
+    said = None if given is None else slope_given(given)
     if own is None or said is None:
         return (said if own is None else own) or Fraction(0), ()
     if own != said and own not in _roundings(said) and said not in _roundings(own):
@@ -113,6 +113,11 @@ def settled_slope(stored: Number | None, given: object, place: str) -> tuple[Fra
             f"{place} says slope {stored} but slope {given} is given: leave it out, or correct one of them"
         )
     return own, ()
+
+
+def slope_given(given: object) -> Fraction:
+    """The slope that the user says. Raises InputError."""
+    return in_range(_slope_number(given), "the slope given")
 
 
 def in_range(slope: Fraction, place: str) -> Fraction:
@@ -182,7 +187,13 @@ def _slope_number(given: object) -> Fraction:
     # Text is exact as "p/q" or an integer; a decimal means the nearest double, as it would in Python source.
     if isinstance(given, str) and "/" not in given and _DECIMAL.fullmatch(given):
         return rational(float(given), "the slope given")
-    return rational(given, "the slope given")
+    try:
+        return rational(given, "the slope given")
+    except InputError:
+        if not isinstance(given, str):
+            raise
+        remedy = "give a number, 0 for ReLU, 0.01 for the LeakyReLU of PyTorch, 1 for a linear network"
+        raise InputError(f"the slope given is {given!r:.60}: {remedy}") from None
 
 
 def _roundings(number: Fraction) -> tuple[Fraction, Fraction]:

@@ -71,7 +71,7 @@ def load_skops(content: bytes, place: str) -> object:
         skops_io: Any = import_module("skops.io")
     except ImportError as error:
         raise InputError(
-            f"{place} needs skops, which is not installed: install it with pip install isoptimal[sklearn]"
+            f"{place} needs skops, which is not installed: install it with pip install 'isoptimal[sklearn]'"
         ) from error
     try:
         unknown = [name for name in skops_io.get_untrusted_types(data=content) if name not in _SAFE]

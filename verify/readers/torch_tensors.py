@@ -20,7 +20,7 @@ def import_torch(place: str) -> Any:
         return import_module("torch")
     except ImportError as error:
         raise InputError(
-            f"{place} needs PyTorch, which is not installed: install it with pip install isoptimal[torch]"
+            f"{place} needs PyTorch, which is not installed: install it with pip install 'isoptimal[torch]'"
         ) from error
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import mul
+from shlex import quote
 from typing import final
 
 from verify.checker.bounds import Infeasible
@@ -18,14 +19,15 @@ from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
 from verify.numbers.decimals import is_exactly, nearest, value
 from verify.problem.members import has_margin, is_free, trains_all
-from verify.problem.phrases import any_width, points, with_masks
-from verify.problem.posing import ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
+from verify.problem.phrases import SECOND_MINUS_FIRST, WENT_INTO_WEIGHTS, any_width, points, with_masks
+from verify.problem.posing import LABELS_0_AND_1, ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
 from verify.problem.problem import Problem, outputs
 from verify.report.audited import Audited
 from verify.report.remedies import (
     droppable,
     fits_by_least_squares,
     fits_standardised,
+    fits_unscaled,
     fits_when_bent,
     is_at_rest,
     unlearnt,
@@ -72,10 +74,27 @@ def filled(command: str, given: Mapping[str, str]) -> str:
 def reading_options(audit: Audited) -> dict[str, str]:
     """What is known of how a network is read and asked about where no file of it is: for `filled`."""
     problem = audit.problem
-    said = "--output-bias neuron" if audit.network.output_bias_neurons else ""
+    notes = audit.network.notes + audit.notes
+    read = {
+        "--output-bias neuron": bool(audit.network.output_bias_neurons),
+        "--two-logits difference": any(SECOND_MINUS_FIRST in note for note in notes),
+        "--fold": any(WENT_INTO_WEIGHTS in note for note in notes),
+    }
+    said = " ".join(option for option, is_needed in read.items() if is_needed)
+    negative, positive = _labels(audit)
+    exchanged = f"DATA --classes {quote(f'{positive},{negative}')}"
     goal = "--goal min-norm" if not has_margin(problem.goal) and set(problem.data.targets) <= {-1, 0, 1} else ""
     bias = "--bias free" if is_free(problem.bias) else ""
-    return {"START": f"NETWORK {said}".strip(), "OPTIONS": " ".join(filter(None, (goal, bias, said)))}
+    options = " ".join(filter(None, (goal, bias, said)))
+    return {"START": f"NETWORK {said}".strip(), "OPTIONS": options, "EXCHANGED": exchanged}
+
+
+def _labels(audit: Audited) -> tuple[str, str]:
+    """The labels of the negative and the positive class in the data that were given."""
+    around = audit.problem.data.surroundings
+    if around is not None and around.classes is not None:
+        return str(around.classes[0]), str(around.classes[1])
+    return ("0", "1") if LABELS_0_AND_1 in audit.notes else ("-1", "1")
 
 
 IN_PYTHON = (
@@ -144,6 +163,12 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
             "deviation, so that it may have been trained on such data: audit it with these, or better with its scaler"
         )
         yield NextStep(text, "isoptimal audit NETWORK DATA OPTIONS --standardise data")
+        return
+    if fits_unscaled(audit.problem, audit.network):
+        yield NextStep(
+            "the network has every point on its side when the points are taken as they were given, without the scaler, "
+            "so that they may have been scaled before: give them as they were before that, or leave the scaler out"
+        )
         return
     if conflict:
         yield _impossible(audit, sorted(conflict))
@@ -220,7 +245,7 @@ def _why_not_on(audit: Audited) -> str | None:
 
 def _was_regression_chosen(audit: Audited) -> bool:
     """Whether the targets, and nobody else, say that this is a regression."""
-    return regression_note(audit.problem.data, audit.network) in audit.notes
+    return regression_note(audit.problem.data, audit.network.notes) in audit.notes
 
 
 def _shape(audit: Audited) -> str:

@@ -11,9 +11,18 @@ from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 from verify.readers.reading import DataReading
+from verify.readers.scalings import Scaling, scaled_inputs
 from verify.readers.standardising import standardised
 
-__all__ = ["droppable", "fits_by_least_squares", "fits_standardised", "fits_when_bent", "is_at_rest", "unlearnt"]
+__all__ = [
+    "droppable",
+    "fits_by_least_squares",
+    "fits_standardised",
+    "fits_unscaled",
+    "fits_when_bent",
+    "is_at_rest",
+    "unlearnt",
+]
 
 RESTING = 1e-5
 """A gradient smaller than this part of what the residuals could give, were they in line with it, is none."""
@@ -127,6 +136,20 @@ def fits_standardised(problem: Problem, network: Network) -> bool:
         moved = problem.posed_on(standardised(DataReading(problem.data), "data").data)
     except InputError:
         return False
+    return all(y * f > 0 for y, f in zip(problem.targets, outputs(moved, network), strict=True))
+
+
+def fits_unscaled(problem: Problem, network: Network) -> bool:
+    """Whether every point is on its side once the scaling of the points is undone: they may have been scaled before.
+
+    Exact; False for data that were not scaled, and for goals other than max-margin.
+    """
+    around = problem.data.surroundings
+    if not has_margin(problem.goal) or around is None or around.inputs is None:
+        return False
+    place = "the scaler of the points"
+    undone = Scaling(*around.inputs).wide(problem.data.dimension, place).inverse()
+    moved = problem.posed_on(scaled_inputs(problem.data, undone, place))
     return all(y * f > 0 for y, f in zip(problem.targets, outputs(moved, network), strict=True))
 
 

@@ -14,7 +14,7 @@ from verify.problem.members import has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import QUESTIONS
 from verify.problem.problem import Bias, Problem
-from verify.report.advice import IN_PYTHON, next_steps, reading_options
+from verify.report.advice import IN_PYTHON, filled, next_steps, reading_options
 from verify.report.audited import Audited
 from verify.report.faults import faults
 from verify.report.quantities import quantities
@@ -68,7 +68,7 @@ def _steps(audit: Audited, folder: str | None, given: Mapping[str, str] | None) 
     if folder is not None:
         words["PROOFS"] = quote(folder)
     yield from (step.told(words) for step in steps)
-    if given is None and any("DATA" in step.command for step in steps):
+    if given is None and any("DATA" in filled(step.command, words) for step in steps):
         yield IN_PYTHON
 
 

@@ -21,7 +21,7 @@ from verify.numbers.arguments import wrong
 from verify.problem.problem import Dataset
 from verify.readers.reading import Options, Reading
 
-__all__ = ["Data", "Pair", "Reader", "listed_pairs", "names_of", "pairs_of"]
+__all__ = ["Data", "Pair", "Reader", "listed_pairs", "names_of", "on_the_same", "pairs_of"]
 
 _KEPT = 8
 """How many data sets are kept in memory, for the pairs that follow."""
@@ -58,6 +58,19 @@ def pairs_of(given: object) -> Iterator[Pair]:
         raise wrong(given, "pairs", remedy)
     for place, value in enumerate(cast("Iterable[object]", given)):
         yield value if isinstance(value, Pair) else Pair(*_two(value, f"pairs[{place}]"))
+
+
+def on_the_same(networks: object, data: object, y: object) -> Iterator[Pair]:
+    """The pairs of several networks, in a list or a mapping from names to them, with one data set."""
+    if data is None:
+        raise InputError("y is given without data: give the points, X, before their targets, y")
+    source = data if y is None else (data, y)
+    if isinstance(networks, Mapping):
+        named = cast("Mapping[object, object]", networks)
+        return iter([Pair(network, source, name=str(name)) for name, network in named.items()])
+    if isinstance(networks, str | bytes | PathLike) or not isinstance(networks, Iterable):
+        raise wrong(networks, "the networks", "give a list of networks, or a mapping from names to networks")
+    return (Pair(network, source) for network in cast("Iterable[object]", networks))
 
 
 def listed_pairs(path: str) -> list[Pair]:

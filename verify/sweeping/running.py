@@ -27,7 +27,7 @@ from verify.problem.problem import Bias, Goal
 from verify.processes import available_cores
 from verify.readers.reading import Options, Reading
 from verify.sweeping.options import Questions
-from verify.sweeping.pairs import Data, Pair, Reader, names_of, pairs_of
+from verify.sweeping.pairs import Data, Pair, Reader, names_of, on_the_same, pairs_of
 from verify.sweeping.progress import Standing, watching
 from verify.sweeping.records import FAILED
 from verify.sweeping.store import Name, Store
@@ -44,6 +44,8 @@ _LOOK = 0.25
 
 def sweep(
     pairs: Iterable[object] | Mapping[str, object],
+    data: object = None,
+    y: object = None,
     *,
     out: str | Path | None = None,
     executor: Executor | None = None,
@@ -68,8 +70,11 @@ def sweep(
 ) -> Sweep:
     """Audit many networks, side by side, into a folder from which a sweep that was stopped or killed goes on.
 
+        sweep(models, X, y)    sweep({"wide": model}, data)    sweep([(model, data), (other, its_data)])
+
     pairs: (network, data) or (network, X, y) again and again, as `audit` takes them; or a mapping from names to such.
-    It may be a generator: pairs are taken when there is room for them.
+    With `data`, or its points and their targets y, the networks alone. It may be a generator: what it gives is taken
+    when there is room for it.
     out: the folder. What it holds already is not done again: an audit is known by the exact numbers of its network and
     data, by the options from `goal` to `symbolic`, and by the version. By default a folder that goes with the result.
     executor: any `concurrent.futures.Executor`, such as `client.get_executor()` of a Dask cluster, which stays open.
@@ -93,6 +98,7 @@ def sweep(
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
         raise InputError(f"jobs is {jobs!r:.60}: give how many audits are to run at a time, at least 1")
     again = a_flag(retry_failed, "retry_failed")
+    given = pairs_of(pairs) if data is None and y is None else on_the_same(pairs, data, y)
     total = len(pairs) if isinstance(pairs, Sized) else None
     ctrl_c = CtrlC()
     with ExitStack() as stack:
@@ -108,7 +114,7 @@ def sweep(
         try:
             with ctrl_c.held():
                 store.begin(total)
-            runner.run(pairs_of(pairs))
+            runner.run(given)
             with ctrl_c.held():
                 store.end()
                 status = "done"

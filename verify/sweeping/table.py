@@ -179,7 +179,7 @@ def _cells(row: Row, dots: str) -> list[Text]:
 
 
 def _excess(row: Row, dots: str) -> str:
-    """Bounds that are proved, rounded outward: such as "28.2 ... 28.4 %", or "at most 1e-7"."""
+    """Bounds that are proved, rounded outward: such as "28.2 ... 28.4 %", or "<= 1e-5 %"."""
     low, high, mark = row.excess_lower, row.excess_upper, ""
     if low is None or high is None:
         low, high, mark = row.relaxed_excess_lower, row.relaxed_excess_upper, MARK
@@ -197,9 +197,9 @@ def _between(low: float, high: float, dots: str) -> str:
 
 
 def _amount(excess: float, *, up: bool = True) -> str:
-    """In per cent from 1e-4 on, rounded up or down to three digits; a lower end beyond doubles at the largest one."""
+    """In per cent, rounded up or down: to three digits, below 0.01 % to two; a lower end beyond doubles at the largest."""
     rounded, number = at_most if up else at_least, Fraction(min(excess, sys.float_info.max))
-    return rounded(number, 2) if abs(excess) < 1e-4 else f"{rounded(100 * number, 3)} %"
+    return f"{rounded(100 * number, 2 if abs(excess) < 1e-4 else 3)} %"
 
 
 def as_text(sweep: Sweep, width: int = 120) -> str:

@@ -34,7 +34,10 @@ def rows_of(data: Dataset, architecture: Architecture) -> Floats:
     """The points, shape (n, columns), with a 1 appended where the first layer has a bias."""
     if data.dimension != architecture.inputs:
         taken = count(architecture.inputs, "input")
-        raise InputError(f"the data have {count(data.dimension, 'column')}, but the network takes {taken}")
+        raise InputError(
+            f"the data have {count(data.dimension, 'column')}, but the network takes {taken}: give the columns that it "
+            "was trained on"
+        )
     try:
         rows = np.array([[float(entry) for entry in x] for x in data.inputs])
     except OverflowError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -31,6 +31,7 @@ from verify.checker.errors import InputError
 from verify.deciders.time_limits import TimeIsUpError, is_late, now, within
 from verify.numbers.counts import count
 from verify.problem.network import Architecture, Network
+from verify.problem.posing import regression_note
 from verify.problem.problem import Dataset
 from verify.readers.reading import Options
 from verify.training.conversion import layers_of, network_of, parameters_of, rows_of, targets_of
@@ -192,8 +193,16 @@ def train(
         polished=polished,
         residuals=reached,
         seconds=time.monotonic() - began,
-        notes=notes,
+        notes=(*_notes_of_labels(points, network, loss), *notes),
     )
+
+
+def _notes_of_labels(points: Dataset, network: Network | None, asked: str | None) -> Iterator[str]:
+    """What is to be known of targets that are taken for numbers, where no loss is asked for."""
+    if asked is None and _loss(points, None) == "squared":
+        note = regression_note(points, () if network is None else network.notes, "train")
+        if note is not None:
+            yield f"the loss is squared: {note}"
 
 
 def _shape(points: Dataset, network: Network | None, width: int | None, slope: object, *, bias: bool) -> Architecture:

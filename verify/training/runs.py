@@ -35,7 +35,7 @@ class TrainingRun:
     description: what was trained how, in a sentence.   training: theta, status, trajectory and counts, as arrays.
     residuals: (epsilon, delta) of the KKT conditions where training ended, relative to the norm; None for the squared
     loss.   polished: the KKT point that was looked for afterwards, which is not the limit of training.
-    notes: why there is none although it was asked for.
+    notes: that labels were taken for numbers; why there is no such point although it was asked for.
     """
 
     network: Network

@@ -41,7 +41,7 @@ def check_savable(shape: Architecture, path: str | PathLike[str]) -> None:
     package, extra = _NEEDS.get(suffix, ("numpy", ""))
     if find_spec(package) is None:
         raise InputError(
-            f"{file} needs {package}, which is not installed: install it with pip install isoptimal[{extra}]"
+            f"{file} needs {package}, which is not installed: install it with pip install 'isoptimal[{extra}]'"
         )
     if suffix == ".npz" and (len(shape.layers) != 2 or any(layer.entries is not None for layer in shape.layers)):
         raise InputError("only networks of two dense layers go into an .npz: give a name that ends in .json")

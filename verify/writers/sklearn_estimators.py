@@ -85,7 +85,7 @@ def _network_of(network: Network, classes: Sequence[object] | None) -> Any:
         neural: Any = import_module("sklearn.neural_network")
         preprocessing: Any = import_module("sklearn.preprocessing")
     except ImportError as error:
-        raise InputError("scikit-learn is not installed: install it with pip install isoptimal[sklearn]") from error
+        raise InputError("scikit-learn is not installed: install it with pip install 'isoptimal[sklearn]'") from error
     import numpy as np
 
     layers = network.architecture.layers

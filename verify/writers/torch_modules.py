@@ -17,7 +17,7 @@ def import_torch() -> Any:
     try:
         return import_module("torch")
     except ImportError as error:
-        raise InputError("PyTorch is not installed: install it with pip install isoptimal[torch]") from error
+        raise InputError("PyTorch is not installed: install it with pip install 'isoptimal[torch]'") from error
 
 
 def module_of(network: Network) -> Any:

@@ -114,7 +114,10 @@ def test_brackets(write, given, bracket):
         (CASE | {"problem": []}, ": problem must be a JSON object"),
         (CASE | {"network": []}, ": network must be a JSON object with W and v"),
         (CASE | {"network": {"W": [[1, 1]]}}, ": network lacks v: it must hold W and v, and it holds W"),
-        (CASE | {"network": {"W": [[1]], "v": [1]}}, ": the data have 2 columns, but the network takes 1 input"),
+        (
+            CASE | {"network": {"W": [[1]], "v": [1]}},
+            ": the data have 2 columns, but the network takes 1 input: give the columns that it was trained on",
+        ),
         (CASE | {"network": {"W": [[1, 1]], "v": [1], "slope": 1}},
          ": network says slope 1 but slope 0 is given: leave it out, or correct one of them"),
         (CASE | {"network": Network.two_layer([[1, 1]], [1], slope=1).to_json()},
@@ -125,7 +128,13 @@ def test_brackets(write, given, bracket):
         (changed("problem", bias="free"), ": the first layer has no bias, which does not go with bias mode 'free'"),
         (changed("problem", trained="none"), ": problem.trained is 'none': it must be one of both, hidden"),
         (changed("problem", slope="2"), ": problem.slope is 2: it must lie between 0 (ReLU) and 1 (linear)"),
-        (changed("problem", targets=["1", "2"]), ": targets[1] is 2; max-margin needs targets 1 and -1"),
+        (
+            changed("problem", targets=["1", "2"]),
+            (
+                ": targets[1] is 2; max-margin needs targets 1 and -1: name the two classes, or ask for min-norm, "
+                "which fits numbers"
+            ),
+        ),
         (changed("problem", targets=["1"]), ": targets has 1 entry, but inputs has 2 rows"),
         (changed("problem", inputs=[["1", "1"], ["1"]]),
          ": problem.inputs[1] has 1 entry, and the first row has 2: give rows of one length"),

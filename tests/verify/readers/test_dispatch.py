@@ -56,7 +56,8 @@ def test_other_suffixes():
         "data.csv: a CSV file holds data, not a network: give the network first, then the data"
     )
     assert refusal(read_data, "data.xlsx") == (
-        "data.xlsx: data are read from .npz, .csv or .json files: convert it to one of them"
+        "data.xlsx: data are read from .npz, .csv or .json files: write a table as .csv, arrays with "
+        "numpy.savez('data.npz', X=X, y=y)"
     )
 
 
@@ -90,7 +91,7 @@ def missing(monkeypatch):
 
 def test_the_extra_torch_is_not_installed(tmp_path, missing):
     missing("torch", "torch.fx", "torch.nn.utils.parametrize")
-    remedy = "needs PyTorch, which is not installed: install it with pip install isoptimal[torch]"
+    remedy = "needs PyTorch, which is not installed: install it with pip install 'isoptimal[torch]'"
     theirs = type("Linear", (), {"__module__": "torch.nn.modules.linear"})
     for kind in (theirs, type("Mine", (theirs,), {"__module__": "__main__"})):
         assert refusal(read, kind()) == f"the {kind.__name__} given {remedy}"
@@ -102,7 +103,7 @@ def test_the_extra_torch_is_not_installed(tmp_path, missing):
 
 def test_the_extra_sklearn_is_not_installed(tmp_path, missing):
     missing("skops", "skops.io", "joblib", "sklearn")
-    remedy = "which is not installed: install it with pip install isoptimal[sklearn]"
+    remedy = "which is not installed: install it with pip install 'isoptimal[sklearn]'"
     path = tmp_path / "net.skops"
     path.write_bytes(b"PK")
     assert refusal(read, path) == f"{path} needs skops, {remedy}"
