@@ -71,7 +71,8 @@ def test_classes_are_exchanged_by_their_names(labels, given, exchanged, again):
     assert "NETWORK and DATA are files" in said
     assert f"classes={again}" in said
     assert audit(RELU, X, labels, classes=again).fits.verdict is Verdict.PROVED
-    check_words(result)
+    if given is None:
+        check_words(result)
 
 
 def test_points_that_were_scaled_by_the_caller_are_not_said_to_have_come_with_the_network(here):

@@ -9,7 +9,7 @@ from math import exp
 import numpy as np
 
 from tests.words.reading import N, has_masks, is_about
-from verify.problem.problem import objective, outputs
+from verify.problem.problem import Dataset, objective, outputs
 
 SHAPE = r"(?: --bias)?(?: --slope \S+)?"
 
@@ -102,6 +102,13 @@ def _exchanged(audit, _, found):
 def _fits_exchanged(audit, *_):
     values = outputs(audit.problem, audit.network)
     return all(y * f < 0 for y, f in zip(audit.problem.targets, values, strict=True))
+
+
+def _unscaled(audit, *_):
+    factors, offsets = audit.problem.data.surroundings.inputs
+    rows = [[(x - c) / a for x, a, c in zip(row, factors, offsets, strict=True)] for row in audit.problem.data.inputs]
+    values = outputs(audit.problem.posed_on(Dataset(rows, audit.problem.targets)), audit.network)
+    return all(y * f > 0 for y, f in zip(audit.problem.targets, values, strict=True))
 
 
 def _more_neurons(audit, _, found):
@@ -242,6 +249,7 @@ STEPS = [
         _lost,
     ),
     (r"no training helps, for no network .* points? (.*?) \(counting from 0\).*", _impossible),
+    (r"the network has every point on its side when the points are taken as they were given, .*", _unscaled),
     (r"exchange the two classes: .* it then fits: .*", _fits_exchanged),
     (r"exchange the two classes: .* it then has (\d+) of (\d+) points on their sides: .*", _exchanged),
     (

@@ -197,7 +197,7 @@ def _between(low: float, high: float, dots: str) -> str:
 
 
 def _amount(excess: float, *, up: bool = True) -> str:
-    """In per cent, rounded up or down: to three digits, below 0.01 % to two; a lower end beyond doubles at the largest."""
+    """In per cent, rounded up or down: to three digits, below 0.01 % to two; beyond doubles at the largest."""
     rounded, number = at_most if up else at_least, Fraction(min(excess, sys.float_info.max))
     return f"{rounded(100 * number, 2 if abs(excess) < 1e-4 else 3)} %"
 
