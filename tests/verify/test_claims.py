@@ -122,10 +122,10 @@ def test_theorem_4_2_of_2110_13905_without_symmetry_is_refuted():
 
 
 def test_theorem_8_of_2306_06479_with_the_wrong_sign_is_refuted(monkeypatch):
-    from verify.claims.chistikov2023 import rank_one
+    from verify.claims.chistikov2023 import theorem_8
 
-    right = rank_one.sign_of_m
-    monkeypatch.setattr(rank_one, "sign_of_m", lambda chi, teacher: rank_one.SignOfM(-right(chi, teacher).sign))
+    right = theorem_8.sign_of_m
+    monkeypatch.setattr(theorem_8, "sign_of_m", lambda chi, teacher: theorem_8.SignOfM(-right(chi, teacher).sign))
     found = refuted(
         replace(ALL["chistikov2023.thm8"], id="planted.sign", instances=single_teachers(width=2).map(Instance.of))
     )

@@ -12,8 +12,9 @@ from verify import Bias, Dataset, Goal, Network, Problem
 from verify.claims import Instance, Outcome, registry, run
 from verify.claims.lai2026.ends import ends_as_regressions
 from verify.claims.lai2026.exact_descent import captured, preactivations, step_size
-from verify.claims.lai2026.hypotheses import duals, interpolates, is_nearly_orthogonal, is_small_and_positive
+from verify.claims.lai2026.hypotheses import duals, is_nearly_orthogonal, is_small_and_positive
 from verify.claims.lai2026.least_norms import stays_near_the_least_norm
+from verify.claims.lai2026.lemma_4 import interpolates
 from verify.problem.problem import Trained
 from verify.strategies import hidden_starts
 

@@ -15,7 +15,22 @@ from scipy.optimize import minimize
 from verify import Bias, Dataset, Goal, Network
 from verify.checker.exact import dot
 from verify.claims import Instance, Outcome, read_instance, registry, run
-from verify.claims.chistikov2023 import alignment, balance, bundles, flows, rank_one, scales, two_teachers
+from verify.claims.chistikov2023 import (
+    figure_1,
+    figure_2,
+    flows,
+    lemma_3,
+    lemma_4,
+    proposition_1,
+    proposition_2,
+    random_points,
+    set_s,
+    small_scales,
+    theorem_6,
+    theorem_7,
+    theorem_8,
+    two_teachers,
+)
 from verify.claims.chistikov2023.correlated import constants, is_generated_by_the_teacher, teacher_of, yardsticks_of
 from verify.claims.records import held
 from verify.strategies import correlated_starts, two_teacher_starts
@@ -180,17 +195,17 @@ def test_flows_have_the_time_of_the_mean_loss(instance, scale):
 
 def test_a_flow_that_is_cut_short_decides_nothing(monkeypatch, fresh):
     monkeypatch.setattr(flows, "EVALUATIONS", 60)
-    for conclusion in (bundles.tends_to_rank_one, bundles.converges_exponentially, bundles.stays_in_s):
+    for conclusion in (theorem_7.tends_to_rank_one, theorem_6.converges_exponentially, set_s.stays_in_s):
         assert conclusion(STARTS[0]).outcome is Outcome.UNDECIDED
     assert two_teachers.passes_a_second_saddle(drawn(two_teacher_starts(), 1)[0]).outcome is Outcome.UNDECIDED
 
 
 def test_judgements_from_two_scales():
-    assert alignment.from_scales([(1.0, "far"), (0.0, "near")], 2.0) == held("near", measured=2)
-    assert alignment.from_scales([(1.0, "far"), (0.6, "far")], 2.0).outcome is Outcome.FAILED
-    assert alignment.from_scales([(1.0, "far"), (0.1, "less")], 2.0).outcome is Outcome.UNDECIDED
+    assert small_scales.from_scales([(1.0, "far"), (0.0, "near")], 2.0) == held("near", measured=2)
+    assert small_scales.from_scales([(1.0, "far"), (0.6, "far")], 2.0).outcome is Outcome.FAILED
+    assert small_scales.from_scales([(1.0, "far"), (0.1, "less")], 2.0).outcome is Outcome.UNDECIDED
     infinite = float("inf")
-    assert alignment.from_scales([(infinite, ""), (infinite, "another order")], 2.0).outcome is Outcome.FAILED
+    assert small_scales.from_scales([(infinite, ""), (infinite, "another order")], 2.0).outcome is Outcome.FAILED
 
 
 # ---------------------------------------------------------------------------------------------------- false versions
@@ -234,38 +249,39 @@ def test_two_teachers_with_equal_pulls_are_refuted():
 
 
 def test_training_the_hidden_layer_alone_is_not_balanced(monkeypatch):
-    right = balance.velocity
-    monkeypatch.setattr(balance, "velocity", lambda *given: (right(*given)[0], 0 * given[3]))
-    assert all(balance.stays_balanced(instance).outcome is Outcome.FAILED for instance in STARTS)
+    right = proposition_1.velocity
+    monkeypatch.setattr(proposition_1, "velocity", lambda *given: (right(*given)[0], 0 * given[3]))
+    assert all(proposition_1.stays_balanced(instance).outcome is Outcome.FAILED for instance in STARTS)
 
 
 def test_neurons_do_not_cross_like_the_yardsticks_of_other_neurons(monkeypatch):
     instance = next(i for i in STARTS if all(found.times for found in yardsticks_of(i)[:2]))
-    assert alignment.crosses_as_the_yardsticks_do(instance).outcome is Outcome.HELD
+    assert lemma_3.crosses_as_the_yardsticks_do(instance).outcome is Outcome.HELD
     own = yardsticks_of(instance)
     swapped = (replace(own[0], neuron=own[1].neuron), replace(own[1], neuron=own[0].neuron))
-    monkeypatch.setattr(alignment, "yardsticks_of", lambda _: swapped)
-    assert alignment.crosses_as_the_yardsticks_do(instance).outcome is Outcome.FAILED
+    for theorem in (proposition_2, lemma_3):
+        monkeypatch.setattr(theorem, "yardsticks_of", lambda _: swapped)
+    assert lemma_3.crosses_as_the_yardsticks_do(instance).outcome is Outcome.FAILED
 
 
 def test_times_that_are_off_are_seen(monkeypatch):
-    monkeypatch.setattr(alignment, "EPSILON", -1.0)  # a bound of lambda^2 and less: the order of the difference itself
-    outcomes = {alignment.crosses_as_the_yardsticks_do(instance).outcome for instance in STARTS}
+    monkeypatch.setattr(lemma_3, "EPSILON", -1.0)  # a bound of lambda^2 and less: the order of the difference itself
+    outcomes = {lemma_3.crosses_as_the_yardsticks_do(instance).outcome for instance in STARTS}
     assert Outcome.FAILED in outcomes
 
 
 def test_positive_neurons_do_not_die(monkeypatch):
     reversed_ = [replace(found, sign=-found.sign) for found in yardsticks_of(STARTS[0])]
-    monkeypatch.setattr(alignment, "yardsticks_of", lambda _: reversed_)
-    assert alignment.has_dead_negative_neurons(STARTS[0]).outcome is Outcome.FAILED
+    monkeypatch.setattr(lemma_4, "yardsticks_of", lambda _: reversed_)
+    assert lemma_4.has_dead_negative_neurons(STARTS[0]).outcome is Outcome.FAILED
 
 
 def test_a_faster_decay_is_refuted(monkeypatch):
     known = constants(STARTS[0])
     faster = replace(known, eta=known.eta * np.array([1e-6, *[1] * (len(known.eta) - 1)]))
-    monkeypatch.setattr(bundles, "constants", lambda _: faster)
-    monkeypatch.setattr(bundles, "scale_of", lambda *_: 1e-12)
-    assert bundles.converges_exponentially(STARTS[0]).outcome is Outcome.FAILED
+    monkeypatch.setattr(theorem_6, "constants", lambda _: faster)
+    monkeypatch.setattr(theorem_6, "scale_of", lambda *_: 1e-12)
+    assert theorem_6.converges_exponentially(STARTS[0]).outcome is Outcome.FAILED
 
 
 @pytest.mark.parametrize(
@@ -283,7 +299,7 @@ def test_a_faster_decay_is_refuted(monkeypatch):
 )
 def test_what_of_s_is_broken(r, part, said):
     known = replace(constants(STARTS[0]), eta=np.array([1.0, 0.2]), teacher=np.array([0.6, 0.8]))
-    broken = bundles._broken(np.array(r), part, known, 1e-24)
+    broken = set_s._broken(np.array(r), part, known, 1e-24)
     assert said in broken
     assert bool(broken) is bool(said)
 
@@ -301,19 +317,20 @@ def test_a_limit_of_rank_two_is_refuted(monkeypatch):
         hidden[-1, :2] = (v + across) / 2, (v - across) / 2
         return replace(flow, hidden=hidden, outgoing=np.linalg.norm(hidden, axis=2))
 
-    monkeypatch.setattr(bundles, "flow_from", turned)
-    assert bundles.tends_to_rank_one(instance).outcome is Outcome.FAILED
+    monkeypatch.setattr(theorem_7, "flow_from", turned)
+    assert theorem_7.tends_to_rank_one(instance).outcome is Outcome.FAILED
 
 
 def test_angles_and_losses_that_rise_are_failures(monkeypatch):
     from random import Random
 
-    instance = scales.random_start(Random(0))
-    assert scales.has_falling_angles(instance).outcome is Outcome.HELD
-    assert scales.has_falling_losses(instance).outcome is Outcome.HELD
-    monkeypatch.setattr(scales, "SCALES", scales.SCALES[::-1])
-    assert scales.has_falling_angles(instance).outcome is Outcome.FAILED
-    assert scales.has_falling_losses(instance).outcome is Outcome.FAILED
+    instance = random_points.random_start(Random(0))
+    assert figure_1.has_falling_angles(instance).outcome is Outcome.HELD
+    assert figure_2.has_falling_losses(instance).outcome is Outcome.HELD
+    for figure in (figure_1, figure_2):
+        monkeypatch.setattr(figure, "SCALES", random_points.SCALES[::-1])
+    assert figure_1.has_falling_angles(instance).outcome is Outcome.FAILED
+    assert figure_2.has_falling_losses(instance).outcome is Outcome.FAILED
 
 
 @pytest.mark.parametrize("name", ["wide-points", "two-kinks", "common-pull", "only-negative"])
@@ -361,7 +378,7 @@ def test_200_instances_of_theorem_8_have_all_dimensions_and_many_are_near_the_th
     seen = []
 
     def noted(instance):
-        judgement = rank_one.m_decides(instance)
+        judgement = theorem_8.m_decides(instance)
         seen.append((instance, judgement))
         return judgement
 
@@ -382,9 +399,9 @@ def test_200_instances_of_theorem_8_have_all_dimensions_and_many_are_near_the_th
 
 def test_weights_that_are_no_numbers_are_never_held(monkeypatch):
     """A comparison with nan is false: no bound was exceeded by it."""
-    assert alignment.from_scales([(1.0, "x"), (float("nan"), "x")], 0.0).outcome is Outcome.UNDECIDED
-    assert alignment.from_scales([(0.0, "x"), (0.0, "x")], float("nan")).outcome is Outcome.UNDECIDED
-    assert alignment.from_scales([(0.0, "x"), (0.0, "x")], 0.5).outcome is Outcome.HELD
+    assert small_scales.from_scales([(1.0, "x"), (float("nan"), "x")], 0.0).outcome is Outcome.UNDECIDED
+    assert small_scales.from_scales([(0.0, "x"), (0.0, "x")], float("nan")).outcome is Outcome.UNDECIDED
+    assert small_scales.from_scales([(0.0, "x"), (0.0, "x")], 0.5).outcome is Outcome.HELD
     start = drawn(CLAIMS["chistikov2023.lem4"].instances.map(lambda i: (i.problem, i.network)), 1)[0]
     real = flows.flow_from
 
@@ -394,7 +411,7 @@ def test_weights_that_are_no_numbers_are_never_held(monkeypatch):
         hidden[-1] = np.nan
         return replace(found, hidden=hidden)
 
-    monkeypatch.setattr(alignment, "flow_from", broken)
-    assert alignment.has_dead_negative_neurons(start).outcome is Outcome.UNDECIDED
-    monkeypatch.setattr(balance, "velocity", lambda rows, targets, w, a: (w * np.nan, a * 0))
-    assert balance.stays_balanced(start).outcome is Outcome.FAILED
+    monkeypatch.setattr(lemma_4, "flow_from", broken)
+    assert lemma_4.has_dead_negative_neurons(start).outcome is Outcome.UNDECIDED
+    monkeypatch.setattr(proposition_1, "velocity", lambda rows, targets, w, a: (w * np.nan, a * 0))
+    assert proposition_1.stays_balanced(start).outcome is Outcome.FAILED

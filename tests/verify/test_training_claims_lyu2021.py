@@ -186,7 +186,7 @@ def test_too_few_evaluations_leave_it_undecided(conclusion, monkeypatch):
     assert conclusion(instance).outcome is Outcome.UNDECIDED
 
 
-# --------------------------------------------------------------------------------------------------------------- phases
+# --------------------------------------------------------------------------------------------------------------- growth
 
 
 class _Doubled(growth.Start):
@@ -230,7 +230,7 @@ def test_a_network_with_other_shares_does_not_follow_the_two_neurons(start):
     assert lemma_5_3.commutes(other).outcome is Outcome.FAILED
 
 
-# --------------------------------------------------------------------------------------------------------------- limits
+# ----------------------------------------------------------------------------------------------------------------- ends
 
 
 def test_ends_are_told_apart():
@@ -292,7 +292,7 @@ def test_a_dead_start_has_no_vanishing_loss():
     assert theorem_3_1.loss_vanishes_at_kkt(dead).outcome is Outcome.FAILED
 
 
-# ------------------------------------------------------------------------------------------------------------- pictures
+# ------------------------------------------------------------------------------------------------------------- figure 1
 
 
 def test_bent_boundaries():

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, Network
 from verify.claims import Instance, Outcome, held, registry, run, trainings
-from verify.claims.safran2022 import learning, lower_bound, regions
-from verify.claims.safran2022.learning import LINE, allowed_error, classified_sample, reaches_small_loss, wide_start
-from verify.claims.safran2022.lower_bound import atoms, dead, live_neurons_bound_the_loss, narrow_start, stays_above
+from verify.claims.safran2022 import learning, regions, theorem_3_1, theorem_3_2
+from verify.claims.safran2022.corollary_5_1 import classified_sample
+from verify.claims.safran2022.learning import LINE, allowed_error, wide_start
 from verify.claims.safran2022.populations import Population
 from verify.claims.safran2022.regions import limit_has_few_regions, linear_regions
+from verify.claims.safran2022.theorem_3_1 import reaches_small_loss
+from verify.claims.safran2022.theorem_3_2 import atoms, dead, live_neurons_bound_the_loss, narrow_start, stays_above
 from verify.claims.trainings import flowed, has_loss_below, margins
 from verify.problem.problem import outputs
 from verify.strategies import alternating_starts, fitted_starts, networks
@@ -147,7 +149,7 @@ def test_too_narrow_networks_do_not_reach_the_loss():
     """One neuron: two linear pieces, of which none is right on three intervals."""
     data = Dataset([(F(-2, 3),), (F(0),), (F(2, 3),)], [1, -1, 1])
     instance = Instance.posed(gaussian_network(Random(0), 1, F(2), F(1, 100)), data)
-    assert not learning.is_wide_enough(instance)
+    assert not theorem_3_1.is_wide_enough(instance)
     assert reaches_small_loss(instance).outcome is Outcome.FAILED
 
 
@@ -161,7 +163,7 @@ def test_narrower_networks_fail_more_often_than_delta():
 
 
 def test_a_budget_that_is_too_small_decides_nothing(monkeypatch):
-    monkeypatch.setattr(learning, "EVALUATIONS", 5)
+    monkeypatch.setattr(theorem_3_1, "EVALUATIONS", 5)
     assert reaches_small_loss(wide_start(Random(0))).outcome is Outcome.UNDECIDED
 
 
@@ -177,8 +179,8 @@ def test_a_gaussian_neuron_is_off_everywhere_with_probability_one_quarter():
 def test_a_loss_below_the_bound_is_noticed(monkeypatch):
     """Three neurons that fit three atoms, where the bound is that of r = 12 and k = 3: 0.2."""
     data = atoms(2)
-    monkeypatch.setattr(lower_bound, "ALTERNATIONS", 12)
-    monkeypatch.setattr(lower_bound, "atoms", lambda _: data)
+    monkeypatch.setattr(theorem_3_2, "ALTERNATIONS", 12)
+    monkeypatch.setattr(theorem_3_2, "atoms", lambda _: data)
     fitting = Instance.posed(Network.two_layer([(4,), (-4,), (0,)], [4, 4, -1], b=[-1, -1, 4]), data)
     assert min(margins(fitting)) > 0
     assert stays_above(fitting).outcome is Outcome.FAILED
@@ -189,14 +191,14 @@ def test_atoms_that_are_fitted_against_the_count_are_noticed(monkeypatch):
     fitting = Instance(*fitted(atoms(3)))
     assert fitting.network.width == 4
     assert live_neurons_bound_the_loss(fitting).outcome is Outcome.HELD
-    monkeypatch.setattr(lower_bound, "dead", lambda _: [0, 1, 2, 3])
+    monkeypatch.setattr(theorem_3_2, "dead", lambda _: [0, 1, 2, 3])
     assert live_neurons_bound_the_loss(fitting).outcome is Outcome.FAILED
 
 
 def test_a_neuron_that_wakes_is_noticed(monkeypatch):
     instance = Instance.posed(Network.two_layer([(1,), (1,)], [1, 1], b=[0, F(1, 2)]), atoms(3))
     answers = iter([[1], []])
-    monkeypatch.setattr(lower_bound, "dead", lambda _: next(answers))
+    monkeypatch.setattr(theorem_3_2, "dead", lambda _: next(answers))
     assert live_neurons_bound_the_loss(instance).outcome is Outcome.FAILED
 
 
@@ -204,15 +206,15 @@ def test_a_neuron_that_wakes_is_noticed(monkeypatch):
 @given(alternating_starts())
 def test_alternating_starts_have_something_to_show(drawn):
     instance = Instance(*drawn)
-    assert lower_bound.is_alternating(instance)
+    assert theorem_3_2.is_alternating(instance)
     live = instance.network.width - len(dead(instance))
     assert len(instance.data) - 2 - live > 0
 
 
 def test_narrow_starts_are_samples_of_the_atoms():
     instance = narrow_start(Random(0))
-    assert lower_bound.is_sampled_from_atoms(instance)
-    assert not lower_bound.is_sampled_from_atoms(posed(line(1, 0), [0], [-1]))
+    assert theorem_3_2.is_sampled_from_atoms(instance)
+    assert not theorem_3_2.is_sampled_from_atoms(posed(line(1, 0), [0], [-1]))
 
 
 # ------------------------------------------------------------------------------------------------ Theorems 4.1 and 4.2
@@ -258,15 +260,15 @@ def test_the_flow_of_both_losses_is_asked(monkeypatch):
         asked.append(options["loss"])
         return flowed(*args, **options)
 
-    monkeypatch.setattr(learning, "flowed", note)
+    monkeypatch.setattr(theorem_3_1, "flowed", note)
     assert reaches_small_loss(wide_start(Random(0))).outcome is Outcome.HELD
     assert asked == ["exponential", "logistic"]
 
 
 def test_a_flow_of_which_nothing_was_seen_bounds_no_loss(monkeypatch):
     """The least loss on the way was infinite then, and above every bound."""
-    real = lower_bound.flowed
-    monkeypatch.setattr(lower_bound, "flowed", lambda instance, **more: real(instance, **{**more, "stop": None}))
+    real = theorem_3_2.flowed
+    monkeypatch.setattr(theorem_3_2, "flowed", lambda instance, **more: real(instance, **{**more, "stop": None}))
     judged = run(ALL["safran2022.thm3.2.live"], examples=10)
     assert judged.undecided
     assert not judged.held
@@ -281,7 +283,7 @@ def test_ctrl_c_within_a_flow_is_passed_on(monkeypatch, name):
         instances.append(claim.trial(Random(1)))
     else:
         run(replace(claim, conclusion=lambda i: instances.append(i) or held(), examples=200), examples=1)
-    for place in ("trainings", "chistikov2023.flows", "lyu2021.limits"):
+    for place in ("trainings", "chistikov2023.flows", "lyu2021.clocks"):
         module = import_module(f"verify.claims.{place}")
         for remembering in vars(module).values():
             if hasattr(remembering, "cache_clear"):  # of what other tests trained

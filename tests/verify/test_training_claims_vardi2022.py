@@ -12,8 +12,10 @@ from verify import Bias, Dataset, Goal, Network, Problem
 from verify.checker.exact import dot
 from verify.claims import Instance, Outcome, is_kkt_point, registry, run
 from verify.claims.trainings import flowed, has_loss_below, margins
-from verify.claims.vardi2022 import pair_flows
-from verify.claims.vardi2022.pair_flows import arrives_at_the_tie, arrives_upwards, ends_global, tied
+from verify.claims.vardi2022 import arrivals
+from verify.claims.vardi2022.theorem_3_1 import ends_global
+from verify.claims.vardi2022.theorem_3_2 import arrives_upwards
+from verify.claims.vardi2022.theorem_4_2 import arrives_at_the_tie, tied
 from verify.strategies import dead_neuron_starts, tilted_pairs
 from verify.training import parameters_of
 
@@ -78,7 +80,7 @@ def test_a_second_neuron_that_is_on_moves_and_the_end_is_another_one():
 
 def test_an_arrival_that_the_budget_does_not_allow_is_open(monkeypatch):
     instance = first_draws(dead_neuron_starts(), 1)[0]
-    monkeypatch.setattr(pair_flows, "flowed", lambda *args, **options: flowed(*args, **{**options, "evaluations": 20}))
+    monkeypatch.setattr(arrivals, "flowed", lambda *args, **options: flowed(*args, **{**options, "evaluations": 20}))
     assert arrives_upwards(instance).outcome is Outcome.UNDECIDED
 
 

@@ -19,11 +19,8 @@ __all__ = ["run_alone", "theorems_of"]
 def theorems_of(paper: str) -> tuple[Claim, ...]:
     """The claims in the modules of a paper, sorted by its ORDER; those that it does not name come last."""
     package = import_module(f"verify.claims.{paper}")
-    places = {f"{paper}.{name}": place for place, name in enumerate(getattr(package, "ORDER", ()))}
-    modules = [
-        package,
-        *(import_module(f"{package.__name__}.{found.name}") for found in pkgutil.iter_modules(package.__path__)),
-    ]
+    places = {f"{paper}.{name}": place for place, name in enumerate(package.ORDER)}
+    modules = [import_module(f"{package.__name__}.{found.name}") for found in pkgutil.iter_modules(package.__path__)]
     members: list[Claim] = [claim for module in modules for claim in getattr(module, "CLAIMS", ())]
     return tuple(sorted(members, key=lambda claim: places.get(claim.id, len(places))))
 

@@ -18,13 +18,18 @@ from verify.checker.exact import dot
 from verify.claims.records import Instance
 from verify.deciders.rounding import rank, solve_exactly
 from verify.problem.members import has_bias, has_margin
+from verify.strategies import correlated_starts
 from verify.strategies.teacher_starts import krylov
 from verify.strategies.yardsticks import Stage, half_tangent, log_growth, pull, yardstick
 
 __all__ = [
     "ASSUMPTION_1",
     "EPSILON",
+    "POINTS",
+    "STARTS",
+    "STARTS_OF_LOW_DIMENSION",
     "Constants",
+    "Floats",
     "Yardstick",
     "constants",
     "has_a_positive_active_neuron",
@@ -40,6 +45,7 @@ __all__ = [
 ]
 
 Floats: TypeAlias = NDArray[np.float64]
+
 
 EPSILON = 0.25
 """epsilon of Assumption 2, the largest: the least is asked of the scale, and the least is promised."""
@@ -93,9 +99,6 @@ def teacher_of(instance: Instance) -> tuple[Fraction, ...] | None:
     rows = instance.data.inputs
     found = solve_exactly(rows, instance.data.targets)
     return None if found is None or rank(rows) < len(rows[0]) else tuple(found)
-
-
-# ---------------------------------------------------------------------------------------------------------- hypotheses
 
 
 def is_balanced(instance: Instance) -> bool:
@@ -167,9 +170,6 @@ ASSUMPTION_1 = {
     "one-kink-at-a-time": meets_one_kink_at_a_time,
 }
 """Parts (i) to (iv), and the angles of section 2; (v) chooses among flows, and the solver's is of that kind."""
-
-
-# ----------------------------------------------------------------------------------------------------------- constants
 
 
 @final
@@ -246,3 +246,12 @@ def _of_a_yardstick(found: Yardstick, units: Floats) -> list[float]:
         parts.append(stage.duration)
         before = stage.points
     return parts
+
+
+POINTS = "d = 2, 3, 4; n = d or d + 1; 2 to 4 neurons"
+
+
+STARTS = correlated_starts().map(lambda drawn: Instance(*drawn))
+
+
+STARTS_OF_LOW_DIMENSION = correlated_starts(dimensions=(2, 3)).map(lambda drawn: Instance(*drawn))

@@ -21,6 +21,7 @@ __all__ = ["FITTED", "Flow", "flow_from", "velocity"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
+
 FITTED = 1e-18
 """Of the mean square of the targets: the loss at which a flow is stopped."""
 

@@ -1,8 +1,11 @@
 """Section 9 of arXiv:2306.06479: two signed teachers, each for one of two orthogonally separable classes.
 
-The paper expects that gradient flow from a small start passes a second saddle, where one class is fitted and the
-neurons of the other are still small. That needs pulls of different sizes |gamma|, which it does not say: neurons of a
-class grow like exp(|gamma| t), so that of two classes with equal pulls neither comes first.
+    y_i = v_+.x_i > 0 or y_i = v_-.x_i < 0,  x.x' <= 0 across the classes
+        ==>  for small lambda gradient flow passes a second saddle, where one class is fitted and the neurons of the
+             other are still small
+
+The paper expects this. It needs pulls of different sizes |gamma|, which it does not say: neurons of a class grow like
+exp(|gamma| t), so that of two classes with equal pulls neither comes first.
 """
 
 from __future__ import annotations
@@ -15,22 +18,40 @@ import numpy as np
 from verify.checker.exact import dot
 from verify.claims.chistikov2023.correlated import Floats, is_balanced
 from verify.claims.chistikov2023.flows import flow_from
-from verify.claims.records import Instance, Judgement, failed, held, undecided
+from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.theorems import run_alone
 from verify.deciders.rounding import rank, solve_exactly
+from verify.strategies import two_teacher_starts
 from verify.strategies.yardsticks import pull
 
-__all__ = ["has_active_neurons", "has_unequal_pulls", "is_taught_by_two", "passes_a_second_saddle"]
+__all__ = [
+    "CLAIMS",
+    "FITTED",
+    "FLAT",
+    "FLOOR",
+    "LEAST_RATIO",
+    "NEAR",
+    "SCALES",
+    "has_active_neurons",
+    "has_unequal_pulls",
+    "is_taught_by_two",
+    "passes_a_second_saddle",
+]
 
 SCALES = (1e-6, 1e-18)
+
 
 NEAR, FLAT = 0.1, 0.01
 """No saddle is passed where the distance stays above the first, and falls with less than this power of the scale."""
 
+
 FITTED = 1e-6
 """Relative loss at which a flow is stopped: past the second saddle."""
 
+
 FLOOR = 1e-14
 """Relative losses below are rounding."""
+
 
 LEAST_RATIO = Fraction(6, 5)
 
@@ -120,3 +141,29 @@ def _sizes(instance: Instance, sign: int) -> tuple[float, float]:
     size = float(np.linalg.norm(v))
     factor = size * (np.eye(len(v)) + np.outer(v, v) / size**2)
     return float(np.linalg.eigvals(factor @ second).real.min()), float(np.linalg.norm(second @ v))
+
+
+_TWO = two_teacher_starts().map(lambda drawn: Instance(*drawn))
+
+
+CLAIMS = (
+    Claim(
+        id="chistikov2023.two-teachers",
+        source="arXiv:2306.06479, section 9",
+        statement="Two signed teachers on orthogonally separable data: gradient flow passes near a second saddle, "
+        "where one class is fitted and the neurons of the other are small.",
+        setting=is_taught_by_two,
+        hypotheses={"active": has_active_neurons, "unequal-pulls": has_unequal_pulls},
+        conclusion=passes_a_second_saddle,
+        instances=_TWO,
+        sharp={"unequal-pulls": "min-norm/chistikov2023-equal-pulls"},
+        regime="d = 2, 3; 2 or 3 neurons; lambda = 1e-6 and 1e-18; the sizes |gamma| of the classes differ by 20 % at "
+        "least, which the paper does not ask for",
+        quantity="power of lambda over the expected one",
+        trains=True,
+        examples=20,
+    ),
+)
+
+if __name__ == "__main__":
+    run_alone(CLAIMS)

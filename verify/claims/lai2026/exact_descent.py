@@ -2,10 +2,10 @@
 
     f(x) = sum_k s_k max(w_k.x, 0), s_k = +-1,     w_k <- w_k - h s_k X^T D_k (f - y),     D_k = 1[X w_k > 0]
 
-the gradient of 1/2 sum (f - y)^2. While the pattern D stays as it is, this is linear regression of all weights together
-on the points R at which some neuron is on, with rows Phi_i = (s_k D_ki x_i)_k: with K = Phi Phi^T on R, the residuals
-e = f - y obey e <- (1 - h K) e. If 0 < h K < 2, then e -> 0, and e^T K^-1 e never grows.
-As w(t) - w(oo) = Phi^T K^-1 e,
+the gradient of 1/2 sum (f - y)^2. While the pattern D stays as it is, this is linear regression of all weights
+together on the points R at which some neuron is on, with rows Phi_i = (s_k D_ki x_i)_k: with K = Phi Phi^T on R, the
+residuals e = f - y obey e <- (1 - h K) e. If 0 < h K < 2, then e -> 0, and e^T K^-1 e never grows. As w(t) - w(oo) =
+Phi^T K^-1 e,
 
     |x_i.(w_k(t) - w_k(oo))|^2 <= |x_i|^2 e^T K^-1 e     from now on,
 
@@ -30,7 +30,10 @@ from verify.deciders.rounding import rank, solve_exactly
 __all__ = ["Descent", "Vector", "after_step", "captured", "gram", "preactivations", "step_size"]
 
 Vector = list[Fraction]
+
+
 Pattern = tuple[tuple[bool, ...], ...]
+
 
 MOST_STEPS = 150
 

@@ -1,7 +1,7 @@
 """Lyu, Li, Wang, Arora: Gradient Descent on Two-layer Nets: Margin Maximization and Simplicity Bias (arXiv:2110.13905).
 
-||x_i|| <= 1, which the paper assumes, is a matter of units and not asked for. That gradient flow is unique where it has
-to be (Assumptions 4.6 and A.6) is not decided: the flow that is followed is one of them.
+||x_i|| <= 1, which the paper assumes, is a matter of units and not asked for. That gradient flow is unique where it
+has to be (Assumptions 4.6 and A.6) is not decided: the flow that is followed is one of them.
 """
 
 from __future__ import annotations

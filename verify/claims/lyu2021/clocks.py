@@ -1,8 +1,9 @@
 """Gradient flow at given times of the loss itself, d theta / dt = -grad L(theta), as in statements about times.
 
 The solver of trainings follows log L, on the same curve in another time, in steps that say little about what is
-between them. Here the equation itself is integrated, by a plain method of order 8, for the short times in which weights
-grow from nearly 0 to size 1. It goes through kinks; a flow that slides along one uses up its evaluations. In floats.
+between them. Here the equation itself is integrated, by a plain method of order 8, for the short times in which
+weights grow from nearly 0 to size 1. It goes through kinks; a flow that slides along one uses up its evaluations. In
+floats.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The end of a training: its margin, exactly, and its weights in floats.
 
-Training ends at KKT residuals of 1e-5 relative to the norm. Margins at the end are exact, of the network with the exact
-values of its floats; distances are in floats. The best margin is (1 + a)/4 times the linear one (Theorem 4.2).
+Training ends at KKT residuals of 1e-5 relative to the norm. Margins at the end are exact, of the network with the
+exact values of its floats; distances are in floats. The best margin is (1 + a)/4 times the linear one (Theorem 4.2).
 """
 
 from __future__ import annotations

@@ -10,15 +10,7 @@ from verify.claims.records import Instance, Judgement, Outcome, failed, held, un
 from verify.claims.trainings import NEARLY, ended, is_nearly_stationary, nearby_certificate, trained
 from verify.problem.members import has_margin, is_penalised
 
-__all__ = [
-    "has_few_regions",
-    "has_fewer_regions",
-    "is_univariate",
-    "limit_has_few_regions",
-    "linear_regions",
-    "region_bound",
-    "switches",
-]
+__all__ = ["EVALUATIONS", "is_univariate", "limit_has_few_regions", "linear_regions", "region_bound", "switches"]
 
 EVALUATIONS = 20_000
 """Gradients of one training."""
@@ -50,22 +42,6 @@ def linear_regions(instance: Instance) -> int:
         if w:
             changes[-b / w] = changes.get(-b / w, Fraction(0)) + v * abs(w) * (1 - instance.slope)
     return 1 + sum(1 for change in changes.values() if change)
-
-
-def has_few_regions(instance: Instance) -> Judgement:
-    """At most 32 r + 67 linear pieces."""
-    return _counted(instance, region_bound(switches(instance)))
-
-
-def has_fewer_regions(instance: Instance) -> Judgement:
-    """At most 5 r + 7 linear pieces (ours; the proof is in docs/claims/safran2022.md)."""
-    return _counted(instance, 5 * switches(instance) + 7)
-
-
-def _counted(instance: Instance, bound: int) -> Judgement:
-    count = linear_regions(instance)
-    text = f"{count} linear regions, the bound is {bound}"
-    return held(text, measured=count) if count <= bound else failed(text, measured=count)
 
 
 def limit_has_few_regions(instance: Instance) -> Judgement:

@@ -1,7 +1,12 @@
-"""Why width has to exceed the number of switches: arXiv:2205.09072, Theorem 3.2, with r = 8 switches between 9 atoms.
+"""Theorem 3.2 of arXiv:2205.09072, section 3.
 
-The construction is rebuilt from the bound. With the atoms from -1 to 1 a Gaussian neuron w x + b is off at all of them
-iff b < -|w|, with probability 1/4, and then it is off for ever: some 3/4 of the neurons have to make the switches.
+    width k = floor(alpha r), alpha >= 1:  for some distribution D and some teacher of width r, with probability >= 1/4
+        L_D(theta(t)) >= (1 - 0.75 alpha) / 4  for all t >= 0
+
+with L_D the population loss. What the proof needs (our reconstruction, as ours has no appendix) is the second claim:
+
+    a neurons on at some of r + 1 points of alternating labels at the start
+        ==>  at all times at least ceil((r - a - 1)/2) points are misclassified, each at a loss of log 2
 """
 
 from __future__ import annotations
@@ -14,15 +19,22 @@ import numpy as np
 from solvers.training.losses import value
 from solvers.training.stop_tests import any_of
 from solvers.training.trajectory import Moment, Training
-from verify.claims.records import Instance, Judgement, failed, held, undecided
-from verify.claims.safran2022.regions import EVALUATIONS
+from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.safran2022.regions import EVALUATIONS, is_univariate, switches
+from verify.claims.theorems import run_alone
 from verify.claims.trainings import at_rest, flowed, margins, with_weights
 from verify.problem.problem import Dataset
+from verify.strategies import alternating_starts
 from verify.strategies.line_starts import alternating, gaussian_network
 from verify.training import layers_of, rows_of
 
 __all__ = [
+    "ALTERNATIONS",
+    "CLAIMS",
+    "LN2",
+    "SAMPLED",
     "atoms",
+    "dead",
     "is_alternating",
     "is_sampled_from_atoms",
     "live_neurons_bound_the_loss",
@@ -33,8 +45,10 @@ __all__ = [
 LN2 = Fraction(693, 1000)
 """Less than log 2."""
 
+
 ALTERNATIONS = 8
 """r."""
+
 
 SAMPLED = 40
 
@@ -124,3 +138,45 @@ def live_neurons_bound_the_loss(instance: Instance) -> Judgement:
     if not np.isfinite(lowest) or run.status == "failed":
         return undecided(f"nothing is known of the way: {run.reason}")
     return held(text, measured=Fraction(lowest))
+
+
+CLAIMS = (
+    Claim(
+        id="safran2022.thm3.2",
+        source="arXiv:2205.09072, Theorem 3.2",
+        statement="At width alpha r, gradient flow keeps a population loss of at least (1 - 0.75 alpha)/4 at all "
+        "times, with probability at least 1/4.",
+        setting=is_univariate,
+        hypotheses={"sampled": is_sampled_from_atoms},
+        conclusion=stays_above,
+        regime="alpha = 1, r = 8, n = 40, deviations 1; the construction, rebuilt as ours has no appendix: atoms at "
+        "equal distances in [-1, 1], where a neuron is off at all of them with probability 1/4; the logistic loss, "
+        "until the flow rests",
+        quantity="least population loss",
+        kind="chance",
+        chance=Fraction(1, 4),
+        trial=narrow_start,
+        trains=True,
+        examples=20,
+    ),
+    Claim(
+        id="safran2022.thm3.2.live",
+        source="arXiv:2205.09072, Theorem 3.2",
+        statement="When a neurons are on at some of r + 1 points of alternating labels at the start, at all times "
+        "ceil((r - a - 1)/2) points are misclassified, each at a loss of log 2.",
+        setting=is_univariate,
+        hypotheses={"alternating": is_alternating},
+        conclusion=live_neurons_bound_the_loss,
+        instances=alternating_starts().map(lambda drawn: Instance(*drawn)),
+        sharp={"alternating": "max-margin/safran2022-theorem-3-2-one-label"},
+        regime="what the proof of Theorem 3.2 needs (our reconstruction); up to 9 points; exact at the end, in floats "
+        "on the way, until the flow rests or 20,000 gradients",
+        quantity="least population loss",
+        group=switches,
+        trains=True,
+        examples=20,
+    ),
+)
+
+if __name__ == "__main__":
+    run_alone(CLAIMS)

@@ -1,4 +1,10 @@
-"""Proposition 1 of arXiv:2306.06479: |a_j| = ||w_j|| is conserved by gradient flow, from any scale."""
+"""Proposition 1 of arXiv:2306.06479, section 2.
+
+    da_j/dt = w_j.g_j,  dw_j/dt = a_j g_j,  g_j in 1/n sum_i (y_i - h(x_i)) ds(w_j.x_i) x_i
+    a_j = s_j |w_j| != 0
+
+along the flow from a balanced start, with ds the subdifferential of the ReLU.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +12,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from verify.claims.chistikov2023.correlated import POINTS, STARTS, is_taught
 from verify.claims.chistikov2023.flows import velocity
-from verify.claims.records import Instance, Judgement, failed, held
+from verify.claims.records import Claim, Instance, Judgement, failed, held
+from verify.claims.theorems import run_alone
 from verify.training import rows_of, targets_of
 
-__all__ = ["stays_balanced"]
+__all__ = ["CLAIMS", "STEPS", "stays_balanced"]
 
 STEPS = 250
 
@@ -47,3 +55,21 @@ def stays_balanced(instance: Instance) -> Judgement:
 
 def _loss(rows: np.ndarray, targets: np.ndarray, hidden: np.ndarray, outgoing: np.ndarray) -> float:
     return float(((np.maximum(rows @ hidden.T, 0) @ outgoing - targets) ** 2).mean() / 2)
+
+
+CLAIMS = (
+    Claim(
+        id="chistikov2023.prop1",
+        source="arXiv:2306.06479, Proposition 1",
+        statement="Along the flow a_j = s_j |w_j| and is never 0.",
+        setting=is_taught,
+        conclusion=stays_balanced,
+        instances=STARTS,
+        regime=f"{POINTS}, lambda = 1; explicit Euler of two steps h in place of the flow, with a drift of order h",
+        quantity="drift of a^2 - |w|^2 in units of 2 h L(0)",
+        trains=True,
+    ),
+)
+
+if __name__ == "__main__":
+    run_alone(CLAIMS)

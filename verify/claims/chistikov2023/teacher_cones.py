@@ -15,27 +15,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.checker.exact import dot, sqrt_upper
+from verify.checker.exact import dot
 from verify.deciders.rounding import solve_exactly
 
-__all__ = ["SignOfM", "inverse_columns", "largest_elsewhere", "sign_of_m", "two_neurons"]
+__all__ = ["SignOfM", "Vector", "inverse_columns", "sign_of_m"]
 
 Array = NDArray[np.float64]
-_Vector = Sequence[Fraction]
+
+
+Vector = Sequence[Fraction]
+
 
 ROUNDING = 1e-9
 """What a float value of M may be wrong by; within it of 0 there is no sign."""
 
+
 MOST_PIECES = 200_000
 
 
-def inverse_columns(rows: Sequence[_Vector]) -> list[list[Fraction]] | None:
+def inverse_columns(rows: Sequence[Vector]) -> list[list[Fraction]] | None:
     """chi_k with x_i.chi_k = 1 if i = k else 0; None when the rows are not a basis."""
     d = len(rows)
     if d != len(rows[0]):
@@ -43,38 +47,6 @@ def inverse_columns(rows: Sequence[_Vector]) -> list[list[Fraction]] | None:
     found = [solve_exactly(rows, [Fraction(i == k) for i in range(d)]) for k in range(d)]
     columns = [column for column in found if column is not None]
     return columns if len(columns) == d else None
-
-
-def largest_elsewhere(rows: Sequence[_Vector], chi: Sequence[_Vector], teacher: _Vector) -> Fraction:
-    """The largest |h(u)|^2 with its sign, over unit vectors u in the cones of h and -h that are not all ON with +h.
-
-    Exact: by the faces of each cone. Below |v*|^2 all neurons of every optimal network lie along v*, above it of none.
-    """
-    d = len(rows)
-    multipliers = [dot(column, teacher) for column in chi]
-    largest = Fraction(0)
-    for signs in product((1, -1), repeat=d):
-        generators = [[s * value for value in column] for s, column in zip(signs, chi, strict=True)]
-        on = [i for i in range(d) if signs[i] > 0]
-        p = [sum((multipliers[i] * rows[i][c] for i in on), Fraction(0)) for c in range(d)]
-        for sign in (1, -1):
-            if len(on) < d or sign < 0:
-                largest = max(largest, _squared_projection([sign * value for value in p], generators))
-    return largest
-
-
-def _squared_projection(p: _Vector, generators: Sequence[_Vector]) -> Fraction:
-    """|projection of p onto the cone|^2: the one face whose projection has weights >= 0 and a residual in the polar."""
-    for count in range(len(generators) + 1):
-        for face in combinations(generators, count):
-            weights = solve_exactly([[dot(a, b) for b in face] for a in face], [dot(a, p) for a in face]) or []
-            if any(w < 0 for w in weights):
-                continue
-            near = [dot(weights, column) for column in zip(*face, strict=True)] or [Fraction(0)] * len(p)
-            residual = [a - b for a, b in zip(p, near, strict=True)]
-            if all(dot(residual, g) <= 0 for g in generators):
-                return dot(near, near)
-    return Fraction(0)
 
 
 @final
@@ -87,7 +59,7 @@ class SignOfM:
     q: list[Fraction] = field(default_factory=list[Fraction])
 
 
-def sign_of_m(chi: Sequence[_Vector], teacher: _Vector) -> SignOfM:
+def sign_of_m(chi: Sequence[Vector], teacher: Vector) -> SignOfM:
     """The sign of M from its definition.
 
     1 is exact, with rational p and q. -1 rests on floats: the directions p of every cone are cut into pieces until
@@ -105,30 +77,7 @@ def sign_of_m(chi: Sequence[_Vector], teacher: _Vector) -> SignOfM:
     return SignOfM(0 if is_open else -1)
 
 
-def two_neurons(rows: Sequence[_Vector], found: SignOfM, teacher: _Vector) -> tuple[_Vector, _Vector, int]:
-    """u = v* - t s p, u' = s p - r q and t, the output sign of u': s(x.u) + t s(x.u') = v*.x at every point.
-
-    As x.p and x.q are >= 0 and one of them is 0. t is the sign of p.v*. To first order in s > 0 the sum |u| + |u'|
-    changes by s |p| (sin(p, q) - |cos(p, v*)|), which is negative where cos(p, q) > sin(p, v*). r is the best one, and
-    s the best of s_0 / 2^k, with x.u >= 0 everywhere up to s_0.
-    """
-    p, q = found.p, found.q
-    r, side = dot(p, q) / dot(q, q), 1 if dot(p, teacher) > 0 else -1
-    rest = [a - r * b for a, b in zip(p, q, strict=True)]
-
-    def pair(s: Fraction) -> tuple[_Vector, _Vector, int]:
-        return [v - side * s * a for v, a in zip(teacher, p, strict=True)], [s * a for a in rest], side
-
-    most = min(dot(x, teacher) / dot(x, p) for x in rows if dot(x, p) > 0)
-    pairs = [pair(most / 2**k) for k in range(80)]
-    return min(pairs, key=lambda uu: _root(dot(uu[0], uu[0])) + _root(dot(uu[1], uu[1])))
-
-
-def _root(square: Fraction) -> Fraction:
-    return sqrt_upper(square, 160)
-
-
-def _sign_on(inside: Sequence[_Vector], outside: Sequence[_Vector], teacher: _Vector) -> SignOfM:
+def _sign_on(inside: Sequence[Vector], outside: Sequence[Vector], teacher: Vector) -> SignOfM:
     generators = np.array([[float(x) for x in row] for row in inside])
     sizes = np.linalg.norm(generators, axis=1)
     unit_teacher = np.array([float(x) for x in teacher])
@@ -212,7 +161,7 @@ def _unit(vectors: Array) -> Array:
 
 
 def _exactly_above(
-    inside: Sequence[_Vector], p_weights: Array, outside: Sequence[_Vector], q_weights: Array, teacher: _Vector
+    inside: Sequence[Vector], p_weights: Array, outside: Sequence[Vector], q_weights: Array, teacher: Vector
 ) -> SignOfM | None:
     """p and q with these weights >= 0, if cos(p, q) > sin(p, v*) exactly."""
     p, q = (

@@ -1,0 +1,72 @@
+"""Lemma 3 of arXiv:2306.06479, section 4.
+
+    neuron j crosses the kinks of Proposition 2 in the same order, at times t^1 < t^2 < .. with
+    |tau^l - t^l| <= lambda^(1 - (1 + (3 l - 1) / (3 n_j)) epsilon)
+
+under Assumptions 1 and 2, with n_j the number of these kinks.
+"""
+
+from __future__ import annotations
+
+from verify.claims.chistikov2023.correlated import (
+    ASSUMPTION_1,
+    EPSILON,
+    POINTS,
+    STARTS,
+    Yardstick,
+    is_taught,
+    yardsticks_of,
+)
+from verify.claims.chistikov2023.flows import Flow, flow_from
+from verify.claims.chistikov2023.proposition_2 import has_ordered_yardsticks
+from verify.claims.chistikov2023.small_scales import EARLY, from_scales
+from verify.claims.records import Claim, Instance, Judgement, Outcome, undecided
+from verify.claims.theorems import run_alone
+
+__all__ = ["CLAIMS", "crosses_as_the_yardsticks_do"]
+
+
+def crosses_as_the_yardsticks_do(instance: Instance) -> Judgement:
+    """Lemma 3 at two scales; measured: the largest |t - tau| in units of its bound, at the smaller one."""
+    if has_ordered_yardsticks(instance).outcome is not Outcome.HELD:
+        return undecided("a yardstick has no order to compare with")
+    excesses: list[tuple[float, str]] = []
+    largest = 0.0
+    for scale in EARLY:
+        flow = flow_from(instance, scale)
+        largest = max((_time_ratio(flow, found, scale) for found in yardsticks_of(instance)), default=0.0)
+        excesses.append((largest - 1, f"|t - tau| is {largest:.2g} times its bound at lambda = {scale:g}"))
+    return from_scales(excesses, largest)
+
+
+def _time_ratio(flow: Flow, yardstick: Yardstick, scale: float) -> float:
+    """The largest |t^l - tau^l| / bound; infinite where kinks are crossed in another order or another sense."""
+    mine = [change for change in flow.changes if change[1] == yardstick.neuron]
+    order, count = yardstick.order, len(yardstick.order)
+    wanted = [(point, -yardstick.sign, yardstick.sign) for point in order]
+    if [change[2:] for change in mine] != wanted:
+        return float("inf")
+    exponents = [1 - (1 + (3 * l - 1) / (3 * count)) * EPSILON for l in range(1, count + 1)]
+    pairs = zip(mine, yardstick.times, exponents, strict=True)
+    return max((abs(change[0] - tau) / scale**power for change, tau, power in pairs), default=0.0)
+
+
+CLAIMS = (
+    Claim(
+        id="chistikov2023.lem3",
+        source="arXiv:2306.06479, Lemma 3",
+        statement="Neurons cross their kinks in the yardsticks' order, at times that differ by at most "
+        "lambda^(1 - (1 + (3 l - 1) / 3 n_j) epsilon).",
+        setting=is_taught,
+        hypotheses=ASSUMPTION_1,
+        conclusion=crosses_as_the_yardsticks_do,
+        instances=STARTS,
+        regime=f"{POINTS}; lambda = 1e-3 and 1e-5, epsilon = 1/4",
+        quantity="|t - tau| in units of the bound",
+        trains=True,
+        examples=20,
+    ),
+)
+
+if __name__ == "__main__":
+    run_alone(CLAIMS)

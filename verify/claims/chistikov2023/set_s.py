@@ -1,0 +1,119 @@
+"""The set S of section 5 of arXiv:2306.06479, and the order of its parts.
+
+    v(t) in S = S_1 u .. u S_d for all t >= T_1, and v passes through S_1, .., S_d in this order,   v = sum a_j w_j
+
+over the positive neurons j, under Assumptions 1 and 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from verify.claims.chistikov2023.bundles import ACCURACY, Floats, bundle_of, is_nearly_linear, unfitted, without_a_scale
+from verify.claims.chistikov2023.correlated import (
+    ASSUMPTION_1,
+    EPSILON,
+    STARTS_OF_LOW_DIMENSION,
+    Constants,
+    constants,
+    is_taught,
+)
+from verify.claims.chistikov2023.flows import flow_from
+from verify.claims.chistikov2023.small_scales import scale_of
+from verify.claims.records import Claim, Instance, Judgement, Outcome, failed, held, undecided
+from verify.claims.theorems import run_alone
+
+__all__ = ["CLAIMS", "NOISE", "RESOLVED", "SEEN", "SHORT", "stays_in_s"]
+
+SEEN = 1e-12
+"""Of the mean square of the targets: below this loss the coordinates' distances to 1 are rounding."""
+
+
+NOISE = 1e-7
+"""Of a coordinate r_k, from a flow of this accuracy."""
+
+
+RESOLVED = 1e-5
+"""eta_d / eta_1 at least, for the last coordinate to be seen above the rounding of the first."""
+
+
+SHORT = 1e-4
+"""Of a coordinate r_k that comes to 1 while SEEN, and then passes it by less than NOISE."""
+
+
+def stays_in_s(instance: Instance) -> Judgement:
+    """From T_1 on v is in S and passes its parts in their order, to the last; measured: the number of handovers.
+
+    At a scale, and where that fails at its square too.
+    """
+    known, scale = constants(instance), scale_of(instance, is_nearly_linear)
+    if scale is None:
+        return without_a_scale(instance)
+    if known.eta[-1] < RESOLVED * known.eta[0]:
+        return undecided("the eigenvalues are too far apart for floats")
+    first = _stays_in_s(instance, scale)
+    return _stays_in_s(instance, scale**2) if first.outcome is Outcome.FAILED else first
+
+
+def _stays_in_s(instance: Instance, scale: float) -> Judgement:
+    known, flow = constants(instance), flow_from(instance, scale, ACCURACY)
+    if not flow.is_fitted:
+        return unfitted(flow, scale)
+    seen = (flow.times >= known.aligned(scale)) & (np.exp(flow.log_losses) > SEEN * (flow.targets**2).mean())
+    ratios = bundle_of(flow, instance)[seen] @ known.basis / known.teacher
+    part, last = 0, len(known.eta) - 1
+    for time, r in zip(flow.times[seen], ratios, strict=True):
+        while part < last and r[part] > 1 + NOISE:
+            part += 1
+        if broken := _broken(r, part, known, scale):
+            return failed(f"at lambda = {scale:g} and time {time:.6g} {broken}: r = {r.tolist()}")
+    if part < last and r[part] < 1 - SHORT:  # pyright: ignore[reportPossiblyUnboundVariable]
+        return failed(f"at lambda = {scale:g} it ends in part {part + 1} of {last + 1}")
+    return held(f"at lambda = {scale:g}, to part {part + 1} of {last + 1}", measured=part)
+
+
+def _broken(r: Floats, part: int, known: Constants, scale: float) -> str:
+    """What of the part (from 0) of S is broken by more than NOISE; "" for nothing."""
+    eta = known.eta
+    if (r[:part] <= 1 - NOISE).any():
+        return f"a coordinate before {part + 1} fell back"
+    if r[part] > 1 + NOISE:
+        return "the last coordinate is above 1"
+    if part and not eta[part] / (2 * eta[part - 1]) < r[part] + NOISE:
+        return f"Phi is broken in part {part + 1}"
+    for k in range(part, len(r)):
+        for later in range(k + 1, len(r)):
+            ratio = eta[later] / eta[k]
+            if not ratio / 2 * r[k] < r[later] * (1 + NOISE):
+                return f"Psi-down of {k + 1} and {later + 1} is broken"
+            if not 1 - r[later] > max(0.0, 1 - r[k]) ** (0.5 + ratio / 2) * (1 - NOISE) - NOISE * r[later]:
+                return f"Psi-up of {k + 1} and {later + 1} is broken"
+    v, pull = r * known.teacher, eta * (1 - r) * known.teacher
+    if not v @ pull > scale ** (EPSILON / 3) * np.linalg.norm(v) * np.linalg.norm(pull):
+        return "Xi is broken"
+    return ""
+
+
+CLAIMS = (
+    Claim(
+        id="chistikov2023.setS",
+        source="arXiv:2306.06479, section 5",
+        statement="From T_1 on the sum of the a_j w_j stays in S and passes through its parts S_1, .., S_d in order.",
+        setting=is_taught,
+        hypotheses=ASSUMPTION_1,
+        conclusion=stays_in_s,
+        instances=STARTS_OF_LOW_DIMENSION,
+        sharp={
+            "45-degrees": "min-norm/chistikov2023-wide-points",
+            "positive-active": "min-norm/chistikov2023-only-negative",
+        },
+        regime="as thm6, or at the square of that lambda; eta_d / eta_1 >= 1e-5; the factors of Xi are normalised; all "
+        "steps of the integrator, up to 1e-7, until the loss is 1e-12",
+        quantity="handovers",
+        trains=True,
+        examples=20,
+    ),
+)
+
+if __name__ == "__main__":
+    run_alone(CLAIMS)

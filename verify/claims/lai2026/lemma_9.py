@@ -1,0 +1,32 @@
+"""Lemma 9 of arXiv:2603.04895v2, appendix B.2.
+
+    one neuron: (a) to (f) at t, S = {i: y_i > 0}, points nearly orthogonal  ==>  (a) to (f) at t + 1
+
+The conditions are those of `verify.claims.lai2026.conditions`.
+"""
+
+from __future__ import annotations
+
+from verify.claims.lai2026.conditions import is_settled, keeps_its_conditions
+from verify.claims.lai2026.hypotheses import EVENT, STEP, has_labels, is_nearly_orthogonal, is_one_neuron
+from verify.claims.records import Claim, Instance
+from verify.claims.theorems import run_alone
+from verify.strategies import settled_networks
+
+__all__ = ["CLAIMS"]
+
+CLAIMS = (
+    Claim(
+        id="lai2026.lem9",
+        source="arXiv:2603.04895v2, Lemma 9",
+        statement="The conditions on one neuron's variables carry over from step to step.",
+        setting=is_one_neuron,
+        hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal, "conditions": is_settled},
+        conclusion=keeps_its_conditions,
+        instances=settled_networks(neurons=1).map(lambda drawn: Instance(*drawn)),
+        regime=f"conditions (a) to (f) rebuilt from the proofs, with our constants; {EVENT}; {STEP}",
+    ),
+)
+
+if __name__ == "__main__":
+    run_alone(CLAIMS)

@@ -1,0 +1,104 @@
+"""Theorem 4.2 of arXiv:2205.09072, section 4.2.
+
+    L(theta(t_0)) < 1/n, x_1 < .. < x_n labelled by a teacher of width r, so that |{i: y_i != y_{i+1}}| <= r
+        ==>  theta(t)/|theta(t)| -> the direction of a KKT point theta*, and N_theta* has <= 32 r + 67 linear regions
+
+The proof takes of the flow only that theta* is a KKT point, so all KKT points are tried. Ours, proved on the page of
+the paper: at most 5 r + 7.
+"""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from verify.claims.asking import is_kkt_point
+from verify.claims.records import Claim, Instance, Judgement, failed, held
+from verify.claims.safran2022.learning import classifies
+from verify.claims.safran2022.regions import (
+    is_univariate,
+    limit_has_few_regions,
+    linear_regions,
+    region_bound,
+    switches,
+)
+from verify.claims.theorems import run_alone
+from verify.problem.problem import Bias
+from verify.strategies import fitted_starts, searched_kkt_points, switching_kkt_points
+
+__all__ = ["CLAIMS", "has_few_regions", "has_fewer_regions"]
+
+
+def has_few_regions(instance: Instance) -> Judgement:
+    """At most 32 r + 67 linear pieces."""
+    return _counted(instance, region_bound(switches(instance)))
+
+
+def has_fewer_regions(instance: Instance) -> Judgement:
+    """At most 5 r + 7 linear pieces (ours; the proof is in docs/claims/safran2022.md)."""
+    return _counted(instance, 5 * switches(instance) + 7)
+
+
+def _counted(instance: Instance, bound: int) -> Judgement:
+    count = linear_regions(instance)
+    text = f"{count} linear regions, the bound is {bound}"
+    return held(text, measured=count) if count <= bound else failed(text, measured=count)
+
+
+def _on_a_line() -> SearchStrategy[Instance]:
+    """KKT points of all kinds, whose labels are nearly always alike, and as many whose labels change 1 to 3 times."""
+    of_all_kinds = searched_kkt_points(bias=Bias.PENALISED, dimension=1, neurons=4)
+    return st.one_of(of_all_kinds, switching_kkt_points()).map(Instance.of)
+
+
+CLAIMS = (
+    Claim(
+        id="safran2022.thm4.2",
+        source="arXiv:2205.09072, Theorem 4.2",
+        statement="A KKT point has at most 32 r + 67 linear regions when the labels change r times.",
+        setting=is_univariate,
+        hypotheses={"kkt": is_kkt_point},
+        conclusion=has_few_regions,
+        instances=_on_a_line(),
+        sharp={"kkt": "max-margin/safran2022-theorem-4-2-not-stationary"},
+        regime="all KKT points with few neurons, of which the limits of gradient flow are some; r = the number of "
+        "changes, at most the width of a teacher, 1 to 3 on a third of the instances or more; so few neurons are far "
+        "from the bound",
+        quantity="linear regions",
+        group=switches,
+    ),
+    Claim(
+        id="safran2022.thm4.2.sharper",
+        source="arXiv:2205.09072, Theorem 4.2, sharper",
+        statement="A KKT point has at most 5 r + 7 linear regions when the labels change r times.",
+        setting=is_univariate,
+        hypotheses={"kkt": is_kkt_point},
+        conclusion=has_fewer_regions,
+        instances=_on_a_line(),
+        sharp={"kkt": "max-margin/safran2022-theorem-4-2-not-stationary"},
+        regime="ours, with a proof on the page of the paper; tried at KKT points with few neurons here, r <= 3, and by "
+        "isoptimal search at those with the most regions that it finds",
+        quantity="linear regions",
+        group=switches,
+    ),
+    Claim(
+        id="safran2022.thm4.2.flow",
+        source="arXiv:2205.09072, Theorem 4.2",
+        statement="Gradient flow that classifies every point converges in direction to a KKT point with at most 32 r + "
+        "67 linear regions.",
+        setting=is_univariate,
+        hypotheses={"loss-below-1/n": classifies},
+        conclusion=limit_has_few_regions,
+        instances=fitted_starts().map(lambda drawn: Instance(*drawn)),
+        sharp={"loss-below-1/n": "max-margin/safran2022-theorem-4-1-dead"},
+        regime="r <= 2; up to 75 neurons, more than the bound allows where r = 0; the logistic loss, up to 20,000 "
+        "gradients; regions at the exact KKT point that its certificate encloses within 1e-3 of the network",
+        quantity="linear regions",
+        group=switches,
+        trains=True,
+        examples=20,
+    ),
+)
+
+if __name__ == "__main__":
+    run_alone(CLAIMS)

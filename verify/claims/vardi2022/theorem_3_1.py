@@ -1,0 +1,82 @@
+"""Theorem 3.1 of arXiv:2110.02732, section 3.
+
+    Phi linear, fully connected, of depth m >= 2, L(theta(t_0)) < 1
+        ==>  theta(t)/|theta(t)| -> the direction of a global optimum of (2)
+
+The proof takes of the flow only that its limit is a KKT point of (2), min 1/2 |theta|^2 subject to y_i Phi(theta; x_i)
+>= 1: the second claim, m = 2. Deeper networks: `verify.claims.vardi2022.waiting`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from verify.claims.asking import is_kkt_point
+from verify.claims.conclusions import is_global, judged
+from verify.claims.predicates import is_fully_connected, is_linear, is_margin_problem
+from verify.claims.records import Claim, Instance, Judgement
+from verify.claims.theorems import run_alone
+from verify.claims.trainings import after, has_loss_below, nearly_audited, trained
+from verify.claims.vardi2022.settings import ALL_KKT_POINTS
+from verify.strategies import searched_kkt_points, separating_starts
+
+__all__ = ["CLAIMS", "GLOBAL", "ends_global"]
+
+GLOBAL = Fraction(1, 1000)
+"""The relative gap within which the end is to be a global optimum."""
+
+
+def ends_global(instance: Instance) -> Judgement:
+    """The end of the flow is a global optimum within 1e-3, with a certificate for every width."""
+
+    def is_near(end: Instance) -> Judgement:
+        return judged(nearly_audited(end, GLOBAL).global_any_width)
+
+    return after(instance, trained(instance, stop_at=1e-5), is_near)
+
+
+CLAIMS = (
+    Claim(
+        id="vardi2022.thm3.1.flow",
+        source="arXiv:2110.02732, Theorem 3.1",
+        statement="Gradient flow of a fully connected linear network of depth 2 that classifies every point converges "
+        "in direction to a global optimum.",
+        setting=is_margin_problem,
+        hypotheses={
+            "linear": is_linear,
+            "fully-connected": is_fully_connected,
+            "loss-below-1": lambda instance: has_loss_below(instance, Fraction(69, 100)),
+        },
+        conclusion=ends_global,
+        instances=separating_starts(slope=st.just(Fraction(1)), bias=False).map(lambda drawn: Instance(*drawn)),
+        sharp={
+            "linear": "max-margin/vardi2022-theorem-3-1-flow-relu",
+            "fully-connected": "max-margin/vardi2022-theorem-4-1-linear",
+            "loss-below-1": "max-margin/vardi2022-theorem-3-1-flow-saddle",
+        },
+        regime="a sum of losses below log 2; the logistic loss; up to 200,000 gradients, to 1e-5; global within 1e-3 "
+        "of the best objective, over all widths, with a certificate",
+        trains=True,
+        examples=20,
+    ),
+    Claim(
+        id="vardi2022.thm3.1",
+        source="arXiv:2110.02732, Theorem 3.1",
+        statement="Every KKT point of a fully connected linear network of depth 2 is a global optimum.",
+        setting=is_margin_problem,
+        hypotheses={"linear": is_linear, "fully-connected": is_fully_connected, "kkt": is_kkt_point},
+        conclusion=is_global,
+        instances=searched_kkt_points(slopes=(Fraction(1),), masks=False).map(Instance.of),
+        sharp={
+            "linear": "max-margin/vardi2022-theorem-3-2",
+            "fully-connected": "max-margin/vardi2022-theorem-4-1-linear",
+            "kkt": "max-margin/vardi2022-theorem-3-1-tilted",
+        },
+        regime=f"depth 2 (deeper: vardi2022.thm3.1.deep); {ALL_KKT_POINTS}",
+    ),
+)
+
+if __name__ == "__main__":
+    run_alone(CLAIMS)
