@@ -6,6 +6,7 @@ What a certificate is, is in `verify.checker.certificate`; what the kinds claim,
 `stationary`, `local`, `bounds`, `optimal` and `enclosure` beside this file.
 """
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, cast
@@ -74,6 +75,38 @@ def from_json(value: object) -> Certificate:
     if not isinstance(kind, str) or kind not in KINDS:
         raise CertificateError("kind", f"{kind!r:.60} is not one of {', '.join(KINDS)}")
     return reader(KINDS[kind])(value)
+
+
+class Files:
+    """The files of a folder, where a file is read as what its SHA-256 is of: one that changes meanwhile is refused."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._digests: dict[str, str] = {}
+
+    def has(self, name: str) -> bool:
+        """Whether this is a regular file, or a link to one."""
+        return (self.folder / name).is_file()
+
+    def sha256(self, name: str) -> str:
+        """The SHA-256 of the bytes that were read, or are read now, in hexadecimal."""
+        if name not in self._digests:
+            with (self.folder / name).open("rb") as file:
+                self._digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        return self._digests[name]
+
+    def text(self, name: str) -> str:
+        """The text of a file; InputError where it is too long to be taken, or has changed since it was read."""
+        if not self.has(name):
+            raise InputError(f"{self.folder / name} is no regular file")
+        with (self.folder / name).open("rb") as file:
+            content = file.read(MAX_SIZE + 1)
+        if len(content) > MAX_SIZE:
+            raise InputError(f"is longer than {MAX_SIZE} bytes")
+        digest = hashlib.sha256(content).hexdigest()
+        if self._digests.setdefault(name, digest) != digest:
+            raise InputError("has changed while the folder was read")
+        return content.decode("utf-8")
 
 
 def read_text(path: Path) -> str:

@@ -16,7 +16,7 @@ from verify.checker.answers import Question, Verdict, answers, distance, level, 
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound, witness_value
 from verify.checker.certificate import Certificate
 from verify.checker.codec import Record, at, rational_text
-from verify.checker.errors import require
+from verify.checker.errors import CertificateError, InputError, require
 from verify.checker.exact import Number, squared_norm
 from verify.checker.optimal import OptimalWithin
 from verify.checker.statement import Architecture, Network, Problem, objective
@@ -234,8 +234,11 @@ def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None
     require(
         material.problem.is_decided, file, "is no rival: the problem is not of depth 2 without sharing, all trained"
     )
-    at(file, witness_value, material.problem, witness)  # of the problem's inputs, slope, bias and masks, and fits
-    value = objective(material.problem, witness)
+    try:
+        at(file, witness_value, material.problem, witness)  # of the problem's inputs, slope, bias and masks, and fits
+        value = objective(material.problem, witness)
+    except InputError as error:  # of numbers that are too long together
+        raise CertificateError(file, str(error)) from None
     is_better = value is not None and (mine is None or value < mine)
     require(is_better, file, "is not better than the network")
     is_narrow = Counter(witness.architecture.masks) <= Counter(material.problem.architecture.masks)

@@ -15,7 +15,6 @@ files outside: whether the problem is the user's is a comparison of hashes (`iso
 # Values of any type come in:
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ from typing import Any, NoReturn, cast
 
 from verify.checker.answers import Question, Verdict, answers, distance, why_open
 from verify.checker.certificate import AboutNetwork, Certificate
-from verify.checker.checking import Accepted, check, read_certificate, read_text
+from verify.checker.checking import Accepted, Files, check, read_certificate
 from verify.checker.codec import load_json, rational_of, reader
 from verify.checker.derived import (
     AUDIT_FILE,
@@ -106,10 +105,10 @@ def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
     names = [path.name for path in entries if path.suffix == ".json" and not is_known(path.name) and path.is_file()]
     if not names:
         raise InputError(f"{folder} holds no certificate: give a folder that isoptimal audit --certificates wrote")
-    found = Decision(None, None)
-    found.problem = _given(found, Problem, folder / PROBLEM, "problem")
-    found.network = _given(found, Network, folder / NETWORK, "network")
-    certificates = _certificates(found, folder, names)
+    found, files = Decision(None, None), Files(folder)
+    found.problem = _given(found, Problem, files, PROBLEM, "problem")
+    found.network = _given(found, Network, files, NETWORK, "network")
+    certificates = _certificates(found, files, names)
     for path in entries:
         if path.is_symlink() or not path.is_file():
             found.refuse(path.name, "is no regular file, and isoptimal writes no other")
@@ -118,10 +117,10 @@ def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
             if path.is_file() and path.name not in (PROBLEM, NETWORK, *names):
                 found.refuse(path.name, "is no certificate, and is not looked at in a bare folder")
         return found
-    found.audit = _audit(found, folder)
+    found.audit = _audit(found, files)
     if found.audit is not None:
-        _compare_files(found, folder, entries, found.audit)
-        _compare_answers(found, folder, certificates, found.audit)
+        _compare_files(found, files, entries, found.audit)
+        _compare_answers(found, files, certificates, found.audit)
         _compare_relaxed(found, folder, found.audit)
     return found
 
@@ -142,37 +141,45 @@ def is_known(name: str) -> bool:
     return name in (PROBLEM, NETWORK, AUDIT) or name.endswith((".subject.json", ".network.json"))
 
 
-def _record(kind: type[Any], path: Path, what: str) -> Any:
+NO_MEMORY = "takes more memory than there is"
+
+
+def _record(kind: type[Any], files: Files, name: str, what: str) -> Any:
     try:
-        return reader(kind)(load_json(read_text(path)))
+        return reader(kind)(load_json(files.text(name)))
     except (InputError, CertificateError, UnicodeDecodeError) as error:
         raise InputError(f"is no {what} that isoptimal wrote ({error})") from error
+    except MemoryError as error:
+        raise InputError(NO_MEMORY) from error
 
 
-def _given(found: Decision, kind: type[Any], path: Path, what: str) -> Any:
+def _given(found: Decision, kind: type[Any], files: Files, name: str, what: str) -> Any:
     """The problem or the network of the folder; None, and a refused line, where the file is none."""
-    if not path.is_file():
+    if not files.has(name):
         return None
     try:
-        return _record(kind, path, what)
+        return _record(kind, files, name, what)
     except InputError as error:
-        found.refuse(path.name, str(error))
+        found.refuse(name, str(error))
         return None
 
 
-def _certificates(found: Decision, folder: Path, names: Sequence[str]) -> dict[str, Certificate]:
+def _certificates(found: Decision, files: Files, names: Sequence[str]) -> dict[str, Certificate]:
     """The accepted certificates by file name, with a line for each."""
     accepted: dict[str, Certificate] = {}
     if found.problem is None:
         return accepted
     for name in names:
         try:
-            certificate = read_certificate(read_text(folder / name))
+            certificate = read_certificate(files.text(name))
+            given = found.network if isinstance(certificate, AboutNetwork) else None
+            result = check(found.problem, given, certificate)
         except (InputError, CertificateError, UnicodeDecodeError) as error:
             found.refuse(name, f"cannot be read: {error}")
             continue
-        given = found.network if isinstance(certificate, AboutNetwork) else None
-        result = check(found.problem, given, certificate)
+        except MemoryError:
+            found.refuse(name, NO_MEMORY)
+            continue
         if isinstance(result, Accepted):
             accepted[name] = certificate
             found.accept(name, certificate.claim)
@@ -181,13 +188,12 @@ def _certificates(found: Decision, folder: Path, names: Sequence[str]) -> dict[s
     return accepted
 
 
-def _audit(found: Decision, folder: Path) -> dict[str, Any] | None:
-    path = folder / AUDIT
-    if not path.is_file():
+def _audit(found: Decision, files: Files) -> dict[str, Any] | None:
+    if not files.has(AUDIT):
         found.refuse(AUDIT, "is missing: nothing says what these certificates are meant to answer, so no table is made")
         return None
     try:
-        value = load_json(read_text(path), allow_floats=True)
+        value = load_json(files.text(AUDIT), allow_floats=True)
     except (InputError, CertificateError, UnicodeDecodeError) as error:
         found.refuse(AUDIT, f"cannot be read: {error}")
         return None
@@ -197,7 +203,7 @@ def _audit(found: Decision, folder: Path) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value)
 
 
-def _compare_files(found: Decision, folder: Path, entries: Sequence[Path], audit: Mapping[str, Any]) -> None:
+def _compare_files(found: Decision, files: Files, entries: Sequence[Path], audit: Mapping[str, Any]) -> None:
     """The files that are there must be those that are listed, with the content that is listed."""
     listed = audit.get("files")
     if not isinstance(listed, dict) or not all(isinstance(sha256, str) for sha256 in listed.values()):
@@ -212,23 +218,18 @@ def _compare_files(found: Decision, folder: Path, entries: Sequence[Path], audit
     for name, sha256 in cast("dict[str, str]", listed).items():
         if name not in there:
             found.refuse(name, "is named in audit.json and is missing")
-        elif sha256 != _sha256(folder / name):
+        elif sha256 != files.sha256(name):
             found.refuse(name, "is not the file that audit.json names: its SHA-256 differs")
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _compare_answers(
-    found: Decision, folder: Path, certificates: Mapping[str, Certificate], audit: Mapping[str, Any]
+    found: Decision, files: Files, certificates: Mapping[str, Certificate], audit: Mapping[str, Any]
 ) -> None:
     """Everything else that audit.json says must be what the certificates prove."""
     if found.problem is None:
         return
     if found.network is None:
-        if not (folder / NETWORK).is_file():
+        if not files.has(NETWORK):
             found.refuse(NETWORK, "is missing: audit.json speaks of a network")
         return
     if found.network.architecture != found.problem.architecture:  # of which no certificate of the problem speaks
@@ -241,23 +242,32 @@ def _compare_answers(
         network=found.network,
         certificates=certificates,
         listed=listed,
-        witnesses=_witnesses(found, folder),
+        witnesses=_witnesses(found, files),
         tolerance=tolerances[0],
         stationary_tolerance=tolerances[1],
     )
-    try:
-        proved = certified(material)
-    except CertificateError as error:
-        found.refuse(error.place.removesuffix(".witness"), error.reason)
-        proved = certified(replace(material, witnesses={}))
+    if (proved := _proved(found, material)) is None:
+        return
     proved = json.loads(json.dumps(proved))
     if audit.get("symbolic") is None and not proved["symbolic"]["certificates"]:
         proved["symbolic"] = None
     for place, text in _differences(audit, proved):
         found.refuse(AUDIT, f"{place} {text}")
     _compare_uses(found, material)
-    _compare_subjects(found, folder, proved)
+    _compare_subjects(found, files, proved)
     found.table += _table(proved, certificates)
+
+
+def _proved(found: Decision, material: Material) -> dict[str, Any] | None:
+    """What follows, without witnesses where one of them is none; None where the numbers are too long to be told."""
+    for witnesses in [material.witnesses, {}] if material.witnesses else [{}]:
+        try:
+            return certified(replace(material, witnesses=witnesses))
+        except CertificateError as error:
+            found.refuse(error.place.removesuffix(".witness"), error.reason)
+        except (InputError, MemoryError) as error:
+            found.refuse(AUDIT, f"cannot be compared: {str(error) or NO_MEMORY}")
+    return None
 
 
 def _tolerance(found: Decision, audit: Mapping[str, Any], key: str) -> Fraction:
@@ -299,12 +309,12 @@ def _names(
     return names
 
 
-def _witnesses(found: Decision, folder: Path) -> dict[str, Network]:
+def _witnesses(found: Decision, files: Files) -> dict[str, Network]:
     witnesses: dict[str, Network] = {}
     for key, name in WITNESSES.items():
-        if (folder / name).is_file():
+        if files.has(name):
             try:
-                witnesses[key] = _record(Network, folder / name, "network")
+                witnesses[key] = _record(Network, files, name, "network")
             except InputError as error:
                 found.refuse(name, str(error))
     return witnesses
@@ -383,16 +393,16 @@ def _compare_uses(found: Decision, material: Material) -> None:
                 found.refuse(AUDIT, f"findings.{question.value} is open, and {name} answers it")
 
 
-def _compare_subjects(found: Decision, folder: Path, proved: Mapping[str, Any]) -> None:
+def _compare_subjects(found: Decision, files: Files, proved: Mapping[str, Any]) -> None:
     """The network that an answer is about is written down as the certificate has it."""
     for question in Question:
         name, sha256 = subject_file(question), proved["findings"][question.value]["subject_sha256"]
-        if not (folder / name).is_file():
+        if not files.has(name):
             if sha256 is not None:
                 found.refuse(name, "is missing: the answer is about another network than the given one")
             continue
         try:
-            other: Network = _record(Network, folder / name, "network")
+            other: Network = _record(Network, files, name, "network")
         except InputError as error:
             found.refuse(name, str(error))
             continue
