@@ -28,7 +28,7 @@ from verify.claims import (
 )
 from verify.claims.safran2022 import switches
 from verify.readers.cases import read_case
-from verify.search.pool import places
+from verify.search.pool import strategies_for
 from verify.strategies import known_margins, searched_kkt_points, single_teachers
 
 F = Fraction
@@ -72,10 +72,10 @@ def test_every_claim_says_where_it_is_from():
     assert all(claim.regime for claim in DECIDABLE)
 
 
-@pytest.mark.parametrize("place", places(ALL["vardi2022.thm4.3"], None))
+@pytest.mark.parametrize("place", strategies_for(ALL["vardi2022.thm4.3"], None))
 def test_settings_and_hypotheses_answer_for_instances_of_every_kind(place):
     @settings(max_examples=5)
-    @given(places(ALL["vardi2022.thm4.3"], None)[place])
+    @given(strategies_for(ALL["vardi2022.thm4.3"], None)[place])
     def ask(instance):
         for claim in DECIDABLE:
             if claim.setting(instance):

@@ -247,7 +247,9 @@ def test_ctrl_c_prints_what_is_done(own, jobs, slow):
         os.kill(worker, 0)
 
 
-@pytest.mark.parametrize(("module", "name", "ask"), [("asking", "audit", "audited"), ("trainings", "train", "trained")])
+@pytest.mark.parametrize(
+    ("module", "name", "ask"), [("decisions", "audit", "audited"), ("trainings", "train", "trained")]
+)
 def test_ctrl_c_within_an_audit_or_a_training_is_passed_on(monkeypatch, module, name, ask):
     """Both would end with what they have, and the next instance would go on."""
 

@@ -18,7 +18,7 @@ from verify.cli.progress import search_text
 from verify.deciders.time_limits import now
 from verify.readers.cases import read_case
 from verify.search import search
-from verify.search.pool import places
+from verify.search.pool import strategies_for
 from verify.search.reducing import reduced
 
 F = Fraction
@@ -135,8 +135,8 @@ def test_the_extremes_go_beyond_random_kkt_points():
 
 
 def test_the_patterns_are_only_drawn_where_they_belong():
-    assert not [name for name in places(ALL["vardi2022.thm4.3"], None) if name.startswith("patterns")]
-    assert len([name for name in places(ALL["safran2022.thm4.2"], None) if name.startswith("patterns")]) == 4
+    assert not [name for name in strategies_for(ALL["vardi2022.thm4.3"], None) if name.startswith("patterns")]
+    assert len([name for name in strategies_for(ALL["safran2022.thm4.2"], None) if name.startswith("patterns")]) == 4
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from verify.claims.asking import global_exactly, locally, own_width_exactly, stationary
+from verify.claims.decisions import global_exactly, locally, own_width_exactly, stationary
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.deciders.finding import Finding, Verdict
 

@@ -19,8 +19,8 @@ from solvers.training.stop_tests import Plateau, StopTest
 from solvers.training.trajectory import Training
 from verify.auditing.record import Audit
 from verify.checker.enclosure import StationaryNear
-from verify.claims.asking import TOLERANCE, audited, stationary
 from verify.claims.conclusions import judged
+from verify.claims.decisions import TOLERANCE, audited, stationary
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.deciders.enclosure import nearby_point
 from verify.deciders.proposal import FLOAT_FAILURES

@@ -4,6 +4,6 @@ Nothing found here is trusted more than elsewhere: an instance counts when the h
 hold and the conclusion is proved to be false, by the same certificates as in `verify.claims`.
 """
 
-from verify.search.finding_out import Found, Search, search
+from verify.search.searching import Found, Search, search
 
 __all__ = ["Found", "Search", "search"]

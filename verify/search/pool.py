@@ -14,14 +14,14 @@ from verify.problem.members import is_penalised
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Dataset, Goal
 
-__all__ = ["places"]
+__all__ = ["strategies_for"]
 
 _KINDS = ((Goal.MAX_MARGIN, Bias.NONE), (Goal.MIN_NORM, Bias.NONE), (Goal.MAX_MARGIN, Bias.PENALISED))
 _MOST_SWITCHES = 3
 _SLOPES = tuple(map(Fraction, ("0", "1/2", "1")))
 
 
-def places(claim: Claim, drop: str | None) -> dict[str, SearchStrategy[Instance]]:
+def strategies_for(claim: Claim, drop: str | None) -> dict[str, SearchStrategy[Instance]]:
     """Strategies by name. Those whose first draws are all outside the claim's setting are left to the caller."""
     found = {
         "linear networks with masks": strategies.linear_kkt_points().map(Instance.of),

@@ -20,10 +20,10 @@ from hypothesis.strategies import DrawFn
 
 from verify.checker.exact import dot, sqrt_upper
 from verify.checker.optimal import BetterNetwork
-from verify.claims.asking import global_exactly, own_width_exactly
 from verify.claims.chistikov2023.rank_one import is_rank_one, teacher_of_a_basis
 from verify.claims.chistikov2023.teacher_cones import SignOfM, Vector, inverse_columns, sign_of_m
 from verify.claims.conclusions import judged
+from verify.claims.decisions import global_exactly, own_width_exactly
 from verify.claims.records import Claim, Instance, Judgement, failed, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.finding import Finding, Question, Verdict, decide

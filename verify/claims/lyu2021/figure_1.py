@@ -12,8 +12,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.checker.exact import dot
-from verify.claims.asking import audited, global_exactly, stationary
 from verify.claims.conclusions import judged
+from verify.claims.decisions import audited, global_exactly, stationary
 from verify.claims.lyu2021.hints import has_small_hints, has_wide_hints, is_one_neuron
 from verify.claims.lyu2021.symmetric import SYMMETRIC, is_leaky
 from verify.claims.records import Claim, Instance, Judgement, Outcome, failed, held, undecided

@@ -12,7 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.checker.exact import dot
-from verify.claims.asking import audited, global_exactly
+from verify.claims.decisions import audited, global_exactly
 from verify.claims.lyu2021.symmetric import SYMMETRIC, Vector, separator
 from verify.claims.predicates import is_margin_problem
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from verify.claims.asking import locally
+from verify.claims.decisions import locally
 from verify.claims.lyu2021.ends import CLOSE, STOP_AT, Floats, normalised
 from verify.claims.predicates import is_margin_problem
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided

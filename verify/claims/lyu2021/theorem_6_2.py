@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from verify.checker.exact import dot, sqrt_upper
-from verify.claims.asking import global_exactly, own_width_exactly, stationary
 from verify.claims.conclusions import judged
+from verify.claims.decisions import global_exactly, own_width_exactly, stationary
 from verify.claims.lyu2021.hints import has_small_hints, has_wide_hints, is_one_neuron
 from verify.claims.lyu2021.scales import at_two_scales
 from verify.claims.lyu2021.symmetric import is_leaky, separator

@@ -12,7 +12,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from verify.claims.asking import is_kkt_point
+from verify.claims.decisions import is_kkt_point
 from verify.claims.records import Claim, Instance, Judgement, failed, held
 from verify.claims.safran2022.learning import classifies
 from verify.claims.safran2022.regions import (

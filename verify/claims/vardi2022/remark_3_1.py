@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.claims.asking import audited
+from verify.claims.decisions import audited
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.claims.vardi2022.settings import is_pair

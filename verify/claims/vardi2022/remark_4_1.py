@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.checker.exact import dot
-from verify.claims.asking import is_kkt_point
+from verify.claims.decisions import is_kkt_point
 from verify.claims.exact_programs import least_l1_norm
 from verify.claims.predicates import has_no_zero_neuron, is_linear
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided

@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from verify.claims.asking import is_kkt_point
 from verify.claims.conclusions import is_global, judged
+from verify.claims.decisions import is_kkt_point
 from verify.claims.predicates import is_fully_connected, is_linear, is_margin_problem
 from verify.claims.records import Claim, Instance, Judgement
 from verify.claims.theorems import run_alone

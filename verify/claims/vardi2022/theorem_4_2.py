@@ -15,8 +15,8 @@ import numpy as np
 
 from verify.checker.exact import dot
 from verify.checker.statement import pattern
-from verify.claims.asking import is_kkt_point
 from verify.claims.conclusions import is_global, is_stationary_not_local
+from verify.claims.decisions import is_kkt_point
 from verify.claims.predicates import has_no_zero_neuron, is_linear, is_margin_problem
 from verify.claims.records import Claim, Instance, Judgement, Outcome, held, undecided
 from verify.claims.theorems import run_alone

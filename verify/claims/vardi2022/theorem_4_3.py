@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.claims.asking import is_kkt_point, is_local_optimum
 from verify.claims.conclusions import is_global_of_its_width, is_local, is_local_not_global
+from verify.claims.decisions import is_kkt_point, is_local_optimum
 from verify.claims.predicates import (
     has_no_zero_neuron,
     has_no_zero_preactivation,

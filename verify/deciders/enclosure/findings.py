@@ -43,7 +43,7 @@ def lacks_exact_point(findings: Mapping[Question, Finding], tolerance: Fraction)
 def without_nearby(findings: Mapping[Question, Finding], reason: str) -> dict[Question, Finding]:
     """The findings, with why no exact KKT point near the network is known."""
     stationary = findings[Question.STATIONARY]
-    told = _told(stationary, f"no exact KKT point near it was found: {reason}")
+    told = _with_reason(stationary, f"no exact KKT point near it was found: {reason}")
     return {**findings, Question.STATIONARY: told}
 
 
@@ -126,10 +126,10 @@ def local_without_exact_point(
 def _far(stationary: Finding, nearby: Nearby) -> Finding:
     """The finding with the exact point that is too far away to be called near; its proof stays beside a refutation."""
     if stationary.verdict is not Verdict.REFUTED or nearby.certificate is None:
-        return _told(stationary, f"{nearby.reason} lies farther away than what is called near")
+        return _with_reason(stationary, f"{nearby.reason} lies farther away than what is called near")
     moved = nearby.certificate.moved
     told = f"{nearby.reason} lies within {small(moved)} of its norm, which is not called near; {nearby.apart}"
-    with_distance = _told(stationary, told, distance=moved)
+    with_distance = _with_reason(stationary, told, distance=moved)
     return replace(with_distance, certificates=(*stationary.certificates, nearby.certificate))
 
 
@@ -175,5 +175,5 @@ def _nearby(problem: Problem, network: Network, deadline: float | None) -> Nearb
         return None
 
 
-def _told(finding: Finding, more: str, **numbers: Fraction) -> Finding:
+def _with_reason(finding: Finding, more: str, **numbers: Fraction) -> Finding:
     return replace(finding, reason=f"{finding.reason}; {more}", numbers={**finding.numbers, **numbers})

@@ -16,7 +16,7 @@ from verify.checker.errors import InputError
 from verify.claims import Claim, Instance, Judgement, Outcome
 from verify.claims.running import no_judgement
 from verify.deciders.time_limits import now
-from verify.search.pool import places
+from verify.search.pool import strategies_for
 from verify.search.reducing import reduced
 
 __all__ = ["Found", "Search", "search"]
@@ -117,7 +117,7 @@ class _Work:
     on_progress: Callable[[Search, str], None]
 
     def run(self, seed_: int) -> None:
-        useful = places(self.claim, self.drop)
+        useful = strategies_for(self.claim, self.drop)
         for number in count():
             for name, strategy in list(useful.items()):
                 if self.is_late():

@@ -1,4 +1,4 @@
-"""The questions that conclusions ask: each answer is a verdict whose certificate the checker accepted.
+"""Decisions that conclusions ask for: each answer is a verdict whose certificate the checker accepted.
 
 `stationary` and `global_exactly` are exact (tolerance 0); `audited` is the audit within 1e-7, as for cases.
 """
