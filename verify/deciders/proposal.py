@@ -62,21 +62,23 @@ def _is_same(one: Certificate, other: Certificate) -> bool:
     return one is other or (one.KIND == other.KIND and one.claim == other.claim and one == other)
 
 
-_RECENT: deque[tuple[Problem, Network | None, Certificate, Accepted | Refused]] = deque(maxlen=12)
+_RECENT: deque[tuple[str, str | None, Certificate, Accepted | Refused]] = deque(maxlen=12)
 _RECENT_LOCK = Lock()
 
 
 def checked(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted | Refused:
-    """What the checker says, remembered for the last few certificates: deciders and verdicts ask for the same ones.
+    """What the checker says, asked once and remembered for the last few certificates: a decider asks before a verdict.
 
-    The objects are immutable; an answer is reused for the same problem and network and an equal certificate only.
+    The objects are immutable; an answer is reused for an equal certificate about a problem and a network of the same
+    SHA-256 only, whichever objects hold them.
     """
+    about, given = problem.sha256(), None if network is None else network.sha256()
     with _RECENT_LOCK:
         recent = tuple(_RECENT)
     for a_problem, a_network, known, result in recent:
-        if a_problem is problem and a_network is network and _is_same(known, certificate):
+        if a_problem == about and a_network == given and _is_same(known, certificate):
             return result
     result = check(problem, network, certificate)
     with _RECENT_LOCK:
-        _RECENT.append((problem, network, certificate, result))
+        _RECENT.append((about, given, certificate, result))
     return result

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from solvers.instance import Instance
 from solvers.kkt.pattern_polish import Neurons, polish
-from verify.checker import Refused
+from verify.checker import Accepted, Refused
 from verify.checker.enclosure import Point, StationaryNear
 from verify.deciders.enclosure.distance import apartness, distance_of
 from verify.deciders.enclosure.matching import assign, shares
@@ -185,21 +185,33 @@ def _certificate(
     draft = replace(draft, moved=distance_of(problem, network, draft, point))
     took = now() - began
     poll(took)
-    proof = _sealed(problem, network, draft)
-    result = checked(problem, network, proof)
+    proof, result = _checked(problem, network, draft, has_time=seconds_left() > 2 * took)
     if isinstance(result, Refused):
         return _refusal(result)
-    priced = (
-        with_pricing(problem, draft, [cell for _, _, cell in point.parts], deadline)
-        if not is_free(problem.bias)
-        else None
-    )
-    for better in (priced, replace(draft, optimality="local optimum")):
-        stronger = _sealed(problem, network, better) if better is not None else proof
-        has_time = stronger is not proof and seconds_left() > took
-        if has_time and not isinstance(checked(problem, network, stronger), Refused):
+    if is_free(problem.bias):
+        return proof, point
+    priced = with_pricing(problem, draft, [cell for _, _, cell in point.parts], deadline)
+    if priced is not None and seconds_left() > took:
+        stronger = _sealed(problem, network, priced)
+        if not isinstance(checked(problem, network, stronger), Refused):
             return stronger, point
     return proof, point
+
+
+def _checked(
+    problem: Problem, network: Network, draft: StationaryNear, *, has_time: bool
+) -> tuple[StationaryNear, Accepted | Refused]:
+    """The draft as a local optimum when the checker accepts it so, which is most often; else as a stationary point.
+
+    has_time: whether there is time for two checks.
+    """
+    if has_time:
+        local = _sealed(problem, network, replace(draft, optimality="local optimum"))
+        result = checked(problem, network, local)
+        if not isinstance(result, Refused):
+            return local, result
+    proof = _sealed(problem, network, draft)
+    return proof, checked(problem, network, proof)
 
 
 def _sealed(problem: Problem, network: Network, proof: StationaryNear) -> StationaryNear:
