@@ -18,28 +18,29 @@ from hypothesis import strategies as st
 from solvers.programs.nonnegative import nonnegative_least_squares
 from tests import naive
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, Verdict, audit
+from verify.auditing import asked
+from verify.auditing.clock import Clock
+from verify.auditing.concluding import STATIONARITY
+from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED
+from verify.auditing.loop import answered
 from verify.checker import Accepted, check
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import sealed
 from verify.deciders.stationarity import stationarity
+from verify.readers.given import given as read
 from verify.strategies import kkt_points
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
-
-
-@pytest.fixture(autouse=True, scope="module")
-def the_network_itself():
-    """What an exact point nearby adds has its own tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("verify.auditing.concluding.strengthened", lambda problem, network, findings, *_: findings)
-        yield
+STEPS = (UNSUPPORTED, INFEASIBILITY, STATIONARITY)
 
 
 def ask(problem, network, tolerance=None):
-    """The finding and its certificate; what it says is compared with the conditions."""
-    finding = audit(
-        network, problem.data, goal=problem.goal, bias=problem.bias, stationary_tol=tolerance, tol=Fraction(1, 10)
-    ).stationary
+    """The finding of this step alone and its certificate; what it says is compared with the conditions."""
+    terms = asked.Terms(tol=Fraction(1, 10), stationary_tol=tolerance, relax=False)
+    about = asked.posed(
+        read(network, problem.data), terms, goal=problem.goal, bias=problem.bias, trained=problem.trained, fit_tol=None
+    )
+    finding = answered(about, Clock(), STEPS).stationary
     if finding.verdict is Verdict.UNDECIDED:
         return finding, None
     certificate, *beside = finding.certificates

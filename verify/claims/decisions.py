@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
+from verify.auditing.steps import proposed
 from verify.checker.bounds import LowerBound
 from verify.checker.exact import dot, sqrt_upper
 from verify.checker.optimal import OptimalWithin
@@ -61,11 +62,7 @@ def audited(instance: Instance, tolerance: Fraction = TOLERANCE, near: Fraction 
 def stationary(instance: Instance, tolerance: Fraction = Fraction(0)) -> Finding:
     """Whether the network fits and is a Clarke KKT point, exactly, or up to `tolerance` relative to its norm."""
     problem, network = instance.problem, instance.network
-    try:
-        with np.errstate(all="ignore"):
-            proposal = stationarity(problem, network, network, tolerance)
-    except FLOAT_FAILURES as error:
-        proposal = Proposal(reason=f"the floating-point search failed ({error})")
+    proposal = proposed(partial(stationarity, problem, network, network, tolerance))
     return decide(Question.STATIONARY, problem, network, proposal, tolerance)
 
 
@@ -89,11 +86,7 @@ def locally(instance: Instance) -> Finding:
         return decide(question, problem, network, proposal)
     if found.verdict is Verdict.UNDECIDED:
         return undecided(question, f"it is not known whether the network is stationary ({found.reason})")
-    try:
-        with np.errstate(all="ignore"):
-            return decide(question, problem, network, local_optimality(problem, network, network))
-    except FLOAT_FAILURES as error:
-        return undecided(question, f"the floating-point search failed ({error})")
+    return decide(question, problem, network, proposed(partial(local_optimality, problem, network, network)))
 
 
 def multipliers_of(found: Finding) -> tuple[tuple[int, Fraction], ...]:
