@@ -17,7 +17,7 @@ from verify.claims import GROUP, available_cores, claims, read_instance, run_all
 from verify.cli import program
 from verify.cli.progress import claims_text
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 OWN = """
 import os, sys, time

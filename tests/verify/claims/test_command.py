@@ -13,7 +13,7 @@ from verify.claims import GROUP, PAPERS, claims, read_instance, registry, write_
 from verify.cli import program
 from verify.readers.cases import read_case
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 OWN = """
 from hypothesis import strategies as st
