@@ -71,8 +71,7 @@ def test_classes_are_exchanged_by_their_names(labels, given, exchanged, again):
     assert "NETWORK and DATA are files" in said
     assert f"classes={again}" in said
     assert audit(RELU, X, labels, classes=again).fits.verdict is Verdict.PROVED
-    if given is None:
-        check_words(result)
+    check_words(result)
 
 
 def test_points_that_were_scaled_by_the_caller_are_not_said_to_have_come_with_the_network(here):
@@ -92,6 +91,7 @@ def test_points_that_were_scaled_twice():
     text = " ".join(step.text for step in twice.next_steps)
     assert "without the scaler" in text
     assert "train on" not in text
+    assert not any("comes with the network" in note for note in (*twice.notes, *twice.relaxed.notes))
     check_words(twice)
     wrong = audit(network, skewed, [1, -1, -1, 1], standardise="data")
     assert "without the scaler" not in " ".join(step.text for step in wrong.next_steps)

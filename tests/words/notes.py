@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from statistics import fmean, pstdev
 
 from tests.words.reading import SLACK, N, is_about, is_value
 from verify.problem.network import Network
@@ -87,7 +88,22 @@ def _output_bias(audit, _, found):
     return float(w[-1] * v) == float(Fraction(found[1]))
 
 
+def _standardised(audit, *_):
+    """Over all points of the question; a part of them, of which a relaxed one asks, has another mean."""
+    for column in zip(*audit.problem.inputs, strict=True):
+        numbers = [float(x) for x in column]
+        if abs(fmean(numbers)) > 1e-9 or (pstdev(numbers) and abs(pstdev(numbers) - 1) > 1e-9):
+            return False
+    return audit.problem.data.surroundings.inputs is not None
+
+
+def _classes(audit, _, found):
+    return [str(label) for label in audit.problem.data.surroundings.classes] == [found[1], found[2]]
+
+
 NOTES = [
+    (r"the points are standardised by their own means and standard deviations, .*", _standardised),
+    (r".*: the classes (.*) and (.*) are read as -1 and 1", _classes),
     (
         (
             rf"the output bias {N} became hidden neuron (\d+), the output-bias neuron \(weight 0, bias {N}, outgoing "

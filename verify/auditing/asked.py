@@ -103,12 +103,14 @@ class Asked:
 
     def about(self, easier: Problem) -> Asked:
         """The same about a relaxed problem, which the network fits."""
+        own = {*self.network.notes, *self.notes}  # a scaler that the caller gave did not come with the network
+        told = [note for note in notes_about(self.network) if note in own]
         return replace(
             self,
             problem=easier,
             terms=replace(self.terms, warm_start=None, symbolic=False, relax=False),
             counts_rounding=False,
-            notes=tuple(dict.fromkeys((relaxation_note(self.problem, easier), *notes_about(self.network)))),
+            notes=tuple(dict.fromkeys((relaxation_note(self.problem, easier), *told))),
         )
 
 
