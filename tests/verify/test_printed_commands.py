@@ -48,7 +48,7 @@ def test_what_is_printed_can_be_run(number, tmp_path, monkeypatch):
         if words[0] == "better" and "--certificates" not in audit:
             assert CliRunner().invoke(program, [*audit, "--certificates", words[1]]).exit_code == 0
         if words[0] == "train":
-            words += ["--time-limit", "2"]
+            words += ["--time-limit", "60"]
         done = CliRunner().invoke(program, words)
         assert done.exit_code == 0, f"{command}: {done.output}"
         if words[0] == "train":
