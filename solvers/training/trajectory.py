@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.layers import Layers
-from solvers.training.losses import Loss
+from solvers.training.losses import Loss, rule_of
 
 __all__ = [
     "Kink",
@@ -131,7 +131,7 @@ class Training:
 
 def margin(layers: Layers, theta: Floats, targets: Floats, outputs: Floats, loss: Loss) -> float:
     """The normalised margin, or for the squared loss the largest residual."""
-    if loss == "squared":
+    if not rule_of(loss).is_for_margins:
         return float(np.abs(outputs - targets).max())
     norm = float(np.linalg.norm(theta))
     return float((targets * outputs).min()) / norm ** len(layers.places) if norm else 0.0

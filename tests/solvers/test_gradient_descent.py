@@ -466,15 +466,15 @@ def test_arguments_that_do_not_fit(message):
 def test_who_chooses_the_kernel(monkeypatch):
     usual, turned = two_layers(3, 2, 0.0), Layers((np.arange(6).reshape(3, 2).T, np.array([[6, 7]])), (0.0,))
     monkeypatch.delenv(module.KERNELS, raising=False)
-    assert [module._uses_kernel(layers, None) for layers in (usual, turned, DEEP, SHARED)] == [
+    assert [module._uses_kernel(layers, "squared", None) for layers in (usual, turned, DEEP, SHARED)] == [
         True,
         False,
         False,
         False,
     ]
-    assert not module._uses_kernel(usual, compiled=False)
+    assert not module._uses_kernel(usual, "squared", compiled=False)
     monkeypatch.setenv(module.KERNELS, "numpy")
-    assert not module._uses_kernel(usual, None)
-    assert module._uses_kernel(usual, compiled=True)
+    assert not module._uses_kernel(usual, "squared", None)
+    assert module._uses_kernel(usual, "squared", compiled=True)
     monkeypatch.setattr(module, "_can_compile", lambda: False)
-    assert not module._uses_kernel(usual, compiled=True)
+    assert not module._uses_kernel(usual, "squared", compiled=True)

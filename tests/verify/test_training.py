@@ -394,3 +394,11 @@ def test_a_flow_that_rests_above_0_is_no_failure():
     X = np.random.default_rng(0).normal(size=(10, 2))
     run = train((X, X[:, 0] ** 2), width=4, seed=0)
     assert run.status == "converged"
+
+
+def test_the_command_names_every_loss():
+    from solvers.training.losses import LOSSES
+    from verify.cli.training import train_command
+
+    (option,) = (option for option in train_command.params if option.name == "loss")
+    assert tuple(option.type.choices) == LOSSES

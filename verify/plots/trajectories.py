@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import SymmetricalLogLocator
 
+from solvers.training.losses import rule_of
 from verify.numbers.arguments import a_path
 from verify.plots.displayed import new_figure
 from verify.plots.files import check_path, write
@@ -49,7 +50,7 @@ def plot(
     result = new_figure((2 * width + 2.2, 2 * height + 2.0), layout="constrained")
     result.set_layout_engine("constrained", w_pad=0.12, h_pad=0.08)
     panels = result.subplots(2, 2).ravel()
-    name = "log L" if loss != "squared" else "L"
+    name = "log L" if rule_of(loss).is_for_margins else "L"
     _draw_loss(panels[0], trajectory, loss)
     _draw_margin(panels[1], trajectory, loss)
     _draw_pattern(panels[2], trajectory)
@@ -78,12 +79,12 @@ def _draw_loss(axes: Axes, trajectory: Trajectory, loss: Loss) -> None:
         locator.set_params(numticks=8)
         axes.yaxis.set_major_locator(locator)
         axes.set_ylabel("$-\\log_{10} L$")
-    if loss == "squared" and not seen.all():
+    if not rule_of(loss).is_for_margins and not seen.all():
         note(axes, "at the end L = 0 in floats")
 
 
 def _draw_margin(axes: Axes, trajectory: Trajectory, loss: Loss) -> None:
-    if loss == "squared":
+    if not rule_of(loss).is_for_margins:
         frame(axes, "(b) the largest residual")
         kept = trajectory.margins > 0
         axes.semilogy(trajectory.times[kept], trajectory.margins[kept], color=POSITIVE, linewidth=1.4)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.training.initialisation import INITIALISATIONS, initialise
-from solvers.training.losses import LOSSES, Loss
+from solvers.training.losses import LOSSES, Loss, rule_of
 from solvers.training.stop_tests import (
     NearlyStationary,
     NearPolished,
@@ -152,7 +152,7 @@ def train(
     tests = [
         limit,
         _in_time(_stop_test(kind, layers, rows, targets, stop_at), deadline),
-        *([plateau] if kind != "squared" else []),
+        *([plateau] if rule_of(kind).is_for_margins else []),
     ]
     training = _trained(
         method,
@@ -171,7 +171,7 @@ def train(
     )
     training = _with_status(training, kind, limit, plateau, (rows, targets), method)
     reached = None
-    if kind != "squared":
+    if rule_of(kind).is_for_margins:
         reached = residuals(layers, rows, targets, training.theta, training.held, training.slopes)
         if training.status == "limit" and max(reached) <= (STOP_AT if stop_at is None else stop_at):
             reason = f"{nearly(*reached)}; {training.reason}"  # descent is asked now and then only
@@ -222,7 +222,7 @@ def _loss(points: Dataset, asked: str | None) -> Loss:
     is_labelled = all(abs(y) == 1 for y in points.targets)
     for name in LOSSES:
         if name == asked:
-            if name != "squared" and not is_labelled:
+            if rule_of(name).is_for_margins and not is_labelled:
                 raise InputError(f"the {name} loss needs targets -1 and 1: name the two classes, or take squared")
             return name
     if asked is not None:
@@ -247,7 +247,7 @@ def _initial(
 def _stop_test(loss: Loss, layers: Layers, rows: Floats, targets: Floats, stop_at: float | None) -> StopTest:
     if stop_at is not None and not stop_at > 0:
         raise InputError(f"stop_at is {stop_at}: it must be more than 0")
-    if loss == "squared":
+    if not rule_of(loss).is_for_margins:
         return SmallLoss(STOP_AT_LOSS * float((targets**2).mean() or 1.0) if stop_at is None else stop_at)
     target = STOP_AT if stop_at is None else stop_at
     return any_of(NearlyStationary(layers, rows, targets, target), NearPolished(layers, rows, targets, target))
@@ -268,7 +268,8 @@ def _trained(
         if method == "descent":
             from solvers.training.descent.gradient_descent import gradient_descent
 
-            given.setdefault("schedule", "constant" if common["loss"] == "squared" else "loss-scaled")
+            is_scaled = rule_of(common["loss"]).is_for_margins  # type: ignore[arg-type]
+            given.setdefault("schedule", "loss-scaled" if is_scaled else "constant")
             return gradient_descent(*problem, **common, **given)  # type: ignore[arg-type]
     except (TrajectoryFileError, ValueError) as error:
         raise InputError(str(error)) from error
@@ -294,7 +295,7 @@ def _polished(
     if is_late(deadline):
         return None, training, (f"not polished: {late} before",)
     try:
-        found = kkt_polish(*problem, training.theta, margin=loss != "squared", deadline=deadline)
+        found = kkt_polish(*problem, training.theta, margin=rule_of(loss).is_for_margins, deadline=deadline)
     except ValueError as error:
         return None, training, (f"not polished: {error}",)
     except TimeIsUpError:
@@ -312,18 +313,18 @@ def _with_status(
 
     No network rests where its loss is above that of zero weights, for a smaller multiple of it has less.
     """
-    last, (rows, targets) = training.trajectory, problem
+    last, (rows, targets), for_margins = training.trajectory, problem, rule_of(loss).is_for_margins
     is_at_rest = training.status == "converged" or (training.status == "stopped" and plateau.is_over)
-    if loss != "squared" and is_at_rest and last.log_losses[-1] > AT_ZERO:
+    if for_margins and is_at_rest and last.log_losses[-1] > AT_ZERO:
         lost = "this is no rest, for zero weights have less loss: floats cannot follow; scale the data or the start"
         return replace(training, status="failed", reason=f"{training.reason}; {lost}")
     if training.status == "converged":
         fitted = FITTED + np.log(float((targets**2).mean()) or 1.0)
-        if last.log_losses[-1] > fitted if loss == "squared" else last.margins[-1] <= 0:
+        if last.margins[-1] <= 0 if for_margins else last.log_losses[-1] > fitted:
             lost = contradiction(rows, targets) or (
-                f"it does not fit{' exactly' * (loss == 'squared')}; try more neurons, another seed or scale"
+                f"it does not fit{' exactly' * (not for_margins)}; try more neurons, another seed or scale"
                 + (", or another step" if method == "descent" else "")
-                + (", or audit it with a tolerance (--fit-tol)" if loss == "squared" else "")
+                + (", or audit it with a tolerance (--fit-tol)" if not for_margins else "")
             )
             return replace(training, reason=f"{training.reason}; {lost}")
     if training.status != "stopped" or not (limit.is_over or plateau.is_over):

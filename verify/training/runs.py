@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from solvers.training.losses import rule_of
 from verify.numbers.counts import count
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
@@ -70,7 +71,7 @@ class TrainingRun:
         """
         from verify.auditing.loop import audit
 
-        if self.loss == "squared":
+        if not rule_of(self.loss).is_for_margins:
             options.setdefault("goal", "min-norm")
         return audit(self.network, self.data, **options)  # type: ignore[arg-type]
 
@@ -101,7 +102,7 @@ class TrainingRun:
         yield f"  {self.status}: {self.reason}"
         last = self.trajectory
         numbers: list[str] = []
-        if self.loss == "squared":
+        if not rule_of(self.loss).is_for_margins:
             numbers.append(f"loss {np.exp(last.log_losses[-1]):.2e}")
             numbers.append(f"largest residual {last.margins[-1]:.1e}")
         else:

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from solvers.layers import Layers, two_layers
 from solvers.training.descent.steps import CompiledSteps, NumpySteps, Rule, Schedule, Stand
-from solvers.training.losses import LOSSES, Loss, value
+from solvers.training.losses import LOSSES, Loss, rule_of, value
 from solvers.training.trajectory import Moment, Recorder, Status, Training, TrajectoryFileError, load, margin, save
 
 __all__ = ["SCHEDULES", "Schedule", "gradient_descent"]
@@ -100,7 +100,7 @@ def gradient_descent(
     theta = np.array(theta0, dtype=np.float64)
     _require(rule, theta)
     path = None if checkpoint is None else Path(checkpoint)
-    steps = CompiledSteps(rule, theta) if _uses_kernel(layers, compiled) else NumpySteps(rule, theta)
+    steps = CompiledSteps(rule, theta) if _uses_kernel(layers, loss, compiled) else NumpySteps(rule, theta)
     run = _Run(rule, steps, path, stop, on_progress)
     if resume and path is not None and path.exists():
         run.restore(path)
@@ -114,7 +114,7 @@ def _require(rule: Rule, theta: Floats) -> None:
         raise ValueError(f"there is no loss {rule.loss!r}; there are {', '.join(LOSSES)}")
     if rule.schedule not in SCHEDULES:
         raise ValueError(f"there is no schedule {rule.schedule!r}; there are {', '.join(SCHEDULES)}")
-    if rule.schedule != "constant" and rule.loss == "squared":
+    if rule.schedule != "constant" and not rule_of(rule.loss).is_for_margins:
         raise ValueError("a step divided by the loss is for the exponential and the logistic loss")
     if not (np.isfinite(rule.step) and rule.step > 0):
         raise ValueError(f"the step must be positive, not {rule.step}")
@@ -122,7 +122,7 @@ def _require(rule: Rule, theta: Floats) -> None:
         raise ValueError(f"{n} targets and a first layer of {columns} columns need rows of shape {(n, columns)}")
     if not (np.isfinite(rule.rows).all() and np.isfinite(rule.targets).all()):
         raise ValueError("rows and targets must be finite")
-    if rule.loss != "squared" and (np.abs(rule.targets) != 1).any():
+    if rule_of(rule.loss).is_for_margins and (np.abs(rule.targets) != 1).any():
         raise ValueError(f"the {rule.loss} loss needs targets -1 and 1")
     for name, array in (("theta0", theta), ("trained", rule.trained)):
         if array.shape != (rule.layers.size,) or not np.isfinite(array).all():
@@ -306,10 +306,10 @@ def _next_look(step: int) -> int:
     return min(following, (step // BETWEEN + 1) * BETWEEN)
 
 
-def _uses_kernel(layers: Layers, compiled: bool | None) -> bool:
-    """Whether the layers are two dense ones in their usual order and the kernel is wanted and can be had."""
+def _uses_kernel(layers: Layers, loss: Loss, compiled: bool | None) -> bool:
+    """Whether the layers are two dense ones in their usual order, and the kernel is wanted, there, and has the loss."""
     wanted = os.environ.get(KERNELS) != "numpy" if compiled is None else compiled
-    if not wanted or len(layers.places) != 2:
+    if not wanted or len(layers.places) != 2 or rule_of(loss).kernel is None:
         return False
     width, columns = layers.places[0].shape
     usual = two_layers(columns, width, 0.0).places

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from solvers.compilation import summing
 
-__all__ = ["LOSSES", "KernelRule", "Work", "adapted_steps", "plain_steps"]
+__all__ = ["KernelRule", "Work", "adapted_steps", "plain_steps"]
 
 Array = NDArray[np.float64]
 
-LOSSES = ("exponential", "logistic", "squared")  # by their numbers here
-EXPONENTIAL, LOGISTIC, SQUARED = range(3)
+EXPONENTIAL, LOGISTIC, SQUARED = range(3)  # the numbers in the records of `solvers.training.losses`
 TINY = -30.0  # log(1 + exp t) = exp t below this
 HUGE = 1e150  # outputs beyond this are called infinite
 

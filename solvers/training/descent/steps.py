@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.layers import Layers
-from solvers.training.losses import Loss, value
+from solvers.training.losses import Loss, rule_of, value
 
 __all__ = ["CompiledSteps", "Note", "NumpySteps", "Rule", "Schedule", "Signs", "Stand"]
 
@@ -73,7 +73,7 @@ class Rule:
         """What -grad F is multiplied with, F = log L or L: the length of a step in the time of F."""
         if self.schedule == "loss-scaled":
             return self.step / max(1.0, -log_loss) ** self.power
-        return self.step if self.loss == "squared" else self.step * float(np.exp(log_loss))
+        return self.step * float(np.exp(log_loss)) if rule_of(self.loss).is_for_margins else self.step
 
     def signs(self, theta: Floats) -> Signs:
         """The signs of the preactivations."""
@@ -252,9 +252,11 @@ class CompiledSteps:
 
     def _place(self) -> None:
         """Arrays for the active neurons."""
-        from solvers.training.descent.kernel import LOSSES, KernelRule, Work
+        from solvers.training.descent.kernel import KernelRule, Work
 
-        rule, active = self.rule, self._active
+        rule, active, number = self.rule, self._active, rule_of(self.rule.loss).kernel
+        if number is None:
+            raise ValueError(f"the compiled kernel does not have the {rule.loss} loss")
         n, k = len(rule.rows), int(active.sum())
         weights, outgoing = self._parts(self._theta)
         moves, outer_moves = self._parts(rule.trained.astype(np.float64))
@@ -262,7 +264,7 @@ class CompiledSteps:
         self._kernel_rule: Any = KernelRule(
             rows=rule.rows,
             targets=rule.targets,
-            loss=LOSSES.index(rule.loss),
+            loss=number,
             slope=float(rule.layers.slopes[0]),
             at_zero=float(rule.slope_at_zero(0)),
             moves=np.ascontiguousarray(moves[active].T),

@@ -25,7 +25,7 @@ from solvers.training.flow.events import Event, Sides, earliest
 from solvers.training.flow.radau import StructuredRadau
 from solvers.training.flow.smooth import Look, Mode, Task
 from solvers.training.flow.state import State, fingerprint
-from solvers.training.losses import LOSSES, Loss
+from solvers.training.losses import LOSSES, Loss, rule_of
 from solvers.training.trajectory import Moment, Recorder, Status, Training
 
 __all__ = ["METHODS", "Method", "gradient_flow"]
@@ -293,7 +293,7 @@ class _Flow:
         """F and its rounding error."""
         value = look.valued.objective
         largest = mode.temperature(y) * float(np.abs(look.preactivations[-1]).max())
-        if self.task.loss == "squared":
+        if not rule_of(self.task.loss).is_for_margins:
             largest = max(largest, float(np.abs(self.task.targets).max()))
             return value, 1e-14 * largest * np.sqrt(value) + 1e-28 * largest**2
         return value, 1e-13 * (1 + largest)
@@ -350,7 +350,7 @@ class _Flow:
             raise _EndedError("stopped", reason)
         if not size:
             raise _EndedError("converged", f"nothing moves at {self._words()}")
-        if task.loss == "squared":
+        if not rule_of(task.loss).is_for_margins:
             if look.valued.objective <= INTERPOLATED * float(task.targets @ task.targets) / len(task.targets):
                 raise _EndedError("converged", f"the loss is 0 to rounding at {self._words()}")
         elif rest <= self.residual and (mode.frozen is not None or float((task.targets * outputs).min()) > FINEST):
@@ -378,7 +378,7 @@ class _Flow:
         log_loss = task.value(outputs, 1.0).log_loss
         words = f"time {s.time:.6g}, ||theta|| = {np.exp(min(s.log_kappa, 700.0)):.4g}, log L = {log_loss:.6g}"
         wrong = int((task.targets * outputs <= 0).sum())
-        if task.loss != "squared" and wrong:
+        if rule_of(task.loss).is_for_margins and wrong:
             words += f"; {wrong} of {len(outputs)} points are misclassified"
         return words
 

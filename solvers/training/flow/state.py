@@ -14,6 +14,7 @@ from solvers.training.flow import sliding
 from solvers.training.flow.events import Event, blind, scales
 from solvers.training.flow.sliding import Surface
 from solvers.training.flow.smooth import Mode, Signs, Task, signs_of, slopes_of, with_tau
+from solvers.training.losses import rule_of
 from solvers.training.resting import Bundle, direction_out
 from solvers.training.trajectory import Kink, Recorder
 
@@ -99,7 +100,7 @@ class State:
     def frozen(self, task: Task) -> float | None:
         """The B that the loss takes when kappa^depth is above the resolution and all points are right, else None."""
         if (
-            task.loss == "squared"
+            not rule_of(task.loss).is_for_margins
             or not task.trained.all()
             or len(task.layers.places) * self.log_kappa < np.log(self.resolution)
         ):
