@@ -179,9 +179,10 @@ def test_each_cell_about_a_subject_nearby(row, question, tolerance):
 
 
 def test_no_kind_is_left_out():
-    assert set(EXPECTED) == set(ANSWERS) == set(samples())
+    assert set(EXPECTED) == set(ANSWERS) == set(samples()), "a kind needs a row in EXPECTED and in samples()"
     assert {row.partition(",")[0] for row in ANSWERS} == set(KINDS)
-    assert {type(sample[2]) for sample in samples().values()} == set(KINDS.values())
+    tried = {type(sample[2]) for sample in samples().values()}
+    assert tried == set(KINDS.values()), "a kind needs a row in EXPECTED and in samples()"
     assert {Local, LowerBound, NotLocal} <= set(KINDS.values())
 
 
@@ -313,4 +314,4 @@ def test_the_table_of_the_page_is_that_of_the_code():
         kind, comma, rest = row.partition(",")
         words = " | ".join(as_words(cells.get(question)) for question in Question)
         rows.append(f"| `{kind}`{comma}{rest} | {words} |")
-    assert lines == rows
+    assert lines == rows, "docs/verdicts.md needs these rows:\n" + "\n".join(rows)

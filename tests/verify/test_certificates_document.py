@@ -85,8 +85,9 @@ def own_fields(cls):
 
 @pytest.mark.parametrize("cls", RECORDS, ids=lambda cls: cls.__name__)
 def test_the_fields_of_each_record(cls):
-    bases = ", ".join(base.__name__ for base in cls.__bases__)
-    text = blocks("fields")[f"{cls.__name__}({bases})"]
+    name = f"{cls.__name__}({', '.join(base.__name__ for base in cls.__bases__)})"
+    assert name in blocks("fields"), f"docs/certificates.md has no table <!-- fields: {name} --> ... <!-- end -->"
+    text = blocks("fields")[name]
     rows = cells(text)
     assert text.startswith(f"| field of `{cls.__name__}` | JSON | meaning |\n")
     assert [(name.strip("`"), json_type) for name, json_type, _ in rows] == list(own_fields(cls).items())
@@ -101,7 +102,7 @@ def test_every_record_that_is_read_is_documented():
             todo += [base for base in cls.__bases__ if base is not Record]
             todo += [part for hint in get_type_hints(cls, include_extras=True).values() for part in records(hint)]
     assert found == set(RECORDS)
-    assert len(blocks("fields")) == len(RECORDS)
+    assert {name.partition("(")[0] for name in blocks("fields")} == {cls.__name__ for cls in RECORDS}
 
 
 def records(hint):
@@ -121,7 +122,7 @@ def test_the_schemas():
 
 def test_each_kind_has_a_section_with_its_claim():
     sections = re.findall(r"\n## ([a-z-]+)\n(.*?)(?=\n## )", PAGE, re.DOTALL)
-    assert {name for name, _ in sections} == KINDS.keys()
+    assert {name for name, _ in sections} == KINDS.keys(), "docs/certificates.md needs a section for each kind"
     for name, text in sections:
         assert " ".join(text.split()).startswith(f"*{KINDS[name].CLAIM}*"), name
         assert "*Why.*" in text, name
@@ -189,7 +190,9 @@ def test_the_trusted_base():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     named = [file.strip("`") for file, _ in cells(block("trusted"))]
     assert settings["coverage"]["run"]["include"] == ["verify/checker/*.py"]
-    assert sorted(named) == sorted(f"verify/checker/{path.name}" for path in (ROOT / "verify/checker").glob("*.py"))
+    files = {f"verify/checker/{path.name}" for path in (ROOT / "verify/checker").glob("*.py")}
+    assert files - {*named} == set(), "docs/certificates.md does not say what is trusted of these files"
+    assert sorted(named) == sorted(files)
 
 
 def test_the_names_of_files():
@@ -244,7 +247,8 @@ def test_each_example_is_accepted(place):
 
 
 def test_there_is_an_example_of_each_kind():
-    assert {json.loads(text[8:-4]).get("kind") for text in blocks("example").values()} == {None, *KINDS}
+    shown_kinds = {json.loads(text[8:-4]).get("kind") for text in blocks("example").values()}
+    assert shown_kinds == {None, *KINDS}, "docs/certificates.md needs an example <!-- example: path --> of each kind"
 
 
 def test_an_example_without_one_of_its_fields_is_none():

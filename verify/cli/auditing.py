@@ -13,6 +13,7 @@ import click
 
 from verify.checker.errors import InputError
 from verify.checker.folder import relaxed_folder
+from verify.checker.goals import Bias, Goal
 from verify.cli.commanded import commanded, labels_of
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
@@ -47,13 +48,13 @@ Examples:
 @click.argument("data", required=False)
 @click.option(
     "--goal",
-    type=click.Choice(["max-margin", "min-norm"]),
+    type=click.Choice([goal.value for goal in Goal]),
     help="What the network is to do with the least norm: classify with margin 1, or meet every target. By default "
     "max-margin when the targets are -1 and 1, or 0 and 1 (also only one of them); else min-norm.",
 )
 @click.option(
     "--bias",
-    type=click.Choice(["none", "penalised", "free"]),
+    type=click.Choice([bias.value for bias in Bias]),
     help="Whether hidden biases count in the norm. By default penalised (they do) when the network has biases.",
 )
 @click.option("--slope", metavar="A", help="Slope of the activation on the negative side, 0 ReLU ... 1 linear.")

@@ -53,7 +53,7 @@ def test_instances_meet_the_hypotheses_and_the_conclusion_is_nowhere_false(name)
 def test_a_sharp_case_breaks_one_hypothesis_and_the_conclusion(name, hypothesis):
     claim = ALL[name]
     instance = read_instance(claim.sharp_case(hypothesis))
-    assert claim.setting(instance)
+    assert claim.setting(instance), "the claim's setting does not hold at the case: is it a hypothesis?"
     assert claim.broken(instance) == [hypothesis]
     assert claim.conclusion(instance).outcome is Outcome.FAILED
 

@@ -35,7 +35,8 @@ def test_the_readme_has_the_rows():
     lines = README.read_text(encoding="utf-8").splitlines()
     start = lines.index("| source | what is read |") + 2
     end = next(i for i in range(start, len(lines)) if not lines[i].startswith("|"))
-    assert lines[start:end] == readme_rows()
+    rows = readme_rows()
+    assert lines[start:end] == rows, "the README needs these rows:\n" + "\n".join(rows)
 
 
 def test_extras_are_those_of_the_project():
