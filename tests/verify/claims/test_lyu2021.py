@@ -107,6 +107,12 @@ def test_bent_networks_that_are_not_steep_are_no_kkt_points(point):
     assert stationary(instance).verdict is Verdict.REFUTED
 
 
+@pytest.mark.parametrize(("last", "point"), [([0, 0], [1, 2]), ([1, 0], [0, 0])])
+def test_without_an_angle_to_the_separator_nothing_is_steep(last, point):
+    network = Network.two_layer([[1, 1], last], [1, -1], slope=Fraction(1, 2))
+    assert not figure_1.is_steep(Instance.posed(network, Dataset([point, [1, 1]], [1, 1])))
+
+
 @settings(max_examples=30, deadline=None)
 @given(hinted_starts())
 def test_hinted_starts_break_a_hypothesis_when_it_is_taken_away(start):

@@ -47,9 +47,11 @@ def bends(network: Network) -> bool:
 def is_steep(instance: Instance) -> bool:
     """a (1 + S) <= (1 + a) (2 S^2 - 1), S the largest |sine| of a point to the separator w* (see `bent_networks`).
 
-    With S^2 = c rational: a + 1 + a S <= 2 (1 + a) c.
+    With S^2 = c rational: a + 1 + a S <= 2 (1 + a) c. False where a point, or what would be w*, is 0: no angle then.
     """
     w = instance.network.hidden_weights[-1]
+    if not any(w) or not all(map(any, instance.data.inputs)):
+        return False
     squares = [1 - dot(x, w) ** 2 / (dot(x, x) * dot(w, w)) for x in instance.data.inputs]
     a, c = instance.slope, max(squares)
     rest = 2 * (1 + a) * c - (1 + a) - a
