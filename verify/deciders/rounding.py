@@ -6,7 +6,7 @@ Nothing here is trusted: what these functions return is a candidate that the che
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import cast
 
@@ -17,7 +17,7 @@ from verify.checker.exact import common_integers
 from verify.deciders.lifting import pivots_modulo, solve_by_lifting
 from verify.deciders.time_limits import is_late
 
-__all__ = ["ceil_dyadic", "dyadic", "floor_dyadic", "primitive", "rank", "solve_by_few", "solve_exactly"]
+__all__ = ["ceil_dyadic", "dyadic", "primitive", "rank", "solve_by_few", "solve_exactly"]
 
 
 def dyadic(value: float, bits: int = 40) -> Fraction:
@@ -30,14 +30,11 @@ def dyadic(value: float, bits: int = 40) -> Fraction:
     return Fraction(whole << shift) if shift >= 0 else Fraction(whole, 1 << -shift)
 
 
-def floor_dyadic(value: Fraction, bits: int = 40) -> Fraction:
-    """A dyadic rational at most `value` > 0, with `bits` significant bits."""
-    return _on_grid(value, bits, math.floor)
-
-
 def ceil_dyadic(value: Fraction, bits: int = 40) -> Fraction:
     """A dyadic rational at least `value` > 0, with `bits` significant bits."""
-    return _on_grid(value, bits, math.ceil)
+    exponent = value.numerator.bit_length() - value.denominator.bit_length() - bits
+    unit = Fraction(2) ** exponent
+    return math.ceil(value / unit) * unit
 
 
 def primitive(integers: Sequence[int]) -> tuple[tuple[int, ...], int]:
@@ -48,12 +45,6 @@ def primitive(integers: Sequence[int]) -> tuple[tuple[int, ...], int]:
     size = math.gcd(*integers)
     sign = -1 if next(filter(None, integers), 1) < 0 else 1
     return tuple(sign * z // (size or 1) for z in integers), size
-
-
-def _on_grid(value: Fraction, bits: int, rounding: Callable[[Fraction], int]) -> Fraction:
-    exponent = value.numerator.bit_length() - value.denominator.bit_length() - bits
-    unit = Fraction(2) ** exponent
-    return rounding(value / unit) * unit
 
 
 FEW = 24
