@@ -26,7 +26,14 @@ MOST_NUMBERS = 10**7  # slopes and range multipliers of a proof: a certificate w
 
 
 def climb(
-    rows: Floats, weights: Floats, slope: float, directions: Floats, rounds: int, sweeps: int, *, free: bool = False
+    rows: Floats,
+    coefficients: Floats,
+    slope: float,
+    directions: Floats,
+    rounds: int,
+    sweeps: int,
+    *,
+    free: bool = False,
 ) -> tuple[Floats, Floats]:
     """Local maxima of h from each direction (B, D) of norm one, and their values, best first.
 
@@ -38,9 +45,9 @@ def climb(
     values = np.empty(len(directions))
     size, dimension = rows.shape
     room = *np.zeros((2 if free else 1, size)), np.zeros(dimension)
-    excess = (1.0 - slope) * weights
+    slope_jumps = (1.0 - slope) * coefficients
     run = kernels.climb_free if free else kernels.climb
-    given = _plain(rows), _plain(weights), excess, float(slope)
+    given = _plain(rows), _plain(coefficients), slope_jumps, float(slope)
     for first in range(0, len(directions), CLIMBERS):
         poll()
         some = slice(first, first + CLIMBERS)
@@ -51,14 +58,14 @@ def climb(
 
 def bound_tree(
     rows: Floats,
-    weights: Floats,
+    coefficients: Floats,
     slope: float,
     beta: float,
     limits: Limits,
     max_nodes: int,
 ) -> Tree:
     """`solvers.pricing.search.bound_tree` without a free bias."""
-    search = _Search(rows, weights, slope, beta)
+    search = _Search(rows, coefficients, slope, beta)
     limit = ALL if limits.max_violators is None else limits.max_violators
     budget = 1
     while search.is_open:
@@ -73,20 +80,20 @@ def bound_tree(
 
 
 class _Search:
-    def __init__(self, rows: Floats, weights: Floats, slope: float, beta: float) -> None:
+    def __init__(self, rows: Floats, coefficients: Floats, slope: float, beta: float) -> None:
         from solvers.pricing import kernels
 
         self.kernels = kernels
-        (size, dimension), excess = rows.shape, (1.0 - slope) * weights
-        positive = np.flatnonzero(excess > 0).astype(np.int64)
+        (size, dimension), slope_jumps = rows.shape, (1.0 - slope) * coefficients
+        positive = np.flatnonzero(slope_jumps > 0).astype(np.int64)
         count = len(positive)
         self.pricing = kernels.Pricing(
             _plain(rows),
-            _plain(weights),
+            _plain(coefficients),
             float(slope),
             float(beta),
-            excess,
-            slope * (weights @ rows),
+            slope_jumps,
+            slope * (coefficients @ rows),
             np.maximum((rows**2).sum(axis=1), kernels.TINY),
             positive,
             _plain(rows[positive] @ rows[positive].T),
@@ -107,7 +114,7 @@ class _Search:
             np.zeros(slots, np.int64),
             np.arange(1, slots + 1),
         )
-        self.nodes.slopes[0] = excess / 2
+        self.nodes.slopes[0] = slope_jumps / 2
         self.nodes.lengths[0] = np.sqrt(self.pricing.curvature[positive])[:, None] + kernels.TINY
         self.nodes.terms[0] = -1
         self.nodes.multipliers[0] = 0.0
@@ -170,7 +177,7 @@ class _Search:
         )
         if slot >= 0:
             pricing, work, t = self.pricing, self.work, self.nodes.slopes[slot]
-            t[:] = solve_decided(pricing.rows, pricing.base, work.low, work.high, t, free=False)
+            t[:] = solve_decided(pricing.rows, pricing.linear_part, work.low, work.high, t, free=False)
             self.nodes.settled[slot] = True
             self.nodes.stack[self.counts[self.kernels.OPEN]] = slot
             self.counts[self.kernels.OPEN] += 1

@@ -1,8 +1,8 @@
 """The function that pricing is about, h(u) = sum_i c_i s_a(x_i . u): its values, directions to look at, and its frame.
 
-With a free bias u = (w, b), ||u|| is ||w||, and the weights sum to 0. Then only |b| <= B ||w|| matters, B the largest
-norm of a point (`docs/mathematics.md`, 5.4 "A free bias"). The points are taken from the midpoint of their bounding
-box, and b in units of B, so that a row is (x, B): the *frame*.
+With a free bias u = (w, b), ||u|| is ||w||, and the coefficients sum to 0. Then only |b| <= B ||w|| matters, B the
+largest norm of a point (`docs/mathematics.md`, 5.4 "A free bias"). The points are taken from the midpoint of their
+bounding box, and b in units of B, so that a row is (x, B): the *frame*.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ import numpy as np
 from solvers.arrays import Floats
 
 
-def evaluate(rows: Floats, weights: Floats, slope: float, directions: Floats) -> Floats:
-    """h at each direction: rows (S, D), weights (S,), directions (V, D) -> (V,)."""
+def evaluate(rows: Floats, coefficients: Floats, slope: float, directions: Floats) -> Floats:
+    """h at each direction: rows (S, D), coefficients (S,), directions (V, D) -> (V,)."""
     z = directions @ rows.T
-    return np.maximum(z, slope * z) @ weights
+    return np.maximum(z, slope * z) @ coefficients
 
 
-def normalise(rows: Floats, weights: Floats, slope: float, vectors: Floats, *, free: bool) -> Floats:
+def normalise(rows: Floats, coefficients: Floats, slope: float, vectors: Floats, *, free: bool) -> Floats:
     """Vectors (V, D) scaled to norm one; with a free bias its coordinate is replaced by the best one for that
     direction.
 
-    For a fixed direction h is piecewise linear in the bias and, when the weights sum to zero, largest at a breakpoint.
+    For a fixed direction h is piecewise linear in the bias and, when the coefficients sum to zero, largest at a
+    breakpoint.
     """
     if not free:
         return _unit(vectors)
@@ -31,7 +32,7 @@ def normalise(rows: Floats, weights: Floats, slope: float, vectors: Floats, *, f
     last = np.where(rows[:, -1] == 0, 1.0, rows[:, -1])
     candidates = -z / last
     inner = z[:, None, :] + candidates[:, :, None] * rows[:, -1]
-    values = np.maximum(inner, slope * inner) @ weights
+    values = np.maximum(inner, slope * inner) @ coefficients
     best = candidates[np.arange(len(heads)), np.argmax(values, axis=1)]
     return np.concatenate([heads, best[:, None]], axis=1)
 
@@ -79,7 +80,7 @@ def crossings(rows: Floats, count: int, random: np.random.Generator) -> Floats:
     return np.concatenate([right[:, -1], -right[:, -1]])
 
 
-def sweep_angles(rows: Floats, weights: Floats, slope: float) -> tuple[Floats, Floats]:
+def sweep_angles(rows: Floats, coefficients: Floats, slope: float) -> tuple[Floats, Floats]:
     """Every local maximum of h on the circle (D <= 2): (directions (V, D), values (V,)), best first. Exact up to
     rounding.
 
@@ -94,12 +95,12 @@ def sweep_angles(rows: Floats, weights: Floats, slope: float) -> tuple[Floats, F
             breaks = np.zeros(1)
         middle = breaks + np.diff(np.append(breaks, breaks[0] + 2 * np.pi)) / 2
         on = np.stack([np.cos(middle), np.sin(middle)], axis=1) @ rows.T > 0
-        gradients = np.where(on, weights, slope * weights) @ rows
+        gradients = np.where(on, coefficients, slope * coefficients) @ rows
         inner = np.arctan2(gradients[:, 1], gradients[:, 0])
         width = np.diff(np.append(breaks, breaks[0] + 2 * np.pi))
         inside = ((inner - breaks) % (2 * np.pi)) < width
         angles = np.concatenate([breaks, inner[inside]])
         directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    values = evaluate(rows, weights, slope, directions)
+    values = evaluate(rows, coefficients, slope, directions)
     order = np.argsort(-values, kind="stable")
     return directions[order], values[order]

@@ -46,11 +46,11 @@ class Pricing(NamedTuple):
     """The function h and what to prove; S points of dimension D, P of them with c_i > 0. See `solvers.pricing.tree`."""
 
     rows: Floats  # (S, D)
-    weights: Floats  # (S,) c
+    coefficients: Floats  # (S,) c
     slope: float
     beta: float
-    excess: Floats  # (S,) e
-    base: Floats  # (D,) a sum_i c_i x_i
+    slope_jumps: Floats  # (S,) e
+    linear_part: Floats  # (D,) a sum_i c_i x_i
     curvature: Floats  # (S,) ||x_i||^2
     positive: NDArray[np.int64]  # (P,) the points with e_i > 0
     gram: Floats  # (P, P) their inner products
@@ -153,7 +153,7 @@ def _enter(pricing, nodes, slot, work):
     """Fill in the intervals and ranges of a node, bring its slopes into them; the number of undecided points."""
     t = nodes.slopes[slot]
     for i in range(len(t)):
-        e, sign = pricing.excess[i], nodes.signs[slot, i]
+        e, sign = pricing.slope_jumps[i], nodes.signs[slot, i]
         work.low[i] = e if sign > 0 else -np.inf if sign < 0 else min(e, 0.0)
         work.high[i] = np.inf if sign > 0 else 0.0 if sign < 0 else max(e, 0.0)
         work.chord[i] = sign == 0 and e > 0
@@ -222,7 +222,7 @@ def _slide(pricing, work, t, i):
     new = t[i] - _product(pricing.rows, i, work.p) / curvature
     if work.chord[i]:
         left, right = work.left[i], work.right[i]
-        kink = pricing.excess[i] * right / (left + right)
+        kink = pricing.slope_jumps[i] * right / (left + right)
         above = new - pricing.beta * left / curvature
         new = above if above > kink else min(new + pricing.beta * right / curvature, kink)
     new = min(max(new, work.low[i]), work.high[i])
@@ -237,7 +237,7 @@ def _slide(pricing, work, t, i):
 @compiled
 def _total(pricing, work, t):
     for d in range(len(work.p)):
-        work.p[d] = pricing.base[d]
+        work.p[d] = pricing.linear_part[d]
     for i in range(len(t)):
         for d in range(len(work.p)):
             work.p[d] += t[i] * pricing.rows[i, d]
@@ -249,7 +249,7 @@ def _offsets(pricing, work, t):
     total = 0.0
     for i in pricing.positive:
         if work.chord[i]:
-            total += max(t[i] * work.left[i], (pricing.excess[i] - t[i]) * work.right[i])
+            total += max(t[i] * work.left[i], (pricing.slope_jumps[i] - t[i]) * work.right[i])
     return total
 
 
@@ -410,9 +410,9 @@ def _probe(pricing, work, found, counts):
     size = max(_norm(work.p), TINY)
     value = 0.0
     pattern = np.uint64(14695981039346656037)  # FNV-1a
-    for i in range(len(pricing.weights)):
+    for i in range(len(pricing.coefficients)):
         z = _product(pricing.rows, i, work.p) / size
-        value += pricing.weights[i] * max(z, pricing.slope * z)
+        value += pricing.coefficients[i] * max(z, pricing.slope * z)
         side = z > -EDGE * pricing.curvature[i] ** 0.5
         pattern = (pattern ^ np.uint64(side)) * np.uint64(1099511628211)
     if value > pricing.beta and not _contains(found.patterns, counts[VIOLATORS], pattern):
@@ -436,7 +436,7 @@ def _write_leaf(pricing, nodes, slot, work, total, found, counts):
         if not work.chord[i]:
             continue
         plain = pricing.curvature[i] ** 0.5
-        shares = (t[i], pricing.excess[i] - t[i])
+        shares = (t[i], pricing.slope_jumps[i] - t[i])
         offset = max(shares[0] * work.left[i], shares[1] * work.right[i])
         for side in range(2):
             larger = max(offset, shares[side] * plain)
@@ -465,7 +465,7 @@ def _split(pricing, nodes, slot, work, total, found, counts):
     place, highest = -1, -1.0
     for q in range(len(pricing.positive)):
         i = pricing.positive[q]
-        height = pricing.excess[i] * work.left[i] / (work.left[i] + work.right[i]) * work.right[i]
+        height = pricing.slope_jumps[i] * work.left[i] / (work.left[i] + work.right[i]) * work.right[i]
         if work.chord[i] and height > highest:
             place, highest = q, height
     counts[SPARE] -= 1
@@ -504,23 +504,23 @@ def _copy(nodes, slot, other):
 
 
 @compiled
-def climb(rows, weights, excess, slope, directions, values, t, p, rounds, sweeps):
+def climb(rows, coefficients, slope_jumps, slope, directions, values, t, p, rounds, sweeps):
     """`solvers.pricing.reference.climb` without its last sorting: directions (B, D) and values (B,) in place."""
     size, dimension = rows.shape
     for b in range(len(directions)):
-        values[b] = _height(rows, weights, slope, directions[b])
+        values[b] = _height(rows, coefficients, slope, directions[b])
         for turn in range(rounds):
             p[:] = 0.0
             for i in range(size):
                 on = _product(rows, i, directions[b]) > 0
-                if excess[i] > 0 or turn == 0:
-                    t[i] = excess[i] if on else 0.0
-                factor = t[i] + slope * weights[i]
+                if slope_jumps[i] > 0 or turn == 0:
+                    t[i] = slope_jumps[i] if on else 0.0
+                factor = t[i] + slope * coefficients[i]
                 for d in range(dimension):
                     p[d] += factor * rows[i, d]
-            _descend(rows, excess, t, p, sweeps)
+            _descend(rows, slope_jumps, t, p, sweeps)
             length = max(_norm(p), TINY)
-            reached = _height(rows, weights, slope, p) / length
+            reached = _height(rows, coefficients, slope, p) / length
             if reached <= values[b] + 1e-12 * abs(values[b]):
                 break
             values[b] = reached
@@ -529,14 +529,14 @@ def climb(rows, weights, excess, slope, directions, values, t, p, rounds, sweeps
 
 
 @compiled
-def _descend(rows, excess, t, p, sweeps):
+def _descend(rows, slope_jumps, t, p, sweeps):
     """Coordinate descent on ||p|| over the slopes of the points with c_i < 0."""
     for _ in range(sweeps):
         largest = 0.0
         for i in range(len(t)):
-            if excess[i] < 0:
+            if slope_jumps[i] < 0:
                 curvature = max(_product(rows, i, rows[i]), TINY)
-                new = min(max(t[i] - _product(rows, i, p) / curvature, excess[i]), 0.0)
+                new = min(max(t[i] - _product(rows, i, p) / curvature, slope_jumps[i]), 0.0)
                 step = new - t[i]
                 t[i] = new
                 for d in range(len(p)):
@@ -547,28 +547,28 @@ def _descend(rows, excess, t, p, sweeps):
 
 
 @compiled
-def climb_free(rows, weights, excess, slope, directions, values, t, z, p, rounds, sweeps):
+def climb_free(rows, coefficients, slope_jumps, slope, directions, values, t, z, p, rounds, sweeps):
     """The same with a free bias: rows (x, B) of `solvers.pricing.dual_function.bias_frame`, directions of norm one
     but for it.
     """
     size, last = rows.shape[0], rows.shape[1] - 1
     for b in range(len(directions)):
-        values[b] = _height(rows, weights, slope, directions[b])
+        values[b] = _height(rows, coefficients, slope, directions[b])
         theta = min(max(directions[b, last], -1.0), 1.0)
         for turn in range(rounds):
             p[:] = 0.0
             for i in range(size):
                 on = _product(rows, i, directions[b]) > 0
-                if excess[i] > 0 or turn == 0:
-                    t[i] = excess[i] if on else 0.0
-                factor = t[i] + slope * weights[i]
+                if slope_jumps[i] > 0 or turn == 0:
+                    t[i] = slope_jumps[i] if on else 0.0
+                factor = t[i] + slope * coefficients[i]
                 for d in range(last + 1):
                     p[d] += factor * rows[i, d]
-            theta = _descend_free(rows, excess, t, p, BIAS_SWEEPS * sweeps, max(values[b], TINY), theta)
+            theta = _descend_free(rows, slope_jumps, t, p, BIAS_SWEEPS * sweeps, max(values[b], TINY), theta)
             length = max(_norm(p[:last]), TINY)
             for d in range(last):
                 p[d] /= length
-            reached = _best_bias(rows, weights, slope, p, z)
+            reached = _best_bias(rows, coefficients, slope, p, z)
             if reached <= values[b] + 1e-12 * abs(values[b]):
                 break
             values[b] = reached
@@ -577,13 +577,13 @@ def climb_free(rows, weights, excess, slope, directions, values, t, z, p, rounds
 
 
 @compiled
-def _descend_free(rows, excess, t, p, sweeps, beta, theta):
+def _descend_free(rows, slope_jumps, t, p, sweeps, beta, theta):
     """`_descend` on ||p_w||^2 / (2 beta) + |p_b|, as in `solvers.pricing.slope_descent`; the bias that it ends at."""
     last = rows.shape[1] - 1
     for _ in range(sweeps):
         largest = 0.0
         for i in range(len(t)):
-            if excess[i] < 0:
+            if slope_jumps[i] < 0:
                 one, square = rows[i, last], _product(rows, i, rows[i])
                 head = max(square - one * one, TINY)
                 gradient = _product(rows, i, p) - one * p[last]
@@ -591,7 +591,7 @@ def _descend_free(rows, excess, t, p, sweeps, beta, theta):
                 pull = STIFFNESS * (p[last] + one * step) + beta * theta
                 if abs(pull) > beta:
                     step = -(gradient + one * (beta if pull > 0 else -beta)) / head
-                step = min(max(t[i] + step, excess[i]), 0.0) - t[i]
+                step = min(max(t[i] + step, slope_jumps[i]), 0.0) - t[i]
                 t[i] += step
                 for d in range(last + 1):
                     p[d] += step * rows[i, d]
@@ -605,7 +605,7 @@ def _descend_free(rows, excess, t, p, sweeps, beta, theta):
 
 
 @compiled
-def _best_bias(rows, weights, slope, direction, z):
+def _best_bias(rows, coefficients, slope, direction, z):
     """Put the bias of the direction where h is largest, on the kink of a point; h there."""
     last, best, place = len(direction) - 1, -np.inf, 0.0
     direction[last] = 0.0
@@ -616,7 +616,7 @@ def _best_bias(rows, weights, slope, direction, z):
         value = 0.0
         for k in range(len(z)):
             inner = z[k] + bias * rows[k, last]
-            value += weights[k] * max(inner, slope * inner)
+            value += coefficients[k] * max(inner, slope * inner)
         if value > best:
             best, place = value, bias
     direction[last] = place
@@ -624,9 +624,9 @@ def _best_bias(rows, weights, slope, direction, z):
 
 
 @compiled
-def _height(rows, weights, slope, direction):
+def _height(rows, coefficients, slope, direction):
     total = 0.0
-    for i in range(len(weights)):
+    for i in range(len(coefficients)):
         z = _product(rows, i, direction)
-        total += weights[i] * max(z, slope * z)
+        total += coefficients[i] * max(z, slope * z)
     return total

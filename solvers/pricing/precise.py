@@ -36,7 +36,7 @@ class Search:
 
 def price(
     rows: Numbers,
-    weights: Numbers,
+    coefficients: Numbers,
     slope: Decimal,
     beta: Decimal,
     *,
@@ -45,13 +45,15 @@ def price(
     deadline: float | None = None,
 ) -> Search:
     """The tree for h(u) = sum_i weights_i s(x_i.u) <= beta ||u||, rows (S, D), or up to `most_violators` violators."""
-    excess = (1 - slope) * weights
-    base = slope * (weights @ rows)
+    slope_jumps = (1 - slope) * coefficients
+    linear_part = slope * (coefficients @ rows)
     sizes = np.array([(row @ row).sqrt() for row in rows], object)
     found = Search()
     cones = [np.zeros(len(rows), int)]
-    order = list(np.argsort([-float(e * size / beta) for e, size in zip(excess, sizes, strict=True)], kind="stable"))
-    ups = [int(i) for i in order if excess[i] > 0]
+    order = list(
+        np.argsort([-float(e * size / beta) for e, size in zip(slope_jumps, sizes, strict=True)], kind="stable")
+    )
+    ups = [int(i) for i in order if slope_jumps[i] > 0]
     while cones:
         late = is_late(deadline)
         if late or len(found.nodes) > most_nodes or len(found.violators) >= most_violators:
@@ -59,9 +61,9 @@ def price(
             return found
         signs = cones.pop()
         open_points = [i for i in ups if not signs[i]]
-        slopes, p = _shortest(rows, base, excess, signs)
+        slopes, p = _shortest(rows, linear_part, slope_jumps, signs)
         size = (p @ p).sqrt()
-        offset = sum((_chord(slopes[i], excess[i], sizes[i]) for i in open_points), Decimal(0))
+        offset = sum((_chord(slopes[i], slope_jumps[i], sizes[i]) for i in open_points), Decimal(0))
         if size + offset <= beta:
             found.largest = max(found.largest, size + offset)
             found.nodes.append(list(slopes))
@@ -71,7 +73,7 @@ def price(
             found.largest = max(found.largest, size)
             found.nodes.append(list(slopes))
             continue
-        point = _next(rows, excess, slopes, p, open_points, sizes)
+        point = _next(rows, slope_jumps, slopes, p, open_points, sizes)
         found.nodes.append(point)
         for sign in (-1, 1):
             child = signs.copy()
@@ -80,57 +82,57 @@ def price(
     return found
 
 
-def _chord(t: Decimal, excess: Decimal, size: Decimal) -> Decimal:
-    return max(t, excess - t) * size
+def _chord(t: Decimal, slope_jumps: Decimal, size: Decimal) -> Decimal:
+    return max(t, slope_jumps - t) * size
 
 
 def _next(
-    rows: Numbers, excess: Numbers, slopes: Numbers, p: Numbers, open_points: Sequence[int], sizes: Numbers
+    rows: Numbers, slope_jumps: Numbers, slopes: Numbers, p: Numbers, open_points: Sequence[int], sizes: Numbers
 ) -> int:
     """The open point whose chord lies farthest above the activation at p."""
     length = (p @ p).sqrt() or Decimal(1)
 
     def gap(i: int) -> Decimal:
         z = rows[i] @ p / length
-        return slopes[i] * z + _chord(slopes[i], excess[i], sizes[i]) - excess[i] * max(z, Decimal(0))
+        return slopes[i] * z + _chord(slopes[i], slope_jumps[i], sizes[i]) - slope_jumps[i] * max(z, Decimal(0))
 
     return max(open_points, key=gap)
 
 
-def _shortest(rows: Numbers, base: Numbers, excess: Numbers, signs: Any) -> tuple[Numbers, Numbers]:
-    """Slopes (S,) within the intervals of the cone that make p = base + t rows short, and p.
+def _shortest(rows: Numbers, linear_part: Numbers, slope_jumps: Numbers, signs: Any) -> tuple[Numbers, Numbers]:
+    """Slopes (S,) within the intervals of the cone that make p = linear_part + t rows short, and p.
 
     Open points with c_i > 0 have the middle of their interval.
     """
     low: Bounds = []
     high: Bounds = []
     zero = Decimal(0)
-    for e, sign in zip(excess, signs, strict=True):
+    for e, sign in zip(slope_jumps, signs, strict=True):
         middle = e / 2
         low.append(e if sign > 0 else None if sign < 0 else min(e, zero) if e <= 0 else middle)
         high.append(None if sign > 0 else zero if sign < 0 or e <= 0 else middle)
-    start = np.array([_start(a, b, e) for a, b, e in zip(low, high, excess, strict=True)], object)
-    t = bounded_least_squares(rows, base, low, high, start)
-    return t, base + t @ rows
+    start = np.array([_start(a, b, e) for a, b, e in zip(low, high, slope_jumps, strict=True)], object)
+    t = bounded_least_squares(rows, linear_part, low, high, start)
+    return t, linear_part + t @ rows
 
 
-def _start(low: Decimal | None, high: Decimal | None, excess: Decimal) -> Decimal:
-    if low is not None and (high is None or excess > 0):
+def _start(low: Decimal | None, high: Decimal | None, slope_jumps: Decimal) -> Decimal:
+    if low is not None and (high is None or slope_jumps > 0):
         return low
     return Decimal(0) if high is None else high
 
 
 def bounded_least_squares(
-    rows: Numbers, base: Numbers, low: Bounds, high: Bounds, start: Numbers, most_steps: int = 200
+    rows: Numbers, linear_part: Numbers, low: Bounds, high: Bounds, start: Numbers, most_steps: int = 200
 ) -> Numbers:
-    """t within the bounds that makes ||base + t rows|| least; from `start`, at whose bounds everything is at first."""
+    """t within the bounds that makes ||linear_part + t rows|| least, from `start`, at whose bounds all are at first."""
     t = start.copy()
     free: list[int] = []
     squares = [row @ row for row in rows]
     small = Decimal(10) ** (-getcontext().prec // 2)
     blocked: set[int] = set()
     for _ in range(most_steps):
-        p = base + t @ rows
+        p = linear_part + t @ rows
         length = (p @ p).sqrt()
         if not length:
             return t
@@ -146,7 +148,7 @@ def bounded_least_squares(
         if chosen is None:
             return t
         free.append(chosen)
-        if _moved(rows, base, low, high, t, free):
+        if _moved(rows, linear_part, low, high, t, free):
             blocked.clear()
         else:
             free.remove(chosen)
@@ -154,14 +156,14 @@ def bounded_least_squares(
     return t
 
 
-def _moved(rows: Numbers, base: Numbers, low: Bounds, high: Bounds, t: Numbers, free: list[int]) -> bool:
+def _moved(rows: Numbers, linear_part: Numbers, low: Bounds, high: Bounds, t: Numbers, free: list[int]) -> bool:
     """Move the free ones to the least squares, dropping those that reach a bound; whether t changed."""
     changed = False
     while free:
         part = rows[free]
         fixed = t.copy()
         fixed[free] = Decimal(0)
-        rest = base + fixed @ rows
+        rest = linear_part + fixed @ rows
         try:
             factor = cholesky(part @ part.T)
             diagonal = min(factor[k, k] ** 2 / (row @ row) for k, row in enumerate(part))

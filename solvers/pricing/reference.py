@@ -19,16 +19,23 @@ FIRST, TIGHTENED, DECIDED = 4, 10, 30  # sweeps: with the parent's ranges, with 
 
 
 def climb(
-    rows: Floats, weights: Floats, slope: float, directions: Floats, rounds: int, sweeps: int, *, free: bool = False
+    rows: Floats,
+    coefficients: Floats,
+    slope: float,
+    directions: Floats,
+    rounds: int,
+    sweeps: int,
+    *,
+    free: bool = False,
 ) -> tuple[Floats, Floats]:
     """Local maxima of h from each direction (B, D) of norm one, and their values, best first.
 
     free: the last column is that of a free bias, which has the best value in each direction.
     """
-    descent = SlopeDescent(rows, weights, slope, free=free, beta=1.0)
+    descent = SlopeDescent(rows, coefficients, slope, free=free, beta=1.0)
     directions = directions.copy()
-    values = evaluate(rows, weights, slope, directions)
-    e = descent.excess
+    values = evaluate(rows, coefficients, slope, directions)
+    e = descent.slope_jumps
     t = np.zeros((len(directions), len(e)))
     moving = np.arange(len(directions))
     for _ in range(rounds):
@@ -42,8 +49,8 @@ def climb(
             descent.beta = np.maximum(values[moving], 1e-300)  # about ||p||, which weighs the bias
         p = descent.descend(part, low, high, np.zeros(part.shape, bool), part, part, sweeps)
         t[moving] = part
-        new = normalise(rows, weights, slope, p, free=free)
-        reached = evaluate(rows, weights, slope, new)
+        new = normalise(rows, coefficients, slope, p, free=free)
+        reached = evaluate(rows, coefficients, slope, new)
         better = reached > values[moving] + 1e-12 * np.abs(values[moving])
         if not better.any():
             break
@@ -55,7 +62,7 @@ def climb(
 
 def bound_tree(
     rows: Floats,
-    weights: Floats,
+    coefficients: Floats,
     slope: float,
     beta: float,
     limits: Limits,
@@ -65,7 +72,7 @@ def bound_tree(
     batch: int = 256,
 ) -> Tree:
     """`solvers.pricing.search.bound_tree`, `batch` cones at once; free: the rows are in the frame of the bias."""
-    search = _Search(SlopeDescent(rows, weights, slope, free=free, beta=beta), beta)
+    search = _Search(SlopeDescent(rows, coefficients, slope, free=free, beta=beta), beta)
     most = np.inf if limits.max_violators is None else limits.max_violators
     while search.stack:
         if is_late(limits.deadline):
@@ -129,7 +136,7 @@ class _Search:
         root = _Open(
             0,
             np.zeros(len(rows), np.int8),
-            descent.excess / 2,
+            descent.slope_jumps / 2,
             np.stack([-rows[self.positive], rows[self.positive]]),
             np.zeros((2, count, count)),
         )
@@ -161,7 +168,7 @@ class _Search:
         """Make leaves of the open nodes with the slopes they inherited."""
         for node in self.stack:
             nodes = self._batch([node])
-            nodes.p = self.descent.base + nodes.slopes @ self.descent.rows
+            nodes.p = self.descent.linear_part + nodes.slopes @ self.descent.rows
             self._sum_up(nodes)
             self._close(node, nodes, 0)
         self.stack = []
@@ -177,7 +184,7 @@ class _Search:
     def _batch(self, chosen: list[_Open]) -> _Batch:
         signs = np.stack([node.signs for node in chosen])
         vectors = np.stack([node.vectors for node in chosen])
-        low, high = boxes(self.descent.excess, signs)
+        low, high = boxes(self.descent.slope_jumps, signs)
         left, right = self._ranges(vectors)
         return _Batch(
             signs=signs,
@@ -214,10 +221,10 @@ class _Search:
             return
         part = nodes.part(decided)
         self._relax(part, DECIDED)
-        rows, base, free = self.descent.rows, self.descent.base, self.descent.free
+        rows, linear_part, free = self.descent.rows, self.descent.linear_part, self.descent.free
         for b in np.flatnonzero(self.descent.size(part.p) > self.beta):
-            part.slopes[b] = solve_decided(rows, base, part.low[b], part.high[b], part.slopes[b], free=free)
-        part.p = base + part.slopes @ rows
+            part.slopes[b] = solve_decided(rows, linear_part, part.low[b], part.high[b], part.slopes[b], free=free)
+        part.p = linear_part + part.slopes @ rows
         self._note_violators(part.p)
         nodes.put(decided, part)
         self._sum_up(nodes)
@@ -225,8 +232,8 @@ class _Search:
     def _note_violators(self, p: Floats) -> None:
         """Note the directions of p (B, D) at which h is above beta."""
         descent = self.descent
-        directions = normalise(descent.rows, descent.weights, descent.slope, p, free=descent.free)
-        values = evaluate(descent.rows, descent.weights, descent.slope, directions)
+        directions = normalise(descent.rows, descent.coefficients, descent.slope, p, free=descent.free)
+        values = evaluate(descent.rows, descent.coefficients, descent.slope, directions)
         self.violators.extend(directions[values > self.beta])
 
     def _ranges(self, vectors: Floats) -> tuple[Floats, Floats]:
@@ -274,9 +281,9 @@ class _Search:
     def _widest_gap(self, nodes: _Batch, b: int) -> int:
         """The undecided point whose chord lies farthest above the activation at p / ||p||."""
         descent, t = self.descent, nodes.slopes[b]
-        direction = normalise(descent.rows, descent.weights, descent.slope, nodes.p[b, None], free=descent.free)[0]
+        direction = normalise(descent.rows, descent.coefficients, descent.slope, nodes.p[b, None], free=descent.free)[0]
         z = descent.rows @ direction
-        e = descent.excess
+        e = descent.slope_jumps
         offset = np.minimum(np.maximum(t * nodes.left[b], (e - t) * nodes.right[b]), 1e20)
         gap = np.where(nodes.chord[b], t * z + offset - e * np.maximum(z, 0.0), -np.inf)
         return int(np.argmax(gap))

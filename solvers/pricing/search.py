@@ -28,7 +28,7 @@ FIRST_NODES = 1000  # nodes of a tree up to which numpy is the quicker one
 
 def ascend(
     rows: Floats,
-    weights: Floats,
+    coefficients: Floats,
     slope: float,
     starts: Floats,
     *,
@@ -55,18 +55,18 @@ def ascend(
     if wanted is None:
         wanted = rows.size >= large and _is_compiled_in_time("climb_free" if free else "climb")
     climb = _climb(compiled=wanted)
-    directions = normalise(rows, weights, slope, starts, free=free)
-    directions, _ = climb(rows, weights, slope, directions, rounds, sweeps, free=free)
-    on = directions @ rows[(1.0 - slope) * weights > 0].T > 0
+    directions = normalise(rows, coefficients, slope, starts, free=free)
+    directions, _ = climb(rows, coefficients, slope, directions, rounds, sweeps, free=free)
+    on = directions @ rows[(1.0 - slope) * coefficients > 0].T > 0
     _, distinct = np.unique(on, axis=0, return_index=True)
     best = np.sort(distinct)[:finalists]
-    directions, values = climb(rows, weights, slope, directions[best], 6 * rounds, 5 * sweeps, free=free)
+    directions, values = climb(rows, coefficients, slope, directions[best], 6 * rounds, 5 * sweeps, free=free)
     return (from_frame(directions, middle, reach) if free else directions), values
 
 
 def bound_tree(
     rows: Floats,
-    weights: Floats,
+    coefficients: Floats,
     slope: float,
     beta: float,
     *,
@@ -80,7 +80,7 @@ def bound_tree(
 ) -> Tree:
     """Prove h(u) <= beta on the unit ball by a tree of cones, or find violators.
 
-    rows (S, D), weights (S,) all nonzero. free: the last column is a bias that does not count in ||u||.
+    rows (S, D), coefficients (S,) all nonzero. free: the last column is a bias that does not count in ||u||.
     Stops early (nodes None) at `deadline` (of clock.now), at `max_nodes`, or with `max_violators` violators.
     truncate: at the deadline the open cones become leaves as they are; the tree then proves a larger `bound` than beta.
     The compiled kernels do so as well at `max_nodes`, and where a certificate would be too long.
@@ -92,10 +92,10 @@ def bound_tree(
     limits = Limits(deadline, truncate, max_violators)
     if free:
         framed, middle, reach = bias_frame(rows)
-        tree = reference.bound_tree(framed, weights, slope, beta, limits, max_nodes, free=True, batch=batch)
+        tree = reference.bound_tree(framed, coefficients, slope, beta, limits, max_nodes, free=True, batch=batch)
         tree.violators = from_frame(tree.violators, middle, reach)
         return tree
-    given = rows, weights, slope, beta, limits
+    given = rows, coefficients, slope, beta, limits
     wanted = _wanted(compiled)
     if wanted is None:
         tree = reference.bound_tree(*given, min(FIRST_NODES, max_nodes), batch=batch)

@@ -21,13 +21,13 @@ class SlopeDescent:
     derivative after each sweep.
     """
 
-    def __init__(self, rows: Floats, weights: Floats, slope: float, *, free: bool, beta: float) -> None:
-        self.rows, self.weights, self.slope, self.free = rows, weights, slope, free
+    def __init__(self, rows: Floats, coefficients: Floats, slope: float, *, free: bool, beta: float) -> None:
+        self.rows, self.coefficients, self.slope, self.free = rows, coefficients, slope, free
         self.beta: float | Floats = beta  # or one for each node
-        self.excess = (1.0 - slope) * weights
-        self.base = slope * (weights @ rows)
+        self.slope_jumps = (1.0 - slope) * coefficients
+        self.linear_part = slope * (coefficients @ rows)
         self.curvature = np.maximum((rows**2).sum(axis=1), 1e-300)
-        self.positive = self.excess > 0
+        self.positive = self.slope_jumps > 0
 
     def descend(
         self,
@@ -41,9 +41,9 @@ class SlopeDescent:
         theta: Floats | None = None,
     ) -> Floats:
         """Improve t (B, S) in place, and theta (B,); return p (B, D). chord (B, S): undecided with c_i > 0."""
-        e, beta = self.excess, self.beta
+        e, beta = self.slope_jumps, self.beta
         bias: Floats = np.zeros(len(t)) if theta is None else theta
-        vectors = self.base + t @ self.rows
+        vectors = self.linear_part + t @ self.rows
         for _ in range(sweeps * (BIAS_SWEEPS if self.free else 1)):
             largest = 0.0
             for i in range(len(e)):
@@ -70,7 +70,7 @@ class SlopeDescent:
                 bias[:] = moved
             if largest <= 1e-10 * float(np.max(beta)):
                 break
-        return self.base + t @ self.rows
+        return self.linear_part + t @ self.rows
 
     def _step(self, p: Floats, theta: Floats, i: int, pull: Floats | float) -> Floats:
         """The step of t_i to where beta times the derivative along row i, plus `pull`, is 0."""
@@ -86,7 +86,7 @@ class SlopeDescent:
 
     def offsets(self, t: Floats, chord: Bits, left: Floats, right: Floats) -> Floats:
         """R (B,): the sum of the chords' offsets."""
-        each = np.maximum(t * left, (self.excess - t) * right)
+        each = np.maximum(t * left, (self.slope_jumps - t) * right)
         return np.where(chord, each, 0.0).sum(axis=1)
 
     def size(self, p: Floats) -> Floats:

@@ -64,14 +64,14 @@ class Limits:
     max_violators: int | None
 
 
-def boxes(excess: Floats, signs: Signs) -> tuple[Floats, Floats]:
-    """The interval of each slope variable: excess (S,), signs (..., S) of the decided points, 0 where open."""
-    low = np.where(signs > 0, excess, np.where(signs < 0, -np.inf, np.minimum(excess, 0.0)))
-    high = np.where(signs > 0, np.inf, np.where(signs < 0, 0.0, np.maximum(excess, 0.0)))
+def boxes(slope_jumps: Floats, signs: Signs) -> tuple[Floats, Floats]:
+    """The interval of each slope variable: slope_jumps (S,), signs (..., S) of the decided points, 0 where open."""
+    low = np.where(signs > 0, slope_jumps, np.where(signs < 0, -np.inf, np.minimum(slope_jumps, 0.0)))
+    high = np.where(signs > 0, np.inf, np.where(signs < 0, 0.0, np.maximum(slope_jumps, 0.0)))
     return low, high
 
 
-def solve_decided(rows: Floats, base: Floats, low: Floats, high: Floats, t: Floats, *, free: bool) -> Floats:
+def solve_decided(rows: Floats, linear_part: Floats, low: Floats, high: Floats, t: Floats, *, free: bool) -> Floats:
     """The minimiser of ||p|| (with a free bias ||p_w|| + |p_b|) over the intervals, by an interior-point method.
 
     For cones without undecided points that coordinate descent does not close: few, and they need the accuracy.
@@ -82,7 +82,9 @@ def solve_decided(rows: Floats, base: Floats, low: Floats, high: Floats, t: Floa
     identity = np.eye(count)
     bias = rows[:, head:].T  # its absolute value is bounded by one more variable
     matrix = np.concatenate([-identity[up], identity[down], bias, -bias, np.zeros((1, count)), -rows[:, :head].T])
-    right = np.concatenate([-low[up], high[down], -base[head:], base[head:], np.zeros(1), base[:head]])
+    right = np.concatenate(
+        [-low[up], high[down], -linear_part[head:], linear_part[head:], np.zeros(1), linear_part[:head]]
+    )
     sides = len(up) + len(down) + 2 * len(bias)
     extra = np.zeros((len(matrix), 1 + len(bias)))
     extra[sides, 0] = -1.0

@@ -126,8 +126,8 @@ class _Side:
     slope: Fraction
     known: list[tuple[Array, list[Fraction]]]
     rows: Array
-    excess: Array
-    base: Array
+    slope_jumps: Array
+    linear_part: Array
 
     @classmethod
     def of(
@@ -186,15 +186,15 @@ class _Side:
         while pending:
             poll()
             here, t = pending.pop()
-            t = np.clip(t, *boxes(self.excess, here))
-            open_points = np.flatnonzero((here == 0) & (self.excess > 0))
+            t = np.clip(t, *boxes(self.slope_jumps, here))
+            open_points = np.flatnonzero((here == 0) & (self.slope_jumps > 0))
             if not len(open_points):
-                t = solve_decided(self.rows, self.base, *boxes(self.excess, here), t, free=False)
-            size = float(np.linalg.norm(self.base + t @ self.rows))
+                t = solve_decided(self.rows, self.linear_part, *boxes(self.slope_jumps, here), t, free=False)
+            size = float(np.linalg.norm(self.linear_part + t @ self.rows))
             norms = np.linalg.norm(self.rows[open_points], axis=1)
-            room = 1 - size - float(np.maximum(t[open_points], self.excess[open_points] - t[open_points]) @ norms)
+            room = 1 - size - float(np.maximum(t[open_points], self.slope_jumps[open_points] - t[open_points]) @ norms)
             if room > ROOM:
-                result.append([self._rounded(value, e) for value, e in zip(t, self.excess, strict=True)])
+                result.append([self._rounded(value, e) for value, e in zip(t, self.slope_jumps, strict=True)])
             elif len(open_points):
                 point = int(open_points[0])
                 result.append(self.support[point])
@@ -203,7 +203,7 @@ class _Side:
                     child[point] = sign
                     pending.append((child, t))
             else:
-                tight = self._tight(here, (self.base + t @ self.rows) / size)
+                tight = self._tight(here, (self.linear_part + t @ self.rows) / size)
                 if not isinstance(tight, list):
                     return tight
                 result.append(tight)
@@ -241,7 +241,7 @@ class _Side:
 
     def _at_kinks(self, kinks: list[int], signs: NDArray[np.int8], rest: list[Fraction]) -> dict[int, Slope] | None:
         """Slopes with sum t_i x_i = rest, a vertex of their intervals: some at an end, the others by elimination."""
-        low, high = (box[kinks] for box in boxes(self.excess, signs))
+        low, high = (box[kinks] for box in boxes(self.slope_jumps, signs))
         goal = np.array([float(r) for r in rest])
         matrix = self.rows[kinks].T
         size = len(kinks)
@@ -256,7 +256,7 @@ class _Side:
         slopes: dict[int, Slope] = {}
         inner: list[int] = []
         for k, value in zip(kinks, found.x[:size], strict=True):
-            rounded = self._rounded(value, self.excess[k])
+            rounded = self._rounded(value, self.slope_jumps[k])
             if rounded in ("e", 0):
                 slopes[k] = rounded
                 if rounded == "e":

@@ -91,10 +91,10 @@ class _Grower:
         self.rows, self.support, self.cells, self.deadline = rows, support, cells, deadline
         self.exact_excess = [(1 - slope) * c for c in exact]
         weights = np.array([float(c) for c in exact])
-        self.excess, self.base = (1 - float(slope)) * weights, float(slope) * (weights @ rows)
+        self.slope_jumps, self.linear_part = (1 - float(slope)) * weights, float(slope) * (weights @ rows)
         self.sizes = np.linalg.norm(rows, axis=1)
         self.curvature = np.maximum(self.sizes**2, 1e-300)
-        self.ups = np.flatnonzero(self.excess > 0)
+        self.ups = np.flatnonzero(self.slope_jumps > 0)
 
     def grow(self) -> list[int | Bound | Active] | None:
         """The nodes in pre-order; None when it is too large or a cell is above 1."""
@@ -127,11 +127,11 @@ class _Grower:
 
     def _bound(self, signs: NDArray[np.int8], start: Floats) -> tuple[float, Floats, Floats]:
         """min ||p|| + R over the slopes, by coordinate descent on ||p||^2 / 2 + R; the slopes and p."""
-        e = self.excess
+        e = self.slope_jumps
         low, high = boxes(e, signs)
         chord = (signs == 0) & (e > 0)
         t = np.clip(start, low, high)
-        p = self.base + t @ self.rows
+        p = self.linear_part + t @ self.rows
         for _ in range(SWEEPS):
             largest = 0.0
             for i, row in enumerate(self.rows):
@@ -153,7 +153,7 @@ class _Grower:
         """The undecided point whose chord is farthest above the activation at p / ||p||."""
         u = p / max(float(np.linalg.norm(p)), 1e-300)
         z = self.rows[open_] @ u
-        e, s = self.excess[open_], t[open_]
+        e, s = self.slope_jumps[open_], t[open_]
         gaps = s * z + self.sizes[open_] * np.maximum(s, e - s) - e * np.maximum(z, 0.0)
         return int(open_[np.argmax(gaps)])
 

@@ -49,7 +49,7 @@ class Leaves:
         self.rows = [[problem.rows[i][column] for column in seen] for i in support]
         self.counted = sum(column in problem.norm_columns for column in seen)
         self.is_free = self.counted < len(seen)
-        self.excess = [(1 - self.slope) * value for value in c]
+        self.slope_jumps = [(1 - self.slope) * value for value in c]
         middle = [
             (min(column) + max(column)) / 2 for column in zip(*(row[: self.counted] for row in self.rows), strict=True)
         ]
@@ -83,7 +83,7 @@ class Leaves:
         listed: list[int | str] = []
         q: list[Fraction] = []
         offset = Fraction(0)
-        for k, (t, e, sign) in enumerate(zip(slopes, self.excess, signs, strict=True)):
+        for k, (t, e, sign) in enumerate(zip(slopes, self.slope_jumps, signs, strict=True)):
             whole = round(fraction(t) * self.scales[k] * self.denominator)
             low = e if sign > 0 else None if sign < 0 else min(e, Fraction(0))
             high = None if sign > 0 else Fraction(0) if sign < 0 else max(e, Fraction(0))

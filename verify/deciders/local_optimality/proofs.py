@@ -36,14 +36,14 @@ class _Writer:
     def __init__(self, nearby: Nearby, case: Case, listed: Sequence[int], dual: Dual, place: int) -> None:
         self.problem, self.case, self.listed = nearby.problem, case, listed
         signed = {i: case.sign * dual.multipliers.get(i, Fraction(0)) * nearby.factors[i] for i in listed}
-        self.excess = {i: (1 - self.problem.architecture.slope) * c for i, c in signed.items()}
+        self.slope_jumps = {i: (1 - self.problem.architecture.slope) * c for i, c in signed.items()}
         self.steps: dict[Cell, dict[int, Fraction]] = {}
         for cell in case.units:
             weights: Vector = dual.weights[place, cell]
             self.steps[cell] = {i: nu * side for i, nu, side in zip(case.ties, weights, cell, strict=True)}
 
     def _slope(self, i: int, sides: Mapping[int, int], cell: Cell) -> Fraction:
-        on = self.excess[i] if sides.get(i, -1) > 0 else Fraction(0)
+        on = self.slope_jumps[i] if sides.get(i, -1) > 0 else Fraction(0)
         return on + self.steps[cell].get(i, Fraction(0))
 
     def slopes(self) -> list[Fraction]:
@@ -51,7 +51,7 @@ class _Writer:
         found: list[Fraction] = [Fraction(1)]
         for cell in self.case.units:
             sides = self.case.sides(cell)
-            found += [t for i in self.listed if (t := self._slope(i, sides, cell)) != self.excess[i]]
+            found += [t for i in self.listed if (t := self._slope(i, sides, cell)) != self.slope_jumps[i]]
         return found
 
     def tree(self, denominator: int) -> list[int | Bound | Empty] | None:
@@ -82,7 +82,7 @@ class _Writer:
         return nodes
 
     def _needs_no_side(self, i: int, cell: Cell) -> bool:
-        t, e = self._slope(i, self.case.sides(cell), cell), self.excess[i]
+        t, e = self._slope(i, self.case.sides(cell), cell), self.slope_jumps[i]
         return e <= t <= 0
 
     def _bound(self, cell: Cell, denominator: int) -> Bound:
@@ -90,7 +90,7 @@ class _Writer:
         slopes: list[int | Literal["e"]] = []
         for i in self.listed:
             t = self._slope(i, sides, cell)
-            slopes.append("e" if t == self.excess[i] and t else int(t * denominator))
+            slopes.append("e" if t == self.slope_jumps[i] and t else int(t * denominator))
         return Bound(tuple(slopes))
 
     def _empty(self, path: Mapping[int, int]) -> Empty | None:
