@@ -156,8 +156,8 @@ class _Flow:
         status: Status
         try:
             if not (resume and self.file is not None and self._resumed(self.file)):
-                self.state.settle(self.task, self.recorder)
-                self._clean()
+                self.state.resolve_initial_kinks(self.task, self.recorder)
+                self._onto_held_surfaces()
             while True:
                 self._save()
                 self._segment()
@@ -177,8 +177,8 @@ class _Flow:
     def _segment(self) -> None:
         """Steps of one integrator: until an event, a change of method, or RENEWAL of them."""
         s = self.state
-        if s.rest(self.task, self.recorder):
-            self._clean()
+        if s.freeze_zero_neurons(self.task, self.recorder):
+            self._onto_held_surfaces()
         mode, self.log_start = s.mode(self.task), s.log_kappa
         y = np.append(s.u, 0.0)
         sides = Sides(mode, s.signs, y[:-1])
@@ -199,7 +199,7 @@ class _Flow:
                 event = earliest(mode, dense, start, solver.t, s.signs, sides)
                 s.step, s.steps, s.calm = float(solver.h_abs), s.steps + 1, s.calm + 1
                 if event is not None:
-                    self._meet(mode, event, dense, (start, y_start, solver.t))
+                    self._cross_event(mode, event, dense, (start, y_start, solver.t))
                     return
                 s.stuck = 0
                 s.flipped.clear()
@@ -210,10 +210,10 @@ class _Flow:
                     self._reject((solver.t - start) / 4)
                     return
                 self.rejected, objective = 0, now
-                self._arrive(y, self._elapsed(dense, start, solver.t))
+                self._advance_to(y, self._elapsed(dense, start, solver.t))
                 self._report(mode, y, look)
                 solver.y, solver.f = y, look.rate
-                if s.resting.any() and s.rest(self.task, self.recorder):
+                if s.resting.any() and s.freeze_zero_neurons(self.task, self.recorder):
                     return
                 if sides.is_provisional and count >= CALM:
                     return
@@ -227,7 +227,7 @@ class _Flow:
             s.evaluations += mode.evaluations
             s.jacobians += mode.jacobians
 
-    def _meet(self, mode: Mode, event: Event, dense: Any, step: tuple[float, Floats, float]) -> None:
+    def _cross_event(self, mode: Mode, event: Event, dense: Any, step: tuple[float, Floats, float]) -> None:
         s, (start, y_start, end) = self.state, step
         if event.time - start <= 1e-13 * (end - start):
             s.stuck, s.step = s.stuck + 1, min(s.step, end - start)
@@ -237,18 +237,18 @@ class _Flow:
             s.stuck = 0
             s.flipped.clear()
         s.events += 1
-        self._arrive(
+        self._advance_to(
             self._restored(mode, self._reached(mode, dense, start, y_start, event.time)),
             self._elapsed(dense, start, event.time),
         )
         y = np.append(s.u, s.log_kappa - self.log_start)
-        s.meet(self.task, self.recorder, mode, y, event)
-        self._clean()
+        s.cross_event(self.task, self.recorder, mode, y, event)
+        self._onto_held_surfaces()
 
-    def _clean(self) -> None:
+    def _onto_held_surfaces(self) -> None:
         """The state on the surfaces that are held now, with signs for all that moves."""
         s = self.state
-        s.wake(self.task, self.recorder)
+        s.activate_zero_neurons(self.task, self.recorder)
         y = s.mode(self.task).onto(np.append(s.u, 0.0))
         s.u, s.log_kappa = y[:-1].copy(), s.log_kappa + float(y[-1])
 
@@ -266,7 +266,7 @@ class _Flow:
         if self.rejected > REJECTIONS:
             raise _EndedError("failed", f"the loss falls no more in floats, at {self._words()}")
 
-    def _arrive(self, y: Floats, elapsed: float) -> None:
+    def _advance_to(self, y: Floats, elapsed: float) -> None:
         s = self.state
         s.u, s.log_kappa, s.time = y[:-1].copy(), self.log_start + float(y[-1]), s.time + elapsed
 

@@ -108,7 +108,7 @@ class State:
         is_right = bool((task.targets * task.layers.outputs(self.u, task.rows) > 0).all())
         return self.resolution if is_right else None
 
-    def settle(self, task: Task, recorder: Recorder) -> None:
+    def resolve_initial_kinks(self, task: Task, recorder: Recorder) -> None:
         """Decide where the flow goes from the kinks on which it starts, and from units with w_j = 0."""
         sizes = scales(task.layers, self.u, task.rows)
         z = task.layers.preactivations(self.u, task.rows)
@@ -118,11 +118,11 @@ class State:
             for i, j in np.argwhere((np.abs(z[l]) <= ON_A_KINK * size) & (size > 0))
             if task.classes(l, int(j)).first[i] == i and task.layers.slopes[l] < 1
         ]
-        self.rest(task, recorder, START)
+        self.freeze_zero_neurons(task, recorder, START)
         if surfaces:
             self.decide(task, recorder, surfaces, [0.5] * len(surfaces))
 
-    def rest(self, task: Task, recorder: Recorder, near: float = NEAR) -> bool:
+    def freeze_zero_neurons(self, task: Task, recorder: Recorder, near: float = NEAR) -> bool:
         """Put neurons with ||w_j|| <= near |v_j| to rest at 0 where that attracts them, start those that it does not.
 
         Only for depth 2, and neurons all of whose incoming weights move. Whether anything changed.
@@ -157,7 +157,7 @@ class State:
             self.resting[bundle.units], changed = way is None, True
         return changed
 
-    def wake(self, task: Task, recorder: Recorder) -> None:
+    def activate_zero_neurons(self, task: Task, recorder: Recorder) -> None:
         """Give units of higher layers, at points at which all their inputs are 0, the sign in which they start to move.
 
         As the units below go off and on again, nothing else says on which side such a unit comes out. Where one below
@@ -185,7 +185,7 @@ class State:
                 if side:
                     self._set_sign(task, recorder, surface, int(np.sign(side)))
 
-    def meet(self, task: Task, recorder: Recorder, mode: Mode, y: Floats, event: Event) -> None:
+    def cross_event(self, task: Task, recorder: Recorder, mode: Mode, y: Floats, event: Event) -> None:
         """Go on after an event at y, the present state."""
         if event.kink is None and event.released < 0:
             self.decide(task, recorder, list(self.held), [0.5] * len(self.held))
