@@ -1,4 +1,4 @@
-"""The columns of the master: which there are, when each was used last, and whose assumed sides are in doubt."""
+"""The columns of the master: which there are, when each was used last, and which assumed sides are violated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from solvers.any_width.records import Array
 from solvers.any_width.working_set import WorkingSet
 from solvers.instance import Instance
 
-SURE = 0.1  # a hurt point is taken to stay on its side of a column beyond this part of sum_c |x_c u_c| ...
+CLEAR = 0.1  # an opposing point is taken to stay on its side of a column beyond this part of sum_c |x_c u_c| ...
 LARGE_MASTER = 15_000  # ... in masters with more pairs of a column and a point than this
 KEEP_COLUMNS = 100  # beyond this, columns unused for `IDLE_ROUNDS` rounds are dropped
 IDLE_ROUNDS = 3
@@ -24,7 +24,7 @@ def column_of(instance: Instance, mask: int, sign: int, direction: Array) -> Col
     """The column whose pattern the direction (over the mask's columns) has; on the boundary: on."""
     z = instance.rows[:, instance.masks[mask]] @ direction
     size = np.abs(instance.rows[:, instance.masks[mask]]) @ np.abs(direction)
-    return Column(mask, sign, z > -1e-11 * float(np.abs(z).max(initial=0.0)), np.abs(z) > SURE * size)
+    return Column(mask, sign, z > -1e-11 * float(np.abs(z).max(initial=0.0)), np.abs(z) > CLEAR * size)
 
 
 class ColumnPool:
@@ -71,13 +71,13 @@ class ColumnPool:
             self.last_used[new_key] = used[key]
 
     def is_large(self) -> bool:
-        """Whether a master with these columns takes the sides of sure points as guessed."""
+        """Whether a master with these columns takes assumed sides as they are."""
         return len(self.columns) * len(self.working.points) > LARGE_MASTER
 
     def for_master(self) -> list[Column]:
         """The columns as the master is to see them."""
         columns = list(self.columns.values())
-        return columns if self.is_large() else [replace(column, sure=None) for column in columns]
+        return columns if self.is_large() else [replace(column, assumed=None) for column in columns]
 
     def mark_used(self, keys: list[Key], solution: MasterSolution) -> None:
         """Note which columns the master used, and drop idle ones where there are many."""
@@ -90,7 +90,7 @@ class ColumnPool:
                 if self.last_used[key] < self.round - IDLE_ROUNDS:
                     del self.columns[key], self.last_used[key]
 
-    def doubt(self, keys: list[Key], solution: MasterSolution) -> int:
+    def release_violated(self, keys: list[Key], solution: MasterSolution) -> int:
         """Give back their variables to points whose side was guessed wrong in a large master over the columns `keys`;
         how many there were.
         """
@@ -100,12 +100,12 @@ class ColumnPool:
         sizes = np.linalg.norm(solution.directions, axis=1)
         for key, direction, size in zip(keys, solution.directions, sizes, strict=True):
             column = self.columns.get(key)
-            if column is None or column.sure is None or size <= 1e-9 * sizes.sum():
+            if column is None or column.assumed is None or size <= 1e-9 * sizes.sum():
                 continue
-            wrong = column.doubts(self.instance, self.working.points, direction)
+            wrong = column.violated_assumptions(self.instance, self.working.points, direction)
             if len(wrong):
-                sure = column.sure.copy()
-                sure[wrong] = False
-                self.columns[key] = replace(column, sure=sure)
+                assumed = column.assumed.copy()
+                assumed[wrong] = False
+                self.columns[key] = replace(column, assumed=assumed)
                 found += len(wrong)
         return found

@@ -128,7 +128,7 @@ class Loop:
                 return "time" if self._late() else "stalled"
             self.pool.mark_used(keys, solution)
             self.candidates.record(solution, columns)
-            grown = self.pool.doubt(keys, solution) or self._add_points(solution, columns)
+            grown = self.pool.release_violated(keys, solution) or self._add_points(solution, columns)
             multipliers = self.ascents.rounded(solution.multipliers)
             new, beta = self.ascents.at_solution(multipliers, solution, columns)
             self.prover.remember(multipliers, beta)

@@ -43,14 +43,15 @@ IDLE = 1e-4
 class Column:
     """An activation pattern: mask class, output sign, and which points count as on ((n,) bool).
 
-    sure (n,) bool, for max-margin: points that the neuron hurts and whose side is taken as `on` says, without their own
-    variable t. That is a guess which shrinks the program; `doubts` says afterwards where it was wrong.
+    assumed (n,) bool, for max-margin: opposing points (those whose margin the neuron lowers) that are taken to lie on
+    the side that `on` says, without their own variable t. That is a guess which shrinks the program;
+    `violated_assumptions` says afterwards where it was wrong.
     """
 
     mask: int
     sign: int
     on: NDArray[np.bool_]
-    sure: NDArray[np.bool_] | None = None
+    assumed: NDArray[np.bool_] | None = None
 
     def key(self, instance: Instance, points: NDArray[np.intp]) -> tuple[int, int, bytes]:
         """Columns with equal keys are the same column of the master on these points."""
@@ -62,20 +63,20 @@ class Column:
         return self.mask, self.sign, on.tobytes()
 
     def open_points(self, instance: Instance, points: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which of `points` need a variable t: hurt, and not sure."""
+        """Which of `points` need a variable t: opposing, and on no assumed side."""
         if not instance.margin or instance.slope == 1.0:
             return np.zeros(len(points), bool)
-        hurt = self.sign * instance.targets[points] < 0
-        return hurt if self.sure is None else hurt & ~self.sure[points]
+        opposing = self.sign * instance.targets[points] < 0
+        return opposing if self.assumed is None else opposing & ~self.assumed[points]
 
-    def doubts(self, instance: Instance, points: NDArray[np.intp], direction: Array) -> NDArray[np.intp]:
-        """The sure points on whose other side the solution `direction` lies."""
-        if self.sure is None:
+    def violated_assumptions(self, instance: Instance, points: NDArray[np.intp], direction: Array) -> NDArray[np.intp]:
+        """The points of an assumed side on whose other side the solution `direction` lies."""
+        if self.assumed is None:
             return np.zeros(0, np.intp)
         z = instance.rows[points] @ direction
         visible = np.abs(z) > 1e-7 * float(np.abs(z).max(initial=0.0))
-        hurt = self.sign * instance.targets[points] < 0
-        return points[hurt & self.sure[points] & visible & ((z > 0) != self.on[points])]
+        opposing = self.sign * instance.targets[points] < 0
+        return points[opposing & self.assumed[points] & visible & ((z > 0) != self.on[points])]
 
 
 @dataclass(frozen=True, slots=True)
