@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable
 
 from solvers.any_width.loop import Loop
 from solvers.any_width.master import Column
-from solvers.any_width.records import Array, Atoms, DualProof, Outcome, Progress
+from solvers.any_width.records import Array, Atoms, DualGuess, Outcome, Progress
 from solvers.any_width.scaling import without_unseen_bias
 from solvers.instance import Instance
 
-__all__ = ["Atoms", "DualProof", "Outcome", "Progress", "solve"]
+__all__ = ["Atoms", "DualGuess", "Outcome", "Progress", "solve"]
 
 
 def solve(

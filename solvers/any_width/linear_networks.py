@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.any_width.records import Atoms, DualProof, Outcome, Progress
+from solvers.any_width.records import Atoms, DualGuess, Outcome, Progress
 from solvers.instance import Floats, Instance
 from solvers.pricing.tree import Leaf, Tree
 from solvers.programs.nonnegative import nonnegative_least_squares
@@ -112,5 +112,5 @@ def _outcome(instance: Instance, coefficients: Floats, tol: float) -> Outcome | 
     tree = Tree([Leaf(np.zeros(len(support)))], beta, np.empty((0, instance.columns)), 1)
     atoms = Atoms(weights[None], np.ones(1, np.int8), np.zeros(1, np.intp), value)
     progress = Progress(round=1, lower=lower, upper=value, columns=1, points=len(support), seconds=0.0)
-    proof = DualProof(multipliers, beta, support, (tree, tree), lower)
+    proof = DualGuess(multipliers, beta, support, (tree, tree), lower)
     return Outcome("optimal", proof, (atoms,), atoms, (progress,))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from solvers.any_width.columns import column_of
 from solvers.any_width.master import Column
-from solvers.any_width.records import Array, DualProof, Outcome
+from solvers.any_width.records import Array, DualGuess, Outcome
 from solvers.any_width.scaling import Scaled
 from solvers.any_width.working_set import ALL_POINTS
 from solvers.clock import now, poll
@@ -51,8 +51,8 @@ class Prover:
     ) -> None:
         self.problem, self.tol, self.deadline, self.solve_part = problem, tol, deadline, solve_part
         self.best = DualPoint(0.0, np.zeros(len(problem.required)), 1.0)
-        self.proof: DualProof | None = None
-        self.coarser: list[DualProof] = []
+        self.proof: DualGuess | None = None
+        self.coarser: list[DualGuess] = []
 
     def remember(self, multipliers: Array, beta: float) -> None:
         """Take this dual point as the best where its bound is larger."""
@@ -69,7 +69,7 @@ class Prover:
             else DualPoint(kept.lower, kept.multipliers, kept.beta)
         )
 
-    def keep(self, proof: DualProof) -> None:
+    def keep(self, proof: DualGuess) -> None:
         """Take this proof where it proves more."""
         if self.proof is None or proof.lower > self.proof.lower:
             if self.proof is not None and proof.size > MUCH_LARGER * self.proof.size:
@@ -84,7 +84,7 @@ class Prover:
         deadline: float | None = None,
         truncate: bool = False,
         max_violators: int = 1,
-    ) -> tuple[DualProof | None, list[Column], float]:
+    ) -> tuple[DualGuess | None, list[Column], float]:
         """Trees for |h| <= beta at lambda; or columns that violate it, and the largest |h| among them."""
         problem, instance = self.problem, self.problem.instance
         support = np.flatnonzero(multipliers)
@@ -124,7 +124,7 @@ class Prover:
         # 0: the data cannot be fitted, which is for the exact test to say; UNBOUNDED: a chord without a range
         if violators or not 0 < bound < UNBOUNDED / 1e6:
             return None, violators, largest
-        return DualProof(multipliers, bound, support, tuple(trees), value / bound), [], largest
+        return DualGuess(multipliers, bound, support, tuple(trees), value / bound), [], largest
 
     def prove_steepest(self, points: NDArray[np.intp], rounded: Callable[[Array], Array]) -> None:
         """A first bound for a free bias, where others take long: f is as steep as the steepest pair of points asks for.

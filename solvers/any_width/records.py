@@ -35,7 +35,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class DualProof:
+class DualGuess:
     """multipliers (n,), beta, a closed tree per (mask class, sign +, -) over the support; lower: the value proved."""
 
     multipliers: Array
@@ -58,8 +58,8 @@ class Outcome:
     """
 
     status: str
-    proof: DualProof | None
+    proof: DualGuess | None
     candidates: tuple[Atoms, ...]
     own: Atoms | None
     history: tuple[Progress, ...]
-    coarser: tuple[DualProof, ...] = ()
+    coarser: tuple[DualGuess, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.any_width.records import Array, Atoms, DualProof
+from solvers.any_width.records import Array, Atoms, DualGuess
 from solvers.instance import Instance
 from solvers.pricing.tree import Leaf
 
@@ -50,11 +50,11 @@ class Scaled:
             directions[:, :-1] *= self.row_scales[0]
         return replace(atoms, directions=directions, value=atoms.value * self.unit)
 
-    def unscaled_proof(self, proof: DualProof) -> DualProof:
+    def unscaled_proof(self, proof: DualGuess) -> DualGuess:
         """A proof of the scaled problem as one of the given problem."""
         return _rescaled(proof, self.row_scales, self.unit)
 
-    def of_part(self, proof: DualProof, chosen: NDArray[np.intp]) -> DualProof:
+    def of_part(self, proof: DualGuess, chosen: NDArray[np.intp]) -> DualGuess:
         """A proof over some of the given points as one over all, scaled."""
         multipliers = np.zeros(len(self.given.rows))
         multipliers[chosen] = proof.multipliers
@@ -106,7 +106,7 @@ def _scales(instance: Instance) -> tuple[Array, float]:
     return scales, 2.0 ** -np.round(np.log2(float(np.max(required)) or 1.0))
 
 
-def _rescaled(proof: DualProof, row_scales: Array, unit: float) -> DualProof:
+def _rescaled(proof: DualGuess, row_scales: Array, unit: float) -> DualGuess:
     """Multipliers and slopes scale with the rows, range multipliers with their quotients: powers of two."""
     scales = row_scales[proof.support]
 

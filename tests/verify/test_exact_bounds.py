@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solvers.any_width.dual_cuts import DualProof, solve
+from solvers.any_width.dual_cuts import DualGuess, solve
 from solvers.pricing.tree import Leaf, Tree
 from tests.problems import random_problems
 from verify import Architecture, Bias, Dataset, Goal, Problem
@@ -210,7 +210,7 @@ def test_a_range_that_tightens_is_listed():
     posed = Problem(Dataset([[1, 0], [-1, tenth]], [1, 1]), shape, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
     nodes = [1, Leaf(np.array([0.0, 1.0]), {0: ({}, {1: 1.0})}), Leaf(np.array([0.5, 0.0]))]
     trees = tuple(Tree(part, 1.2, np.empty((0, 2)), len(part)) for part in (nodes, [Leaf(np.zeros(2))]))
-    proof = DualProof(np.ones(2), 1.11, np.arange(2), trees, 2 / 1.11)
+    proof = DualGuess(np.ones(2), 1.11, np.arange(2), trees, 2 / 1.11)
     certificate = lower_bound(posed, proof)
     assert accepted(posed, certificate) == 2 / certificate.beta
     assert float(certificate.beta) == pytest.approx(1.01**0.5 + 0.1, rel=1e-5)

@@ -23,7 +23,7 @@ from verify.deciders.fit.repairs import repairs
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
 from verify.deciders.stationarity import stationarity
 from verify.deciders.time_limits import TimeIsUpError, is_late, share
-from verify.deciders.witnesses import distance, float_rows, float_weights, reaches
+from verify.deciders.witnesses import distance, dot_product_scales, float_rows, float_weights
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective, outputs
@@ -31,7 +31,7 @@ from verify.problem.problem import Problem, objective, outputs
 __all__ = ["Chosen", "Subject", "candidates", "changed", "choose", "lost_kinks"]
 
 ROUNDING = 1e-9
-"""Preactivations below this part of their reach (`verify.deciders.witnesses.reaches`) are kinks up to rounding."""
+"""Preactivations below this part of their `verify.deciders.witnesses.dot_product_scales` are kinks up to rounding."""
 
 MISSED = Fraction(1, 1000)
 """A network that misses a target by more than this part of the largest one is not near one that meets them all."""
@@ -226,7 +226,7 @@ def lost_kinks(problem: Problem, given: Network, network: Network) -> list[tuple
     if problem.architecture.slope == 1:
         return []
     (weights, _), rows = float_weights(given), float_rows(problem)
-    reach = reaches(rows, weights, bias=problem.architecture.bias)
+    reach = dot_product_scales(rows, weights, bias=problem.architecture.bias)
     with np.errstate(all="ignore"):
         near = (np.abs(weights @ rows.T) <= ROUNDING * reach) & (reach > 0)
     signs = pattern(problem, network)

@@ -75,7 +75,7 @@ def norms(directions: Array) -> Array:
     return largest * np.linalg.norm(directions / np.where(largest > 0, largest, 1.0)[:, None], axis=1)
 
 
-def reaches(rows: Array, weights: Array, *, bias: bool) -> Array:
+def dot_product_scales(rows: Array, weights: Array, *, bias: bool) -> Array:
     """How large w_j.x_i could be, (k, n): ||w|| ||x||, plus |b| when the last column is a bias.
 
     What "near a kink" is measured by: it follows rotations, and rescaling x with the bias.
@@ -132,7 +132,7 @@ def merge_directions(
         if slope == 1.0 and sign < 0:
             u, sign = -u, 1
         z = rows @ u
-        tolerance = 1e-8 * reaches(rows, u[None], bias=bias)[0]
+        tolerance = 1e-8 * dot_product_scales(rows, u[None], bias=bias)[0]
         cell = np.where(np.abs(z) <= tolerance, 0, np.sign(z)).astype(np.int8)
         if slope == 1.0:
             cell[:] = 0

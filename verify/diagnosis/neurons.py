@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from verify.checker.codec import rational_text
 from verify.deciders.estimates import Estimates, is_silent
-from verify.deciders.witnesses import norms, reaches
+from verify.deciders.witnesses import dot_product_scales, norms
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -31,7 +31,7 @@ DOUBLED = 1e-3
 """Neurons of one output sign are called doubled when the angle between their weights is at most this (radians)."""
 
 NEAR_KINK = 1e-6
-"""A preactivation is near its kink when it is at most this part of its reach (`verify.deciders.witnesses.reaches`)."""
+"""A preactivation is near its kink when it is at most this part of `verify.deciders.witnesses.dot_product_scales`."""
 
 SURELY = 1 - 1e-6
 """What is within a bound in floats, with this factor, is within it."""
@@ -224,13 +224,13 @@ def _near_kinks(
     estimates: Estimates,
     live: NDArray[np.bool_],
     share: float,
-    least_reaches: NDArray[np.float64] | float = 0.0,
+    least_scales: NDArray[np.float64] | float = 0.0,
 ) -> NDArray[np.bool_]:
     """(k, n): where a live neuron is within `share` of its kink, at points that it sees at all."""
     if problem.architecture.slope == 1:
         return np.zeros(estimates.preactivations.shape, bool)
-    whole = reaches(estimates.rows, estimates.weights, bias=problem.architecture.bias)
-    near = np.abs(estimates.preactivations) <= SURELY * share * np.maximum(whole, least_reaches)
+    whole = dot_product_scales(estimates.rows, estimates.weights, bias=problem.architecture.bias)
+    near = np.abs(estimates.preactivations) <= SURELY * share * np.maximum(whole, least_scales)
     for mask in problem.mask_classes:
         here = np.array([seen == mask for seen in network.architecture.masks])
         near[np.ix_(here, ~estimates.rows[:, list(mask)].any(axis=1))] = False

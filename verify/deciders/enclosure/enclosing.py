@@ -29,7 +29,7 @@ from verify.deciders.enclosure.matching import assign, shares
 from verify.deciders.enclosure.newton import SingularSystemError, find_root
 from verify.deciders.enclosure.pricing import with_pricing
 from verify.deciders.enclosure.recognising import recognised
-from verify.deciders.enclosure.structure import Structure, directions_of, freedoms, identify
+from verify.deciders.enclosure.structure import Structure, degrees_of_freedom, directions_of, identify
 from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.proposal import checked, sealed
 from verify.deciders.rounding import dyadic
@@ -245,7 +245,7 @@ def _description(structure: Structure, tolerance: float) -> str:
 
 
 def _singular(instance: Instance, structure: Structure, nullity: int) -> str:
-    multipliers, amplitudes = freedoms(instance, structure)
+    multipliers, amplitudes = degrees_of_freedom(instance, structure)
     live, support = len(structure.p), len(structure.support)
     said: list[str] = []
     if multipliers:

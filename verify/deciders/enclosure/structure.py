@@ -18,9 +18,9 @@ from solvers.instance import Instance
 from solvers.kkt.pattern_polish import FloatPoint, Neurons
 from verify.checker.enclosure import Direction
 from verify.deciders.rounding import dyadic
-from verify.deciders.witnesses import norms, reaches
+from verify.deciders.witnesses import dot_product_scales, norms
 
-__all__ = ["Structure", "directions_of", "freedoms", "identify"]
+__all__ = ["Structure", "degrees_of_freedom", "directions_of", "identify"]
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def identify(instance: Instance, point: FloatPoint, neurons: Neurons, tolerance:
     u, signs, masks, products = _merged(instance, point, live, sizes, tolerance)
     sizes = norms(u[:, counted])
     p = u / sizes[:, None]
-    z, reach = p @ instance.rows.T, reaches(instance.rows, p, bias=instance.free)
+    z, reach = p @ instance.rows.T, dot_product_scales(instance.rows, p, bias=instance.free)
     near = np.abs(z) <= tolerance * reach
     if instance.slope == 1:
         near[:] = False
@@ -107,7 +107,7 @@ def _merged(
         unit = point.u[j] / sizes[j]
         for place, k in enumerate(kept):
             apart = np.abs(instance.rows @ (unit - point.u[k] / sizes[k]))
-            reach = reaches(instance.rows, unit[None], bias=instance.free)[0]
+            reach = dot_product_scales(instance.rows, unit[None], bias=instance.free)[0]
             alike = point.signs[j] == point.signs[k] and point.masks[j] == point.masks[k]
             if alike and (apart <= 10 * tolerance * reach).all():
                 sums[place] = sums[place] + point.u[j]
@@ -211,7 +211,7 @@ def _fixed(
     return fixed
 
 
-def freedoms(instance: Instance, structure: Structure) -> tuple[int, int]:
+def degrees_of_freedom(instance: Instance, structure: Structure) -> tuple[int, int]:
     """In how many dimensions the multipliers (and the slopes at kinks) and the amplitudes of a float point are free."""
     rows = instance.rows[structure.support]
     factors = instance.signs[structure.support]

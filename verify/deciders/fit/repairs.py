@@ -21,7 +21,7 @@ from verify.checker.exact import dot
 from verify.checker.statement import pattern
 from verify.deciders.rounding import dyadic, solve_exactly
 from verify.deciders.time_limits import is_late, poll
-from verify.deciders.witnesses import float_near, float_rows, float_weights, network_with, norms, reaches
+from verify.deciders.witnesses import dot_product_scales, float_near, float_rows, float_weights, network_with, norms
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, half_squared_norm, outputs
@@ -33,7 +33,7 @@ Place = tuple[int, int]
 """(neuron, point)."""
 
 NEAR_KINKS = (1e-7, 1e-9, 1e-12)
-"""Preactivations below these parts of their reach (`verify.deciders.witnesses.reaches`) are held at 0."""
+"""Preactivations below these parts of their `verify.deciders.witnesses.dot_product_scales` are held at 0."""
 
 PUSH, LITTLE_PUSH = 1e-7, 1e-12
 """Preactivations that cannot be held at their kink are pushed to such a part of their reach, on their own side."""
@@ -131,7 +131,7 @@ def _model(problem: Problem, network: Network) -> _Model | None:
     ease = _ease(norms(weights * columns), np.abs(v))
     free = [column for column in range(weights.shape[1]) if column not in problem.norm_columns]
     columns[free] /= 1e4  # a free bias costs nothing: move it rather than the weights
-    reach = reaches(rows, weights, bias=problem.architecture.bias)
+    reach = dot_product_scales(rows, weights, bias=problem.architecture.bias)
     seen = np.array([[any(row[c] for c in mask) for row in problem.rows] for mask in network.architecture.masks])
     live = seen & (v != 0)[:, None] & (slope < 1)
     return _Model(

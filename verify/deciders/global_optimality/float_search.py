@@ -26,7 +26,7 @@ from verify.problem.network import Network
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
-    from solvers.any_width.dual_cuts import DualProof, Outcome, Progress
+    from solvers.any_width.dual_cuts import DualGuess, Outcome, Progress
     from solvers.any_width.master import Column
     from solvers.instance import Instance
 
@@ -124,7 +124,7 @@ def _exact_bracket(
     )
 
 
-def _proved(problem: Problem, proof: DualProof | None, tol: float) -> LowerBound | None:
+def _proved(problem: Problem, proof: DualGuess | None, tol: float) -> LowerBound | None:
     """The float proof as a certificate that the checker accepted."""
     lower = None if proof is None else lower_bound(problem, proof, tol)
     return None if lower is None else certified(problem, None, lower)

@@ -26,7 +26,7 @@ from verify.problem.members import has_margin
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
-    from solvers.any_width.dual_cuts import DualProof
+    from solvers.any_width.dual_cuts import DualGuess
     from solvers.pricing.tree import Leaf
 
 __all__ = ["coarse", "lower_bound", "sees_free_bias"]
@@ -34,7 +34,7 @@ __all__ = ["coarse", "lower_bound", "sees_free_bias"]
 FEWEST_BITS, MOST_BITS = 20, 44
 
 
-def lower_bound(problem: Problem, proof: DualProof, tol: float = 1e-9) -> LowerBound | None:
+def lower_bound(problem: Problem, proof: DualGuess, tol: float = 1e-9) -> LowerBound | None:
     """The certificate for `proof`, or None where its multipliers prove nothing.
 
     A free bias needs sum c_i = 0: what rounding left of it is taken from the largest multiplier that can give it.
@@ -85,7 +85,7 @@ def _balanced(multipliers: list[Fraction], factors: Sequence[Fraction]) -> list[
     return [m - surplus * factors[q] if q == chosen else m for q, m in enumerate(multipliers)]
 
 
-def coarse(proof: DualProof) -> DualProof:
+def coarse(proof: DualGuess) -> DualGuess:
     """The same multipliers with a single leaf for each tree: a larger beta, proved in no time."""
     from solvers.pricing.tree import Leaf
 

@@ -13,14 +13,14 @@ from verify.checker.statement import pattern
 from verify.deciders.rounding import dyadic, solve_by_few
 from verify.deciders.stationarity.model import KktSubject, is_one_sided, kkt_subject
 from verify.deciders.time_limits import poll
-from verify.deciders.witnesses import float_rows, network_with, reaches
+from verify.deciders.witnesses import dot_product_scales, float_rows, network_with
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
 
 __all__ = ["with_kinks"]
 
 KINK_TOLERANCES = (1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-"""Preactivations below these parts of their reach (`verify.deciders.witnesses.reaches`) are tried as kinks."""
+"""Preactivations below these parts of their `verify.deciders.witnesses.dot_product_scales` are tried as kinks."""
 
 
 def with_kinks(problem: Problem, subject: KktSubject, tolerance: Fraction) -> Iterator[KktSubject]:
@@ -28,7 +28,7 @@ def with_kinks(problem: Problem, subject: KktSubject, tolerance: Fraction) -> It
     if problem.architecture.slope == 1 or not is_one_sided(problem):
         return
     rows, weights = float_rows(problem), subject.model.weights
-    sizes = reaches(rows, weights, bias=problem.architecture.bias)
+    sizes = dot_product_scales(rows, weights, bias=problem.architecture.bias)
     near = np.abs(weights @ rows.T) / np.maximum(sizes, 1e-300)
     near[sizes == 0] = np.inf
     is_kink = np.array(pattern(problem, subject.network)) == 0  # exactly, which a product of floats does not tell
