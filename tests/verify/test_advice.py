@@ -183,6 +183,19 @@ def test_data_that_the_network_fits_once_they_are_standardised():
     assert "--standardise" not in " ".join(step.command for step in moved.next_steps)
 
 
+def test_data_that_the_network_has_nearly_right_once_they_are_standardised():
+    inputs = [[100 + k, 3 * k % 7] for k in range(12)]
+    data = Dataset(inputs, [1 if k > 5 or k == 0 else -1 for k in range(12)])
+    network = Network.two_layer([[1, 0], [-1, 0]], [1, -1])
+    result = audit(network, data)
+    step = result.next_steps[0]
+    assert step.text.startswith(
+        "the network has 11 of 12 points on their sides, instead of 7, once the data are standard"
+    )
+    assert step.command == "isoptimal audit NETWORK DATA OPTIONS --standardise data"
+    check_words(result)
+
+
 def test_a_classifier_at_rest_is_not_trained_on():
     dead = Network.two_layer([[-1, -1], [-1, -2]], [1, 1])
     result = audit(dead, Dataset([[1, 1], [2, 1]], [1, -1]))

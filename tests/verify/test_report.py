@@ -461,6 +461,12 @@ def test_printing_an_audit_prints_its_report(tie):
     assert "global optimum of any width" in str(tie)
 
 
+def test_text_is_text_in_a_notebook_too(tie, monkeypatch):
+    text = str(tie)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert str(tie) == text
+
+
 def test_colours_of_the_verdicts(tie):
     console = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=100)
     console.print(render(replace(tie, local_optimum=undecided(Question.LOCAL_OPTIMUM, "for its colour"))))

@@ -104,11 +104,20 @@ def _fits_exchanged(audit, *_):
     return all(y * f < 0 for y, f in zip(audit.problem.targets, values, strict=True))
 
 
-def _unscaled(audit, *_):
+def _unscaled(audit, _, found):
     factors, offsets = audit.problem.data.surroundings.inputs
     rows = [[(x - c) / a for x, a, c in zip(row, factors, offsets, strict=True)] for row in audit.problem.data.inputs]
-    values = outputs(audit.problem.posed_on(Dataset(rows, audit.problem.targets)), audit.network)
-    return all(y * f > 0 for y, f in zip(audit.problem.targets, values, strict=True))
+    return _has(audit, outputs(audit.problem.posed_on(Dataset(rows, audit.problem.targets)), audit.network), found)
+
+
+def _has(audit, moved, found):
+    """Whether the points on their sides are those that are said, by the values after a change of coordinates."""
+    targets = audit.problem.targets
+    before = sum(y * f > 0 for y, f in zip(targets, outputs(audit.problem, audit.network), strict=True))
+    right = sum(y * f > 0 for y, f in zip(targets, moved, strict=True))
+    if found[1] is None:
+        return right == len(targets)
+    return list(map(int, found.groups())) == [right, len(targets), before]
 
 
 def _more_neurons(audit, _, found):
@@ -116,11 +125,11 @@ def _more_neurons(audit, _, found):
     return int(found[1]) == max(2 * len(audit.network.output_weights), 20) and _tolerance(audit, found[2])
 
 
-def _standardised(audit, _, __):
+def _standardised(audit, _, found):
     inputs = np.array([[float(x) for x in row] for row in audit.problem.data.inputs])
     scale = inputs.std(axis=0)
     moved = (inputs - inputs.mean(axis=0)) / np.where(scale > 0, scale, 1)
-    return all(y * audit.network(row.tolist()) > 0 for row, y in zip(moved, audit.problem.data.targets, strict=True))
+    return _has(audit, [audit.network(row.tolist()) for row in moved], found)
 
 
 def _train_on(audit, _, found):
@@ -193,6 +202,7 @@ ANEW = (
     rf"(?: --fit-tol {EXACT})?"
 )
 READ = r"(?: --goal min-norm)?(?: --bias free)?(?: --output-bias neuron)?"
+HAS = r"(?:every point on its side|(\d+) of (\d+) points on their sides, instead of (\d+),)"
 STEPS = [
     (r"NETWORK and DATA are files of the network and the data; in Python the same is .*", lambda *_: None),
     (r"train on, until every point is on its side: .*", _misses_points),
@@ -221,7 +231,7 @@ STEPS = [
         ),
         _unlearnt,
     ),
-    (r"the network has every point on its side once the data are standardised .* --standardise data", _standardised),
+    (rf"the network has {HAS} once the data are standardised .* --standardise data", _standardised),
     (r"if the two values of the targets are labels .*, ask for the margin: .* --classes (\S+),(\S+)", _labels),
     (
         (
@@ -249,7 +259,7 @@ STEPS = [
         _lost,
     ),
     (r"no training helps, for no network .* points? (.*?) \(counting from 0\).*", _impossible),
-    (r"the network has every point on its side when the points are taken as they were given, .*", _unscaled),
+    (rf"the network has {HAS} when the points are taken as they were given, .*", _unscaled),
     (r"exchange the two classes: .* it then fits: .*", _fits_exchanged),
     (r"exchange the two classes: .* it then has (\d+) of (\d+) points on their sides: .*", _exchanged),
     (

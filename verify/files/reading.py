@@ -8,10 +8,16 @@ from pathlib import Path
 
 from verify.checker.errors import InputError
 
-__all__ = ["MOST_BYTES", "read_bytes"]
+__all__ = ["MOST_BYTES", "check_no_folder", "read_bytes"]
 
 MOST_BYTES = 1 << 30
 """The most bytes of a file, and of what an archive holds when it is unpacked."""
+
+
+def check_no_folder(path: Path) -> None:
+    """Raises InputError for a folder, which is given where a file in it is meant."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give the file")
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES, *, remedy: str = "audit fewer points") -> bytes:
@@ -22,8 +28,7 @@ def read_bytes(path: Path, most: int = MOST_BYTES, *, remedy: str = "audit fewer
     Pipes and devices may block or never end, and a small archive can unpack to any size: both are refused unread.
     """
     try:
-        if path.is_dir():
-            raise InputError(f"{path} is a folder: give the file")
+        check_no_folder(path)
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is a pipe or a device, not a regular file: write its content to a file first")
         with path.open("rb") as file:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast, final
 
 from verify.checker.errors import InputError
-from verify.files.reading import read_bytes
+from verify.files.reading import check_no_folder, read_bytes
 from verify.numbers.arguments import a_flag, instance_of, items_of
 from verify.numbers.array_like import is_table, package
 from verify.problem.network import Network
@@ -278,6 +278,7 @@ def _data(
 
             return json_files.read_data(read_bytes(path), str(path), as_stored=as_stored, classes=classes)
         case _:
+            check_no_folder(path)
             raise InputError(
                 f"{path}: data are read from .npz, .csv or .json files: write a table as .csv, "
                 "arrays with numpy.savez('data.npz', X=X, y=y)"
@@ -318,6 +319,7 @@ def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tu
     if suffix in _OTHER_FILES:
         raise InputError(f"{path}: {_OTHER_FILES[suffix]}")
     if row is None:
+        check_no_folder(path)
         raise InputError(f"{path}: networks are read from {suffixes()}: {_EXPORT}")
     found, notes = row.loaded(read_bytes(path), place, trust_pickle=trust_pickle)
     if isinstance(found, Stored):

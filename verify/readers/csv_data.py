@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Sequence
 from math import isfinite
+from shlex import quote
 
 from verify.checker.errors import InputError
 from verify.numbers.counts import count
@@ -56,7 +57,10 @@ def read_data(
     elif are_names(labels) and not any(_is_number(label) or label.lower() in MISSING | _INFINITE for label in labels):
         raise text_labels(labels, name)
     numbers = [
-        [_number(cell, f"{place}: line {line}, column {header[j]!r}") for j, cell in enumerate(cells)]
+        [
+            _number(cell, f"{place}: line {line}, column {header[j]!r}", None if j == column or target else header[j])
+            for j, cell in enumerate(cells)
+        ]
         for line, cells in rows
     ]
     targets: Sequence[Number] = [row[column] for row in numbers]
@@ -135,7 +139,8 @@ def _is_number(cell: str) -> bool:
     return bool(_DECIMAL.fullmatch(cell.strip()))
 
 
-def _number(cell: str, place: str) -> Number:
+def _number(cell: str, place: str, name: str | None) -> Number:
+    """The number in a cell. name: the name of its column, where that might have been meant as the target."""
     text = cell.strip()
     if _INTEGER.fullmatch(text):
         return int(text)
@@ -151,5 +156,7 @@ def _number(cell: str, place: str) -> Number:
         "write a decimal, or use a .json file for exact fractions"
         if "/" in text
         else "write a number, or drop the column"
+        if name is None
+        else f"write a number, drop the column, or, if it is the target, pass --target {quote(name)} (target={name!r})"
     )
     raise InputError(f"{place}: {text[:40]!r} is not a number: {remedy}")

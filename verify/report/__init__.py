@@ -127,7 +127,15 @@ def as_text(
     """The report as plain lines of at most `width` characters, for an output in `encoding` (None: that of stdout)."""
     encoding = encoding or getattr(sys.stdout, "encoding", None) or "utf-8"
     buffer = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    console = Console(file=buffer, width=width, color_system=None, force_terminal=False, highlight=False, emoji=False)
+    console = Console(
+        file=buffer,
+        width=width,
+        color_system=None,
+        force_terminal=False,
+        force_jupyter=False,  # which would show the text and write nothing
+        highlight=False,
+        emoji=False,
+    )
     console.print(render(audit, folder=folder, given=given))
     buffer.flush()
     buffer.seek(0)

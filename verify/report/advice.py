@@ -26,10 +26,11 @@ from verify.report.audited import Audited
 from verify.report.remedies import (
     droppable,
     fits_by_least_squares,
-    fits_standardised,
-    fits_unscaled,
     fits_when_bent,
     is_at_rest,
+    on_their_sides,
+    right_standardised,
+    right_unscaled,
     unlearnt,
 )
 
@@ -157,18 +158,8 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
         within = audit.relaxed.problem.fit_tolerance
         text = f"for all that is known of this network within {value(within)} of every target"
         yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {_exactly(within)}")
-    if fits_standardised(audit.problem, audit.network):
-        text = (
-            "the network has every point on its side once the data are standardised by their own mean and standard "
-            "deviation, so that it may have been trained on such data: audit it with these, or better with its scaler"
-        )
-        yield NextStep(text, "isoptimal audit NETWORK DATA OPTIONS --standardise data")
-        return
-    if fits_unscaled(audit.problem, audit.network):
-        yield NextStep(
-            "the network has every point on its side when the points are taken as they were given, without the scaler, "
-            "so that they may have been scaled before: give them as they were before that, or leave the scaler out"
-        )
+    if (moved := _scaled_otherwise(audit)) is not None:
+        yield moved
         return
     if conflict:
         yield _impossible(audit, sorted(conflict))
@@ -189,6 +180,38 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
         kind = _kind(audit.problem)
         text = f"f is {kind} in x at any width, and the one of least squares misses targets: "
         yield NextStep(f"{text}{BENT}", f"{_bent(audit)}{_asked(audit)}")
+
+
+def _scaled_otherwise(audit: Audited) -> NextStep | None:
+    """To give the data in other coordinates, where these are far from those that the network seems to have seen."""
+    problem, network = audit.problem, audit.network
+    if not has_margin(problem.goal):
+        return None
+    right, total = on_their_sides(problem, network), len(problem.targets)
+    if (has := _has(right_standardised(problem, network), right, total)) is not None:
+        text = (
+            f"the network has {has} once the data are standardised by their own mean and standard "
+            "deviation, so that it may have been trained on such data: audit it with these, or better with its scaler"
+        )
+        return NextStep(text, "isoptimal audit NETWORK DATA OPTIONS --standardise data")
+    if (has := _has(right_unscaled(problem, network), right, total)) is not None:
+        return NextStep(
+            f"the network has {has} when the points are taken as they were given, without the scaler, "
+            "so that they may have been scaled before: give them as they were before that, or leave the scaler out"
+        )
+    return None
+
+
+def _has(moved: int, right: int, total: int) -> str | None:
+    """What a network has on their sides after a change of coordinates, where that is all, or far more than before.
+
+    moved, right: the numbers of points on their sides after it, and before.
+    """
+    if moved == total:
+        return "every point on its side"
+    if 4 * (total - right) >= total and 4 * (total - moved) <= total - right:
+        return f"{moved} of {total} points on their sides, instead of {right},"
+    return None
 
 
 def _asked(audit: Audited) -> str:

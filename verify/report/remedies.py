@@ -17,10 +17,11 @@ from verify.readers.standardising import standardised
 __all__ = [
     "droppable",
     "fits_by_least_squares",
-    "fits_standardised",
-    "fits_unscaled",
     "fits_when_bent",
     "is_at_rest",
+    "on_their_sides",
+    "right_standardised",
+    "right_unscaled",
     "unlearnt",
 ]
 
@@ -124,33 +125,37 @@ def unlearnt(problem: Problem, network: Network) -> list[int]:
     return found
 
 
-def fits_standardised(problem: Problem, network: Network) -> bool:
-    """Whether every point is on its side once the data are standardised by their own mean and standard deviation.
+def right_standardised(problem: Problem, network: Network) -> int:
+    """The number of points on their sides once the data are standardised by their own mean and standard deviation.
 
-    Exact; False for data that were scaled already, and for goals other than max-margin.
+    Exact; 0 for data that were scaled already, and for goals other than max-margin.
     """
     around = problem.data.surroundings
     if not has_margin(problem.goal) or (around is not None and around.is_scaled):
-        return False
+        return 0
     try:
         moved = problem.posed_on(standardised(DataReading(problem.data), "data").data)
     except InputError:
-        return False
-    return all(y * f > 0 for y, f in zip(problem.targets, outputs(moved, network), strict=True))
+        return 0
+    return on_their_sides(moved, network)
 
 
-def fits_unscaled(problem: Problem, network: Network) -> bool:
-    """Whether every point is on its side once the scaling of the points is undone: they may have been scaled before.
+def right_unscaled(problem: Problem, network: Network) -> int:
+    """The number of points on their sides once the scaling of the points is undone: they may have been scaled before.
 
-    Exact; False for data that were not scaled, and for goals other than max-margin.
+    Exact; 0 for data that were not scaled, and for goals other than max-margin.
     """
     around = problem.data.surroundings
     if not has_margin(problem.goal) or around is None or around.inputs is None:
-        return False
+        return 0
     place = "the scaler of the points"
     undone = Scaling(*around.inputs).wide(problem.data.dimension, place).inverse()
-    moved = problem.posed_on(scaled_inputs(problem.data, undone, place))
-    return all(y * f > 0 for y, f in zip(problem.targets, outputs(moved, network), strict=True))
+    return on_their_sides(problem.posed_on(scaled_inputs(problem.data, undone, place)), network)
+
+
+def on_their_sides(problem: Problem, network: Network) -> int:
+    """The number of points that the network has on their sides, exactly."""
+    return sum(y * f > 0 for y, f in zip(problem.targets, outputs(problem, network), strict=True))
 
 
 def is_at_rest(problem: Problem, network: Network) -> bool:

@@ -205,7 +205,13 @@ def _amount(excess: float, *, up: bool = True) -> str:
 def as_text(sweep: Sweep, width: int = 120) -> str:
     """The table as plain lines."""
     console = Console(
-        file=io.StringIO(), width=width, color_system=None, force_terminal=False, highlight=False, emoji=False
+        file=io.StringIO(),
+        width=width,
+        color_system=None,
+        force_terminal=False,
+        force_jupyter=False,
+        highlight=False,
+        emoji=False,
     )
     with console.capture() as captured:
         console.print(render(sweep, ascii_only=console.options.ascii_only))

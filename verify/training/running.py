@@ -61,6 +61,9 @@ FITTED = -20.0
 AT_ZERO = 1.0
 """Of log L: that of zero weights is below, with room for rounding."""
 
+WITH_BIASES = ", or neurons with biases (--bias, in Python bias=True)"
+"""What else to try where neurons without biases do not fit."""
+
 MOST_WEIGHTS = 10_000_000
 """That a network can have."""
 
@@ -147,7 +150,8 @@ def train(
         raise InputError("every weight is 0 where training is to start, and no gradient moves them: start elsewhere")
     outgoing = layers.places[-1][layers.places[-1] >= 0]
     began = time.monotonic()
-    limit, plateau = TimeLimit(np.inf if time_limit is None else time_limit), Plateau(rows, targets)
+    limit = TimeLimit(np.inf if time_limit is None else time_limit)
+    plateau = Plateau(rows, targets, "" if shape.bias else WITH_BIASES)
     deadline = None if time_limit is None else now() + time_limit
     tests = [
         limit,
@@ -323,6 +327,7 @@ def _with_status(
         if last.margins[-1] <= 0 if for_margins else last.log_losses[-1] > fitted:
             lost = contradiction(rows, targets) or (
                 f"it does not fit{' exactly' * (not for_margins)}; try more neurons, another seed or scale"
+                + plateau.advice
                 + (", or another step" if method == "descent" else "")
                 + (", or audit it with a tolerance (--fit-tol)" if not for_margins else "")
             )

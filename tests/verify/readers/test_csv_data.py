@@ -154,7 +154,14 @@ def test_one_text_label_among_numbers_is_a_bad_cell(write):
     ],
 )
 def test_cells_that_are_not_numbers(write, cell, reason):
-    assert refusal(write(f"a,b,y\n1,2,3\n4,{cell},6\n")) == f": line 3, column 'b': {reason}"
+    assert refusal(write(f"a,b,y\n1,2,3\n4,{cell},6\n"), target="y") == f": line 3, column 'b': {reason}"
+
+
+def test_labels_in_another_column_than_the_last(write):
+    assert refusal(write("the kind,x\ncat,2\ndog,3\n")) == (
+        ": line 2, column 'the kind': 'cat' is not a number: write a number, drop the column, or, if it is the target, "
+        "pass --target 'the kind' (target='the kind')"
+    )
 
 
 def test_a_missing_target(write):

@@ -31,6 +31,11 @@ def test_files_that_cannot_be_opened(tmp_path, call):
     assert "cannot be read" in refusal(call, "nul\0.json")
 
 
+@pytest.mark.parametrize("call", [read, read_data])
+def test_a_folder_is_named_as_one(tmp_path, call):
+    assert refusal(call, tmp_path) == f"{tmp_path} is a folder: give the file"
+
+
 def test_a_name_that_is_too_long(tmp_path):
     message = refusal(read, tmp_path / ("x" * 300 + ".json"))
     assert message.endswith("cannot be read (File name too long): check its permissions")
