@@ -10,7 +10,7 @@ from tests.words import check_words
 from verify import InputError, Network, Verdict, audit, read_data, sweep, train
 from verify.cli import program
 from verify.problem.posing import pose
-from verify.readers.row_labels import check_rows
+from verify.readers.row_labels import BY_ROW, check_rows
 from verify.report import as_text
 
 RELU = {"W": [[1.0, 0.0], [-1.0, 0.0]], "v": [1.0, -1.0], "slope": 0}
@@ -222,9 +222,12 @@ def test_rows_that_may_not_belong_together_are_refused(first, second, sentence):
 
 def test_rows_that_go_together():
     labels = Table(Index([7, 3, 5]))
-    assert check_rows(labels, Table(Index([7, 3, 5]))) == ()
-    assert check_rows(labels, [1, 2, 3]) == ()
-    assert check_rows(labels, Table(Index([7, 3]))) == ()  # another number of rows has its own message
+    assert check_rows(labels, Table(Index([7, 3, 5]))) == (BY_ROW,)
+    assert check_rows(labels, [1, 2, 3]) == (BY_ROW,)
+    assert check_rows(labels, Table(Index([7, 3]))) == (BY_ROW,)  # another number of rows has its own message
+    assert check_rows(Table(Index([0, 1, 2])), Table(RangeIndex(range(3)))) == ()
+    assert check_rows(Table(RangeIndex(range(3))), [1, 2, 3]) == ()
+    assert check_rows([[1], [2]], labels) == ()
     (note,) = check_rows(Table(RangeIndex(range(3))), labels)
     assert "they were taken in the order in which they stand" in note
 

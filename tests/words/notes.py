@@ -102,6 +102,7 @@ def _classes(audit, _, found):
 
 
 NOTES = [
+    (r"points are counted from 0 in the order of the rows of X, as X.iloc does, .*", lambda *_: True),
     (r"the points are standardised by their own means and standard deviations, .*", _standardised),
     (r".*: the classes (.*) and (.*) are read as -1 and 1", _classes),
     (

@@ -7,11 +7,15 @@ from typing import Any
 from verify.checker.errors import InputError
 from verify.numbers.array_like import package
 
-__all__ = ["check_rows"]
+__all__ = ["BY_ROW", "check_rows"]
+
+
+BY_ROW = "points are counted from 0 in the order of the rows of X, as X.iloc does, and not by their labels"
+"""What is said where the labels of the rows would name other points."""
 
 
 def check_rows(X: object, y: object) -> tuple[str, ...]:
-    """A note on points and targets whose rows are taken in the order in which they stand, though labelled otherwise.
+    """A note on points and targets whose rows are taken and counted as they stand, though labelled otherwise.
 
     Of objects of pandas only, others have no row labels. Raises InputError for labels that differ: the same ones in
     another order, or others. Labels 0, 1, ... that pandas gives by default say nothing of the rows, unless the other
@@ -19,7 +23,7 @@ def check_rows(X: object, y: object) -> tuple[str, ...]:
     """
     first, second = _labels(X), _labels(y)
     if first is None or second is None or len(first) != len(second) or first.equals(second):
-        return ()
+        return () if first is None or _is_default(first) or list(first) == list(range(len(first))) else (BY_ROW,)
     found = f"X begins with {_beginning(first)}, y with {_beginning(second)}"
     remedy = "give y.loc[X.index], or, where the rows go together as they stand, X.to_numpy() and y.to_numpy()"
     if sorted(map(repr, first)) == sorted(map(repr, second)):
