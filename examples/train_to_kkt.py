@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 
 from solvers.instance import Instance
-from solvers.kkt.annealing import Descent
+from solvers.kkt.annealing import AnnealingState
 
 HERE = Path(__file__).parent
 ITERATIONS = 3000  # of L-BFGS at one beta
 
 
-def train(name: str, width: int, *, a: float = 0.0, C: float = 50.0, regression: bool = False) -> Descent:
+def train(name: str, width: int, *, a: float = 0.0, C: float = 50.0, regression: bool = False) -> AnnealingState:
     """Train from random weights on the data of a folder."""
     data = np.load(HERE / name / "data.npz")
     R = np.column_stack([data["X"].astype(float), np.ones(len(data["X"]))])
@@ -34,7 +34,7 @@ def train(name: str, width: int, *, a: float = 0.0, C: float = 50.0, regression:
     W = random.normal(size=(width, R.shape[1])) / np.sqrt(R.shape[1])
     v = np.linalg.norm(W, axis=1) * np.where(np.arange(width) % 2, 1.0, -1.0)
     instance = Instance(R, data["y"].astype(float), slope=a, margin=not regression)
-    run = Descent(instance, np.ones(W.shape, bool), W, v, ceiling=C)
+    run = AnnealingState(instance, np.ones(W.shape, bool), W, v, ceiling=C)
     for beta in np.geomspace(1, 1e4, 17):
         run.descend(beta, ITERATIONS)
     for beta in (1e4, 1e5, 1e6, 1e7):
@@ -46,7 +46,7 @@ def train(name: str, width: int, *, a: float = 0.0, C: float = 50.0, regression:
     return run
 
 
-def store(folder: str, name: str, run: Descent, dtype: type = np.float64) -> None:
+def store(folder: str, name: str, run: AnnealingState, dtype: type = np.float64) -> None:
     """Store the weights like those of the other networks."""
     W, v = run.W.astype(dtype), run.v.astype(dtype)
     np.savez(HERE / folder / f"{name}.npz", slope=run.instance.slope, W=W[:, :-1], v=v, b=W[:, -1])

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from solvers.clock import poll
 from solvers.instance import Instance, Status
-from solvers.programs.cone_program import ConeProgram, Found
+from solvers.programs.cone_program import ConeProgram, ConeSolution
 
 Array = NDArray[np.float64]
 
@@ -158,7 +158,7 @@ class _Program:
             cones.put_diagonal(self.fit, self.slacks[:count], -1.0)
             cones.put_diagonal(self.upper, self.slacks[count:], -1.0)
 
-    def solved(self, time_limit: float) -> Found:
+    def solved(self, time_limit: float) -> ConeSolution:
         """The optimum, with all columns in."""
         add = self._add_helping_and_hurting if self.instance.margin else self._add_on_its_cone
         for j in range(len(self.columns)):
@@ -209,7 +209,7 @@ class _Program:
         self.cones.put_diagonal(cone[:1], self.norms[j : j + 1], -1.0)
         self.cones.put_diagonal(cone[1:], counted, -1.0)
 
-    def multipliers(self, found: Found) -> Array:
+    def multipliers(self, found: ConeSolution) -> Array:
         """lambda at the points."""
         if self.instance.margin:
             return np.maximum(found.multipliers(self.fit), 0.0)
@@ -217,13 +217,13 @@ class _Program:
             return _active(found, self.fit) - _active(found, self.upper)
         return -found.multipliers(self.fit)
 
-    def direction(self, found: Found, j: int) -> Array:
+    def direction(self, found: ConeSolution, j: int) -> Array:
         """u_j over the columns of its mask."""
         u, basis = found.of(self.directions[j]), self.bases[j]
         return u if basis is None else basis @ u
 
 
-def _active(found: Found, bounds: NDArray[np.intp]) -> Array:
+def _active(found: ConeSolution, bounds: NDArray[np.intp]) -> Array:
     """The multipliers of these bounds, 0 for what an interior point leaves of those whose bounds are not active."""
     z, room = found.multipliers(bounds), np.maximum(found.room(bounds), 0.0)
     return np.where(z > IDLE * room, np.maximum(z, 0.0), 0.0)

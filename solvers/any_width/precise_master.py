@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from solvers.clock import is_late
 from solvers.programs.precise_cones import (
+    ConeScaling,
     Numbers,
-    Scaling,
     backward,
     cholesky,
     determinant,
@@ -74,7 +74,7 @@ def maximise(
 
     scale: about the optimal value; where it is far off, it takes more steps.
     """
-    program = _Program(required, blocks, margin=margin, slope=slope, box=box, scale=scale)
+    program = _PreciseProgram(required, blocks, margin=margin, slope=slope, box=box, scale=scale)
     state = program.start()
     for _ in range(MOST_STEPS):
         if is_late(deadline):
@@ -101,7 +101,7 @@ class _State:
     cone_z: list[Numbers]
 
 
-class _Program:
+class _PreciseProgram:
     def __init__(
         self,
         required: Numbers,
@@ -218,7 +218,7 @@ class _Program:
 
     def step(self, state: _State) -> None:
         """One predictor and corrector step, in place."""
-        scalings = [Scaling(s, z) for s, z in zip(state.cone_s, state.cone_z, strict=True)]
+        scalings = [ConeScaling(s, z) for s, z in zip(state.cone_s, state.cone_z, strict=True)]
         w = roots(state.s / state.z)
         point = roots(state.s * state.z)
         system = _System(self, w, point, scalings)
@@ -271,7 +271,7 @@ class _Step:
 class _System:
     """G' W^-2 G, factored: its blocks in lambda and in the nu of each column."""
 
-    def __init__(self, program: _Program, w: Numbers, point: Numbers, scalings: list[Scaling]) -> None:
+    def __init__(self, program: _PreciseProgram, w: Numbers, point: Numbers, scalings: list[ConeScaling]) -> None:
         self.program, self.w, self.point, self.scalings = program, w, point, scalings
         weights = 1 / (w * w)
         n = len(program.required)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from solvers.clock import is_late, poll
 from solvers.instance import Instance
 
-__all__ = ["SHARPEST", "Descent"]
+__all__ = ["SHARPEST", "AnnealingState"]
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ PASSING: Final = 1000
 
 
 @dataclass(eq=False)
-class Descent:
+class AnnealingState:
     """The state: weights W (k, c), outgoing v (k,), which kinks are held (k, n).
 
     seen (k, c): the columns that each neuron sees. ceiling: C. deadline: of `clock.now()`.

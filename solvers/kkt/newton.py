@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.clock import poll
-from solvers.kkt.reading import Frame, Reading
+from solvers.kkt.reading import Frame, KinkReading
 
 __all__ = ["newton"]
 
@@ -37,12 +37,12 @@ FINISHED: Final = 1e-15
 """Equations that hold to this part of ||theta|| are not improved further."""
 
 
-def newton(frame: Frame, reading: Reading, support: NDArray[np.bool_]) -> tuple[Floats, Floats] | None:
+def newton(frame: Frame, reading: KinkReading, support: NDArray[np.bool_]) -> tuple[Floats, Floats] | None:
     """W and v of the stationary network near a reading, with this support (n,); None when none is near."""
     groups = _groups(frame, reading)
     if not len(groups):
         return None
-    system = _System(frame, reading, support, groups)
+    system = _NewtonSystem(frame, reading, support, groups)
     if system.size > MOST_UNKNOWNS:
         return None
     z = system.start()
@@ -61,7 +61,7 @@ def newton(frame: Frame, reading: Reading, support: NDArray[np.bool_]) -> tuple[
     return system.network(z)
 
 
-def _groups(frame: Frame, reading: Reading) -> list[NDArray[np.intp]]:
+def _groups(frame: Frame, reading: KinkReading) -> list[NDArray[np.intp]]:
     """Neurons that are parallel at every KKT point; those that are zero or never on are left out."""
     z = reading.weights @ frame.instance.rows.T
     sides = np.where(reading.near, 0, np.where(z > 0, 1, -1)).astype(np.int8)
@@ -77,11 +77,11 @@ def _groups(frame: Frame, reading: Reading) -> list[NDArray[np.intp]]:
     return [np.array(members) for members in found.values()]
 
 
-class _System:
+class _NewtonSystem:
     """The equations; z is W (C, c), v (C,), lambda (S,), mu (kinks,)."""
 
     def __init__(
-        self, frame: Frame, reading: Reading, support: NDArray[np.bool_], groups: list[NDArray[np.intp]]
+        self, frame: Frame, reading: KinkReading, support: NDArray[np.bool_], groups: list[NDArray[np.intp]]
     ) -> None:
         instance = frame.instance
         firsts = np.array([members[0] for members in groups])

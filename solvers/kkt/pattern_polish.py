@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from solvers.clock import is_late
 from solvers.instance import Instance
-from solvers.programs.restricted import Column, restricted_program
+from solvers.programs.restricted import NeuronFamily, restricted_program
 
-__all__ = ["FloatPoint", "Neurons", "polish"]
+__all__ = ["FloatNeurons", "FloatPoint", "polish"]
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ NEAR = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Neurons:
+class FloatNeurons:
     """A network in floats: u (k, c), the balanced form |v_j| w_j; output signs and mask classes, length k.
 
     Linear neurons (slope 1) are all of sign 1, with s_j |v_j| w_j for u.
@@ -68,7 +68,7 @@ class FloatPoint:
     outside: int
 
 
-def polish(instance: Instance, neurons: Neurons, deadline: float | None = None) -> FloatPoint | None:
+def polish(instance: Instance, neurons: FloatNeurons, deadline: float | None = None) -> FloatPoint | None:
     """The KKT point that the network's own pattern leads to; None when a program has no usable solution.
 
     deadline: a moment of `clock.now()` after which no more programs are solved, and None is returned.
@@ -86,7 +86,7 @@ def polish(instance: Instance, neurons: Neurons, deadline: float | None = None) 
         if not outside.any() or round_ == most:
             break
         columns = [
-            Column(column.mask, column.output, np.where(out, -column.pattern, column.pattern).astype(np.int8))
+            NeuronFamily(column.mask, column.output, np.where(out, -column.pattern, column.pattern).astype(np.int8))
             for column, out in zip(columns, outside, strict=True)
         ]
     return FloatPoint(
@@ -101,10 +101,10 @@ def polish(instance: Instance, neurons: Neurons, deadline: float | None = None) 
     )
 
 
-def _columns(instance: Instance, neurons: Neurons) -> tuple[list[Column], NDArray[np.intp]]:
+def _columns(instance: Instance, neurons: FloatNeurons) -> tuple[list[NeuronFamily], NDArray[np.intp]]:
     """The columns of the network's neurons, those that never count left out, and the column of each neuron or -1."""
     places: dict[tuple[int, int, bytes], int] = {}
-    columns: list[Column] = []
+    columns: list[NeuronFamily] = []
     members = np.full(len(neurons.u), -1)
     for j, (u, sign, mask) in enumerate(zip(neurons.u, neurons.signs, neurons.masks, strict=True)):
         z = instance.rows @ u
@@ -113,12 +113,12 @@ def _columns(instance: Instance, neurons: Neurons) -> tuple[list[Column], NDArra
             continue
         members[j] = places.setdefault((int(mask), int(sign), pattern.tobytes()), len(columns))
         if members[j] == len(columns):
-            columns.append(Column(int(mask), int(sign), pattern))
+            columns.append(NeuronFamily(int(mask), int(sign), pattern))
     return columns, members
 
 
 def _slopes(
-    instance: Instance, columns: list[Column], u: Floats, multipliers: Floats, nu: Floats
+    instance: Instance, columns: list[NeuronFamily], u: Floats, multipliers: Floats, nu: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """mu (C, n), and where a neuron that lives presses against a kink with a slope outside its interval."""
     patterns = np.array([column.pattern for column in columns])

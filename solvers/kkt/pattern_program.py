@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.kkt.pattern_polish import FloatPoint, Neurons, polish
+from solvers.kkt.pattern_polish import FloatNeurons, FloatPoint, polish
 from solvers.kkt.reading import Frame
 
 __all__ = ["optimum_in_pattern"]
@@ -39,7 +39,9 @@ def optimum_in_pattern(
     is_linear = frame.instance.slope == 1
     signs = np.where(outgoing < 0, -1, 1)
     u = np.abs(outgoing)[:, None] * weights * (signs[:, None] if is_linear else 1)
-    point = polish(frame.instance, Neurons(u, np.ones_like(signs) if is_linear else signs, frame.classes), deadline)
+    point = polish(
+        frame.instance, FloatNeurons(u, np.ones_like(signs) if is_linear else signs, frame.classes), deadline
+    )
     if point is None:
         return None
     members = _owners(point, u, frame.classes)

@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from solvers.clock import TimeIsUpError, is_late, poll, until
-from solvers.kkt.annealing import SHARPEST, Descent
+from solvers.kkt.annealing import SHARPEST, AnnealingState
 from solvers.kkt.newton import newton
 from solvers.kkt.pattern_program import optimum_in_pattern
-from solvers.kkt.reading import Frame, Reading
+from solvers.kkt.reading import Frame, KinkReading
 from solvers.layers import Layers
 
 __all__ = ["TARGET", "Moved", "PolishStatus", "Polished", "distance", "kkt_polish"]
@@ -98,7 +98,7 @@ class Polished:
     """What was reached.
 
     theta: as given if it was stationary already, else balanced; max-margin: of margin 1.
-    residual, slack, misfit, kinks, multipliers: of theta, see `solvers.kkt.reading.Reading`.
+    residual, slack, misfit, kinks, multipliers: of theta, see `solvers.kkt.reading.KinkReading`.
     start: the residual of the given network, read in the same way; inf where it is on a wrong side.
     rounds: programs and descents tried.   moved: from the given network to theta.   reason: a sentence.
     """
@@ -183,7 +183,7 @@ def distance(frame: Frame, theta: Floats, other: Floats) -> Moved:
 # ---------------------------------------------------------------------------------------------------- candidates
 
 
-def _candidates(frame: Frame, given: Reading, theta: Floats, deadline: float | None) -> Iterator[Reading]:
+def _candidates(frame: Frame, given: KinkReading, theta: Floats, deadline: float | None) -> Iterator[KinkReading]:
     """Networks that may be stationary."""
     if not frame.instance.targets.any():
         yield frame.read(*frame.split(0.0 * theta))
@@ -200,7 +200,7 @@ def _candidates(frame: Frame, given: Reading, theta: Floats, deadline: float | N
         if reading is not None:
             yield reading
             weights, outgoing = reading.weights, reading.outgoing
-    descent = Descent(frame.instance, frame.seen, weights, outgoing, CEILING, deadline)
+    descent = AnnealingState(frame.instance, frame.seen, weights, outgoing, CEILING, deadline)
     if fits:  # no multiplier of a better network is larger: their sum is its objective
         descent.ceiling = 2.0 * max(1.0, float(np.linalg.norm(weights, axis=1) @ np.abs(outgoing)))
     descent.anneal(BETAS[0], ANNEALING)
@@ -224,7 +224,7 @@ def _candidates(frame: Frame, given: Reading, theta: Floats, deadline: float | N
                 break
 
 
-def _refined(frame: Frame, reading: Reading) -> Reading:
+def _refined(frame: Frame, reading: KinkReading) -> KinkReading:
     """The reading after Newton's method, if that is better."""
     best = reading
     if not np.isfinite(reading.worst):
@@ -247,7 +247,7 @@ def _refined(frame: Frame, reading: Reading) -> Reading:
     return best
 
 
-def _in_pattern(frame: Frame, weights: Floats, outgoing: Floats, deadline: float | None) -> Reading | None:
+def _in_pattern(frame: Frame, weights: Floats, outgoing: Floats, deadline: float | None) -> KinkReading | None:
     """The optimum of the network's own pattern, read and refined."""
     found = optimum_in_pattern(frame, weights, outgoing, deadline)
     return None if found is None else _refined(frame, frame.read(*found))
@@ -257,7 +257,13 @@ def _in_pattern(frame: Frame, weights: Floats, outgoing: Floats, deadline: float
 
 
 def _report(
-    frame: Frame, theta: Floats, given: Reading, best: Reading, rounds: int, target: float, contradiction: str | None
+    frame: Frame,
+    theta: Floats,
+    given: KinkReading,
+    best: KinkReading,
+    rounds: int,
+    target: float,
+    contradiction: str | None,
 ) -> Polished:
     """The best reading in the problem's own units, with its sentence."""
     own = frame.unscaled(best)

@@ -20,7 +20,7 @@ from solvers.instance import Instance
 from solvers.kkt.residual import LocalModel, fit_multipliers
 from solvers.layers import Layers
 
-__all__ = ["Frame", "Reading", "kkt_reading"]
+__all__ = ["Frame", "KinkReading", "kkt_reading"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -36,7 +36,7 @@ LEFT: Final = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class KinkReading:
     """A network with its neurons put on the kinks near which they are, and its residual.
 
     weights W (k, c), outgoing v (k,); max-margin: of margin 1.
@@ -65,7 +65,7 @@ class Reading:
         return tuple((int(i), int(j)) for j, i in np.argwhere(self.near))
 
 
-def kkt_reading(layers: Layers, rows: ArrayLike, targets: ArrayLike, theta: Floats, *, margin: bool) -> Reading:
+def kkt_reading(layers: Layers, rows: ArrayLike, targets: ArrayLike, theta: Floats, *, margin: bool) -> KinkReading:
     """How nearly theta is stationary; margin: max-margin (targets +-1) or min-norm.
 
     Raises ValueError for layers that are not of depth 2 without sharing.
@@ -121,7 +121,7 @@ class Frame:
         theta[self.layers.places[1][0]] = outgoing / self._factor
         return theta
 
-    def unscaled(self, reading: Reading) -> Reading:
+    def unscaled(self, reading: KinkReading) -> KinkReading:
         """The reading in the problem's own units."""
         return replace(
             reading,
@@ -146,7 +146,7 @@ class Frame:
             return np.zeros((len(weights), self.instance.points), bool)
         return np.abs(weights @ self.instance.rows.T) <= max(tolerance, EXACT) * self.reach(weights)
 
-    def read(self, weights: Floats, outgoing: Floats, guess: Floats | None = None) -> Reading:
+    def read(self, weights: Floats, outgoing: Floats, guess: Floats | None = None) -> KinkReading:
         """The best reading of W and v over the tolerances.
 
         guess (n,): rough multipliers; for min-norm their signs decide the branch at points with kinks
@@ -179,7 +179,7 @@ class Frame:
                 return None
         return moved
 
-    def _measured(self, weights: Floats, outgoing: Floats, near: Mask, guess: Floats | None) -> Reading:
+    def _measured(self, weights: Floats, outgoing: Floats, near: Mask, guess: Floats | None) -> KinkReading:
         """The residual of this network, brought to margin 1 first."""
         instance = self.instance
         f = self.outputs(weights, outgoing)
@@ -187,7 +187,7 @@ class Frame:
         if instance.margin:
             least = float((instance.targets * f).min())
             if not least > 0:
-                return Reading(weights, outgoing, np.inf, 0.0, np.inf, near, slacks, nothing)
+                return KinkReading(weights, outgoing, np.inf, 0.0, np.inf, near, slacks, nothing)
             weights, outgoing = weights / np.sqrt(least), outgoing / np.sqrt(least)
             slacks = np.maximum(instance.targets * f / least - 1.0, 0.0)
         else:
@@ -195,7 +195,7 @@ class Frame:
         norm = float((weights**2).sum() + (outgoing**2).sum())
         kinks = near & (weights.any(axis=1) | (outgoing != 0))[:, None]
         if not np.isfinite(norm) or norm == 0:
-            return Reading(weights, outgoing, norm, 0.0, misfit, kinks, slacks, nothing)
+            return KinkReading(weights, outgoing, norm, 0.0, misfit, kinks, slacks, nothing)
         if guess is None:
             guess = slacks if instance.margin else self._unconstrained(weights, outgoing, kinks)
         fit = fit_multipliers(
@@ -219,7 +219,7 @@ class Frame:
         products = nothing
         for (i, j), product in fit.kink_products.items():
             products[j, i] = product
-        return Reading(weights, outgoing, fit.epsilon, fit.delta, misfit, kinks, fit.multipliers, products)
+        return KinkReading(weights, outgoing, fit.epsilon, fit.delta, misfit, kinks, fit.multipliers, products)
 
     def _unconstrained(self, weights: Floats, outgoing: Floats, kinks: Mask) -> Floats:
         """The multipliers that fit best when the slopes at kinks may be anything."""

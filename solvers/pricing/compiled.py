@@ -120,7 +120,7 @@ class _Search:
         self.nodes.multipliers[0] = 0.0
         self.nodes.bounds[0] = np.inf
         self.nodes.fresh[0] = -1
-        self.found = kernels.Found(
+        self.found = kernels.FoundNodes(
             np.empty(0, np.int64),
             np.empty(0, np.int64),
             np.empty((0, size)),

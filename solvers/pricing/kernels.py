@@ -72,7 +72,7 @@ class Nodes(NamedTuple):
     spare: NDArray[np.int64]  # (C,) the others
 
 
-class Found(NamedTuple):
+class FoundNodes(NamedTuple):
     """What the search has written."""
 
     splits: NDArray[np.int64]  # (N,) the point that a node splits on; -1 - leaf for a leaf

@@ -25,7 +25,7 @@ Node: TypeAlias = int | list[Any]
 
 
 @dataclass(slots=True)
-class Search:
+class PreciseSearch:
     """nodes: in pre-order; whole only when there are no violators. violators: vectors p with ||p|| > beta at h."""
 
     nodes: list[Node] = field(default_factory=list[Node])
@@ -43,12 +43,12 @@ def price(
     most_nodes: int = 4000,
     most_violators: int = 12,
     deadline: float | None = None,
-) -> Search:
+) -> PreciseSearch:
     """The tree for h(u) = sum_i weights_i s(x_i.u) <= beta ||u||, rows (S, D), or up to `most_violators` violators."""
     slope_jumps = (1 - slope) * coefficients
     linear_part = slope * (coefficients @ rows)
     sizes = np.array([(row @ row).sqrt() for row in rows], object)
-    found = Search()
+    found = PreciseSearch()
     cones = [np.zeros(len(rows), int)]
     order = list(
         np.argsort([-float(e * size / beta) for e, size in zip(slope_jumps, sizes, strict=True)], kind="stable")

@@ -23,14 +23,14 @@ from solvers.arrays import Floats, Indices
 from solvers.instance import Solution, Status
 from solvers.programs.interior_point import Cone, solve_cone_program
 
-__all__ = ["Block", "ConeProgram", "Found"]
+__all__ = ["Block", "ConeProgram", "ConeSolution"]
 
 Block: TypeAlias = Indices
 """The places of some variables, or of some constraints, in the whole program; a part of a block is one too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class ConeSolution:
     """What the solver returned, block by block. Only `status` and `value` are there where it `FAILED`."""
 
     solution: Solution
@@ -97,10 +97,10 @@ class ConeProgram:
         """The same entry between the k-th of these constraints and the k-th of as many variables, for each k."""
         self._entries.append((np.full(len(constraints), value), constraints, variables))
 
-    def solve(self, *, accuracy: float = 1e-10, time_limit: float = np.inf) -> Found:
+    def solve(self, *, accuracy: float = 1e-10, time_limit: float = np.inf) -> ConeSolution:
         """As `solve_cone_program` does it."""
         data, rows, columns = (np.concatenate(part) for part in zip(*self._entries, strict=True))
         matrix = sparse.csc_matrix((data, (rows, columns)), shape=(self._rows, self._columns))
         cost, right = np.concatenate(self._cost), np.concatenate(self._right)
         solution = solve_cone_program(cost, matrix, right, self._cones, accuracy=accuracy, time_limit=time_limit)
-        return Found(solution, matrix, right)
+        return ConeSolution(solution, matrix, right)

@@ -28,7 +28,7 @@ def joined(first: Decimal, rest: Numbers) -> Numbers:
     return np.concatenate([head, rest])
 
 
-class Scaling:
+class ConeScaling:
     """Nesterov and Todd's W of a second-order cone: W z = W^-1 s = point, W^2 = ratio (2 v v' - J), v'J v = 1."""
 
     def __init__(self, s: Numbers, z: Numbers) -> None:

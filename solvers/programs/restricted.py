@@ -53,7 +53,7 @@ DEAD: Final = 1e-6
 """A column whose norm is below this times the largest is zero."""
 
 
-class Column(NamedTuple):
+class NeuronFamily(NamedTuple):
     """A family of neurons that may be merged: mask class, output sign +-1, and the signs of x_i.u (0: on the kink)."""
 
     mask: int
@@ -61,7 +61,7 @@ class Column(NamedTuple):
     pattern: Signs
 
 
-def restricted_program(instance: Instance, columns: Sequence[Column]) -> Solution:
+def restricted_program(instance: Instance, columns: Sequence[NeuronFamily]) -> Solution:
     """Solve the program over `columns`.
 
     primal: U, shape (len(columns), c), zero where a mask hides a column; dual: lambda, shape (n,); cone_dual: nu, shape
@@ -85,14 +85,14 @@ def solve_all_cells(instance: Instance) -> Solution:
     return restricted_program(instance, list(all_columns(instance)))
 
 
-def all_columns(instance: Instance) -> Iterator[Column]:
+def all_columns(instance: Instance) -> Iterator[NeuronFamily]:
     """Every (mask class, sign, cell) that can contribute to an output: ReLU cells without an ON point cannot."""
     for mask in range(len(instance.masks)):
         for block, _ in cell_blocks(instance.masked_rows(mask)):
             for pattern in block:
                 if instance.slope > 0 or (pattern > 0).any():
-                    yield Column(mask, 1, pattern)
-                    yield Column(mask, -1, pattern)
+                    yield NeuronFamily(mask, 1, pattern)
+                    yield NeuronFamily(mask, -1, pattern)
 
 
 def _without_columns(instance: Instance) -> Solution:
@@ -126,7 +126,7 @@ class _Scaled:
     sizes: Floats
 
     @classmethod
-    def of(cls, instance: Instance, columns: Sequence[Column]) -> _Scaled:
+    def of(cls, instance: Instance, columns: Sequence[NeuronFamily]) -> _Scaled:
         body = instance.rows[:, :-1] if instance.free else instance.rows
         scale = _power_of_two(np.linalg.norm(body, axis=1).max())
         stretch = np.full(instance.columns, scale)

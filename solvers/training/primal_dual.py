@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import lsq_linear
 
-__all__ = ["Descent", "descend", "interpolant", "least_norm_one", "least_norm_two", "span_norm"]
+__all__ = ["PrimalDualDescent", "descend", "interpolant", "least_norm_one", "least_norm_two", "span_norm"]
 
 Floats = NDArray[np.float64]
 FITTED = 1e-12
@@ -33,7 +33,7 @@ UNDECIDED, OFF, ON = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Descent:
+class PrimalDualDescent:
     """What was passed through.
 
     iterations (T,): those recorded, the first and the last among them.   primals, duals: (T, k, n).   risks (T,).
@@ -57,7 +57,7 @@ def descend(
     step: float,
     iterations: int,
     checkpoints: int = 60,
-) -> Descent:
+) -> PrimalDualDescent:
     """Gradient descent from the coefficients `duals` (k, n), with derivative 0 at z = 0.
 
     gram: (n, n).   signs: (k,), +-1.   checkpoints: recorded iterations, even in the logarithm, and all of the first 8.
@@ -81,7 +81,9 @@ def descend(
         if (now != on).any():
             on, settled = now, t + 1
     times, primals, coefficients, risks = zip(*rows, strict=True)
-    return Descent(np.array(times), np.array(primals), np.array(coefficients), np.array(risks), settled, ended)
+    return PrimalDualDescent(
+        np.array(times), np.array(primals), np.array(coefficients), np.array(risks), settled, ended
+    )
 
 
 def interpolant(gram: Floats, chosen: NDArray[np.bool_], targets: Floats, start: Floats) -> Floats:

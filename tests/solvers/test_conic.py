@@ -4,7 +4,7 @@ import pytest
 
 from solvers.instance import Instance, Status
 from solvers.programs import restricted as conic
-from solvers.programs.restricted import Column, all_columns, restricted_program, solve_all_cells
+from solvers.programs.restricted import NeuronFamily, all_columns, restricted_program, solve_all_cells
 
 
 def stationarity_error(instance, columns, solution):
@@ -57,7 +57,7 @@ def test_dual_sign(target, output, margin):
     """The multiplier of u = 2 or -2 at x = 2 is +-1/2 (max-margin: 1/2), from u/|u| = s lambda x."""
     target = np.sign(target) if margin else target
     instance = Instance([[2.0]], [target], slope=1.0, margin=margin)
-    solution = restricted_program(instance, [Column(0, output, np.array([1]))])
+    solution = restricted_program(instance, [NeuronFamily(0, output, np.array([1]))])
     assert solution.value == pytest.approx(abs(target) / 2)
     assert solution.primal == pytest.approx(np.array([[abs(target) / 2]]))
     assert solution.dual == pytest.approx([0.5 if margin else output / 2])
@@ -66,7 +66,7 @@ def test_dual_sign(target, output, margin):
 def test_dual_sign_of_a_kink():
     """max-margin, x = (1, 1), (0, 1) with the second on a kink: u = (1, 0) = lambda (1, 1) + nu (0, 1), so nu = -1."""
     instance = Instance([[1, 1], [0, 1]], [1, 1], margin=True)
-    columns = [Column(0, 1, np.array([1, 0])), Column(0, 1, np.array([-1, 1]))]
+    columns = [NeuronFamily(0, 1, np.array([1, 0])), NeuronFamily(0, 1, np.array([-1, 1]))]
     solution = restricted_program(instance, columns)
     assert solution.primal[0] == pytest.approx([1, 0], abs=1e-6)
     assert solution.dual[0] == pytest.approx(1, abs=1e-6)

@@ -9,7 +9,7 @@ import pytest
 
 from solvers.clock import TimeIsUpError, reading
 from solvers.instance import Instance
-from solvers.kkt.annealing import Descent
+from solvers.kkt.annealing import AnnealingState
 from solvers.kkt.newton import newton
 from solvers.kkt.polish import PolishStatus, distance, kkt_polish
 from solvers.kkt.reading import Frame, kkt_reading
@@ -314,7 +314,9 @@ def test_the_penalty_is_the_derivative_of_its_value():
     rows, labels = random.normal(size=(5, 3)), np.array([1.0, -1.0, 1.0, 1.0, -1.0])
     for margin in (True, False):
         instance = Instance(rows, labels, slope=0.1, margin=margin)
-        descent = Descent(instance, np.ones((2, 3), bool), random.normal(size=(2, 3)), random.normal(size=2), 3.0)
+        descent = AnnealingState(
+            instance, np.ones((2, 3), bool), random.normal(size=(2, 3)), random.normal(size=2), 3.0
+        )
         f, step = random.normal(size=5), 1e-6
         _, pull = descent.penalty(f, 2.0)
         for i, unit in enumerate(np.eye(5)):

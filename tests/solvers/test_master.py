@@ -9,7 +9,7 @@ import pytest
 
 from solvers.any_width.master import Column, solve_master
 from solvers.instance import Instance, Status
-from solvers.programs.restricted import Column as Cone
+from solvers.programs.restricted import NeuronFamily as Cone
 from solvers.programs.restricted import all_columns, restricted_program, solve_all_cells
 
 PENALTY = 1e4

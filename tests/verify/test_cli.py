@@ -20,7 +20,7 @@ import verify.auditing.loop
 import verify.corpus
 from verify.cli import program
 from verify.cli.checking import readable
-from verify.cli.progress import Line, progress_text
+from verify.cli.progress import ProgressLine, progress_text
 
 OTHER_COLUMNS = "the data have 3 columns, but the network takes 2 inputs: give the columns that it was trained on"
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -274,7 +274,7 @@ def test_the_line_on_a_terminal_tells_the_time_and_after_a_while_how_to_stop():
     from rich.console import Console
 
     moments = [100.0]
-    line = Line("auditing", "keeps what is proved", lambda: moments[-1])
+    line = ProgressLine("auditing", "keeps what is proved", lambda: moments[-1])
     assert str(line) == "auditing, 0 s"
     moments.append(109.0)
     line.show("round 3")
@@ -285,7 +285,7 @@ def test_the_line_on_a_terminal_tells_the_time_and_after_a_while_how_to_stop():
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(line)
     assert told in console.export_text()
-    assert "Ctrl-C" not in str(Line("claims", None, iter([0.0, 99.0]).__next__))
+    assert "Ctrl-C" not in str(ProgressLine("claims", None, iter([0.0, 99.0]).__next__))
 
 
 # ------------------------------------------------------------------------------------------------- bad input

@@ -18,7 +18,7 @@ from verify.deciders.estimates import estimate, exact_objective, is_silent, leas
 from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.bracket import bracket_optimum
 from verify.deciders.global_optimality.infeasibility import infeasibility
-from verify.diagnosis import Step, diagnose
+from verify.diagnosis import RungKind, diagnose
 from verify.diagnosis.ladder import balanced, without
 from verify.numbers.decimals import nearest
 from verify.problem.network import Architecture, Layer
@@ -209,15 +209,15 @@ def test_the_ladder_of_a_network_with_every_fault():
     network = Network.two_layer([[2, 0], [0, 2], [-1, 1]], [F(1, 2), 2, 1])
     result = audit(network, Dataset([[1, 0]], [1]))
     ladder = {rung.step: rung for rung in result.diagnosis.ladder}
-    assert list(ladder) == [Step.GIVEN, Step.WITHOUT_DEAD, Step.BALANCED, Step.BOUND]
-    assert ladder[Step.GIVEN].objective == F(4 + F(1, 4) + 8 + 3, 2) == result.objective
-    assert ladder[Step.WITHOUT_DEAD].objective == F(17, 8)
-    assert ladder[Step.WITHOUT_DEAD].network == Network.two_layer([[2, 0]], [F(1, 2)])
-    assert ladder[Step.BALANCED].objective == 1
-    assert ladder[Step.BALANCED].network == Network.two_layer([[1, 0]], [1])
-    assert ladder[Step.BALANCED].excess[0] == 0
-    assert ladder[Step.BOUND].network is None
-    assert ladder[Step.BOUND].objective == result.bracket[0]
+    assert list(ladder) == [RungKind.GIVEN, RungKind.WITHOUT_DEAD, RungKind.BALANCED, RungKind.BOUND]
+    assert ladder[RungKind.GIVEN].objective == F(4 + F(1, 4) + 8 + 3, 2) == result.objective
+    assert ladder[RungKind.WITHOUT_DEAD].objective == F(17, 8)
+    assert ladder[RungKind.WITHOUT_DEAD].network == Network.two_layer([[2, 0]], [F(1, 2)])
+    assert ladder[RungKind.BALANCED].objective == 1
+    assert ladder[RungKind.BALANCED].network == Network.two_layer([[1, 0]], [1])
+    assert ladder[RungKind.BALANCED].excess[0] == 0
+    assert ladder[RungKind.BOUND].network is None
+    assert ladder[RungKind.BOUND].objective == result.bracket[0]
 
 
 def test_all_heights_of_a_sentence_are_in_one_unit():
@@ -227,7 +227,7 @@ def test_all_heights_of_a_sentence_are_in_one_unit():
     assert "from 80300" in (told := list(faults(far))[-1])
     assert "times" not in told
     doubled = replace(
-        far.diagnosis, ladder=tuple(rung for rung in far.diagnosis.ladder if rung.step is not Step.BALANCED)
+        far.diagnosis, ladder=tuple(rung for rung in far.diagnosis.ladder if rung.step is not RungKind.BALANCED)
     )
     told = list(faults(replace(far, diagnosis=doubled)))[-1]
     assert "from 804 times the best possible to 800 times" in told
@@ -238,21 +238,21 @@ def test_a_better_network_of_the_same_width():
     """The tie of arXiv:2110.02732: stationary with objective 2; once its kink is off, 1.7071 is possible."""
     result = audit(Network.two_layer([[1, 0], [0, -1]], [1, 1]), Dataset([[1, 1], [0, -1]], [1, 1]))
     first, second, last = result.diagnosis.ladder
-    assert (first.step, first.objective) == (Step.GIVEN, 2)
-    assert second.step is Step.OWN_WIDTH
+    assert (first.step, first.objective) == (RungKind.GIVEN, 2)
+    assert second.step is RungKind.OWN_WIDTH
     assert list(faults(result))[-1].startswith("the best network known of at most its width (2 neurons) would bring")
     assert result.diagnosis.to_json()["ladder"][1]["step"] == "best known of at most its width"
     assert isclose(second.objective, 1 + 2**-0.5, rel_tol=1e-6)
     assert second.network.width == 2
-    assert (last.step, last.objective) == (Step.BOUND, result.bracket[0])
+    assert (last.step, last.objective) == (RungKind.BOUND, result.bracket[0])
 
 
 def test_a_wider_network_is_the_last_rung():
     """One neuron separates a far point on each side of 0 only with its bias; two neurons need less."""
     result = audit(Network.two_layer([[1]], [1], b=[10]), Dataset([[5], [-5]], [1, 1]))
     steps = {rung.step: rung for rung in result.diagnosis.ladder}
-    assert list(steps) == [Step.GIVEN, Step.BALANCED, Step.POLISHED, Step.ANY_WIDTH, Step.BOUND]
-    polished, wide = steps[Step.POLISHED], steps[Step.ANY_WIDTH]
+    assert list(steps) == [RungKind.GIVEN, RungKind.BALANCED, RungKind.POLISHED, RungKind.ANY_WIDTH, RungKind.BOUND]
+    polished, wide = steps[RungKind.POLISHED], steps[RungKind.ANY_WIDTH]
     assert (polished.network.width, wide.network.width) == (1, 2)
     assert isclose(polished.objective, 1, rel_tol=1e-6)
     assert isclose(wide.objective, 2 / 26**0.5, rel_tol=1e-6)
@@ -273,7 +273,7 @@ def test_every_rung_fits_with_its_objective(number):
     lower = bracket.ends[0]
     best = min((objective(problem, witness) for witness in bracket.witnesses), default=None)
     for rung in found.ladder:
-        if rung.step is Step.BOUND:
+        if rung.step is RungKind.BOUND:
             assert (rung.objective, rung.network) == (lower, None)
             continue
         assert objective(problem, rung.network) == rung.objective
@@ -287,7 +287,7 @@ def test_every_rung_fits_with_its_objective(number):
         lowest = min(rung.objective for rung in found.ladder if rung.network is not None)
         assert lowest <= best * (1 + F(1, 10**6))
     if subject is not None and len(found.neurons.dead) < network.width:
-        assert found.ladder[0].step is Step.GIVEN
+        assert found.ladder[0].step is RungKind.GIVEN
         assert found.ladder[0].network is network
         assert half_squared_norm(problem, network) * found.neurons.dead_share == sum(
             half_squared_norm(problem, network) - half_squared_norm(problem, without(network, frozenset([j])))
@@ -317,7 +317,7 @@ def test_the_ladder_of_a_repaired_network_starts_at_the_repair():
     network = Network.two_layer([[0.1, 0.3], [0.2, -1.1]], [1.0, 0.7])
     result = audit(network, Dataset([[1, 1], [1, -2]], [0.4, 1.6800000000000002]))
     first = result.diagnosis.ladder[0]
-    assert (first.step, first.network, first.objective) == (Step.GIVEN, result.fits.subject, result.objective)
+    assert (first.step, first.network, first.objective) == (RungKind.GIVEN, result.fits.subject, result.objective)
     assert result.diagnosis.points.violated == ()
     assert all(
         outputs(result.problem, rung.network) == list(result.problem.data.targets)
@@ -524,7 +524,7 @@ def test_sentences_about_a_network_that_does_not_fit():
     assert first == "no point is further on the wrong side than point 2, where y·f(x) is -3"
     assert eased.startswith("of what it fits: ")
     assert last.startswith(("another network (", "a polished network ("))
-    assert result.diagnosis.ladder[-1].step is Step.BOUND
+    assert result.diagnosis.ladder[-1].step is RungKind.BOUND
 
 
 def test_an_optimal_network_has_no_faults():

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from tests.words.precision import legend_of_approximate
 from tests.words.reading import AMOUNT, SLACK, N, amount, is_about, is_up, is_value
-from verify.diagnosis import Step
+from verify.diagnosis import RungKind
 from verify.problem.phrases import SMALL
 from verify.problem.problem import objective, outputs
 
@@ -173,12 +173,12 @@ def _ends_of_the_tolerance(audit, _, found):
 
 
 STEPS = {
-    "removing the ": Step.WITHOUT_DEAD,
-    "balancing": Step.BALANCED,
-    "polishing (": Step.POLISHED,
-    "a polished network (": Step.POLISHED,
-    "the best network known of at most": Step.OWN_WIDTH,
-    "the best network known of any": Step.ANY_WIDTH,
+    "removing the ": RungKind.WITHOUT_DEAD,
+    "balancing": RungKind.BALANCED,
+    "polishing (": RungKind.POLISHED,
+    "a polished network (": RungKind.POLISHED,
+    "the best network known of at most": RungKind.OWN_WIDTH,
+    "the best network known of any": RungKind.ANY_WIDTH,
 }
 HEIGHT = rf"(at most )?{N}( %| times)|an objective of (about )?{N}"
 
@@ -197,12 +197,12 @@ def _climbs(audit, text):
     assert all(a.objective > b.objective for a, b in pairwise(networks))
     for rung in networks:
         assert objective(audit.problem, rung.network) == rung.objective
-    assert rungs[0].step is Step.GIVEN or "would bring" not in text
+    assert rungs[0].step is RungKind.GIVEN or "would bring" not in text
     for part in re.split(r"; then |; so does ", text):
         step = next((step for begin, step in STEPS.items() if part.startswith(begin)), None)
         assert step is not None or part.startswith("another network ("), part
         rung = networks[0] if step is None else next(rung for rung in networks if rung.step is step)
-        if rung.step in (Step.POLISHED, Step.OWN_WIDTH):
+        if rung.step in (RungKind.POLISHED, RungKind.OWN_WIDTH):
             counted = zip(rung.network.architecture.masks, rung.network.output_weights, strict=True)
             assert Counter(mask for mask, v in counted if v) <= Counter(audit.network.architecture.masks)
         if size := re.search(r"\((\d+) neurons?\)", part):

@@ -10,7 +10,7 @@ from verify.auditing.asked import Asked
 from verify.auditing.clock import Clock
 from verify.auditing.consistency import consistent
 from verify.auditing.record import Audit
-from verify.auditing.steps import Found
+from verify.auditing.steps import Known
 from verify.checker.bounds import LowerBound
 from verify.checker.certificate import Certificate
 from verify.checker.derived import bracket_and_excess
@@ -28,7 +28,7 @@ from verify.problem.network import Network
 __all__ = ["assembled", "with_relaxed"]
 
 
-def assembled(asked: Asked, clock: Clock, found: Found) -> Audit:
+def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
     """The audit of what was found, with a closed form in place of the bracket; without the relaxed question."""
     known = {question: undecided(question, "it was not asked") for question in Question} | dict(found.findings)
     findings = consistent(asked.problem, asked.network, known)
@@ -69,7 +69,7 @@ def assembled(asked: Asked, clock: Clock, found: Found) -> Audit:
     return _closed(audited) if found.is_open else audited
 
 
-def _better(asked: Asked, found: Found, findings: dict[Question, Finding]) -> tuple[Network | None, Network | None]:
+def _better(asked: Asked, found: Known, findings: dict[Question, Finding]) -> tuple[Network | None, Network | None]:
     """The best network that is better, of any width, and of at most the given one's."""
     better = own = None
     bracket, mine = found.bracket, found.subject.objective
@@ -86,7 +86,7 @@ def _better(asked: Asked, found: Found, findings: dict[Question, Finding]) -> tu
     return None if better is None else better.placed(around), None if own is None else own.placed(around)
 
 
-def _bounds(found: Found) -> Iterator[Certificate]:
+def _bounds(found: Known) -> Iterator[Certificate]:
     """What proves the bracket, or that there is none."""
     if found.infeasible is not None:
         yield found.infeasible
@@ -139,7 +139,7 @@ def _explained(audited: Audit, lower: Certificate) -> Diagnosis | None:
     return explained_by(found, audited.problem, judged, lower)
 
 
-def with_relaxed(done: Audit, clock: Clock, found: Found) -> Audit:
+def with_relaxed(done: Audit, clock: Clock, found: Known) -> Audit:
     """The audit with the one about the relaxed question, unless it was interrupted before."""
     if done.status == "interrupted":
         return done

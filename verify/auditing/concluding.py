@@ -11,7 +11,7 @@ from functools import partial
 from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.fitting import fit_finding, follows
-from verify.auditing.steps import Found, Step, proposed, unless_floats_fail
+from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
 from verify.checker.local import NotLocal
 from verify.checker.optimal import BetterNetwork
 from verify.deciders.enclosure.findings import (
@@ -37,14 +37,14 @@ __all__ = ["DIMENSION", "EXACTLY_REFUTED", "GLOBAL_OPTIMALITY", "LOCAL_OPTIMALIT
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
 
 
-def _fits(_: Asked, found: Found) -> bool:
+def _fits(_: Asked, found: Known) -> bool:
     return found.fits
 
 
 # ------------------------------------------------------------------------------------------------- stationarity
 
 
-def _stationary(asked: Asked, clock: Clock, found: Found) -> Found:
+def _stationary(asked: Asked, clock: Clock, found: Known) -> Known:
     """Which of the networks that fit the answers are about, and whether that one is stationary."""
     chosen = choose(
         asked.problem, asked.network, found.fitting, asked.stationary_tolerance, clock.share(0.3), asked.reach
@@ -52,11 +52,11 @@ def _stationary(asked: Asked, clock: Clock, found: Found) -> Found:
     return _with_stationary(asked, found, chosen)
 
 
-def _without_stationary(asked: Asked, found: Found, reason: str) -> Found:
+def _without_stationary(asked: Asked, found: Known, reason: str) -> Known:
     return _with_stationary(asked, found, Chosen(found.subject.asked, Proposal(reason=reason)))
 
 
-def _with_stationary(asked: Asked, found: Found, chosen: Chosen) -> Found:
+def _with_stationary(asked: Asked, found: Known, chosen: Chosen) -> Known:
     subject, proposal = found.subject.at(chosen.network), chosen.stationary
     finding = decide(Question.STATIONARY, asked.problem, asked.network, proposal, asked.stationary_tolerance)
     if proposal.beside is not None:
@@ -66,7 +66,7 @@ def _with_stationary(asked: Asked, found: Found, chosen: Chosen) -> Found:
     return replace(found, subject=subject).with_findings(finding)
 
 
-def _with_dimension(asked: Asked, _: Clock, found: Found) -> Found:
+def _with_dimension(asked: Asked, _: Clock, found: Known) -> Known:
     """With the dimension of the set of multipliers, of an exact KKT point."""
     stationary = found.findings[Question.STATIONARY]
     if stationary.verdict is not Verdict.PROVED or stationary.level == "approximate":
@@ -80,7 +80,7 @@ def _with_dimension(asked: Asked, _: Clock, found: Found) -> Found:
 # ------------------------------------------------------------------------------------------- global optimality
 
 
-def _global(asked: Asked, _: Clock, found: Found) -> Found:
+def _global(asked: Asked, _: Clock, found: Known) -> Known:
     """Both global questions, from the bracket and the networks that the search found."""
     subject, bracket = found.subject, found.bracket
     if bracket is None or subject.network is None:
@@ -106,7 +106,7 @@ def _global(asked: Asked, _: Clock, found: Found) -> Found:
     return found.with_findings(*beaten.values(), *left)
 
 
-def _without_global(_: Asked, found: Found, reason: str) -> Found:
+def _without_global(_: Asked, found: Known, reason: str) -> Known:
     return found.with_findings(*(undecided(question, reason) for question in GLOBAL_QUESTIONS))
 
 
@@ -135,7 +135,7 @@ def _why_open(question: Question, found: dict[Question, Finding], bracket: Brack
 # -------------------------------------------------------------------------------------------- local optimality
 
 
-def local_finding(asked: Asked, found: Found, deadline: float | None = None) -> Finding:
+def local_finding(asked: Asked, found: Known, deadline: float | None = None) -> Finding:
     """Whether the network is a local optimum: what follows from the other answers, then a decision about exact KKT
     points.
     """
@@ -156,16 +156,16 @@ def local_finding(asked: Asked, found: Found, deadline: float | None = None) -> 
     return decide(question, asked.problem, asked.network, proposal)
 
 
-def _local(asked: Asked, clock: Clock, found: Found) -> Found:
+def _local(asked: Asked, clock: Clock, found: Known) -> Known:
     """Whether it is a local optimum; where it is none, what follows for the global questions that are open."""
     return _with_local(asked, found, local_finding(asked, found, clock.share(0.5)))
 
 
-def _without_local(_: Asked, found: Found, reason: str) -> Found:
+def _without_local(_: Asked, found: Known, reason: str) -> Known:
     return found.with_findings(undecided(Question.LOCAL_OPTIMUM, reason))
 
 
-def _with_local(asked: Asked, found: Found, local: Finding) -> Found:
+def _with_local(asked: Asked, found: Known, local: Finding) -> Known:
     """What is found of local optimality, and what follows of it for the global questions that are open."""
     found = found.with_findings(local)
     if local.verdict is not Verdict.REFUTED:
@@ -204,7 +204,7 @@ def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fr
 NEARBY = "the search for an exact KKT point near the network"
 
 
-def _nearby(asked: Asked, clock: Clock, found: Found) -> Found:
+def _nearby(asked: Asked, clock: Clock, found: Known) -> Known:
     """What is known of the exact KKT point near the network, or that none was looked for.
 
     And whether that is all there is to know: not where more time might have found such a point.
@@ -224,16 +224,16 @@ def _nearby(asked: Asked, clock: Clock, found: Found) -> Found:
     return replace(found, is_settled=not (clock.has(NEARBY) or is_late(end)))
 
 
-def _strengthened(asked: Asked, found: Found, deadline: float | None) -> Found:
+def _strengthened(asked: Asked, found: Known, deadline: float | None) -> Known:
     more = strengthened(asked.problem, asked.network, found.findings, asked.reach, deadline)
     return found.with_findings(*more.values())
 
 
-def _without_nearby(found: Found, reason: str) -> Found:
+def _without_nearby(found: Known, reason: str) -> Known:
     return found.with_findings(*without_nearby(found.findings, reason).values())
 
 
-def _exactly_refuted(asked: Asked, clock: Clock, found: Found) -> Found:
+def _exactly_refuted(asked: Asked, clock: Clock, found: Known) -> Known:
     """What follows where stationarity holds within its tolerance only, or is open, and is exactly refuted."""
     if found.subject.network is None:
         return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, Clock
-from verify.auditing.steps import Found, Step, unless_floats_fail
+from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.deciders.finding import Question, Verdict
 from verify.diagnosis import diagnose
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["CLOSED_FORM", "DIAGNOSIS"]
 
 
-def _diagnosed(asked: Asked, _: Clock, found: Found) -> Found:
+def _diagnosed(asked: Asked, _: Clock, found: Known) -> Known:
     is_stationary = found.findings[Question.STATIONARY].verdict is Verdict.PROVED
     search = partial(
         diagnose, asked.problem, asked.network, found.subject.network, found.bracket, is_stationary=is_stationary
@@ -27,7 +27,7 @@ def _diagnosed(asked: Asked, _: Clock, found: Found) -> Found:
     return replace(found, diagnosis=None if diagnosis is None else diagnosis.placed(asked.network.surroundings))
 
 
-def _with_formula(asked: Asked, clock: Clock, found: Found) -> Found:
+def _with_formula(asked: Asked, clock: Clock, found: Known) -> Known:
     """With the formula, or that the search for it was interrupted, or would come after an interruption."""
     if found.infeasible is not None:
         formula = _no_formula("no network fits the data")

@@ -9,7 +9,7 @@ from functools import partial
 from verify.auditing.asked import Asked
 from verify.auditing.clock import LATE, Clock
 from verify.auditing.relaxing import relaxed
-from verify.auditing.steps import Found, Step, unless_floats_fail
+from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.checker.certificate import Certificate
 from verify.checker.codec import LIMIT, MAX_DIGITS
 from verify.checker.errors import InputError
@@ -36,7 +36,7 @@ __all__ = ["INFEASIBILITY", "UNSUPPORTED", "fit_finding", "fitted", "follows", "
 REST = tuple(question for question in Question if question is not Question.FITS)
 
 
-def fitted(asked: Asked, clock: Clock) -> tuple[Asked, Found]:
+def fitted(asked: Asked, clock: Clock) -> tuple[Asked, Known]:
     """Whether the network fits, and which networks near it do; and what is asked, within the tolerance it fits in."""
     fitting, is_farther = _candidates(asked, clock)
     notes: list[str] = []
@@ -55,7 +55,7 @@ def fitted(asked: Asked, clock: Clock) -> tuple[Asked, Found]:
     if subject.network is None:
         notes += filter(None, (exchanged, transposed_weights(problem, network)))
     is_relaxed = asked.terms.relax and subject.network is None and exchanged is None
-    return asked, Found(
+    return asked, Known(
         subject=subject,
         findings=findings,
         fitting=fitting,
@@ -179,7 +179,7 @@ def follows(
     return decide(question, subject.problem, subject.given, proposal, within)
 
 
-def without_fit(found: Found) -> Found:
+def without_fit(found: Known) -> Known:
     """What follows for the other questions where the network does not fit."""
     fits = found.findings[Question.FITS]
     if not fits.certificates:
@@ -187,7 +187,7 @@ def without_fit(found: Found) -> Found:
     return found.with_findings(*(follows(q, found.subject, fits, "it does not fit the data") for q in REST))
 
 
-def _prove_infeasible(asked: Asked, clock: Clock, found: Found) -> Found:
+def _prove_infeasible(asked: Asked, clock: Clock, found: Known) -> Known:
     search = partial(within, clock.share(0.3), partial(infeasibility, asked.problem))
     proof = unless_floats_fail(search, lambda _: None)
     if proof is None:
@@ -198,7 +198,7 @@ def _prove_infeasible(asked: Asked, clock: Clock, found: Found) -> Found:
     return replace(without_fit(found), infeasible=proof)
 
 
-def _leave_open(_: Asked, __: Clock, found: Found) -> Found:
+def _leave_open(_: Asked, __: Clock, found: Known) -> Known:
     why = str(found.limits)
     return found.with_findings(*(undecided(question, why) for question in REST))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.fitting import without_fit
-from verify.auditing.steps import Found, Step, unless_floats_fail
+from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.checker.stationary import Stationary
 from verify.deciders.finding import Finding, Question, Verdict
 from verify.deciders.global_optimality.bracket import bracket_optimum
@@ -102,7 +102,7 @@ def _known(found: Bracket) -> WarmStart:
     return WarmStart(lower=found.lower, multipliers=multipliers, witnesses=found.witnesses)
 
 
-def _search_until(asked: Asked, found: Found, deadline: float | None, earlier: WarmStart | None = None) -> Bracket:
+def _search_until(asked: Asked, found: Known, deadline: float | None, earlier: WarmStart | None = None) -> Bracket:
     """The bracket that is found until the deadline."""
     return bracketed(
         asked.problem,
@@ -123,13 +123,13 @@ def _noted(clock: Clock, search: Callable[[], Bracket]) -> Bracket:
     return bracket
 
 
-def _searched(asked: Asked, clock: Clock, found: Found, kept: float = KEPT_SHARE) -> Found:
+def _searched(asked: Asked, clock: Clock, found: Known, kept: float = KEPT_SHARE) -> Known:
     """The bracket that is found until a share `kept` of the time limit is left."""
     search = partial(_search_until, asked, found, clock.before(kept))
     return replace(found, bracket=_noted(clock, search))
 
 
-def _searched_and_relaxed(asked: Asked, clock: Clock, found: Found) -> Found:
+def _searched_and_relaxed(asked: Asked, clock: Clock, found: Known) -> Known:
     """The bracket of the question asked, and the relaxed audit: neither is left with less time than there is.
 
     A relaxed audit that is short comes first, so that the search has the rest in one piece. Else the search has its
@@ -153,7 +153,7 @@ def _searched_and_relaxed(asked: Asked, clock: Clock, found: Found) -> Found:
     return without_fit(found)
 
 
-def _searched_further(asked: Asked, clock: Clock, found: Found) -> Found:
+def _searched_further(asked: Asked, clock: Clock, found: Known) -> Known:
     """The search taken up again where it ended, in what the relaxed audit left of the time."""
     if found.bracket is None:
         return found
@@ -166,7 +166,7 @@ def _searched_further(asked: Asked, clock: Clock, found: Found) -> Found:
     return replace(found, bracket=_noted(clock, lambda: both))
 
 
-def _without_gap(asked: Asked, clock: Clock, found: Found) -> Found:
+def _without_gap(asked: Asked, clock: Clock, found: Known) -> Known:
     """The bracket; with a bound that is the subject's objective, where the question is sharper than floats."""
     bracket, subject, tolerance = found.bracket, found.subject.network, asked.terms.tol
     if bracket is None or subject is None or tolerance >= Fraction(SMALLEST_GAP):

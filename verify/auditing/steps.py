@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from verify.auditing.record import Audit
     from verify.deciders.closed_forms import Symbolic
 
-__all__ = ["Ask", "Found", "Step", "proposed", "unless_floats_fail"]
+__all__ = ["Ask", "Known", "Step", "proposed", "unless_floats_fail"]
 
 Ask = Callable[[float | None], "Audit | None"]
 """The audit about the relaxed question within as many seconds; None where its numbers are longer than certificates
@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Known:
     """What is known so far.
 
     fitting: the networks near the given one that fit.   earlier: what an earlier audit knew.
@@ -73,7 +73,7 @@ class Found:
         """Whether the network fits, or one near it, and the other questions are asked."""
         return self.is_open and self.subject.network is not None
 
-    def with_findings(self, *more: Finding) -> Found:
+    def with_findings(self, *more: Finding) -> Known:
         """The same with these findings, in place of earlier ones about the same questions."""
         return replace(self, findings={**self.findings, **{finding.question: finding for finding in more}})
 
@@ -90,12 +90,12 @@ class Step:
     """
 
     name: str
-    accepts: Callable[[Asked, Found], bool]
-    run: Callable[[Asked, Clock, Found], Found]
-    without: Callable[[Asked, Found, str], Found] | None = None
+    accepts: Callable[[Asked, Known], bool]
+    run: Callable[[Asked, Clock, Known], Known]
+    without: Callable[[Asked, Known, str], Known] | None = None
     end: Callable[[Clock], float | None] = lambda _: None
 
-    def taken(self, asked: Asked, clock: Clock, found: Found) -> Found:
+    def taken(self, asked: Asked, clock: Clock, found: Known) -> Known:
         """What is found after this step, which is passed over where it has nothing to do."""
         if not self.accepts(asked, found):
             return found

@@ -19,7 +19,7 @@ from verify.checker.exact import dot, sqrt_upper
 from verify.checker.optimal import OptimalWithin
 from verify.checker.stationary import Stationary
 from verify.claims.records import Instance
-from verify.deciders.closed_forms.active_set import Direction, direction_of
+from verify.deciders.closed_forms.active_set import UnitDirection, direction_of
 from verify.deciders.closed_forms.exact_trees import exact_lower_bound
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.local_optimality import local_optimality
@@ -171,11 +171,11 @@ def _own_lower_bound(instance: Instance, multipliers: Sequence[tuple[int, Fracti
     return None
 
 
-def _directions(instance: Instance) -> tuple[list[Direction], list[list[Fraction]]] | None:
+def _directions(instance: Instance) -> tuple[list[UnitDirection], list[list[Fraction]]] | None:
     """The distinct live directions with their exact unit vectors; None when one is irrational."""
     problem, network = instance.problem, instance.network
     rows = float_rows(problem)
-    directions: list[Direction] = []
+    directions: list[UnitDirection] = []
     vectors: list[list[Fraction]] = []
     kept: set[tuple[int, int, tuple[Fraction, ...]]] = set()
     shape = network.architecture

@@ -134,7 +134,7 @@ def run(
     result = Run(claim=claim)
     if claim.is_decidable:
         load_everything()
-    task = _Task(
+    task = _ClaimTask(
         claim, -(-examples * claim.examples // USUAL), seed, time_limit, is_interrupted, time.monotonic(), os.getpid()
     )
     try:
@@ -150,7 +150,7 @@ def run(
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _ClaimTask:
     """A claim, how many instances of it are to be tried with which seed, and when it has to end."""
 
     claim: Claim
@@ -180,7 +180,7 @@ class _Task:
             os._exit(0)
 
 
-def _search(task: _Task, result: Run) -> None:
+def _search(task: _ClaimTask, result: Run) -> None:
     claim = task.claim
 
     @seed(task.seed)
@@ -255,7 +255,7 @@ def _described(instance: Instance) -> str:
     return f"{points} points, {neurons} neurons, dimension {dimension}: {instance.problem.canonical_text():.400}"
 
 
-def _sample(task: _Task, result: Run) -> None:
+def _sample(task: _ClaimTask, result: Run) -> None:
     """Independent trials; undecided ones count as failures at the lower end and as successes at the upper one."""
     claim = task.claim
     for number in range(task.examples):

@@ -214,7 +214,7 @@ def audit_command(
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
+class _AuditTask:
     place: str
     network: Network
     data: Dataset
@@ -235,7 +235,7 @@ def _task(
     *,
     classes: list[str] | None,
     standardise: str | None,
-) -> _Task:
+) -> _AuditTask:
     from verify.readers.given import given
     from verify.readers.reading import MissingOptionsError, Options
 
@@ -252,7 +252,7 @@ def _task(
         )
     except MissingOptionsError as error:
         raise error.with_command(click.get_current_context().obj or ("isoptimal", "audit", network, data)) from None
-    return _Task(
+    return _AuditTask(
         place=f"{network} with {data}",
         network=brought.network,
         data=brought.data,
@@ -263,7 +263,7 @@ def _task(
     )
 
 
-def _case(path: str, options: Mapping[str, str | None]) -> _Task:
+def _case(path: str, options: Mapping[str, str | None]) -> _AuditTask:
     from verify.readers import read_case
 
     file = Path(path)
@@ -275,7 +275,7 @@ def _case(path: str, options: Mapping[str, str | None]) -> _Task:
     case = read_case(path)
     if not trains_all(case.problem.trained):
         raise InputError(f"{path} trains only the hidden layer, which is not decided yet: take a case that trains both")
-    return _Task(
+    return _AuditTask(
         place=path,
         network=case.network,
         data=case.problem.data,
@@ -286,7 +286,7 @@ def _case(path: str, options: Mapping[str, str | None]) -> _Task:
 
 
 def _audited(
-    task: _Task,
+    task: _AuditTask,
     tol: Fraction,
     stationary_tol: Fraction | None,
     time_limit: Fraction | None,

@@ -61,13 +61,13 @@ def _shown(what: str, kept: str | None = None) -> Iterator[tuple[Callable[[str],
     if not console.is_terminal:
         yield None, dots
         return
-    line = Line(what, kept)
+    line = ProgressLine(what, kept)
     with console.status(line, spinner="line" if plain else "dots"):
         yield line.show, dots
 
 
 @final
-class Line:
+class ProgressLine:
     """What is being done, for how long, and after a while how to end it; drawn anew with each turn of the spinner."""
 
     def __init__(self, what: str, kept: str | None, clock: Callable[[], float] = time.monotonic) -> None:

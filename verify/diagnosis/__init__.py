@@ -14,9 +14,9 @@ from verify.checker.bounds import LowerBound
 from verify.deciders.estimates import estimate
 from verify.deciders.global_optimality.record import Bracket
 from verify.diagnosis.excess import Excess, study_excess
-from verify.diagnosis.ladder import Rung, Step, climb
+from verify.diagnosis.ladder import Rung, RungKind, climb
 from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
-from verify.diagnosis.points import Points, study_points
+from verify.diagnosis.points import PointGroups, study_points
 from verify.diagnosis.summary import HEAD, RELAXED, noticed, rungs
 from verify.numbers.counts import count
 from verify.problem.members import trains_all
@@ -25,7 +25,7 @@ from verify.problem.problem import Problem
 from verify.shown import as_html, as_text
 from verify.surroundings import Surroundings
 
-__all__ = ["Diagnosis", "Excess", "Imbalance", "Neurons", "Points", "Rung", "Step", "diagnose", "explained_by"]
+__all__ = ["Diagnosis", "Excess", "Imbalance", "Neurons", "PointGroups", "Rung", "RungKind", "diagnose", "explained_by"]
 
 
 @final
@@ -38,7 +38,7 @@ class Diagnosis:
     that of the audit `.relaxed`; its ladder is shown with this one.
     """
 
-    points: Points
+    points: PointGroups
     neurons: Neurons
     excess: Excess | None
     ladder: tuple[Rung, ...]

@@ -42,7 +42,7 @@ POWERS = 40  # factors are 2^a 3^b 5^c with |b|, |c| up to this: within 2e-4 of 
 
 
 @final
-class Step(Enum):
+class RungKind(Enum):
     """What a rung of the ladder stands for."""
 
     GIVEN = "given"
@@ -62,7 +62,7 @@ class Rung:
     excess: how far the objective is above the best possible one, as a bracket; None when no bracket is known.
     """
 
-    step: Step
+    step: RungKind
     objective: Fraction
     network: Network | None
     excess: tuple[Fraction, Fraction] | None
@@ -90,7 +90,7 @@ def climb(
     silent: the neurons of the subject that add nothing at any point.   like: estimates on the same data.
     A step that does not lower the objective by `SMALLEST_STEP` is left out.
     """
-    found: list[tuple[Step, Fraction, Network | None]] = []
+    found: list[tuple[RungKind, Fraction, Network | None]] = []
     for step, network in _candidates(problem, subject, bracket, silent):
         poll()
         value = _value(problem, network, like)
@@ -102,7 +102,7 @@ def climb(
         return ()
     upper = min(found[-1][1], found[-1][1] if upper is None else upper)
     if lower is not None:
-        found.append((Step.BOUND, lower, None))
+        found.append((RungKind.BOUND, lower, None))
     return tuple(
         Rung(step=step, objective=value, network=network, excess=_excess(value, lower, upper))
         for step, value, network in found
@@ -126,22 +126,22 @@ def _excess(value: Fraction, lower: Fraction | None, upper: Fraction) -> tuple[F
 
 def _candidates(
     problem: Problem, subject: Network | None, bracket: Bracket | None, silent: frozenset[int]
-) -> Iterator[tuple[Step, Network]]:
+) -> Iterator[tuple[RungKind, Network]]:
     if subject is not None:
-        yield Step.GIVEN, subject
+        yield RungKind.GIVEN, subject
         kept = without(subject, silent)
         if kept is not None:
-            yield Step.WITHOUT_DEAD, kept
-        yield Step.BALANCED, balanced(problem, kept or subject)
+            yield RungKind.WITHOUT_DEAD, kept
+        yield RungKind.BALANCED, balanced(problem, kept or subject)
     if bracket is None:
         return
     if bracket.own is not None:
-        yield Step.POLISHED, bracket.own
+        yield RungKind.POLISHED, bracket.own
     narrow = next((witness for witness in bracket.witnesses if is_no_wider(problem, witness)), None)
     if narrow is not None:
-        yield Step.OWN_WIDTH, narrow
+        yield RungKind.OWN_WIDTH, narrow
     if bracket.witnesses:
-        yield Step.ANY_WIDTH, bracket.witnesses[0]
+        yield RungKind.ANY_WIDTH, bracket.witnesses[0]
 
 
 def without(network: Network, neurons: frozenset[int]) -> Network | None:

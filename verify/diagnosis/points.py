@@ -25,7 +25,7 @@ NEAR_TIE = 1e-6
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Points:
+class PointGroups:
     """The points by how the network meets them. Fields named `hint` come from floats; the others are exact.
 
     violated: y f(x) <= 0 (max-margin), |f(x) - y| above the fit tolerance (min-norm).
@@ -49,7 +49,7 @@ class Points:
 
     def __repr__(self) -> str:
         told = (("violated", self.violated), ("active", self.active), ("nearly so", self.near_tie_hints))
-        return f"<Points: {', '.join(f'{len(found)} {what}' for what, found in told)}>"
+        return f"<PointGroups: {', '.join(f'{len(found)} {what}' for what, found in told)}>"
 
     def to_json(self) -> dict[str, object]:
         """The points as JSON: counts, and the first ten of each list."""
@@ -67,12 +67,12 @@ class Points:
         }
 
 
-def study_points(problem: Problem, network: Network, estimates: Estimates) -> Points:
+def study_points(problem: Problem, network: Network, estimates: Estimates) -> PointGroups:
     """The points of the problem, as `network` meets them."""
     duplicates = _duplicates(problem, estimates.rows)
     if not has_margin(problem.goal):
         violated, worst = _missed(problem, network, estimates)
-        return Points(
+        return PointGroups(
             violated=violated,
             worst=worst,
             least=None,
@@ -85,7 +85,7 @@ def study_points(problem: Problem, network: Network, estimates: Estimates) -> Po
     least, active = least_margins(problem, network, estimates)
     margins = estimates.targets * estimates.outputs
     if least <= 0:
-        return Points(
+        return PointGroups(
             violated=_wrong(problem, network, estimates, margins),
             worst=active[0],
             worst_is_unseen=_is_unseen(problem, network, active[0]),
@@ -99,7 +99,7 @@ def study_points(problem: Problem, network: Network, estimates: Estimates) -> Po
     slack = margins / float(least) - 1.0
     others = np.ones(len(slack), bool)
     others[list(active)] = False
-    return Points(
+    return PointGroups(
         violated=(),
         worst=None,
         least=least,

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.files.writing import write_text
-from verify.html_report.content import Audited, Page, page
+from verify.html_report.content import AuditOnPage, Page, page
 from verify.html_report.escaping import visible
 from verify.html_report.html_page import HtmlPage
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["Audited", "HtmlPage", "html_report"]
+__all__ = ["AuditOnPage", "HtmlPage", "html_report"]
 
 
 def html_report(
-    audit: Audited,
+    audit: AuditOnPage,
     path: str | Path | None = None,
     *,
     folder: str | Path | None = None,

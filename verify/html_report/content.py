@@ -14,17 +14,17 @@ from urllib.parse import quote
 from verify.deciders.finding import Finding
 from verify.html_report.svg import inline_svg
 from verify.numbers.decimals import allowed
-from verify.plots.audited import Audited as Drawn
+from verify.plots.audited import AuditInPictures
 from verify.plots.wording import standing
 from verify.report import FAULTS
-from verify.report.audited import Audited as Worded
+from verify.report.audited import Audited
 from verify.report.wording import Wording, wording
 from verify.version import __version__
 
-__all__ = ["Audited", "Page", "page"]
+__all__ = ["AuditOnPage", "Page", "page"]
 
 
-class Audited(Worded, Drawn, Protocol):
+class AuditOnPage(Audited, AuditInPictures, Protocol):
     """What a page reads of an audit."""
 
     @property
@@ -85,7 +85,7 @@ class Page:
 
 
 def page(
-    audit: Audited,
+    audit: AuditOnPage,
     *,
     place: Path | None,
     folder: str | Path | None,
@@ -128,7 +128,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _pictures(audit: Audited) -> Iterator[Picture]:
+def _pictures(audit: AuditOnPage) -> Iterator[Picture]:
     from verify.plots.panels import panels
 
     for place, panel in enumerate(panels(audit), 1):
@@ -137,7 +137,7 @@ def _pictures(audit: Audited) -> Iterator[Picture]:
         yield Picture(id=name, title=_sentence(panel.title), words=panel.words, svg=svg)
 
 
-def _proofs(audit: Audited, folder: str | None) -> Iterator[Proof]:
+def _proofs(audit: AuditOnPage, folder: str | None) -> Iterator[Proof]:
     for file, proof in audit.certificates.items():
         answered = [name.replace("_", " ") for name, found in audit.findings.items() if proof in found.certificates]
         other = "best possible" if proof in audit.bounds else "closed form"
@@ -150,7 +150,7 @@ def _proofs(audit: Audited, folder: str | None) -> Iterator[Proof]:
         )
 
 
-def _files(audit: Audited, folder: str) -> Iterator[tuple[str, str, str]]:
+def _files(audit: AuditOnPage, folder: str) -> Iterator[tuple[str, str, str]]:
     held = [
         ("problem.json", "the data and what was asked of the network"),
         ("network.json", "the network"),
@@ -162,7 +162,7 @@ def _files(audit: Audited, folder: str) -> Iterator[tuple[str, str, str]]:
         yield file, _link(folder, file) or file, what
 
 
-def _about(audit: Audited, command: str | None) -> Iterator[tuple[str, str]]:
+def _about(audit: AuditOnPage, command: str | None) -> Iterator[tuple[str, str]]:
     yield "made by", command or "Audit.to_html in Python"
     yield "version", f"isoptimal {__version__}"
     yield "problem (data and question)", audit.problem.sha256()

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from verify.numbers.arguments import a_path
-from verify.plots.audited import Audited
+from verify.plots.audited import AuditInPictures
 from verify.plots.files import check_path, image, write
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["as_html", "plot"]
 
 
-def plot(audit: Audited, path: str | PathLike[str] | None = None, *, rounds: bool = False) -> Figure:
+def plot(audit: AuditInPictures, path: str | PathLike[str] | None = None, *, rounds: bool = False) -> Figure:
     """One figure of up to four panels; written to `path` as well, when one is given.
 
     1. The network over the data. One input: its graph, with the points where it bends; two inputs: its regions and
@@ -44,7 +44,7 @@ def plot(audit: Audited, path: str | PathLike[str] | None = None, *, rounds: boo
     return result
 
 
-def as_html(audit: Audited) -> str:
+def as_html(audit: AuditInPictures) -> str:
     """The picture as one self-contained `<img>` element, for `_repr_html_` in notebooks."""
     from base64 import b64encode
     from html import escape

@@ -27,7 +27,7 @@ class Round(Protocol):
     def seconds(self) -> float: ...
 
 
-class Audited(Protocol):
+class AuditInPictures(Protocol):
     """What a picture reads of an audit."""
 
     @property

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from verify.numbers.decimals import about, at_least, at_most, nearest
-from verify.plots.audited import Audited
+from verify.plots.audited import AuditInPictures
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
 from verify.plots.wording import after_repair, value_of
@@ -25,12 +25,12 @@ LEAST = 1e-12
 """A relative width below this is drawn here: floats do not tell more."""
 
 
-def has_course(audit: Audited) -> bool:
+def has_course(audit: AuditInPictures) -> bool:
     """Whether the bracket narrowed over several rounds, so that there is a curve to draw."""
     return audit.bracket is not None and audit.bracket[0] > 0 and len(_course(audit)[1]) > 1
 
 
-def _course(audit: Audited) -> tuple[list[float], list[float]]:
+def _course(audit: AuditInPictures) -> tuple[list[float], list[float]]:
     """Seconds and relative widths upper / lower - 1 of the rounds where both ends were known, the best so far."""
     seconds: list[float] = []
     widths: list[float] = []
@@ -44,7 +44,7 @@ def _course(audit: Audited) -> tuple[list[float], list[float]]:
     return seconds, widths
 
 
-def draw_bracket(axes: Axes, audit: Audited, title: str, legend: Legend, *, rounds: bool) -> None:
+def draw_bracket(axes: Axes, audit: AuditInPictures, title: str, legend: Legend, *, rounds: bool) -> None:
     """The relative width of the bracket over time (over the rounds), as the search estimated it and as it was proved in
     the end; the excess of the network, and the tolerance.
     """
@@ -103,7 +103,7 @@ def _draw_level(axes: Axes, level: float, name: str, gid: str, side: Literal["le
     )  # fmt: skip
 
 
-def draw_objectives(axes: Axes, audit: Audited, title: str) -> None:
+def draw_objectives(axes: Axes, audit: AuditInPictures, title: str) -> None:
     """The objectives as bars, when there is no course to draw: this network, the better one, and the proved bound."""
     bars: list[tuple[str, Fraction]] = []
     if audit.objective is not None:

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from verify.checker.local import NotLocal
 from verify.deciders.local_optimality.descent import steps
-from verify.plots.audited import Audited
+from verify.plots.audited import AuditInPictures
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
 from verify.problem.members import has_margin
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_descent"]
 
 
-def draw_descent(axes: Axes, audit: Audited, proof: NotLocal, title: str, legend: Legend) -> None:
+def draw_descent(axes: Axes, audit: AuditInPictures, proof: NotLocal, title: str, legend: Legend) -> None:
     """The objective sum ||u_j + eps d_j|| at margin 1, eps in [0, 1]; the network at eps = 0, and the best known."""
     eps, values = _course(audit, proof)
     axes.plot(eps, values, color="black", linewidth=1.3, zorder=3, gid="descent")
@@ -38,7 +38,7 @@ def draw_descent(axes: Axes, audit: Audited, proof: NotLocal, title: str, legend
     frame(axes, title)
 
 
-def _course(audit: Audited, proof: NotLocal) -> tuple[Array, Array]:
+def _course(audit: AuditInPictures, proof: NotLocal) -> tuple[Array, Array]:
     problem, network = audit.problem, audit.local_optimum.subject or audit.network
     counted = list(problem.norm_columns)
     weights = np.array([[float(x) for x in row] for row in network.hidden_weights])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 from verify.deciders.finding import Verdict
 from verify.plots.arrows import draw_arrows
-from verify.plots.audited import Audited
+from verify.plots.audited import AuditInPictures
 from verify.plots.bracket import draw_bracket, draw_objectives, has_course
 from verify.plots.descent import draw_descent
 from verify.plots.displayed import new_figure
@@ -38,14 +38,14 @@ FLAT = 1.7
 class Content:
     """What the panels of a figure draw, and the legend that they share."""
 
-    audit: Audited
+    audit: AuditInPictures
     picture: Scene
     given: Drawn
     better: Drawn | None
     legend: Legend
 
 
-def figure(audit: Audited, *, rounds: bool) -> Figure:
+def figure(audit: AuditInPictures, *, rounds: bool) -> Figure:
     """The panels of `audit`.   rounds: count time in rounds of the search instead of seconds."""
     content = content_of(audit)
     result = new_figure()
@@ -68,7 +68,7 @@ def figure(audit: Audited, *, rounds: bool) -> Figure:
     return result
 
 
-def content_of(audit: Audited) -> Content:
+def content_of(audit: AuditInPictures) -> Content:
     """What is drawn of `audit`, with an empty legend."""
     picture = scene(audit.problem)
     return Content(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 from verify.numbers.counts import count
-from verify.plots.audited import Audited
+from verify.plots.audited import AuditInPictures
 from verify.plots.bracket import has_course
 from verify.plots.descent import draw_descent
 from verify.plots.displayed import new_figure
@@ -49,7 +49,7 @@ class Panel:
     figure: Figure
 
 
-def panels(audit: Audited) -> tuple[Panel, ...]:
+def panels(audit: AuditInPictures) -> tuple[Panel, ...]:
     """The given network over the data, the better one, the neurons, the bracket, a way down: those that there are."""
     return tuple(_panels(content_of(audit)))
 

@@ -19,7 +19,7 @@ from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.certificate import Sparse
 from verify.checker.stationary import Stationary
 from verify.numbers.decimals import value as told
-from verify.plots.audited import Audited
+from verify.plots.audited import AuditInPictures
 from verify.plots.style import LABELS, plain
 from verify.problem.members import has_margin
 from verify.problem.network import Network
@@ -247,7 +247,7 @@ def _neurons(
         return np.clip(np.abs(outgoing)[:, None] * hidden * factor, -_HUGE, _HUGE), signs, live
 
 
-def support(audit: Audited, *, of_network: bool) -> tuple[list[int], str]:
+def support(audit: AuditInPictures, *, of_network: bool) -> tuple[list[int], str]:
     """The points with a multiplier that counts, and their name: by the KKT conditions of the network (when these hold,
     and `of_network`), else by the lower bound; for infeasible problems the points that conflict.
     """

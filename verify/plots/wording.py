@@ -10,7 +10,7 @@ from verify.checker.bounds import UpperBound
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, at_most, nearest, small, value
-from verify.plots.audited import Audited
+from verify.plots.audited import AuditInPictures
 from verify.problem.members import has_margin
 from verify.problem.network import Architecture, Network
 from verify.problem.phrases import PER_CENT, any_width, has_infimum_0, with_masks
@@ -24,7 +24,7 @@ Rounding: TypeAlias = Callable[[Fraction, int], str]
 BEST = "this network is the best possible"
 
 
-def headline(audit: Audited) -> str:
+def headline(audit: AuditInPictures) -> str:
     """Such as "Max-margin problem: 100 points in dimension 2, 12 ReLU neurons with biases"."""
     problem = audit.problem
     goal = "Max-margin" if has_margin(problem.goal) else "Min-norm interpolation"
@@ -49,7 +49,7 @@ def _network(architecture: Architecture) -> str:
     return f"a {masked}{kinds} network of depth {architecture.depth} and width {architecture.width}"
 
 
-def standing(audit: Audited) -> str:
+def standing(audit: AuditInPictures) -> str:
     """One sentence on how far the network is above the best possible."""
     over = f", over all widths{with_masks(audit.problem)}{after_repair(audit)}"
     if audit.infeasible:
@@ -73,7 +73,7 @@ def standing(audit: Audited) -> str:
     return f"{told}{over}"
 
 
-def _how_far(audit: Audited) -> str | None:
+def _how_far(audit: AuditInPictures) -> str | None:
     """How far above the best possible, which is not 0, a network that fits is; None where that is not known."""
     if audit.objective is None or audit.excess is None:
         upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
@@ -105,12 +105,12 @@ def _amount(excess: Fraction, rounded: Rounding) -> str:
     return f"{rounded(100 * excess, 3)}{PER_CENT}"
 
 
-def after_repair(audit: Audited) -> str:
+def after_repair(audit: AuditInPictures) -> str:
     """What is added to amounts that are those of the repaired network."""
     return ", after the repair" if is_repaired(audit.fits) else ""
 
 
-def network_title(audit: Audited, network: Network | None = None) -> str:
+def network_title(audit: AuditInPictures, network: Network | None = None) -> str:
     """Such as "better network: 2 neurons, objective 4.937"; of this network by default."""
     if network is None:
         value = audit.objective
@@ -121,12 +121,12 @@ def network_title(audit: Audited, network: Network | None = None) -> str:
     return f"{name}: {count(network.width, 'neuron')}{reached}"
 
 
-def start(audit: Audited) -> str:
+def start(audit: AuditInPictures) -> str:
     """Where a way down begins: at a network near this one where that is what is no local optimum."""
     return "this network" if audit.local_optimum.subject is None else "a network near this one"
 
 
-def value_of(audit: Audited, network: Network) -> Fraction | None:
+def value_of(audit: AuditInPictures, network: Network) -> Fraction | None:
     """The objective of a network found on the way: that of the upper bound, when it is its witness."""
     for bound in audit.bounds:
         if isinstance(bound, UpperBound) and bound.witness == network:

@@ -52,7 +52,7 @@ class _Change:
 
 
 @final
-class Row:
+class LayerRow:
     """The row of layers met so far. Steps that make no such row raise InputError, which starts with `where`."""
 
     def __init__(self, place: str, remedy: str) -> None:

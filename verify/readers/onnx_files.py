@@ -63,7 +63,7 @@ def read_model(model: Any, place: str) -> Chain:
         raise InputError(f"{place} is no model: give the ModelProto, or the path of the file")
     if len(model.functions):
         model = import_module("onnx.inliner").inline_local_functions(model)
-    return _Walk(onnx, model.graph, place).chain()
+    return _OnnxWalk(onnx, model.graph, place).chain()
 
 
 def _import(place: str) -> Any:
@@ -97,7 +97,7 @@ def _take_in(tensor: Any, place: str) -> None:
     del tensor.external_data[:]
 
 
-class _Walk:
+class _OnnxWalk:
     """The layers met so far on the way from the input of a graph to its output."""
 
     def __init__(self, onnx: Any, graph: Any, place: str) -> None:

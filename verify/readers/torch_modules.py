@@ -16,11 +16,11 @@ from typing import Any, cast, final
 from verify.checker.errors import InputError
 from verify.numbers.values import rational
 from verify.readers.chains import Chain
-from verify.readers.folding import Row
+from verify.readers.folding import LayerRow
 from verify.readers.refusals import refusal
 from verify.readers.shorthand import in_range
 from verify.readers.torch_graphs import is_constant, random_numbers, recorded_graph, symbolic_graph, unwrapped
-from verify.readers.torch_operations import Call, ExampleNeededError, Flow, Operations, Size
+from verify.readers.torch_operations import Call, ExampleNeededError, FlowingValue, Operations, Size
 from verify.readers.torch_outputs import agrees
 from verify.readers.torch_steps import SHAPING, STEPS, drop, known_name
 from verify.readers.torch_tensors import check_own_tensors, import_torch, read_tensors
@@ -48,11 +48,11 @@ def read_module(module: object, place: str) -> Chain:
             found = symbolic_graph(inner, place, torch)
             with suppress(ExampleNeededError):
                 if found is not None:
-                    chain = _Walk(inner, found[1], place, torch, is_recorded=False).along(found[0])
+                    chain = _TorchWalk(inner, found[1], place, torch, is_recorded=False).along(found[0])
                     if agrees(inner, chain, torch):
                         return chain
         graph, root = recorded_graph(inner, place, torch)
-        chain = _Walk(inner, root, place, torch, is_recorded=True).along(graph)
+        chain = _TorchWalk(inner, root, place, torch, is_recorded=True).along(graph)
         if agrees(inner, chain, torch):
             return chain
     raise InputError(
@@ -82,16 +82,16 @@ def _check_plain(module: Any, place: str, torch: Any) -> None:
 
 
 @final
-class _Walk:
+class _TorchWalk:
     """The values of a graph, node by node: constants, and the flow from the input to the output."""
 
     def __init__(self, module: Any, root: Any, place: str, torch: Any, *, is_recorded: bool) -> None:
         self.module, self.root, self.place, self.torch, self.is_recorded = module, root, place, torch, is_recorded
         is_any_trained = any(parameter.requires_grad for parameter in module.parameters())
-        self.row = Row(place, REMEDY)
+        self.row = LayerRow(place, REMEDY)
         self.operations = Operations(self.row, place, torch, (STEPS, SHAPING), is_any_trained=is_any_trained)
         self.values: dict[Any, Any] = {}
-        self.flow: Flow | None = None
+        self.flow: FlowingValue | None = None
 
     def along(self, graph: Any) -> Chain:
         """The chain, when each operation takes the flow once and otherwise constants."""
@@ -113,9 +113,9 @@ class _Walk:
     def _value(self, node: Any) -> Any:
         if node.op == "placeholder":
             if self.flow is None:
-                self.flow = Flow()
+                self.flow = FlowingValue()
                 return self.flow
-            return Constant(node.args[0]) if node.args else Flow()
+            return Constant(node.args[0]) if node.args else FlowingValue()
         if node.op == "get_attr":
             return self._attribute(node)
         arguments, named = self._found(node.args), self._found(node.kwargs)
@@ -123,7 +123,7 @@ class _Walk:
         if node.target is getattr:
             _, name = node.args
             arguments = arguments[:1]
-        flows = {id(value): value for value in _leaves([arguments, named]) if isinstance(value, Flow)}
+        flows = {id(value): value for value in _leaves([arguments, named]) if isinstance(value, FlowingValue)}
         if not flows:
             return self._constant(node, name, arguments, named)
         if flows and name in _QUERIES:
@@ -136,13 +136,13 @@ class _Walk:
         else:
             name = name or str(getattr(node.target, "__name__", node.target))
             self.operations.apply(Call(name, where, arguments, named, self.is_recorded))
-        self.flow = Flow()
+        self.flow = FlowingValue()
         return self.flow
 
     def _found(self, value: Any) -> Any:
         """Arguments with nodes replaced by their values, and everything else made constant."""
         if isinstance(value, self.torch.fx.Node):
-            return self.values.get(value, Flow())
+            return self.values.get(value, FlowingValue())
         if isinstance(value, list | tuple):
             found = [self._found(entry) for entry in value]
             return tuple(found) if isinstance(value, tuple) else found

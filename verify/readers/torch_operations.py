@@ -1,4 +1,4 @@
-"""The operations of PyTorch that a row of layers is made of: each one becomes a step of `verify.readers.folding.Row`.
+"""The operations of PyTorch that a row of layers is made of, each a step of `verify.readers.folding.LayerRow`.
 
 The value on its way from the input to the output is the flow. An operation takes it and otherwise constants; what takes
 it twice is no row. Its features lie along the last axis, or along the first after W @ x.
@@ -14,14 +14,14 @@ from typing import Any, cast, final
 
 from verify.checker.errors import InputError
 from verify.numbers.values import rational
-from verify.readers.folding import Row
+from verify.readers.folding import LayerRow
 from verify.readers.refusals import refusal
 from verify.readers.torch_graphs import EXAMPLES
 from verify.readers.torch_tensors import linear_layer
 from verify.readers.torch_weights import Constant
 
 
-class Flow:
+class FlowingValue:
     """The value that depends on the inputs, at one place of the graph."""
 
 
@@ -45,7 +45,7 @@ class Call:
     is_recorded: bool = False
 
     def raw(self, position: int, name: str) -> Any:
-        """An argument as it is: `Flow`, `Size`, `Constant`, or a list of such; None where it is left out."""
+        """An argument as it is: `FlowingValue`, `Size`, `Constant`, or a list of such; None where it is left out."""
         if len(self.arguments) > position:
             return self.arguments[position]
         return self.named.get(name)
@@ -65,7 +65,7 @@ class Call:
     @property
     def other(self) -> Constant:
         """The operand beside the flow, of an operation of two."""
-        found = [value for value in self.arguments[:2] if not isinstance(value, Flow)]
+        found = [value for value in self.arguments[:2] if not isinstance(value, FlowingValue)]
         found += [self.named[name] for name in ("other", "input") if isinstance(self.named.get(name), Constant)]
         if any(isinstance(value, Size) for value in found):
             raise ExampleNeededError
@@ -76,7 +76,7 @@ class Call:
     @property
     def is_flow_first(self) -> bool:
         """Whether the flow is the left operand."""
-        return bool(self.arguments) and isinstance(self.arguments[0], Flow)
+        return bool(self.arguments) and isinstance(self.arguments[0], FlowingValue)
 
 
 @final
@@ -85,7 +85,7 @@ class Operations:
 
     def __init__(
         self,
-        row: Row,
+        row: LayerRow,
         place: str,
         torch: Any,
         tables: tuple[Mapping[str, Step], Mapping[str, Step]],

@@ -10,7 +10,7 @@ from verify.checker.errors import InputError
 from verify.numbers.values import rational
 from verify.readers.refusals import refusal
 from verify.readers.shorthand import in_range
-from verify.readers.torch_operations import Call, Flow, Operations, Step
+from verify.readers.torch_operations import Call, FlowingValue, Operations, Step
 from verify.readers.torch_weights import Constant
 
 
@@ -25,7 +25,7 @@ def _matmul(found: Operations, call: Call) -> None:
 
 def _addmm(found: Operations, call: Call) -> None:
     bias, *factors = call.arguments
-    if len(factors) != 2 or call.named or isinstance(bias, Flow):
+    if len(factors) != 2 or call.named or isinstance(bias, FlowingValue):
         raise refusal(call.name, call.where)
     inner = Call(call.name, call.where, factors, {})
     if not inner.is_flow_first:
@@ -42,7 +42,7 @@ def _einsum(found: Operations, call: Call) -> None:
     terms = inputs.split(",")
     if not arrow or len(terms) != 2 or len(operands) != 2 or "." in inputs:
         raise refusal(call.name, call.where)
-    at = next(i for i, operand in enumerate(operands) if isinstance(operand, Flow))
+    at = next(i for i, operand in enumerate(operands) if isinstance(operand, FlowingValue))
     flow, other, constant = terms[at], terms[1 - at], operands[1 - at]
     summed = set(flow) & set(other) - set(output)
     if len(summed) != 1 or not set(flow) - summed <= set(output) or len(set(other)) != len(other) > 2:

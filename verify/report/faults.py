@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from verify.deciders.finding import Verdict
-from verify.diagnosis import Diagnosis, Excess, Neurons, Points, Rung, Step
+from verify.diagnosis import Diagnosis, Excess, Neurons, PointGroups, Rung, RungKind
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_most, nearest
 from verify.problem.network import Network
@@ -68,7 +68,7 @@ def _repaired(audit: Audited) -> str:
     return f"what follows is about the network after the repair, which meets every target exactly; {given}"
 
 
-def _furthest(audit: Audited, found: Points) -> Iterator[str]:
+def _furthest(audit: Audited, found: PointGroups) -> Iterator[str]:
     """The point that is furthest on the wrong side (max-margin), or why the output is 0 there."""
     if found.worst is None or found.least is None:
         return
@@ -199,23 +199,23 @@ def _parts(diagnosis: Diagnosis, excess: Excess, whole: float) -> Iterator[str]:
 
 def _ladder(diagnosis: Diagnosis) -> Iterator[str]:
     """One sentence, all of whose heights are in one unit."""
-    found = [rung for rung in diagnosis.ladder if rung.step is not Step.BOUND]
+    found = [rung for rung in diagnosis.ladder if rung.step is not RungKind.BOUND]
     in_times = all(rung.excess is None or rung.excess[1] >= TIMES for rung in found)
     rungs: list[Rung] = []
     for rung in found:
         if not (rungs and _height(rungs[-1], in_times=in_times) == _height(rung, in_times=in_times)):
             rungs.append(rung)
     heights = [_height(rung, in_times=in_times) for rung in rungs]
-    steps = _IMPROVEMENTS | {Step.WITHOUT_DEAD: f"removing the {_silent_ones(diagnosis.neurons)}"}
-    if len(rungs) > 1 and rungs[0].step is Step.GIVEN:
+    steps = _IMPROVEMENTS | {RungKind.WITHOUT_DEAD: f"removing the {_silent_ones(diagnosis.neurons)}"}
+    if len(rungs) > 1 and rungs[0].step is RungKind.GIVEN:
         begin = f" would bring the network from {heights[0]}{_above(rungs[0], in_times=in_times)}"
         yield "; then ".join(
             f"{steps[rung.step]}{_size(rung)}{verb} to {height}"
             for rung, verb, height in zip(rungs[1:], [begin, *[""] * (len(rungs) - 2)], heights[1:], strict=True)
         )
-    elif rungs and rungs[0].step is not Step.GIVEN:
+    elif rungs and rungs[0].step is not RungKind.GIVEN:
         first, *others = rungs
-        what = "a polished network" if first.step is Step.POLISHED else "another network"
+        what = "a polished network" if first.step is RungKind.POLISHED else "another network"
         further = "".join(
             f"; so does {steps[rung.step]}{_size(rung)}, {_with(rung, in_times=in_times)}" for rung in others
         )
@@ -223,17 +223,17 @@ def _ladder(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 _IMPROVEMENTS = {
-    Step.GIVEN: "this network",
-    Step.BALANCED: "balancing",
-    Step.POLISHED: "polishing",
-    Step.OWN_WIDTH: "the best network known of at most its width",
-    Step.ANY_WIDTH: "the best network known of any width",
-    Step.BOUND: "the lower bound",
+    RungKind.GIVEN: "this network",
+    RungKind.BALANCED: "balancing",
+    RungKind.POLISHED: "polishing",
+    RungKind.OWN_WIDTH: "the best network known of at most its width",
+    RungKind.ANY_WIDTH: "the best network known of any width",
+    RungKind.BOUND: "the lower bound",
 }
 
 
 def _size(rung: Rung) -> str:
-    if rung.network is None or rung.step in (Step.WITHOUT_DEAD, Step.BALANCED):
+    if rung.network is None or rung.step in (RungKind.WITHOUT_DEAD, RungKind.BALANCED):
         return ""
     return f" ({count(rung.network.width, 'neuron')})"
 

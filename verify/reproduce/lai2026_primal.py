@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from solvers.paper_data.high_dimensional import isotropic
-from solvers.training.primal_dual import Descent, descend
+from solvers.training.primal_dual import PrimalDualDescent, descend
 from verify.plots.style import NEGATIVE, NEUTRAL, POSITIVE, Legend
 from verify.reproduce.layout import page, titled, with_legend
 from verify.reproduce.spec import Check, Done, Figure, Numbers, Size, Values
@@ -56,7 +56,7 @@ def _dimension(setting: str, run: Values) -> int:
     return round(run["moderate"] * n) if setting == "moderate" else run["high"] * n * n
 
 
-def _descent(setting: str, width: int, run: Values, trial: int) -> tuple[Descent, NDArray[np.float64]]:
+def _descent(setting: str, width: int, run: Values, trial: int) -> tuple[PrimalDualDescent, NDArray[np.float64]]:
     n, d = run["points"], _dimension(setting, run)
     data = isotropic(seed=trial, points=n, dimension=d, largest=run["largest"])
     X, y, random = data.inputs, data.targets, np.random.default_rng([11, trial])

@@ -10,7 +10,7 @@ from verify.problem.members import has_bias, has_margin, is_free
 from verify.problem.network import Architecture, Network
 from verify.problem.problem import Dataset, Problem
 from verify.strategies.kkt import KKTPoint
-from verify.strategies.kkt_neurons import Neurons
+from verify.strategies.kkt_neurons import UnitNeurons
 
 __all__ = ["finished"]
 
@@ -19,7 +19,7 @@ _Point = tuple[tuple[Fraction, ...], Fraction, list[Fraction]]  # x_i, c_i, the 
 
 def finished(
     random: Random,
-    neurons: Neurons,
+    neurons: UnitNeurons,
     rows: list[tuple[Fraction, ...]],
     coefficients: list[Fraction],
     slopes: list[list[Fraction]],
@@ -72,7 +72,7 @@ def finished(
     return KKTPoint(problem, network, multipliers, products)
 
 
-def _add_points(random: Random, neurons: Neurons, points: list[_Point]) -> None:
+def _add_points(random: Random, neurons: UnitNeurons, points: list[_Point]) -> None:
     """A point twice, and points with the multiplier 0, which lie on or beyond the margin."""
     goal, bias, d = neurons.wanted.goal, neurons.wanted.bias, neurons.dimension
     margin = abs(neurons.value(points[0][0]))

@@ -12,7 +12,7 @@ from verify.checker.exact import dot
 from verify.problem.members import has_bias, has_margin, is_free, is_penalised
 from verify.problem.problem import Bias, Goal
 
-__all__ = ["Neurons", "Wanted"]
+__all__ = ["UnitNeurons", "Wanted"]
 
 _UNITS: dict[int, tuple[tuple[Fraction | int, ...], ...]] = {
     1: ((1,),),
@@ -52,7 +52,7 @@ class Wanted:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Neurons:
+class UnitNeurons:
     """w_j = r_j e_j, v_j = s_j r_j.   units: e_j, of length 1 on the columns that count.   signs: s_j.   sizes: r_j."""
 
     wanted: Wanted
@@ -63,7 +63,7 @@ class Neurons:
     sizes: list[Fraction]
 
     @classmethod
-    def drawn(cls, random: Random, wanted: Wanted) -> Neurons:
+    def drawn(cls, random: Random, wanted: Wanted) -> UnitNeurons:
         """Random neurons."""
         bias = wanted.bias
         d = wanted.dimension or random.choice((1, 2, 2, 2, 3, 3) if not has_bias(bias) else (1, 2, 2, 3))

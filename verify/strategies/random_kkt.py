@@ -28,7 +28,7 @@ from verify.problem.problem import Bias, Goal
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.kkt_equations import moved
 from verify.strategies.kkt_finish import finished
-from verify.strategies.kkt_neurons import Neurons, Wanted
+from verify.strategies.kkt_neurons import UnitNeurons, Wanted
 
 __all__ = ["random_kkt_points", "searched_kkt_points"]
 
@@ -100,7 +100,7 @@ def _is_smooth(point: KKTPoint) -> bool:
 
 def _attempt(random: Random, wanted: Wanted) -> KKTPoint | None:
     """One draw; None when the signs did not survive."""
-    neurons = Neurons.drawn(random, wanted)
+    neurons = UnitNeurons.drawn(random, wanted)
     d, is_biased = neurons.dimension, has_bias(wanted.bias)
     most = min(5, len(neurons.units) * d) if random.random() < 0.7 else 5  # with more there is hardly room to move
     n = wanted.points or random.randint(min(most, 1 + is_biased), most)
@@ -113,7 +113,7 @@ def _attempt(random: Random, wanted: Wanted) -> KKTPoint | None:
     return finished(random, neurons, rows, coefficients, slopes)
 
 
-def _without_bias(random: Random, neurons: Neurons, n: int) -> _Parts | None:
+def _without_bias(random: Random, neurons: UnitNeurons, n: int) -> _Parts | None:
     """Points, coefficients and slopes; the unknowns are z_i = |c_i| x_i, the signs of c_i are drawn first."""
     d, is_margin = neurons.dimension, has_margin(neurons.wanted.goal)
     reach = random.choice((3, 6, 10))
@@ -149,7 +149,7 @@ def _without_bias(random: Random, neurons: Neurons, n: int) -> _Parts | None:
     return points, coefficients, slopes
 
 
-def _with_bias(random: Random, neurons: Neurons, n: int) -> _Parts | None:
+def _with_bias(random: Random, neurons: UnitNeurons, n: int) -> _Parts | None:
     """As above; the last coordinate of a point is 1, so that the equations of the bias are on the coefficients."""
     d, bias = neurons.dimension, neurons.wanted.bias
     reach = random.choice((4, 10))
@@ -189,7 +189,9 @@ def _with_bias(random: Random, neurons: Neurons, n: int) -> _Parts | None:
     return None if rows is None else ([tuple(row) for row in rows], list(c), slopes)
 
 
-def _sign_lines(pattern: Sequence[Sequence[int]], neurons: Neurons, n: int) -> list[tuple[list[Fraction], Fraction]]:
+def _sign_lines(
+    pattern: Sequence[Sequence[int]], neurons: UnitNeurons, n: int
+) -> list[tuple[list[Fraction], Fraction]]:
     """(line, offset) for each preactivation that is to keep its sign; the offset is the bias."""
     d = neurons.dimension
     return [
@@ -200,7 +202,7 @@ def _sign_lines(pattern: Sequence[Sequence[int]], neurons: Neurons, n: int) -> l
     ]
 
 
-def _has_pattern(rows: Sequence[Sequence[Fraction]], pattern: Sequence[Sequence[int]], neurons: Neurons) -> bool:
+def _has_pattern(rows: Sequence[Sequence[Fraction]], pattern: Sequence[Sequence[int]], neurons: UnitNeurons) -> bool:
     for unit, wanted in zip(neurons.units, pattern, strict=True):
         for row, sign in zip(rows, wanted, strict=True):
             z = dot(unit, row)

@@ -11,7 +11,7 @@ from typing import Any, final
 
 from verify.checker.codec import rational_of
 from verify.problem.phrases import QUESTIONS
-from verify.sweeping.tasks import Outcome
+from verify.sweeping.tasks import TaskOutcome
 
 __all__ = ["AUDITED", "COLUMNS", "FAILED", "MAIN_COLUMNS", "Row", "facts_of"]
 
@@ -79,7 +79,7 @@ MAIN_COLUMNS = (
 """Those of a data frame that is to be looked at; none of them holds several lines."""
 
 
-def facts_of(outcome: Outcome) -> dict[str, Any]:
+def facts_of(outcome: TaskOutcome) -> dict[str, Any]:
     """The columns that come from the audit itself."""
     if outcome.files is None:
         return {"outcome": FAILED, "failure": outcome.failure, "version": outcome.version}

@@ -32,7 +32,7 @@ from verify.sweeping.progress import Standing, watching
 from verify.sweeping.records import FAILED
 from verify.sweeping.store import Name, Store
 from verify.sweeping.sweeps import Sweep
-from verify.sweeping.tasks import Outcome, Task, carry_out, failure_of, key_of
+from verify.sweeping.tasks import SweepTask, TaskOutcome, carry_out, failure_of, key_of
 from verify.sweeping.workers import NotStartedError, WorkerDiedError, Workers
 from verify.version import __version__
 
@@ -147,7 +147,7 @@ class _Flight:
     """A task that an executor has, and the names that wait for it."""
 
     key: str
-    task: Task
+    task: SweepTask
     names: list[Name]
     data_sha256: str
 
@@ -173,7 +173,7 @@ class _Runner:
         self._workers: Workers | None = None
         self._ctrl_c = ctrl_c
         self._show, self._standing = show, Standing(total=total)
-        self._flights: dict[Future[Outcome], _Flight] = {}
+        self._flights: dict[Future[TaskOutcome], _Flight] = {}
         self._by_key: dict[str, _Flight] = {}
         self._tried: set[str] = set()
         self._named: dict[tuple[str, str], str] = {}
@@ -241,7 +241,7 @@ class _Runner:
             self._count(failed=known == FAILED, is_new=key in self._tried)
             return None
         self._tried.add(key)
-        task = Task(network=network, data=data.pickled, questions=self._questions, notes=reading.notes)
+        task = SweepTask(network=network, data=data.pickled, questions=self._questions, notes=reading.notes)
         flight = _Flight(key, task, [name], data.sha256)
         if known is None and (adopted := self._store.adopted(key, network, data.data)) is not None:
             self._record(flight, adopted)
@@ -270,7 +270,7 @@ class _Runner:
         if self._is_interrupted and not self._is_ending:
             raise KeyboardInterrupt
 
-    def _settle(self, future: Future[Outcome]) -> None:
+    def _settle(self, future: Future[TaskOutcome]) -> None:
         flight = self._flights[future]
         try:
             outcome = future.result()
@@ -287,10 +287,10 @@ class _Runner:
                 "again, which goes on from here"
             ) from error
         except WorkerDiedError as error:
-            outcome = Outcome(failure=_death(str(error)), version=__version__)
+            outcome = TaskOutcome(failure=_death(str(error)), version=__version__)
         except Exception as error:  # noqa: BLE001 (such as KilledWorker of Dask)
             said = " ".join(f"{type(error).__name__}: {error}".split())
-            outcome = Outcome(failure=f"the executor lost this audit ({said:.300})", version=__version__)
+            outcome = TaskOutcome(failure=f"the executor lost this audit ({said:.300})", version=__version__)
         if outcome.is_interrupted:  # Ctrl-C reaches the processes of an executor too
             del self._flights[future], self._by_key[flight.key]
             self._is_interrupted = True
@@ -302,7 +302,7 @@ class _Runner:
         self._record(flight, outcome)
         del self._flights[future], self._by_key[flight.key]
 
-    def _record(self, flight: _Flight, outcome: Outcome) -> None:
+    def _record(self, flight: _Flight, outcome: TaskOutcome) -> None:
         self._store.record(
             flight.key,
             flight.names,

@@ -34,7 +34,7 @@ from verify.problem.network import Network
 from verify.problem.problem import Dataset
 from verify.sweeping.options import Questions, differences
 from verify.sweeping.records import AUDITED, COLUMNS, FAILED, Row, facts_of
-from verify.sweeping.tasks import Outcome
+from verify.sweeping.tasks import TaskOutcome
 from verify.version import __version__
 
 __all__ = ["Name", "Store", "last_run", "rows_of"]
@@ -142,7 +142,7 @@ class Store:
         )
         self._unwritten.clear()
 
-    def adopted(self, key: str, network: Network, data: Dataset) -> Outcome | None:
+    def adopted(self, key: str, network: Network, data: Dataset) -> TaskOutcome | None:
         """An audit whose certificates are there without a row, when the checker accepts all of the folder.
 
         A folder that is something else is removed.
@@ -157,13 +157,13 @@ class Store:
             is_it = problem is not None and problem.inputs == data.inputs and problem.targets in targets
             if found.is_accepted and is_it and found.network == network:
                 content = (place / AUDIT).read_bytes()
-                return Outcome(files={AUDIT: content}, is_adopted=True, version=__version__)
+                return TaskOutcome(files={AUDIT: content}, is_adopted=True, version=__version__)
         except (IsoptimalError, OSError, ValueError):
             pass
         shutil.rmtree(place, ignore_errors=True)
         return None
 
-    def record(self, key: str, names: Sequence[Name], outcome: Outcome, **known: str | None) -> None:
+    def record(self, key: str, names: Sequence[Name], outcome: TaskOutcome, **known: str | None) -> None:
         """Keep what came of an audit, its certificates first.   known: further columns, such as `network_sha256`."""
         if outcome.files is not None and len(outcome.files) > 1:
             place = self._certificates / key
@@ -182,7 +182,7 @@ class Store:
     def fail(self, name: Name, sentence: str) -> None:
         """Keep why a network and its data could not even be read, in place of what was known of these names."""
         key = hashlib.sha256(json.dumps(["unread", name.network, name.data]).encode()).hexdigest()[:32]
-        self.record(key, [name], Outcome(failure=sentence, version=__version__))
+        self.record(key, [name], TaskOutcome(failure=sentence, version=__version__))
 
     def _clean(self) -> None:
         """Remove what a process that was killed had begun to write."""

@@ -17,7 +17,7 @@ from verify.readers.reading import MissingOptionsError, in_python, on_command_li
 from verify.sweeping.options import Questions
 from verify.version import __version__
 
-__all__ = ["Outcome", "Task", "carry_out", "failure_of", "key_of"]
+__all__ = ["SweepTask", "TaskOutcome", "carry_out", "failure_of", "key_of"]
 
 _KEPT = 8
 """How many data sets a worker keeps."""
@@ -28,7 +28,7 @@ _lock = Lock()
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class SweepTask:
     """A network to audit on data (pickled, so that each worker reads what many tasks share only once)."""
 
     network: Network
@@ -39,7 +39,7 @@ class Task:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class TaskOutcome:
     """What came of a task: the files of the audit by name, or the sentence why there is none.
 
     is_interrupted: the audit was stopped before it was done, so that this is no answer.
@@ -54,17 +54,17 @@ class Outcome:
     version: str = ""
 
 
-def carry_out(task: Task) -> Outcome:
+def carry_out(task: SweepTask) -> TaskOutcome:
     """Audit the network; whatever goes wrong is a sentence."""
     from verify.auditing.loop import audit
 
     try:
         result = audit(task.network, _data(task), notes=task.notes, **task.questions.arguments())
-        return Outcome(files=result.files(), is_interrupted=result.status == "interrupted", version=__version__)
+        return TaskOutcome(files=result.files(), is_interrupted=result.status == "interrupted", version=__version__)
     except KeyboardInterrupt:
-        return Outcome(is_interrupted=True, version=__version__)
+        return TaskOutcome(is_interrupted=True, version=__version__)
     except Exception as error:  # noqa: BLE001 (what breaks one audit of a sweep is told in its row)
-        return Outcome(failure=failure_of(error), version=__version__)
+        return TaskOutcome(failure=failure_of(error), version=__version__)
 
 
 def failure_of(error: BaseException) -> str:
@@ -88,7 +88,7 @@ def key_of(network: Network, data: Dataset, data_sha256: str, questions: Questio
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
-def _data(task: Task) -> Dataset:
+def _data(task: SweepTask) -> Dataset:
     with _lock:
         found = _known.pop(task.data, None)
         found = pickle.loads(task.data) if found is None else found  # noqa: S301 (from the process that sweeps)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from solvers.compilation import summing
 
-__all__ = ["KernelRule", "Work", "adapted_steps", "plain_steps"]
+__all__ = ["DescentRoom", "KernelRule", "adapted_steps", "plain_steps"]
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class KernelRule(NamedTuple):
     decay: float  # of the step after one that is taken back
 
 
-class Work(NamedTuple):
+class DescentRoom(NamedTuple):
     """Room, and what is kept from call to call."""
 
     z: Array  # (n, k)

@@ -252,7 +252,7 @@ class CompiledSteps:
 
     def _place(self) -> None:
         """Arrays for the active neurons."""
-        from solvers.training.descent.kernel import KernelRule, Work
+        from solvers.training.descent.kernel import DescentRoom, KernelRule
 
         rule, active, number = self.rule, self._active, rule_of(self.rule.loss).kernel
         if number is None:
@@ -275,7 +275,7 @@ class CompiledSteps:
             decay=DECAY,
         )
         room = 2 * n * k + 4096
-        self._work: Any = Work(
+        self._work: Any = DescentRoom(
             z=np.zeros((n, k)),
             pulls=np.zeros((n, k)),
             inner=np.zeros((self.c, k)),

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from verify.checker.exact import dot
 from verify.claims.exact_programs import least_squares_norm
-from verify.claims.lai2026.exact_descent import Descent, Vector, captured
+from verify.claims.lai2026.exact_descent import ExactDescent, Vector, captured
 from verify.claims.lai2026.hypotheses import by_sign
 from verify.claims.records import Instance, Judgement, failed, held, undecided
 
@@ -46,7 +46,7 @@ def _regression_limit(instance: Instance, seen: Sequence[int], w: Vector) -> Vec
     return None if step is None else [a + b for a, b in zip(w, step[0], strict=True)]
 
 
-def active_rows(instance: Instance, found: Descent) -> tuple[list[Vector], list[Fraction]]:
+def active_rows(instance: Instance, found: ExactDescent) -> tuple[list[Vector], list[Fraction]]:
     """Phi, a row for each point at which some neuron is on, and the labels of these points."""
     data, signs = instance.data, instance.network.output_weights
     seen = [i for i in range(len(data)) if any(line[i] for line in found.pattern)]

@@ -27,7 +27,7 @@ from verify.checker.exact import dot
 from verify.claims.records import Instance
 from verify.deciders.rounding import rank, solve_exactly
 
-__all__ = ["Descent", "Vector", "after_step", "captured", "gram", "preactivations", "step_size"]
+__all__ = ["ExactDescent", "Vector", "after_step", "captured", "gram", "preactivations", "step_size"]
 
 Vector = list[Fraction]
 
@@ -40,7 +40,7 @@ MOST_STEPS = 150
 
 @final
 @dataclass(frozen=True, slots=True)
-class Descent:
+class ExactDescent:
     """Descent up to step `steps`, from which on the pattern stays.
 
     path: the weights after 0, 1, .., `steps` steps, each a list of vectors, one for each neuron.   pattern: by neuron,
@@ -94,7 +94,7 @@ def after_step(instance: Instance, weights: Sequence[Vector], h: Fraction) -> li
 
 
 @lru_cache(maxsize=32)
-def captured(instance: Instance) -> Descent | None:
+def captured(instance: Instance) -> ExactDescent | None:
     """Descent from the instance's network with `step_size`, to its limit; None when no step up to 150 shows it.
 
     Exact. Not complete: descent that ends at a point on a kink, or between dependent points, is not decided.
@@ -108,7 +108,7 @@ def captured(instance: Instance) -> Descent | None:
         if pattern == before:
             limit = _limit(instance, path[-1], pattern, h)
             if limit is not None:
-                return Descent(tuple(path), pattern, limit)
+                return ExactDescent(tuple(path), pattern, limit)
         before = pattern
     return None
 

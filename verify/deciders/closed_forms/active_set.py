@@ -19,7 +19,7 @@ from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.witnesses import norms
 from verify.problem.problem import Problem
 
-__all__ = ["ActiveSet", "Direction", "direction_of", "find_active_set"]
+__all__ = ["ActiveSet", "UnitDirection", "direction_of", "find_active_set"]
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ NEGLIGIBLE = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Direction:
+class UnitDirection:
     """A unit vector along which |h| = 1: mask class, output sign, float value (c,), and the signs of x_i.u."""
 
     mask: int
@@ -39,7 +39,7 @@ class Direction:
     vector: Array
     pattern: tuple[int, ...]
 
-    def is_like(self, other: Direction, same: float) -> bool:
+    def is_like(self, other: UnitDirection, same: float) -> bool:
         """Whether the other one is the same, up to rounding."""
         is_alike = (self.mask, self.sign) == (other.mask, other.sign)
         return is_alike and bool(np.linalg.norm(self.vector - other.vector) < same)
@@ -54,7 +54,7 @@ class ActiveSet:
 
     support: tuple[int, ...]
     multipliers: Array
-    directions: tuple[Direction, ...]
+    directions: tuple[UnitDirection, ...]
     same: float
 
     @property
@@ -90,7 +90,7 @@ def find_active_set(problem: Problem, same: float) -> ActiveSet | str:
         return "the optimum is 0, by the network of zeros"
     multipliers, sizes = solution.dual, norms(solution.primal)
     support = np.flatnonzero(np.abs(multipliers) > NEGLIGIBLE * np.abs(multipliers).max())
-    directions: list[Direction] = []
+    directions: list[UnitDirection] = []
     for j in np.argsort(-sizes, kind="stable"):
         if sizes[j] > NEGLIGIBLE * sizes.max():
             vector = solution.primal[j] / sizes[j]
@@ -100,8 +100,8 @@ def find_active_set(problem: Problem, same: float) -> ActiveSet | str:
     return ActiveSet(tuple(map(int, support)), multipliers[support], tuple(directions), same)
 
 
-def direction_of(rows: Array, mask: int, sign: int, vector: Array) -> Direction:
+def direction_of(rows: Array, mask: int, sign: int, vector: Array) -> UnitDirection:
     """The direction with the signs of its preactivations: 0 where one is negligible."""
     z, reach = rows @ vector, norms(rows) * np.linalg.norm(vector)
     pattern = np.where(np.abs(z) <= NEGLIGIBLE * reach, 0, np.sign(z)).astype(int)
-    return Direction(mask, sign, vector, tuple(pattern.tolist()))
+    return UnitDirection(mask, sign, vector, tuple(pattern.tolist()))

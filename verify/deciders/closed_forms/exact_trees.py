@@ -22,7 +22,7 @@ from solvers.pricing.tree import Leaf, boxes, solve_decided
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Nodes
 from verify.checker.exact import Algebraic
-from verify.deciders.closed_forms.active_set import Direction
+from verify.deciders.closed_forms.active_set import UnitDirection
 from verify.deciders.closed_forms.elimination import solve
 from verify.deciders.time_limits import poll
 from verify.problem.members import has_margin
@@ -45,9 +45,9 @@ def exact_lower_bound(
     problem: Problem,
     support: Sequence[int],
     multipliers: Sequence[Fraction],
-    directions: Sequence[Direction],
+    directions: Sequence[UnitDirection],
     vectors: Sequence[Sequence[Fraction]],
-) -> LowerBound | Direction | None:
+) -> LowerBound | UnitDirection | None:
     """The lower bound sum lambda_i (y_i) with beta = 1; or a further direction with |h| = 1; or None.
 
     multipliers: of the support, exact.   vectors: of the directions, exact unit vectors.
@@ -63,14 +63,14 @@ def exact_lower_bound(
                 for found, vector in zip(directions, vectors, strict=True)
                 if (found.mask, found.sign) == (mask, sign)
             ]
-            side = _Side.of(problem, support, [c * sign for c in coefficients], mask, known)
+            side = _DualSide.of(problem, support, [c * sign for c in coefficients], mask, known)
             nodes = side.nodes()
             if nodes is None or isinstance(nodes, np.ndarray):
                 if nodes is None:
                     return None
                 full = np.zeros(len(problem.rows[0]))
                 full[list(problem.mask_classes[mask])] = nodes
-                return Direction(mask, sign, full, ())
+                return UnitDirection(mask, sign, full, ())
             trees.append(nodes)
     leaves = [node for nodes in trees for node in nodes if not isinstance(node, int)]
     factor = math.lcm(*(t.denominator for slopes in leaves for t in slopes if isinstance(t, Fraction)))
@@ -96,14 +96,14 @@ def kink_products(
     problem: Problem,
     support: Sequence[int],
     multipliers: Sequence[Fraction],
-    direction: Direction,
+    direction: UnitDirection,
     vector: Sequence[Fraction],
 ) -> dict[int, Fraction] | None:
     """mu_i = lambda_i g_i at the points of the support on whose kink the unit vector lies, so that p = u; by point."""
     margin, targets, slope = has_margin(problem.goal), problem.data.targets, problem.architecture.slope
     factors = [targets[i] * direction.sign if margin else Fraction(direction.sign) for i in support]
     coefficients = [m * f for m, f in zip(multipliers, factors, strict=True)]
-    side = _Side.of(problem, support, coefficients, direction.mask, [])
+    side = _DualSide.of(problem, support, coefficients, direction.mask, [])
     unit = [vector[c] for c in problem.mask_classes[direction.mask]]
     found = side.slopes_at(unit, np.zeros(len(support), np.int8))
     if found is None:
@@ -117,7 +117,7 @@ def kink_products(
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _DualSide:
     """s h on the columns of one mask: exact rows (S, c), s c_i, known unit vectors; the same in floats."""
 
     support: Sequence[int]
@@ -136,8 +136,8 @@ class _Side:
         support: Sequence[int],
         coefficients: list[Fraction],
         mask: int,
-        known: list[tuple[Direction, list[Fraction]]],
-    ) -> _Side:
+        known: list[tuple[UnitDirection, list[Fraction]]],
+    ) -> _DualSide:
         columns = problem.mask_classes[mask]
         exact_rows = [[problem.rows[i][c] for c in columns] for i in support]
         rows = np.array([[float(x) for x in row] for row in exact_rows])

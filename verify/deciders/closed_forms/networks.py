@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment, linprog
 from verify.checker.bounds import UpperBound
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.statement import Network
-from verify.deciders.closed_forms.active_set import Direction
+from verify.deciders.closed_forms.active_set import UnitDirection
 from verify.deciders.closed_forms.elimination import solve
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem, outputs
@@ -23,7 +23,7 @@ NEGLIGIBLE = 1e-9
 
 
 def amplitudes(
-    problem: Problem, directions: Sequence[Direction], vectors: Sequence[Sequence[Fraction]], points: Sequence[int]
+    problem: Problem, directions: Sequence[UnitDirection], vectors: Sequence[Sequence[Fraction]], points: Sequence[int]
 ) -> dict[int, Fraction] | None:
     """Amplitudes c_C > 0 with sum_C s_C c_C s_a(x_i.u_C) = y_i for the points, by direction; None when not found.
 
@@ -51,7 +51,7 @@ def amplitudes(
 
 def upper_bound(
     problem: Problem,
-    directions: Sequence[Direction],
+    directions: Sequence[UnitDirection],
     vectors: Sequence[Sequence[Fraction]],
     sizes: dict[int, Fraction],
 ) -> UpperBound:
@@ -67,7 +67,7 @@ def upper_bound(
 def own_network(
     problem: Problem,
     given: Network,
-    directions: Sequence[Direction],
+    directions: Sequence[UnitDirection],
     vectors: Sequence[Sequence[Fraction]],
     roots: dict[int, Fraction],
 ) -> tuple[Network, list[int | None]] | None:

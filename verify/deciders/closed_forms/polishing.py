@@ -29,7 +29,7 @@ from verify.deciders.time_limits import poll
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem
 
-__all__ = ["DIGITS", "ManyDigits", "Polished", "polish"]
+__all__ = ["DIGITS", "ManyDigits", "PolishedDual", "polish"]
 
 Array = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[Any]  # floats, or objects: `Fraction`s or mpmath numbers
@@ -43,7 +43,7 @@ MOST_STEPS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Polished:
+class PolishedDual:
     """multipliers: of the support.   vectors: the p_C, one row per direction.   mpmath numbers of DIGITS digits.
 
     is_determined: whether no unknown was free.
@@ -55,7 +55,7 @@ class Polished:
 
 
 @dataclass(frozen=True, slots=True)
-class _System:
+class _PolishingSystem:
     """The equations as arrays, of floats or of objects (mpmath numbers).
 
     maps: (J, c, inner), p_C = maps[C] @ z, z = (lambda, tau).   reads: (J, m, c), s_C a_iC x_i for the constraints.
@@ -90,14 +90,14 @@ class _System:
         right[len(left) - len(self.targets) :] = seen
         return np.concatenate(values), np.concatenate([left, right], axis=1)
 
-    def converted(self, number: Callable[[Fraction], object]) -> _System:
+    def converted(self, number: Callable[[Fraction], object]) -> _PolishingSystem:
         """The same arrays in other numbers."""
         to = cast("Callable[[Numbers], Numbers]", np.frompyfunc(number, 1, 1))
         kinks = [(owner, to(x)) for owner, x in self.kinks]
-        return _System(to(self.maps), to(self.reads), to(self.targets), kinks, self.mirrors)
+        return _PolishingSystem(to(self.maps), to(self.reads), to(self.targets), kinks, self.mirrors)
 
 
-def _system(problem: Problem, active: ActiveSet) -> _System:
+def _system(problem: Problem, active: ActiveSet) -> _PolishingSystem:
     margin, slope, targets = has_margin(problem.goal), problem.architecture.slope, problem.data.targets
     rows = np.array(problem.rows, object)
     points = list(active.support) if margin else list(range(len(targets)))
@@ -114,7 +114,7 @@ def _system(problem: Problem, active: ActiveSet) -> _System:
         slopes = [masked[i] * (direction.sign * (owner == q)) for owner, i in kinks]
         maps.append(np.stack([*(read[i] * f for i, f in zip(active.support, factors, strict=True)), *slopes], axis=1))
         reads.append(read[points])
-    return _System(
+    return _PolishingSystem(
         maps=np.stack(maps),
         reads=np.stack(reads),
         targets=np.array([targets[i] for i in points], object),
@@ -123,7 +123,7 @@ def _system(problem: Problem, active: ActiveSet) -> _System:
     )
 
 
-def polish(problem: Problem, active: ActiveSet, accuracy: Fraction) -> Polished | None:
+def polish(problem: Problem, active: ActiveSet, accuracy: Fraction) -> PolishedDual | None:
     """The solution near the active set's float values to DIGITS digits; None where Newton's method does not converge.
 
     accuracy: how near to their float values unknowns that the equations leave free are set, relative to the largest.
@@ -131,7 +131,7 @@ def polish(problem: Problem, active: ActiveSet, accuracy: Fraction) -> Polished 
     from mpmath import mp
 
     system = _system(problem, active)
-    floats = _System(
+    floats = _PolishingSystem(
         system.maps.astype(float),
         system.reads.astype(float),
         system.targets.astype(float),
@@ -156,7 +156,7 @@ def polish(problem: Problem, active: ActiveSet, accuracy: Fraction) -> Polished 
             if size < mp.mpf(10) ** -DIGITS:
                 inner = exact.maps.shape[2]
                 vectors = exact.maps @ unknowns[:inner]
-                return Polished(list(unknowns[: len(active.support)]), [list(row) for row in vectors], not free)
+                return PolishedDual(list(unknowns[: len(active.support)]), [list(row) for row in vectors], not free)
             try:
                 step = mp.lu_solve(
                     mp.matrix(jacobian[np.ix_(rows, columns)].tolist()), mp.matrix(values[rows].tolist())
@@ -167,7 +167,7 @@ def polish(problem: Problem, active: ActiveSet, accuracy: Fraction) -> Polished 
     return None
 
 
-def _float_solution(system: _System, active: ActiveSet) -> Array | None:
+def _float_solution(system: _PolishingSystem, active: ActiveSet) -> Array | None:
     """Gauss-Newton steps of least norm from the float guess; amplitudes by least squares first."""
     inner = system.maps.shape[2]
     unknowns = np.zeros(inner + len(system.maps))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.instance import Instance
-from solvers.kkt.pattern_polish import Neurons, polish
+from solvers.kkt.pattern_polish import FloatNeurons, polish
 from verify.checker import Accepted, Refused
 from verify.checker.enclosure import Point, StationaryNear
 from verify.deciders.enclosure.distance import apartness, distance_of
@@ -129,15 +129,15 @@ def _scale(problem: Problem, network: Network) -> Fraction | None:
     return dyadic(1 / math.sqrt(least), 53) if least > 0 else None
 
 
-def _neurons(problem: Problem, network: Network, scale: Fraction) -> Neurons:
+def _neurons(problem: Problem, network: Network, scale: Fraction) -> FloatNeurons:
     weights, _ = float_weights(network)
     outgoing = np.array([float(value) for value in network.output_weights])
     classes = {mask: place for place, mask in enumerate(problem.architecture.mask_classes)}
     masks = np.array([classes[mask] for mask in network.architecture.masks])
     u, signs = np.abs(outgoing)[:, None] * weights * float(scale) ** 2, np.where(outgoing < 0, -1, 1)
     if problem.architecture.slope == 1:
-        return Neurons(signs[:, None] * u, np.ones_like(signs), masks)
-    return Neurons(u, signs, masks)
+        return FloatNeurons(signs[:, None] * u, np.ones_like(signs), masks)
+    return FloatNeurons(u, signs, masks)
 
 
 def _certificate(
@@ -146,7 +146,7 @@ def _certificate(
     scale: Fraction,
     structure: Structure,
     firsts: NDArray[np.intp],
-    neurons: Neurons,
+    neurons: FloatNeurons,
     deadline: float | None,
 ) -> tuple[StationaryNear, Point] | str:
     """An accepted certificate and the point whose equations it solves, or why there is none.

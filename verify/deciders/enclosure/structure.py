@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.instance import Instance
-from solvers.kkt.pattern_polish import FloatPoint, Neurons
+from solvers.kkt.pattern_polish import FloatNeurons, FloatPoint
 from verify.checker.enclosure import Direction
 from verify.deciders.rounding import dyadic
 from verify.deciders.witnesses import dot_product_scales, norms
@@ -54,7 +54,7 @@ class Structure:
         return int((self.sides[self.mirrors < 0] == 0).sum())
 
 
-def identify(instance: Instance, point: FloatPoint, neurons: Neurons, tolerance: float) -> Structure | None:
+def identify(instance: Instance, point: FloatPoint, neurons: FloatNeurons, tolerance: float) -> Structure | None:
     """The reading with this tolerance; None when nothing lives."""
     counted = np.ones(instance.columns, bool)
     counted[-1] = not instance.free
@@ -166,7 +166,7 @@ def _nearest(
     sides: NDArray[np.int8],
     support: NDArray[np.intp],
     sizes: Floats,
-    neurons: Neurons,
+    neurons: FloatNeurons,
 ) -> Floats:
     """Of all positive amplitudes that fit the support equally well, those nearest to the network's own."""
     from verify.deciders.enclosure.matching import assign

@@ -202,7 +202,7 @@ def _step(
     cannot be met, or a pushed preactivation has no room.
     """
     start = model.weights.ravel()[model.place]
-    system = _System(model.units, len(model.fit) + len(wanted) + len(pushed))
+    system = _TargetEquations(model.units, len(model.fit) + len(wanted) + len(pushed))
     allowed = 1e-6 * max(float(np.abs(model.targets).max(initial=0.0)), 1e-300)
     basis: list[int] = []
     residual = model.targets - model.fit @ start
@@ -228,7 +228,7 @@ def _step(
     return system.units * system.step, basis, held
 
 
-class _System:
+class _TargetEquations:
     """Linear equations a.s = b by Gram-Schmidt, twice for each: the least solution s of those added so far.
 
     units: s is measured in these, so that the stored solution is that of (a units).(s / units) = b.
@@ -321,7 +321,7 @@ def _within_pattern(problem: Problem, model: _Model, network: Network) -> list[F
 
 def _independent(model: _Model, basis: list[int], held: list[Place]) -> list[Place]:
     """The held kinks that do not depend on the equations of interpolation and on those before."""
-    system = _System(model.units, len(basis) + len(held))
+    system = _TargetEquations(model.units, len(basis) + len(held))
     for i in basis:
         system.add(model.fit[i], 0.0, 0.0)
     return [place for place in held if system.add(model.line(place), 0.0, 0.0, NEARLY_DEPENDENT)]

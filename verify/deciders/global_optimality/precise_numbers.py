@@ -16,13 +16,13 @@ from verify.deciders.rounding import solve_exactly
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
-    from solvers.pricing.precise import Search
+    from solvers.pricing.precise import PreciseSearch
 
-__all__ = ["Column", "Leaves", "fraction", "in_decimals", "interpolating", "log2", "short"]
+__all__ = ["ExactColumn", "Leaves", "fraction", "in_decimals", "interpolating", "log2", "short"]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ExactColumn:
     """mask, sign s, and the sides on which the points are on, exactly as in `solvers.any_width.master`."""
 
     mask: int
@@ -59,7 +59,7 @@ class Leaves:
         self.sizes = [sqrt_upper(square) + self.reach for square in around]
         self.beta = Fraction(0)
 
-    def nodes(self, search: Search) -> list[int | Bound]:
+    def nodes(self, search: PreciseSearch) -> list[int | Bound]:
         """The nodes of a search without violators that count."""
         signs = [0] * len(self.support)
         pending: list[tuple[int, int]] = []
@@ -106,8 +106,8 @@ class Leaves:
 
 
 def interpolating(
-    problem: Problem, kept: list[tuple[Column, list[Fraction]]], digits: int
-) -> list[tuple[Column, list[Fraction]]]:
+    problem: Problem, kept: list[tuple[ExactColumn, list[Fraction]]], digits: int
+) -> list[tuple[ExactColumn, list[Fraction]]]:
     """The directions, corrected so that they meet the targets exactly and kinks stay kinks; as they are if not."""
     rows, slope = problem.rows, problem.architecture.slope
     small = Fraction(1, 10 ** (digits // 4))

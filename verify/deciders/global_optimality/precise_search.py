@@ -21,7 +21,7 @@ from verify.checker.bounds import LowerBound
 from verify.checker.errors import InputError
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.deciders.global_optimality.precise_numbers import (
-    Column,
+    ExactColumn,
     Leaves,
     fraction,
     in_decimals,
@@ -38,7 +38,7 @@ from verify.problem.problem import Problem, outputs
 
 if TYPE_CHECKING:
     from solvers.any_width.precise_master import Block, Numbers, Optimum
-    from solvers.pricing.precise import Search
+    from solvers.pricing.precise import PreciseSearch
 
 __all__ = ["MOST_POINTS", "precise_bracket"]
 
@@ -144,7 +144,7 @@ class _Loop:
         self.targets = [in_decimals(y) for y in problem.data.targets]
         self.unit = max(map(abs, required))
         self.required = np.array([in_decimals(value / self.unit) for value in required], object)
-        self.columns: dict[Column, None] = {}
+        self.columns: dict[ExactColumn, None] = {}
 
     def run(self, starts: Iterable[Sequence[float]]) -> Precise:
         """Rounds of master and pricing, until pricing proves the multipliers."""
@@ -183,31 +183,31 @@ class _Loop:
         for mask in range(len(self.problem.mask_classes)):
             for sign in (1, -1):
                 for everywhere in (True, False):
-                    self._put(Column(mask, sign, (everywhere,) * len(self.rows)))
+                    self._put(ExactColumn(mask, sign, (everywhere,) * len(self.rows)))
                 for u in directions:
                     self._put(self._column(mask, sign, u))
 
-    def _column(self, mask: int, sign: int, u: Numbers) -> Column:
+    def _column(self, mask: int, sign: int, u: Numbers) -> ExactColumn:
         seen = list(self.problem.mask_classes[mask])
         small = Decimal(10) ** (-self.digits // 3)
         z = self.rows[:, seen] @ u[seen]
         reach = np.abs(self.rows[:, seen]) @ np.abs(u[seen])
-        return Column(mask, sign, tuple(bool(one > -small * size) for one, size in zip(z, reach, strict=True)))
+        return ExactColumn(mask, sign, tuple(bool(one > -small * size) for one, size in zip(z, reach, strict=True)))
 
-    def _put(self, column: Column) -> bool:
+    def _put(self, column: ExactColumn) -> bool:
         """Whether it is new; only the points that it helps matter for max-margin."""
         on = column.on
         if self.margin:
             on = tuple(side and column.sign * y > 0 for side, y in zip(on, self.targets, strict=True))
-        key = Column(column.mask, column.sign, on)
+        key = ExactColumn(column.mask, column.sign, on)
         if self.problem.architecture.slope == 1:
-            key = Column(column.mask, 1, (True,) * len(on))
+            key = ExactColumn(column.mask, 1, (True,) * len(on))
         if key in self.columns:
             return False
         self.columns[key] = None
         return True
 
-    def _add(self, searches: list[tuple[int, int, Search]]) -> int:
+    def _add(self, searches: list[tuple[int, int, PreciseSearch]]) -> int:
         added = 0
         for mask, sign, search in searches:
             for p in search.violators:
@@ -218,7 +218,7 @@ class _Loop:
 
     # -- the master -----------------------------------------------------------------------------------------------
 
-    def _block(self, column: Column) -> Block:
+    def _block(self, column: ExactColumn) -> Block:
         from solvers.any_width.precise_master import Block
 
         seen = list(self.problem.mask_classes[column.mask])
@@ -235,7 +235,7 @@ class _Loop:
         )
         return Block((factors[:, None] * x).T, -x[points].T, points)
 
-    def _master(self, columns: list[Column], box: Decimal, steep: Decimal) -> Optimum | None:
+    def _master(self, columns: list[ExactColumn], box: Decimal, steep: Decimal) -> Optimum | None:
         from solvers.any_width.precise_master import maximise
 
         return maximise(
@@ -285,7 +285,7 @@ class _Loop:
 
     # -- pricing --------------------------------------------------------------------------------------------------
 
-    def _price(self, multipliers: list[Fraction]) -> list[tuple[int, int, Search]] | None:
+    def _price(self, multipliers: list[Fraction]) -> list[tuple[int, int, PreciseSearch]] | None:
         from solvers.pricing.precise import price
 
         support = [i for i, value in enumerate(multipliers) if value]
@@ -308,7 +308,7 @@ class _Loop:
                 found.append((mask, sign, search))
         return found
 
-    def _bound(self, multipliers: list[Fraction], searches: list[tuple[int, int, Search]]) -> LowerBound | None:
+    def _bound(self, multipliers: list[Fraction], searches: list[tuple[int, int, PreciseSearch]]) -> LowerBound | None:
         """The certificate: slopes over one denominator, beta from what they exactly reach."""
         problem = self.problem
         support = [i for i, value in enumerate(multipliers) if value]
@@ -341,8 +341,8 @@ class _Loop:
 
     # -- networks -------------------------------------------------------------------------------------------------
 
-    def _networks(self, columns: list[Column], optimum: Optimum) -> Iterable[Network | None]:
-        kept: list[tuple[Column, list[Fraction]]] = []
+    def _networks(self, columns: list[ExactColumn], optimum: Optimum) -> Iterable[Network | None]:
+        kept: list[tuple[ExactColumn, list[Fraction]]] = []
         total = sum(((u @ u).sqrt() for u in optimum.directions), Decimal(0))
         for share in (20, 10):
             kept = []
@@ -355,7 +355,7 @@ class _Loop:
                     kept.append((column, full))
             yield self._network(kept)
 
-    def _network(self, kept: list[tuple[Column, list[Fraction]]]) -> Network | None:
+    def _network(self, kept: list[tuple[ExactColumn, list[Fraction]]]) -> Network | None:
         problem = self.problem
         if not self.margin:
             kept = interpolating(problem, kept, self.digits)

@@ -13,7 +13,7 @@ from functools import partial
 
 from verify.checker.dual_trees import Dual as Leaf
 from verify.checker.local import Local, NotLocal
-from verify.deciders.local_optimality.choices import SIGN, Choice, Nearby
+from verify.deciders.local_optimality.choices import SIGN, Choice, KKTNeighbourhood
 from verify.deciders.local_optimality.descent import descent, steps
 from verify.deciders.local_optimality.duals import common_dual
 from verify.deciders.local_optimality.multipliers import multiplier_dimension
@@ -54,7 +54,7 @@ def _searched(problem: Problem, network: Network, given: Network, deadline: floa
         for size, is_zero, mask in zip(sizes, zero, network.architecture.masks, strict=True)
     ):
         return Proposal(reason="a neuron without weights can move into too many cells")
-    search = _Search(Nearby(problem, network), given, deadline)
+    search = _ChoiceSearch(KKTNeighbourhood(problem, network), given, deadline)
     if sum(map(len, search.nearby.cells)) > MOST_CELLS:
         return Proposal(reason="the neurons can move into too many cells")
     return search.run()
@@ -67,8 +67,8 @@ def _cells(points: int, dimension: int) -> int:
 
 
 @dataclass
-class _Search:
-    nearby: Nearby
+class _ChoiceSearch:
+    nearby: KKTNeighbourhood
     given: Network
     deadline: float | None
     nodes: list[tuple[int, int | None] | Leaf] = field(default_factory=list[tuple[int, int | None] | Leaf])

@@ -1,8 +1,8 @@
 """Near a network the problem is convex once it is chosen on which side of its ties each neuron moves.
 
-A tie is a point i with w_j.x_i = 0 at neuron j; a neuron with v_j = 0 may also take either sign. A `Case` is a kind of
-neuron near the network: its mask, its output sign, the signs of x_i.u that hold; its cells are the sides of the other
-ties. Neurons of one case need one proof (`verify.checker.local.Local`).
+A tie is a point i with w_j.x_i = 0 at neuron j; a neuron with v_j = 0 may also take either sign. A `ConeCase` is a kind
+of neuron near the network: its mask, its output sign, the signs of x_i.u that hold; its cells are the sides of the
+other ties. Neurons of one case need one proof (`verify.checker.local.Local`).
 
 Source: `docs/mathematics.md`, 7.1 "The criterion".
 """
@@ -41,7 +41,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ConeCase:
     """mask, sign, cone: as the checker has them.   ties: the points that are not strictly decided (zero rows left out).
 
     units: for each cell, the sides of all ties that agree with the choices, what its bound must be because live neurons
@@ -65,7 +65,7 @@ def sides_of(strict: Mapping[int, int], ties: Sequence[int], cell: Cell) -> dict
     return {**strict, **dict(zip(ties, cell, strict=True))}
 
 
-class Nearby:
+class KKTNeighbourhood:
     """An exact KKT point with what is near it.
 
     factors: what turns lambda_i into c_i, y_i for max-margin, 1 for min-norm; with a fit tolerance -1 for outputs at
@@ -150,9 +150,9 @@ class Nearby:
         decided = [(k, path[j, i]) for k, i in enumerate(self.ties[j]) if (j, i) in path]
         return tuple(cell for cell in self.cells[j] if all(cell[k] == side for k, side in decided))
 
-    def cases(self, path: Mapping[Choice, int]) -> list[Case]:
+    def cases(self, path: Mapping[Choice, int]) -> list[ConeCase]:
         """The cases in the checker's order."""
-        found: dict[tuple[tuple[int, ...], frozenset[tuple[int, int]], int], Case] = {}
+        found: dict[tuple[tuple[int, ...], frozenset[tuple[int, int]], int], ConeCase] = {}
         for j, mask in enumerate(self.masks):
             cone = {**self.strict[j], **{i: side for (q, i), side in path.items() if q == j and i != SIGN}}
             for sign in self.signs(j, path):
@@ -160,7 +160,7 @@ class Nearby:
                 if key not in found:
                     cells = self.cells_of(j, path)
                     units = {cell: self._units(mask, sign, self.strict[j], self.ties[j], cell) for cell in cells}
-                    found[key] = Case(mask, sign, cone, self.strict[j], self.ties[j], units)
+                    found[key] = ConeCase(mask, sign, cone, self.strict[j], self.ties[j], units)
         return list(found.values())
 
     def _units(

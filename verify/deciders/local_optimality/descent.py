@@ -16,7 +16,7 @@ import numpy as np
 
 from verify.checker.exact import dot
 from verify.checker.local import NotLocal
-from verify.deciders.local_optimality.choices import Choice, Nearby, sides_of
+from verify.deciders.local_optimality.choices import Choice, KKTNeighbourhood, sides_of
 from verify.deciders.local_optimality.exact_systems import Vector, floats, solution_near
 from verify.deciders.proposal import certified
 from verify.deciders.time_limits import poll
@@ -28,9 +28,9 @@ ROUNDINGS = (2, 4, 8, 16, 40)  # bits of a direction, short ones first: people r
 LOST = 1e-7  # what a constraint may seem to be lost by in floats, and is then kept exactly
 
 
-def descent(nearby: Nearby, given: Network, path: Mapping[Choice, int]) -> NotLocal | None:
+def descent(nearby: KKTNeighbourhood, given: Network, path: Mapping[Choice, int]) -> NotLocal | None:
     """The certificate for a full choice, or None where no direction could be made exact."""
-    program = _Program(nearby, path)
+    program = _DescentProgram(nearby, path)
     guess = program.guess()
     if guess is None:
         return None
@@ -43,7 +43,9 @@ def descent(nearby: Nearby, given: Network, path: Mapping[Choice, int]) -> NotLo
     return None
 
 
-def _segment(nearby: Nearby, given: Network, path: Mapping[Choice, int], direction: list[Vector]) -> NotLocal | None:
+def _segment(
+    nearby: KKTNeighbourhood, given: Network, path: Mapping[Choice, int], direction: list[Vector]
+) -> NotLocal | None:
     """The longest segment along the direction that the checker accepts, halving from about the largest ||u_j||."""
     subject = nearby.network
     signs = tuple(Fraction(nearby.signs(j, path)[0]) for j in range(len(direction)))
@@ -65,7 +67,7 @@ def _segment(nearby: Nearby, given: Network, path: Mapping[Choice, int], directi
     return None
 
 
-def _longest(nearby: Nearby, direction: list[Vector], longest: Fraction) -> Fraction:
+def _longest(nearby: KKTNeighbourhood, direction: list[Vector], longest: Fraction) -> Fraction:
     """A power of two, about `longest` or the longest step along the direction that takes no preactivation across 0.
 
     Neurons may be of very different sizes: halving alone would take one step for each bit of their ratio.
@@ -85,8 +87,8 @@ def steps(subject: Network, proof: NotLocal) -> list[Vector]:
     return [[u - abs(v) * weight for weight, u in zip(w, row, strict=True)] for w, v, row in neurons]
 
 
-class _Program:
-    def __init__(self, nearby: Nearby, path: Mapping[Choice, int]) -> None:
+class _DescentProgram:
+    def __init__(self, nearby: KKTNeighbourhood, path: Mapping[Choice, int]) -> None:
         self.nearby = nearby
         problem = nearby.problem
         network, rows = nearby.network, problem.rows

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from verify.checker.exact import squared_norm
-from verify.deciders.local_optimality.choices import Case, Cell, Nearby
+from verify.deciders.local_optimality.choices import Cell, ConeCase, KKTNeighbourhood
 from verify.deciders.local_optimality.exact_systems import NOTHING, Array, Vector, floats, shortest, solution_near
 from verify.deciders.time_limits import poll
 
@@ -23,16 +23,16 @@ Weights = dict[tuple[int, Cell], Vector]
 """nu for (case, cell), in the order of the ties."""
 
 
-class Dual:
+class LocalDual:
     """multipliers: lambda_i of the active points.   weights: nu of every cell."""
 
     def __init__(self, multipliers: dict[int, Fraction], weights: Weights) -> None:
         self.multipliers, self.weights = multipliers, weights
 
 
-def common_dual(nearby: Nearby, cases: list[Case]) -> Dual | None:
+def common_dual(nearby: KKTNeighbourhood, cases: list[ConeCase]) -> LocalDual | None:
     """Multipliers for all cells of the cases at once, or None where none were found."""
-    system = _System(nearby, cases)
+    system = _DualSystem(nearby, cases)
     for guess, extra in system.guesses():
         poll()
         lines, right = [*system.lines, *extra], [*system.right, *[Fraction(0)] * len(extra)]
@@ -42,8 +42,8 @@ def common_dual(nearby: Nearby, cases: list[Case]) -> Dual | None:
     return None
 
 
-class _System:
-    def __init__(self, nearby: Nearby, cases: list[Case]) -> None:
+class _DualSystem:
+    def __init__(self, nearby: KKTNeighbourhood, cases: list[ConeCase]) -> None:
         self.nearby, self.cases = nearby, cases
         self.active = nearby.active
         self.nonnegative = [nearby.is_margin] * len(self.active)
@@ -174,7 +174,7 @@ class _System:
         others = [line for line, c in zip(lines, self.cases[key[0]].mask, strict=True) if c not in counted]
         return [line[:width] + [Fraction(0)] * (len(self.nonnegative) - width) for line in others]
 
-    def completed(self, exact: Vector) -> Dual | None:
+    def completed(self, exact: Vector) -> LocalDual | None:
         """The dual point with exact weights in the loose cells too, when all of them close."""
         problem = self.nearby.problem
         multipliers = dict(zip(self.active, exact, strict=False))
@@ -198,4 +198,4 @@ class _System:
             if squared_norm(end[q] for q in counted) > 1:
                 return None
             weights[key] = found
-        return Dual(multipliers, weights)
+        return LocalDual(multipliers, weights)

@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 
 from verify.checker.exact import dot
-from verify.deciders.local_optimality.choices import Nearby
+from verify.deciders.local_optimality.choices import KKTNeighbourhood
 from verify.deciders.local_optimality.exact_systems import Array, Vector, floats, solution_near
 from verify.deciders.rounding import rank, solve_exactly
 from verify.deciders.time_limits import poll
@@ -37,7 +37,7 @@ def multiplier_dimension(problem: Problem, network: Network) -> int | None:
     None where it is not found: no KKT point, too large, several isolated ones, or rounding. What is returned is proved,
     also that a vector of signs at kinks has no multipliers.
     """
-    system = _System(Nearby(problem, network))
+    system = _MultiplierSystem(KKTNeighbourhood(problem, network))
     if system.size > MOST_UNKNOWNS or 2 ** len(system.turning) > MOST_BRANCHES:
         return None
     found: list[tuple[int, tuple[Fraction, ...]]] = []
@@ -51,10 +51,10 @@ def multiplier_dimension(problem: Problem, network: Network) -> int | None:
     return None if largest == 0 and len({point for _, point in found}) > 1 else largest
 
 
-class _System:
+class _MultiplierSystem:
     """A x = b.   turning: the places of the multipliers whose sign has to be chosen."""
 
-    def __init__(self, nearby: Nearby) -> None:
+    def __init__(self, nearby: KKTNeighbourhood) -> None:
         problem, network = nearby.problem, nearby.network
         self.count = len(nearby.active)
         self.is_margin = nearby.is_margin

@@ -12,14 +12,14 @@ import numpy as np
 from verify.checker.dual_trees import Bound, Empty
 from verify.checker.dual_trees import Dual as Leaf
 from verify.checker.exact import common_integers
-from verify.deciders.local_optimality.choices import Case, Cell, Nearby
-from verify.deciders.local_optimality.duals import Dual
+from verify.deciders.local_optimality.choices import Cell, ConeCase, KKTNeighbourhood
+from verify.deciders.local_optimality.duals import LocalDual
 from verify.deciders.local_optimality.exact_systems import Vector
 from verify.deciders.rounding import solve_exactly
 from verify.deciders.time_limits import poll
 
 
-def leaf(nearby: Nearby, cases: Sequence[Case], dual: Dual) -> Leaf | None:
+def leaf(nearby: KKTNeighbourhood, cases: Sequence[ConeCase], dual: LocalDual) -> Leaf | None:
     """The node of the certificate; None where a cell without interior could not be shown to have none."""
     ties = {i for case in cases for i in case.ties}
     listed = sorted(ties | {i for i, value in dual.multipliers.items() if value})
@@ -33,7 +33,9 @@ def leaf(nearby: Nearby, cases: Sequence[Case], dual: Dual) -> Leaf | None:
 
 
 class _Writer:
-    def __init__(self, nearby: Nearby, case: Case, listed: Sequence[int], dual: Dual, place: int) -> None:
+    def __init__(
+        self, nearby: KKTNeighbourhood, case: ConeCase, listed: Sequence[int], dual: LocalDual, place: int
+    ) -> None:
         self.problem, self.case, self.listed = nearby.problem, case, listed
         signed = {i: case.sign * dual.multipliers.get(i, Fraction(0)) * nearby.factors[i] for i in listed}
         self.slope_jumps = {i: (1 - self.problem.architecture.slope) * c for i, c in signed.items()}
