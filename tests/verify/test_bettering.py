@@ -155,3 +155,12 @@ def test_after_training_and_an_audit(tmp_path):
     held = result.better.save(tmp_path / "better.npz")
     assert audit(tmp_path / "better.npz", X, y).excess[0] <= result.excess[0]
     assert read(tmp_path / "better.npz") == held
+
+
+def test_a_wider_network_is_not_denied(tmp_path):
+    network = Network.two_layer([[1, 1]], [1])
+    audit(network, [[1, 0], [0, 1], [-1, -1]], [1, -1, 1]).save(tmp_path / "proofs")
+    status, said = run(tmp_path / "proofs", "--own-width", "--out", tmp_path / "b.json")
+    assert status == 1
+    assert "holds no better network of at most the width of the audited one: the audit found none; without" in said
+    assert run(tmp_path / "proofs", "--out", tmp_path / "b.json")[0] == 0

@@ -7,6 +7,7 @@ import pytest
 
 from tests.words import check_words
 from verify.auditing.loop import audit
+from verify.deciders.global_optimality.record import narrow_first
 from verify.plots.wording import standing
 from verify.problem.network import Architecture, Layer, Network
 from verify.problem.problem import Dataset
@@ -320,3 +321,68 @@ def test_of_two_hidden_layers_the_same_goal_is_trained():
         result = audit(network, Dataset(AXES, [1, -1]), **options)
         check_words(result)
         assert ("--loss squared" in result.next_steps[0].command) is loss
+
+
+ONE_OUTPUT = Layer(inputs=2, outputs=1, slope=None)
+ODD_SHAPES = {
+    "shared weights": (
+        [Layer(inputs=2, outputs=2, slope=0, entries=[[0, 1], [1, 0]]), ONE_OUTPUT], [[1, 0], [1, 1]],
+        "Network with shared weights of 2 ReLU neurons (4 parameters)",
+        "one hidden layer that shares no weights, before a dense output", 2,
+    ),
+    "masks and shared weights": (
+        [Layer(inputs=2, outputs=2, slope=0, entries=[[0, None], [None, 0]]), ONE_OUTPUT], [[1], [1, 1]],
+        "Masked network with shared weights of 2 ReLU neurons (3 parameters)",
+        "one hidden layer that shares no weights, before a dense output", 2,
+    ),
+    "a masked output": (
+        [Layer(inputs=2, outputs=2, slope=0), Layer(inputs=2, outputs=1, slope=None, entries=[[0, None]])],
+        [[1, 0, 0, 1], [1]],
+        "Masked network of 2 ReLU neurons (5 parameters)",
+        "one hidden layer that shares no weights, before a dense output", 2,
+    ),
+    "no hidden layer": (
+        [ONE_OUTPUT], [[1, 1]],
+        "Linear network without hidden neurons (2 parameters)", "a bracket and an excess are for one hidden layer", 20,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD_SHAPES)
+def test_what_a_network_is_called_and_why_no_more_is_decided(name):
+    layers, parameters, called, why, width = ODD_SHAPES[name]
+    network = Network(Architecture(layers), parameters)
+    assert network.architecture.description == called
+    step = audit(network, Dataset(AXES, [1, 1])).next_steps[0]
+    assert step.text.endswith(why)
+    assert f"--width {width} " in step.command
+
+
+@pytest.mark.parametrize("point", ["5/7", "10000000000000000000000000000000000000000/3"])
+def test_a_point_that_is_its_own_mean_is_on_no_side(point):
+    result = audit(net([[-1], [1]], [-1, 2]), Dataset([[point]], [-1]))
+    assert all("--standardise" not in step.command for step in result.next_steps)
+
+
+def test_a_search_without_a_bracket_was_a_search():
+    result = audit(net(AXES, [1, 1]), Dataset(AXES, [1, 1]))
+    lower = tuple(bound for bound in result.bounds if bound.KIND == "lower-bound")
+    stalled = replace(result, bracket=None, bounds=lower, status="stalled (no upper end of the bracket was proved)")
+    assert "the search ended without a bracket: no upper end" in str(stalled)
+    assert "nothing was searched: no upper end" in str(replace(stalled, bounds=()))
+
+
+def test_the_best_found_is_the_best_however_loose_the_tolerance():
+    one, two = net([[1]], [1]), net([[1], [2]], [1, 1])
+    near = Fraction(1, 10**9)
+    for tolerance in (Fraction(7), Fraction(1, 10**6)):
+        assert narrow_first([(Fraction(11, 10), one), (Fraction(1), two)], tolerance)[0][1] == two
+        assert narrow_first([(1 + near, one), (Fraction(1), two)], tolerance)[0][1] == one
+    assert narrow_first([(1 + near, one), (Fraction(1), two)], Fraction(0))[0][1] == two
+
+
+def test_sizes_below_doubles_are_told_and_are_no_kinks():
+    tiny = Fraction(1, 10**400)
+    said = str(audit(net([[tiny]], [1]), Dataset([[1]], [tiny]), goal="min-norm")).replace("\u00a0", " ")
+    assert "|v| = 1, |w| = 1e-400" in said
+    assert "kink" not in said

@@ -56,6 +56,15 @@ def test_a_table_that_is_not_is_noticed(true, false, monkeypatch):
         check_sweep(sweep)
 
 
+def test_one_network_has_no_half():
+    shape = {"data": "d", "outcome": "audited", "excess_lower": 0.125, "excess_upper": 0.25, "seconds": 1.0}
+    one, two = (Row(network=name, **shape, fits="proved") for name in "ab")
+    said = as_text(Sweep(Path("sweep"), [one], status="done"), width=400).replace("\u00a0", " ")
+    assert "excess over the best possible of 1 network: at least 12.5 %, at most 25 %\n" in said
+    said = as_text(Sweep(Path("sweep"), [one, two], status="done"), width=400).replace("\u00a0", " ")
+    assert "of 2 networks: at least 12.5 %, half of them at most 25 %, all at most 25 %\n" in said
+
+
 def test_the_picture_says_no_more_than_is_proved_of_each_colour():
     shape = {"data": "d", "outcome": "audited", "excess_lower": 0.0, "excess_upper": 1e-7}
     near = Row(network="a", global_any_width="proved (near)", **shape)

@@ -78,7 +78,7 @@ def _unbalanced(audit, _, found):
     assert j in apart
     assert len(apart) == (1 if single else int(several))
     sizes = [(v, pairs[j][1]), (w, pairs[j][0])]
-    return all(abs(float(said) - float(square) ** 0.5) <= 0.006 * float(said) for said, square in sizes)
+    return all(abs(Fraction(said) ** 2 - square) <= Fraction(12, 1000) * square for said, square in sizes)
 
 
 def _turned(audit, _, found):

@@ -84,7 +84,9 @@ def _ended(audit, what, found):
 
 def _shallow(audit, _, found):
     assert ("--loss squared" in found[0]) == (audit.problem.goal.value == "min-norm")
-    return int(found[1]) == audit.network.architecture.layers[0].outputs
+    depth = audit.network.architecture.depth
+    assert ("one hidden layer that shares no weights" in found[0]) == (depth == 2)
+    return int(found[1]) == (audit.network.architecture.layers[0].outputs if depth > 1 else 20)
 
 
 def _impossible(audit, _, found):
@@ -265,6 +267,10 @@ STEPS = [
     (
         rf"the best network found has (\d+) neurons?, more than this one: .* --width (\d+){SHAPE} --out .*",
         _wider,
+    ),
+    (
+        r"the time ended before all that was asked was decided; give it more: --time-limit SECONDS",
+        lambda audit, *_: audit.status in ("time", "interrupted"),
     ),
     (
         r"of such a network only whether it fits .* --width (\d+)(?: --bias)?(?: --loss squared)? --out shallow.npz.*",

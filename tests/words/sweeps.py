@@ -60,7 +60,8 @@ def _excess(_, known, found):
     lows, highs = [row.excess_lower for row in known], [row.excess_upper for row in known]
     assert int(found[1]) == len(known)
     assert all(part(found[2], found[3]) <= low for low in lows)
-    assert (found[4] is None) == (2 * sum(high < inf for high in highs) < len(highs))
+    assert ("all at most" in found[0]) <= (len(known) > 1)
+    assert (found[4] is None) == (len(known) == 1 or 2 * sum(high < inf for high in highs) < len(highs))
     assert (found[6] is None) == (max(highs) == inf)
     if found[4]:
         assert 2 * sum(high <= part(found[4], found[5]) for high in highs) >= len(highs)
@@ -83,7 +84,7 @@ LINES = [
     (
         (
             rf"excess over the best possible of (\d+) networks?: at least {AMOUNT}(?:, half of them at most {AMOUNT})?"
-            rf"(?:, all at most {AMOUNT})?"
+            rf"(?:, (?:all )?at most {AMOUNT})?"
         ),
         _excess,
     ),

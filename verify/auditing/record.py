@@ -56,7 +56,8 @@ class Audit:
     fit.
     bracket: bounds of the best objective over all widths, `.lower` and `.upper`, exact, printed as decimals that
     enclose them.   excess: how far above that best the network is, likewise.
-    better: the best network found, of any width; better_own_width: the best with at most this network's neurons.
+    better: the best network found, of any width; better_own_width: the best with at most this network's neurons. Of
+    networks whose objectives differ by at most 5e-8 (relative) from the best one's, the one of the fewest neurons.
     infeasible: proved that no network fits.   history: the bracket over time.
     notes: what was assumed on the way, and what was cut short.
     status: how the audit ended, which says nothing about the network: "done", "time" (limit reached), "interrupted",

@@ -66,7 +66,10 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
         return 1
     file = given / WITNESSES["better_own_width" if own_width else "better"]
     if found.network is None or not file.is_file():
-        click.echo(f"isoptimal: {folder} holds no better network{_why_none(found, own_width)}", err=True)
+        is_wider = own_width and found.network is not None and (given / WITNESSES["better"]).is_file()
+        wider = "; without --own-width a wider one is written" if is_wider else ""
+        no = "no better network" + (" of at most the width of the audited one" if own_width else "")
+        click.echo(f"isoptimal: {folder} holds {no}{_why_none(found, own_width)}{wider}", err=True)
         return 1
     said = _said(given)
     better = Network.from_json(load_json(file.read_text(encoding="utf-8"))).placed(_surroundings(said))

@@ -33,6 +33,9 @@ DOUBLED = 1e-3
 NEAR_KINK = 1e-6
 """A preactivation is near its kink when it is at most this part of `verify.deciders.witnesses.dot_product_scales`."""
 
+UNDERFLOW = 1e-280
+"""Sizes from here down lose digits as doubles, or are 0: nothing is told of what is measured by them."""
+
 SURELY = 1 - 1e-6
 """What is within a bound in floats, with this factor, is within it."""
 
@@ -97,7 +100,8 @@ class Neurons:
     unbalanced: beyond `UNBALANCED`, the most wasteful first; silent ones and those of no size (`DUST`) are left out.
     doubled_hints: groups that point the same way (`DOUBLED`), with the same output sign and mask: one would do.
     near_kink_hints: (neuron, point) with a preactivation within `NEAR_KINK` of 0, the exact kinks among them.
-    has_more_kinks: whether there may be others, of neurons of no size (`DUST`) or at points that are 0 for a neuron.
+    has_more_kinks: whether there may be others, of neurons of no size (`DUST`) or at points that are 0 for a neuron, or
+    where doubles have no room for the sizes (`UNDERFLOW`).
     turn_hints: (neuron, degrees) beyond `TURNED` between w_j and v_j sum_i lambda_i y_i g_ij x_i, at the multipliers,
     their signs and the slopes at kinks and near them that suit the balanced network best; first those with the largest
     ||u_j|| (1 - cos). None where the network, or one near it, is known to be a KKT point.
@@ -167,7 +171,8 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
     live = np.ones(len(costs), bool)
     live[silent] = False
     sized = live & np.array([cost > DUST * total for cost in costs], bool)
-    kinks = _near_kinks(problem, network, estimates, sized, NEAR_KINK)
+    held = sized & (norms(estimates.weights) > UNDERFLOW)
+    kinks = _near_kinks(problem, network, estimates, held, NEAR_KINK)
     turns, asked = _turns(problem, network, estimates, live) if may_turn and live.any() else ((), 0)
     return Neurons(
         count=len(costs),
@@ -177,11 +182,11 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
         idle_share=sum((costs[j] for j in idle), Fraction(0)) / (total or 1),
         zero=tuple(j for j in silent if not costs[j]),
         unbalanced=_unbalanced(hidden, outgoing, sized),
-        doubled_hints=_doubled(network, estimates, sized),
+        doubled_hints=_doubled(network, estimates, held),
         near_kink_hints=tuple((int(j), int(i)) for j, i in np.argwhere(kinks)),
         turn_hints=turns,
         dust=tuple(int(j) for j in np.flatnonzero(live & ~sized)),
-        has_more_kinks=bool((live & ~sized).any()) or _are_points_unseen(network, estimates, live),
+        has_more_kinks=bool((live & ~held).any()) or _are_points_unseen(problem, network, estimates, live),
         asked_to_turn=asked,
     )
 
@@ -230,15 +235,22 @@ def _near_kinks(
     if problem.architecture.slope == 1:
         return np.zeros(estimates.preactivations.shape, bool)
     whole = dot_product_scales(estimates.rows, estimates.weights, bias=problem.architecture.bias)
-    near = np.abs(estimates.preactivations) <= SURELY * share * np.maximum(whole, least_scales)
+    whole = np.maximum(whole, least_scales)
+    near = (np.abs(estimates.preactivations) <= SURELY * share * whole) & (whole > UNDERFLOW)
     for mask in problem.mask_classes:
         here = np.array([seen == mask for seen in network.architecture.masks])
         near[np.ix_(here, ~estimates.rows[:, list(mask)].any(axis=1))] = False
     return near & live[:, None]
 
 
-def _are_points_unseen(network: Network, estimates: Estimates, live: NDArray[np.bool_]) -> bool:
-    """Whether a point is 0 in all that some live neuron sees: its preactivation is 0 there whatever the weights."""
+def _are_points_unseen(problem: Problem, network: Network, estimates: Estimates, live: NDArray[np.bool_]) -> bool:
+    """Whether a point is 0 in all that some live neuron sees: its preactivation is 0 there whatever the weights.
+
+    Or whether doubles cannot tell, as their product is next to none.
+    """
+    whole = dot_product_scales(estimates.rows, estimates.weights, bias=problem.architecture.bias)
+    if (whole[live] <= UNDERFLOW).any():
+        return True
     seen = {mask for mask, is_live in zip(network.architecture.masks, live, strict=True) if is_live}
     return any(not estimates.rows[:, list(mask)].any(axis=1).all() for mask in seen)
 

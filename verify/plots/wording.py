@@ -42,11 +42,11 @@ def _network(architecture: Architecture) -> str:
     slopes = {layer.slope for layer in hidden if layer.slope is not None}
     names = {Fraction(0): "ReLU", Fraction(1): "linear"}
     kinds = " and ".join(names.get(slope, "leaky ReLU") for slope in sorted(slopes))
-    is_masked = any(index is None for layer in architecture.layers for row in layer.entries or () for index in row)
-    masked = "masked " if is_masked else ""
+    masked = "masked " if architecture.has_masks else ""
+    shared = " with shared weights" if architecture.has_sharing else ""
     if len(hidden) == 1:
-        return count(architecture.width, f"{masked}{kinds} neuron")
-    return f"a {masked}{kinds} network of depth {architecture.depth} and width {architecture.width}"
+        return count(architecture.width, f"{masked}{kinds} neuron") + shared
+    return f"a {masked}{kinds} network of depth {architecture.depth} and width {architecture.width}{shared}"
 
 
 def standing(audit: AuditInPictures) -> str:

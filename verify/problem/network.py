@@ -125,6 +125,11 @@ class Architecture(statement.Architecture):
         return any(layer.has_sharing for layer in self.layers)
 
     @property
+    def has_masks(self) -> bool:
+        """Whether a place of a layer holds no parameter."""
+        return any(entry is None for layer in self.layers for row in layer.entries or () for entry in row)
+
+    @property
     def description(self) -> str:
         """Such as "Network of 12 ReLU neurons with biases (48 parameters)"."""
         hidden, parameters = self.layers[:-1], count(self.parameter_count, "parameter")
@@ -132,7 +137,8 @@ class Architecture(statement.Architecture):
             return f"Linear network without hidden neurons ({parameters})"
         slopes = {layer.slope for layer in hidden if layer.slope is not None}
         name = " and ".join(sorted(map(_activation, slopes)))
-        kind = "Masked network" if any(layer.entries is not None for layer in self.layers) else "Network"
+        masked, shared = "Masked network" if self.has_masks else "Network", " with shared weights"
+        kind = masked + (shared if self.has_sharing else "")
         biases = " with biases" if self.bias else ""
         if len(hidden) == 1:
             return f"{kind} of {count(self.width, f'{name} neuron')}{biases} ({parameters})"

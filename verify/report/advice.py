@@ -131,6 +131,8 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
     if problem.architecture.limits() is not None:
         bias = " --bias" if problem.architecture.bias else ""
         text = "of such a network only whether it fits is decided: a bracket and an excess are for one hidden layer"
+        if problem.architecture.depth == 2:
+            text += " that shares no weights, before a dense output"
         loss = "" if has_margin(problem.goal) else " --loss squared"
         command = f"isoptimal train DATA --width {_width(audit)}{bias}{loss} --out shallow.npz --audit"
         yield NextStep(text, f"{command}{_asked(audit)}")
@@ -144,8 +146,9 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
 
 
 def _width(audit: Audited) -> int:
-    """The number of neurons of the first layer."""
-    return audit.network.architecture.layers[0].outputs
+    """The number of neurons of the first hidden layer; without one as many as a linear function is easily made of."""
+    layers = audit.network.architecture.layers
+    return layers[0].outputs if len(layers) > 1 else PLENTY
 
 
 def _to_fit(audit: Audited) -> Iterator[NextStep]:

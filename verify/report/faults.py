@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
+from verify.checker.exact import sqrt_upper
 from verify.deciders.finding import Verdict
 from verify.diagnosis import Diagnosis, Excess, Neurons, PointGroups, Rung, RungKind
 from verify.numbers.counts import count
@@ -97,7 +98,8 @@ def _neurons(diagnosis: Diagnosis, reach: str, *, is_stationary: bool) -> Iterat
         yield _silent(found, found.idle, found.idle_share, f"contributes {NOTHING}", f"contribute {NOTHING}")
     if found.unbalanced:
         worst = found.unbalanced[0]
-        sizes = f"|v| = {_number(worst.outgoing_hint)}, |w| = {_number(worst.hidden_hint)}"
+        outgoing, hidden = (sqrt_upper(square) for square in (worst.outgoing_squared, worst.hidden_squared))
+        sizes = f"|v| = {nearest(outgoing, 3)}, |w| = {nearest(hidden, 3)}"
         if len(found.unbalanced) == 1:
             yield f"neuron {worst.neuron} is unbalanced by more than 1{PER_CENT}: {sizes}"
         else:

@@ -247,11 +247,10 @@ def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
     yield "certificates", kept
     name, _, reason = audit.status.partition(" (")
     why = reason.removesuffix(")")
-    stalled = (
-        "nothing was searched"
-        if audit.bracket is None
-        else "the search ended before the bracket was as narrow as asked"
-    )
+    if audit.bracket is not None:
+        stalled = "the search ended before the bracket was as narrow as asked"
+    else:
+        stalled = "the search ended without a bracket" if audit.bounds else "nothing was searched"
     so_far = "" if audit.bracket is None else ", with the best bracket so far"
     ended = {
         "time": f"; stopped by the time limit{so_far}",

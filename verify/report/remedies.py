@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from operator import mul
 
 from verify.checker.errors import InputError
 from verify.checker.exact import dot
@@ -27,6 +28,9 @@ __all__ = [
 
 RESTING = 1e-5
 """A gradient smaller than this part of what the residuals could give, were they in line with it, is none."""
+
+ULPS = Fraction(4, 2**52)
+"""What rounding to doubles changes a mean and a standard deviation by, relatively, and a little more."""
 
 
 def droppable(problem: Problem, conflict: Iterable[int]) -> list[int]:
@@ -128,7 +132,8 @@ def unlearnt(problem: Problem, network: Network) -> list[int]:
 def right_standardised(problem: Problem, network: Network) -> int:
     """The number of points on their sides once the data are standardised by their own mean and standard deviation.
 
-    Exact; 0 for data that were scaled already, and for goals other than max-margin.
+    Exact; 0 where the rounding of these to doubles may account for a side, for data that were scaled already, and for
+    goals other than max-margin.
     """
     around = problem.data.surroundings
     if not has_margin(problem.goal) or (around is not None and around.is_scaled):
@@ -137,7 +142,28 @@ def right_standardised(problem: Problem, network: Network) -> int:
         moved = problem.posed_on(standardised(DataReading(problem.data), "data").data)
     except InputError:
         return 0
-    return on_their_sides(moved, network)
+    least = _rounding(problem, moved, network)
+    is_told = all(not f or abs(f) > least for f in outputs(moved, network))
+    return on_their_sides(moved, network) if is_told else 0
+
+
+def _rounding(problem: Problem, moved: Problem, network: Network) -> Fraction:
+    """By how much the outputs of a network of depth 2 at standardised points may be off, as means and deviations are.
+
+    x' = (x - mean) / scale is off by the rounding of the mean, |mean| / scale = |x / scale - x'| ulps, and by that of
+    the scale; slopes of at most 1 add these up over the neurons.
+    """
+    bend = max(abs(problem.architecture.slope), Fraction(1))
+    off = [Fraction(0)] * len(network.hidden_weights[0])
+    columns = range(problem.data.dimension)
+    for c in columns:
+        old, new = [row[c] for row in problem.data.inputs], [row[c] for row in moved.data.inputs]
+        spread, shown = max(old) - min(old), max(new) - min(new)
+        scale = spread / shown if shown else Fraction(1)
+        mean = abs(old[0] - new[0] * scale)
+        off[c] = ULPS * (mean / scale + max(map(abs, new)))
+    reach = (sum(map(mul, map(abs, w), off), Fraction(0)) for w in network.hidden_weights)
+    return bend * sum((abs(v) * size for v, size in zip(network.output_weights, reach, strict=True)), Fraction(0))
 
 
 def right_unscaled(problem: Problem, network: Network) -> int:

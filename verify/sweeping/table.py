@@ -113,8 +113,8 @@ def excess_lines(sweep: Sweep) -> Iterator[str]:
         most = max(row.excess_upper or 0.0 for row in known)
         middle = median_low(row.excess_upper or 0.0 for row in known)
         least = min(row.excess_lower or 0.0 for row in known)
-        half = "" if middle == inf else f", half of them at most {_amount(middle)}"
-        whole = "" if most == inf else f", all at most {_amount(most)}"
+        half = "" if middle == inf or len(known) == 1 else f", half of them at most {_amount(middle)}"
+        whole = "" if most == inf else f", {'all ' * (len(known) > 1)}at most {_amount(most)}"
         yield (
             f"excess over the best possible of {count(len(known), 'network')}: at least {_amount(least, up=False)}"
             f"{half}{whole}"

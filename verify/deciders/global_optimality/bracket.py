@@ -160,7 +160,7 @@ def _with_precise(problem: Problem, found: Bracket, precise: Precise, tol: float
     for witness in precise.witnesses:
         if (value := objective(problem, witness)) is not None:
             known[witness.sha256()] = (value, witness)
-    ordered = narrow_first(known.values(), 1 + Fraction(tol) / 20)
+    ordered = narrow_first(known.values(), Fraction(tol))
     upper = found.upper
     if ordered:
         value, witness = min(ordered, key=lambda pair: pair[0])

@@ -108,7 +108,7 @@ def _exact_bracket(
             if witnesses and is_late(deadline):
                 break
     poll()
-    ordered = narrow_first(witnesses.values(), 1 + Fraction(tol) / 20)
+    ordered = narrow_first(witnesses.values(), Fraction(tol))
     upper = None
     if ordered:
         value, witness = min(ordered, key=lambda pair: pair[0])

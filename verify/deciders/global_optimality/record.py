@@ -62,9 +62,14 @@ def lower_end(bound: LowerBound) -> Fraction:
     return bound.bracket[0] or Fraction(0)
 
 
-def narrow_first(found: Iterable[tuple[Fraction, Network]], near: Fraction) -> list[tuple[Fraction, Network]]:
-    """By objective, but the narrowest first among those that are nearly the best."""
+NEARLY_THE_BEST = Fraction(1, 20_000_000)
+"""Objectives this near (relative) to the lowest one found count as the best, however loose the tolerance is."""
+
+
+def narrow_first(found: Iterable[tuple[Fraction, Network]], tolerance: Fraction) -> list[tuple[Fraction, Network]]:
+    """By objective, but the narrowest first among those that are the best within a small part of the tolerance."""
     ordered = sorted(found, key=lambda pair: (pair[0], pair[1].width))
+    near = 1 + min(tolerance / 20, NEARLY_THE_BEST)
     best = [pair for pair in ordered if pair[0] <= ordered[0][0] * near]
     return sorted(best, key=lambda pair: (pair[1].width, pair[0])) + ordered[len(best) :]
 
