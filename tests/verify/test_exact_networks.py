@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.checker.exact import squared_norm
-from verify.deciders.witnesses import (
-    distance,
-    float_rows,
-    merge_directions,
-    network_of_directions,
-    network_with,
-)
+from verify.deciders.witnesses import distance, merge_directions, network_of_directions, network_with
+from verify.numbers.floats import float_rows
 from verify.problem.problem import half_squared_norm, outputs
 
 BIASES = [Bias.NONE, Bias.PENALISED, Bias.FREE]

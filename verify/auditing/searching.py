@@ -19,6 +19,7 @@ from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.time_limits import is_late, now
 from verify.numbers.arguments import a_time_limit, a_tolerance, instance_of
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
 
@@ -51,7 +52,7 @@ def certified_bracket(
 ) -> Bracket:
     """The bracket of the best objective over all widths, without an audit of a network."""
     instance_of(Problem, problem, "problem", "give a Problem, such as pose(network, data) makes")
-    seconds, gap = a_time_limit(time_limit), float(a_tolerance(tol, "tol"))
+    seconds, gap = a_time_limit(time_limit), to_float(a_tolerance(tol, "tol"))
     deadline = None if seconds is None else now() + seconds
     return bracketed(problem, network, tol=gap, deadline=deadline)
 
@@ -108,7 +109,7 @@ def _search_until(asked: Asked, found: Known, deadline: float | None, earlier: W
         asked.problem,
         asked.network,
         found.subject.network,
-        tol=float(asked.terms.tol),
+        tol=to_float(asked.terms.tol),
         deadline=deadline,
         progress=asked.terms.progress,
         earlier=found.earlier if earlier is None else earlier,
@@ -172,7 +173,7 @@ def _without_gap(asked: Asked, clock: Clock, found: Known) -> Known:
     if bracket is None or subject is None or tolerance >= Fraction(SMALLEST_GAP):
         return found
     stationary = found.findings[Question.STATIONARY]
-    is_at_the_edge = _is_at_the_edge(asked.problem, subject, bracket, float(tolerance))
+    is_at_the_edge = _is_at_the_edge(asked.problem, subject, bracket, to_float(tolerance))
     if not is_at_the_edge or not _is_exact(stationary) or clock.is_late:
         return found
     from verify.deciders.closed_forms.gapless import gapless_bound

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from verify.numbers.floats import to_float
+
 __all__ = ["clopper_pearson"]
 
 
@@ -14,7 +16,7 @@ def clopper_pearson(successes: int, trials: int, confidence: Fraction = Fraction
     """
     from scipy.stats import beta
 
-    tail = float(1 - confidence) / 2
+    tail = to_float(1 - confidence) / 2
     low = 0.0 if successes == 0 else float(beta.ppf(tail, successes, trials - successes + 1))
     high = 1.0 if successes == trials else float(beta.ppf(1 - tail, successes + 1, trials - successes))
     return low, high

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from verify.claims.decisions import global_exactly, locally, own_width_exactly, stationary
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.deciders.finding import Finding, Verdict
+from verify.numbers.floats import to_float
 
 __all__ = [
     "is_global",
@@ -23,7 +24,7 @@ def judged(found: Finding, wanted: Verdict = Verdict.PROVED) -> Judgement:
 
     Where the verdict is about another network nearby, the sentence says so.
     """
-    moved = f" (of a network within {float(found.moved):.1e} of its norm)" if found.moved else ""
+    moved = f" (of a network within {to_float(found.moved):.1e} of its norm)" if found.moved else ""
     what = f"{found.question.value.replace('_', ' ')} {found.verdict.value}{moved}: {found.reason}"
     if found.verdict is Verdict.UNDECIDED:
         return undecided(what)

@@ -25,7 +25,7 @@ from verify.deciders.finding import Finding, Question, Verdict, decide, undecide
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal, sealed
 from verify.deciders.stationarity import stationarity
-from verify.deciders.witnesses import float_rows
+from verify.numbers.floats import float_rows, to_float, to_floats
 
 __all__ = [
     "audited",
@@ -191,7 +191,7 @@ def _directions(instance: Instance) -> tuple[list[UnitDirection], list[list[Frac
         place, sign = classes.index(tuple(mask)), 1 if v > 0 else -1
         if (place, sign, unit) not in kept:
             kept.add((place, sign, unit))
-            directions.append(direction_of(rows, place, sign, np.array([float(w) for w in unit])))
+            directions.append(direction_of(rows, place, sign, to_floats(unit)))
             vectors.append(list(unit))
     return directions, vectors
 
@@ -200,6 +200,8 @@ def _rational_unit(vector: Sequence[float]) -> list[Fraction] | None:
     """The exact unit vector with short entries near floats, if there is one."""
     for most in (1, 10, 100, 1000, 10000):
         exact = [Fraction(value).limit_denominator(most) for value in vector]
-        if dot(exact, exact) == 1 and all(abs(float(x) - value) < 1e-7 for x, value in zip(exact, vector, strict=True)):
+        if dot(exact, exact) == 1 and all(
+            abs(to_float(x) - value) < 1e-7 for x, value in zip(exact, vector, strict=True)
+        ):
             return exact
     return None

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from verify.claims.chances import clopper_pearson
 from verify.claims.loading import load_everything
 from verify.claims.records import USUAL, Claim, Instance, Judgement, Outcome, undecided
+from verify.numbers.floats import to_float
 
 __all__ = ["Counterexample", "Run", "no_judgement", "run"]
 
@@ -77,7 +78,7 @@ class Run:
             return "failed"
         if self.interval is not None and self.claim.chance is not None:
             low, high = self.interval
-            chance = float(self.claim.chance)
+            chance = to_float(self.claim.chance)
             return "failed" if high < chance else "held" if low >= chance else "consistent"
         return "held" if self.held else "undecided"
 

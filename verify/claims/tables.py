@@ -15,6 +15,7 @@ from verify.checker.errors import InputError
 from verify.claims.collection import PAPERS
 from verify.claims.records import OPEN, Claim
 from verify.claims.running import Run
+from verify.numbers.floats import to_float
 
 __all__ = ["as_json", "listing", "number_text", "overview", "paper_tables", "tables_of"]
 
@@ -86,7 +87,7 @@ def _remark(result: Run) -> str:
 def number_text(value: Fraction) -> str:
     """A rational number where it is short, else six digits of it."""
     text = rational_text(value)
-    return text if len(text) <= _SHORT and value.denominator <= _SIMPLE else f"{float(value):.6g}"
+    return text if len(text) <= _SHORT and value.denominator <= _SIMPLE else f"{to_float(value):.6g}"
 
 
 def listing(claims: Iterable[Claim]) -> Table:

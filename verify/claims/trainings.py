@@ -24,6 +24,7 @@ from verify.claims.decisions import TOLERANCE, audited, stationary
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.deciders.enclosure import nearby_point
 from verify.deciders.proposal import FLOAT_FAILURES
+from verify.numbers.floats import to_float
 from verify.problem.problem import outputs
 from verify.training import TrainingRun, layers_of, network_of, parameters_of, rows_of, targets_of, train
 
@@ -126,7 +127,7 @@ def is_nearly_stationary(instance: Instance) -> Judgement:
         return found
     point = nearby_certificate(instance)
     if point is not None and point.moved <= NEARLY:
-        return held(f"an exact KKT point lies within {float(point.moved):.1e} of its norm")
+        return held(f"an exact KKT point lies within {to_float(point.moved):.1e} of its norm")
     return found
 
 

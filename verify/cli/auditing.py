@@ -22,6 +22,7 @@ from verify.cli.places import check_file, check_folder, check_page, check_pictur
 from verify.cli.printing import print_report, write_page
 from verify.cli.reading import refused_unless
 from verify.files.writing import write_text
+from verify.numbers.floats import to_float
 from verify.problem.members import trains_all
 
 if TYPE_CHECKING:
@@ -309,7 +310,7 @@ def _audited(
                 stationary_tol=stationary_tol,
                 fit_tol=task.fit_tol,
                 near=near,
-                time_limit=None if time_limit is None else float(time_limit),
+                time_limit=None if time_limit is None else to_float(time_limit),
                 progress=progress,
                 warm_start=warm_start,
                 symbolic=symbolic,

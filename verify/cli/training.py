@@ -19,6 +19,7 @@ from verify.cli.places import check_file, check_folder, check_page, check_pictur
 from verify.cli.printing import print_report, write_page
 from verify.cli.progress import shown_training
 from verify.cli.reading import refused_unless
+from verify.numbers.floats import to_float
 
 if TYPE_CHECKING:
     from verify.training import TrainingRun
@@ -37,7 +38,7 @@ class _Slope(click.ParamType):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
         """The slope in `value`."""
         number = Number().convert(value, param, ctx)
-        return number if "/" in str(value) else Fraction(float(number))
+        return number if "/" in str(value) else Fraction(to_float(number))
 
 
 @click.command(
@@ -209,7 +210,7 @@ def train_command(
         options["start"] = points.network
         check_savable(points.network.architecture, out)
     given = {
-        name: float(value) if isinstance(value, Fraction) and name != "slope" else value
+        name: to_float(value) if isinstance(value, Fraction) and name != "slope" else value
         for name, value in options.items()
     }
     with shown_training() as progress, quiet_solvers():

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.deciders.time_limits import poll
-from verify.deciders.witnesses import float_near, float_rows, float_weights
+from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, Problem, half_squared_norm, outputs
@@ -49,10 +49,10 @@ class Estimates:
 def estimate(problem: Problem, network: Network, like: Estimates | None = None) -> Estimates:
     """The estimates; the data are taken over from those of another network. OverflowError beyond floats."""
     rows = float_rows(problem) if like is None else like.rows
-    targets = np.array([float_near(y) for y in problem.data.targets]) if like is None else like.targets
-    weights, _ = float_weights(network)
-    outgoing = np.array([float_near(value) for value in network.output_weights])
-    slope = float(problem.architecture.slope)
+    targets = float_targets(problem) if like is None else like.targets
+    weights = float_weights(network)
+    outgoing = float_outgoing(network)
+    slope = to_float(problem.architecture.slope)
     (k, c), n = weights.shape, len(rows)
     with np.errstate(all="ignore"):
         z = weights @ rows.T
@@ -111,7 +111,7 @@ def residuals(problem: Problem, estimates: Estimates) -> tuple[Array, NDArray[np
 def _apart(problem: Problem, estimates: Estimates) -> tuple[Array, float, Array]:
     """|f(x_i) - y_i|, the fit tolerance, and what bounds the error of their difference."""
     try:
-        tolerance = float(problem.fit_tolerance)
+        tolerance = to_float(problem.fit_tolerance)
     except OverflowError:
         tolerance = np.inf
     sizes = np.abs(estimates.targets) + tolerance

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from verify.checker.exact import common_integers
 from verify.deciders.lifting import pivots_modulo, solve_by_lifting
 from verify.deciders.time_limits import is_late
+from verify.numbers.floats import to_matrix
 
 __all__ = ["ceil_dyadic", "dyadic", "primitive", "rank", "solve_by_few", "solve_exactly"]
 
@@ -152,7 +153,7 @@ def solve_by_few(
     """
     if not matrix or not matrix[0]:
         return None if any(right) else []
-    numbers = np.array([[float(entry) for entry in line] for line in matrix])
+    numbers = to_matrix(matrix)
     if not np.isfinite(numbers).all():
         return None
     numbers = _of_one_size(numbers, axis=1)

@@ -23,7 +23,8 @@ from verify.deciders.fit.repairs import repairs
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
 from verify.deciders.stationarity import stationarity
 from verify.deciders.time_limits import TimeIsUpError, is_late, share
-from verify.deciders.witnesses import distance, dot_product_scales, float_rows, float_weights
+from verify.deciders.witnesses import distance, dot_product_scales
+from verify.numbers.floats import float_rows, float_weights
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective, outputs
@@ -225,7 +226,7 @@ def lost_kinks(problem: Problem, given: Network, network: Network) -> list[tuple
     """(neuron, point) where a preactivation of the given network is 0 up to rounding, and not 0 at `network`."""
     if problem.architecture.slope == 1:
         return []
-    (weights, _), rows = float_weights(given), float_rows(problem)
+    weights, rows = float_weights(given), float_rows(problem)
     reach = dot_product_scales(rows, weights, bias=problem.architecture.bias)
     with np.errstate(all="ignore"):
         near = (np.abs(weights @ rows.T) <= ROUNDING * reach) & (reach > 0)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verify.checker.exact import sqrt_upper
-from verify.checker.statement import Points
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import poll
 from verify.problem.network import Network
@@ -21,9 +19,6 @@ from verify.problem.problem import Problem
 
 __all__ = [
     "distance",
-    "float_near",
-    "float_rows",
-    "float_weights",
     "merge_directions",
     "network_of_directions",
 ]
@@ -31,42 +26,6 @@ __all__ = [
 Array = NDArray[np.float64]
 
 CONSTANT_COST = 1e-10  # what a constant (free bias, w = 0) may cost, relative to the value
-
-
-LARGEST_FLOAT = 2.0**1000
-
-
-def float_near(number: Fraction) -> float:
-    """The nearest float; for numbers beyond `LARGEST_FLOAT` that one, with their sign, so that sums stay finite."""
-    try:
-        return min(max(float(number), -LARGEST_FLOAT), LARGEST_FLOAT)
-    except OverflowError:
-        return LARGEST_FLOAT if number > 0 else -LARGEST_FLOAT
-
-
-def float_rows(problem: Problem) -> Array:
-    """The lifted rows as floats, shape (n, c); not to be written to."""
-    return _floats(problem.points)
-
-
-@lru_cache(maxsize=2)
-def _floats(points: Points) -> Array:
-    try:
-        rows = np.array([[whole / unit for whole in row] for row, unit in points.rows])
-    except OverflowError:
-        rows = np.array([[float_near(Fraction(whole, unit)) for whole in row] for row, unit in points.rows])
-    rows = np.clip(rows, -LARGEST_FLOAT, LARGEST_FLOAT)
-    rows.flags.writeable = False
-    return rows
-
-
-def float_weights(network: Network) -> tuple[Array, NDArray[np.bool_]]:
-    """The hidden weights of a depth-2 network as floats, and where its masks leave room for one; shapes (k, c)."""
-    weights = np.array([[float_near(value) for value in row] for row in network.hidden_weights])
-    allowed = np.zeros(weights.shape, bool)
-    for j, mask in enumerate(network.architecture.masks):
-        allowed[j, list(mask)] = True
-    return weights, allowed
 
 
 def norms(directions: Array) -> Array:

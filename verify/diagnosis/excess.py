@@ -23,7 +23,8 @@ import numpy as np
 
 from verify.checker.bounds import LowerBound
 from verify.deciders.estimates import Estimates, outputs_at
-from verify.deciders.witnesses import float_near, norms
+from verify.deciders.witnesses import norms
+from verify.numbers.floats import float_near, to_float
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -91,14 +92,14 @@ def study_excess(
 
     margin: its least margin (min-norm: None).
     """
-    least = 1.0 if margin is None else float(margin)
+    least = 1.0 if margin is None else to_float(margin)
     lower = float_near(bound.bracket[0] or Fraction(0))
     if lower <= 0 or least <= 0:
         return None
     points = np.array([i for i, _ in bound.multipliers], int)
     multipliers = np.array([float_near(value / bound.beta) for _, value in bound.multipliers])
     signs = np.ones(len(points)) if margin is None else estimates.targets[points]
-    slope, counted = float(problem.architecture.slope), list(problem.norm_columns)
+    slope, counted = to_float(problem.architecture.slope), list(problem.norm_columns)
     hidden, outgoing = norms(estimates.weights[:, counted]), np.abs(estimates.outgoing)
     dead = np.zeros(len(hidden), bool)
     dead[list(silent)] = True
@@ -107,7 +108,7 @@ def study_excess(
     unit = least * lower
     directions = (hidden * outgoing - pulls) / unit
     imbalance = (hidden - outgoing) ** 2 / 2 / unit
-    sizes, tolerance = multipliers, float(problem.fit_tolerance)
+    sizes, tolerance = multipliers, to_float(problem.fit_tolerance)
     if tolerance:
         sizes = np.abs(multipliers) * tolerance
     slack = _beyond(problem, network, bound, margin)

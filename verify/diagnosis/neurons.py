@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from verify.checker.codec import rational_text
 from verify.deciders.estimates import Estimates, is_silent
 from verify.deciders.witnesses import dot_product_scales, norms
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -58,7 +59,7 @@ NEAREST_POINTS = 2000  # max-margin: only so many points of least margin are giv
 def _root(square: Fraction) -> float:
     """The root of a number whose square may be beyond doubles, where the root is none of them too large or small."""
     half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
-    return math.ldexp(math.sqrt(square / Fraction(4) ** half), half) if square else 0.0
+    return math.ldexp(math.sqrt(to_float(square / Fraction(4) ** half)), half) if square else 0.0
 
 
 @final
@@ -322,7 +323,7 @@ def _balanced_model(
     slacks = slacks - slacks.min() if margin else np.zeros(len(slacks))
     if problem.fit_tolerance:  # the nearer end of each interval
         apart = estimates.outputs - estimates.targets
-        signs, slacks = np.where(apart > 0, -1.0, 1.0), np.maximum(float(problem.fit_tolerance) - np.abs(apart), 0.0)
+        signs, slacks = np.where(apart > 0, -1.0, 1.0), np.maximum(to_float(problem.fit_tolerance) - np.abs(apart), 0.0)
     chosen = np.argsort(slacks, kind="stable")[:NEAREST_POINTS]
     allowed = np.zeros(weights.shape, bool)
     for q, j in enumerate(places):
@@ -330,7 +331,7 @@ def _balanced_model(
     return LocalModel(
         rows=estimates.rows[chosen],
         signs=signs[chosen],
-        slope=float(problem.architecture.slope),
+        slope=to_float(problem.architecture.slope),
         weights=weights * factor[:, None],
         outgoing=outgoing / factor,
         on=estimates.preactivations[np.ix_(places, chosen)] > 0,

@@ -12,6 +12,7 @@ import numpy as np
 from verify.checker.codec import rational_text
 from verify.checker.exact import dot
 from verify.deciders.estimates import Array, Estimates, least_margins, outputs_at, residuals
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -96,7 +97,7 @@ def study_points(problem: Problem, network: Network, estimates: Estimates) -> Po
             close_share_hint=None,
             median_slack_hint=None,
         )
-    slack = margins / float(least) - 1.0
+    slack = margins / to_float(least) - 1.0
     others = np.ones(len(slack), bool)
     others[list(active)] = False
     return PointGroups(

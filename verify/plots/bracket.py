@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from verify.numbers.decimals import about, at_least, at_most, nearest
+from verify.numbers.floats import to_float
 from verify.plots.audited import AuditInPictures
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
@@ -79,7 +80,7 @@ def draw_bracket(axes: Axes, audit: AuditInPictures, title: str, legend: Legend,
 
 
 def _log_safe(value: Fraction) -> float:
-    return float(min(max(value, Fraction(LEAST)), Fraction(10**200)))
+    return to_float(min(max(value, Fraction(LEAST)), Fraction(10**200)))
 
 
 def _side(x: Array, curve: Array, level: float, height: float) -> Literal["left", "right"]:
@@ -115,18 +116,18 @@ def draw_objectives(axes: Axes, audit: AuditInPictures, title: str) -> None:
     for place, (name, value) in enumerate(bars):
         given = name.startswith("this")
         axes.barh(
-            place, float(value / largest), height=0.5 if len(bars) > 1 else 0.32, edgecolor=NEUTRAL, linewidth=1.2,
+            place, to_float(value / largest), height=0.5 if len(bars) > 1 else 0.32, edgecolor=NEUTRAL, linewidth=1.2,
             facecolor="#A8A8A8" if given else "white", zorder=2, gid="objective",
         )  # fmt: skip
         axes.text(
-            float(value / largest) + 0.02, place, nearest(value, 6), va="center", ha="left", fontsize=SIZES["label"]
+            to_float(value / largest) + 0.02, place, nearest(value, 6), va="center", ha="left", fontsize=SIZES["label"]
         )
     axes.set_yticks(range(len(bars)), [name for name, _ in bars])
     last = max(len(bars), 1) - 0.5
     axes.set_ylim(last + 0.55, -0.5)
     axes.set_xlim(0, 1.3)
     axes.set_xticks([])
-    level = float(bound / largest)
+    level = to_float(bound / largest)
     axes.axvline(level, color="black", linewidth=1.3, linestyle=(0, (6, 2)), zorder=3, gid="bracket")
     on_left = level > 0.65
     axes.annotate(

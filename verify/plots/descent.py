@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 
 from verify.checker.local import NotLocal
 from verify.deciders.local_optimality.descent import steps
+from verify.numbers.floats import to_float, to_matrix
 from verify.plots.audited import AuditInPictures
 from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
@@ -28,7 +29,7 @@ def draw_descent(axes: Axes, audit: AuditInPictures, proof: NotLocal, title: str
     axes.plot(0.0, values[0], color="black", marker="o", markersize=6, linestyle="", zorder=4, gid="start")
     legend["objective along the descent"] = Line2D([], [], color="black", linewidth=1.3)
     if audit.bracket is not None:
-        best = float(audit.bracket[1])
+        best = to_float(audit.bracket[1])
         axes.axhline(best, color=NEUTRAL, linewidth=1.0, linestyle="--", gid="best")
         axes.annotate(
             "best known", (1.0, best), xytext=(0, 3), textcoords="offset points", ha="right", fontsize=SIZES["label"]
@@ -41,11 +42,11 @@ def draw_descent(axes: Axes, audit: AuditInPictures, proof: NotLocal, title: str
 def _course(audit: AuditInPictures, proof: NotLocal) -> tuple[Array, Array]:
     problem, network = audit.problem, audit.local_optimum.subject or audit.network
     counted = list(problem.norm_columns)
-    weights = np.array([[float(x) for x in row] for row in network.hidden_weights])
-    start = np.abs([float(v) for v in network.output_weights])[:, None] * weights
-    step = np.array([[float(x) for x in row] for row in steps(network, proof)])
+    weights = to_matrix(network.hidden_weights)
+    start = np.abs([to_float(v) for v in network.output_weights])[:, None] * weights
+    step = to_matrix(steps(network, proof))
     eps = np.linspace(0.0, 1.0, 101)
     values = np.array([np.linalg.norm((start + e * step)[:, counted], axis=1).sum() for e in eps])
     if has_margin(problem.goal):
-        values /= float(min(y * f for y, f in zip(problem.data.targets, outputs(problem, network), strict=True)))
+        values /= to_float(min(y * f for y, f in zip(problem.data.targets, outputs(problem, network), strict=True)))
     return eps, values

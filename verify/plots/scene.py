@@ -19,6 +19,7 @@ from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.certificate import Sparse
 from verify.checker.stationary import Stationary
 from verify.numbers.decimals import value as told
+from verify.numbers.floats import to_float
 from verify.plots.audited import AuditInPictures
 from verify.plots.style import LABELS, plain
 from verify.problem.members import has_margin
@@ -145,8 +146,8 @@ def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
             rows = tuple((*(weight * scale for weight in row[:inputs]), *row[inputs:]) for row in rows)
         largest = max((abs(weight) for row in rows for weight in row), default=Fraction(0)) or Fraction(1)
         product *= largest
-        matrix = np.array([[float(weight / largest) for weight in row] for row in rows], dtype=float)
-        layers.append((matrix, None if layer.slope is None else float(layer.slope)))
+        matrix = np.array([[to_float(weight / largest) for weight in row] for row in rows], dtype=float)
+        layers.append((matrix, None if layer.slope is None else to_float(layer.slope)))
     values = _forward(layers, picture.points)
     factor, at_margin_one = _factor(picture, network, values, product, fits=fits)
     values = _scaled(values, factor)
@@ -284,6 +285,6 @@ def _floats(rows: Iterable[Iterable[Fraction]], power: int) -> Array:
 
 def _float(value: Fraction) -> float:
     try:
-        return max(-_HUGE, min(_HUGE, float(value)))
+        return max(-_HUGE, min(_HUGE, to_float(value)))
     except OverflowError:
         return _HUGE if value > 0 else -_HUGE

@@ -11,6 +11,7 @@ from verify.checker.errors import InputError
 from verify.numbers.arguments import instance_of, wrong
 from verify.numbers.counts import count
 from verify.numbers.decimals import about
+from verify.numbers.floats import to_float
 from verify.numbers.values import rational
 from verify.problem.members import has_margin
 from verify.problem.network import Network
@@ -117,7 +118,7 @@ def two_labels(data: Dataset) -> tuple[str, str] | None:
 
 def _label(value: Fraction) -> str:
     """The number as text that means the same double."""
-    return str(value) if value.denominator == 1 else repr(float(value))
+    return str(value) if value.denominator == 1 else repr(to_float(value))
 
 
 def _one_class(label: Fraction) -> str:

@@ -11,6 +11,7 @@ from typing import final
 
 from verify.checker.errors import InputError, ShapeError
 from verify.numbers.counts import count
+from verify.numbers.floats import to_float
 from verify.problem.network import Architecture, Layer, Network
 from verify.problem.phrases import SECOND_MINUS_FIRST, WENT_INTO_WEIGHTS
 from verify.readers.reading import MissingOptionsError, Options, Reading
@@ -202,7 +203,7 @@ def _later_bias(layers: Sequence[LinearLayer]) -> str:
     for layer in layers[1:]:
         if (number := next((bias for bias in layer.bias or () if bias), None)) is not None:
             which = "output bias" if layer is layers[-1] else "bias of a later layer"
-            shown = number if isinstance(number, int | float) else f"{float(number):.6g}"
+            shown = number if isinstance(number, int | float) else f"{to_float(number):.6g}"
             return (
                 f"the {which} {layer.bias_name} is not 0 (it holds {shown}), and a network with one is not homogeneous"
             )

@@ -19,6 +19,7 @@ from math import prod
 from typing import final
 
 from verify.checker.errors import InputError
+from verify.numbers.floats import to_float
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.shorthand import Number
 
@@ -210,7 +211,7 @@ class LayerRow:
 
     def _multiply(self, whole: Fraction) -> None:
         count = len(self.layers)
-        share = Fraction(1) if self.layers[-1].is_fixed else Fraction(float(whole) ** (1 / count))
+        share = Fraction(1) if self.layers[-1].is_fixed else Fraction(to_float(whole) ** (1 / count))
         grown = met = Fraction(1)  # by how much the outputs of the layers so far are multiplied: now, and in forward
         for i, layer in enumerate(self.layers):
             own = share if i < count - 1 else whole / share ** (count - 1)
@@ -229,7 +230,7 @@ class LayerRow:
             return f"{start}, and multiply the output weights, which were not trained either"
         return (
             f"{start}, and shared equally by its {len(self.layers)} layers: the function is the same, and so is each "
-            f"layer up to the factor {float(whole) ** (1 / len(self.layers)):.6g}, to rounding"
+            f"layer up to the factor {to_float(whole) ** (1 / len(self.layers)):.6g}, to rounding"
         )
 
     def _notes_on_layers(self) -> list[str]:
@@ -292,4 +293,4 @@ def _each(numbers: Numbers, size: int, layer: _Layer) -> Sequence[Fraction]:
 
 
 def _short(number: Fraction) -> str:
-    return f"{float(number):.6g}"
+    return f"{to_float(number):.6g}"

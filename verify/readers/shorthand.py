@@ -11,6 +11,7 @@ from typing import final
 
 from verify.checker.errors import InputError, ShapeError
 from verify.numbers.counts import count
+from verify.numbers.floats import to_float
 from verify.numbers.values import rational
 from verify.problem.network import Network
 from verify.readers.reading import MissingOptionsError, Options, Reading, naming, one_of
@@ -123,7 +124,7 @@ def slope_given(given: object) -> Fraction:
 def in_range(slope: Fraction, place: str) -> Fraction:
     """The slope, when it is one."""
     if not 0 <= slope <= 1:
-        raise InputError(f"{place} is {float(slope):.6g}: it must lie between 0 (ReLU) and 1 (linear)")
+        raise InputError(f"{place} is {to_float(slope):.6g}: it must lie between 0 (ReLU) and 1 (linear)")
     return slope
 
 
@@ -152,7 +153,7 @@ def _shown(number: Number) -> str:
     text = str(number)
     if not isinstance(number, Fraction) or len(text) <= LONG:
         return text
-    double = float(number)
+    double = to_float(number)
     return repr(double) if Fraction(double) == number else f"about {double:.6g}"
 
 
@@ -197,5 +198,5 @@ def _slope_number(given: object) -> Fraction:
 
 
 def _roundings(number: Fraction) -> tuple[Fraction, Fraction]:
-    double = float(number)
+    double = to_float(number)
     return Fraction(double), Fraction(struct.unpack("f", struct.pack("f", double))[0])

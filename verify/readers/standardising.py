@@ -14,6 +14,7 @@ from typing import cast
 
 from verify.checker.errors import InputError
 from verify.files.reading import read_bytes
+from verify.numbers.floats import to_float
 from verify.problem.problem import Dataset
 from verify.readers.reading import DataReading
 from verify.readers.scalings import Scaling, scaled_inputs
@@ -61,7 +62,7 @@ def _own(data: Dataset) -> Scaling:
     ]
     try:
         scales = [sqrt(square) or 1.0 for square in squares]
-        return Scaling.standardising([float(mean) for mean in means], scales, "standardise")
+        return Scaling.standardising([to_float(mean) for mean in means], scales, "standardise")
     except OverflowError:
         raise InputError('standardise="data": the data are beyond the range of floats: scale them first') from None
 

@@ -13,6 +13,7 @@ from math import sqrt
 from typing import Any, cast, final
 
 from verify.checker.errors import InputError
+from verify.numbers.floats import to_float
 from verify.numbers.values import rational
 from verify.readers.folding import LayerRow
 from verify.readers.refusals import refusal
@@ -229,7 +230,7 @@ class Operations:
         found = [None if value is None else self.numbers(value, call.where) for value in statistics]
         mean, variance = cast("list[Fraction]", found[0]), cast("list[Fraction]", found[1])
         weight, bias = found[2] or [Fraction(1)] * len(mean), found[3] or [Fraction(0)] * len(mean)
-        scale = [Fraction(1 / sqrt(float(v) + eps)) * w for v, w in zip(variance, weight, strict=True)]
+        scale = [Fraction(1 / sqrt(to_float(v) + eps)) * w for v, w in zip(variance, weight, strict=True)]
         shift = [b - m * s for m, s, b in zip(mean, scale, bias, strict=True)]
         name = f"{call.where.removeprefix(f'{self.place}: ')} (batch normalisation, 1 / sqrt(var + eps) as a double)"
         self.row.change(scale, shift, name)

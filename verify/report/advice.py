@@ -18,6 +18,7 @@ from verify.deciders.finding import Finding, Verdict
 from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
 from verify.numbers.decimals import is_exactly, nearest, value
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, is_free, trains_all
 from verify.problem.phrases import SECOND_MINUS_FIRST, WENT_INTO_WEIGHTS, any_width, points, with_masks
 from verify.problem.posing import LABELS_0_AND_1, ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
@@ -352,4 +353,4 @@ def _exactly(number: Fraction) -> str:
 
 def _slope(slope: Fraction) -> str:
     """A slope as the command line takes it, where a decimal means the double nearest to it."""
-    return repr(float(slope)) if Fraction(float(slope)) == slope else str(slope)
+    return repr(to_float(slope)) if Fraction(to_float(slope)) == slope else str(slope)

@@ -10,6 +10,7 @@ from verify.deciders.finding import Verdict
 from verify.diagnosis import Diagnosis, Excess, Neurons, PointGroups, Rung, RungKind
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_most, nearest
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.phrases import PER_CENT, SMALL, amount, has_infimum_0, named, no_neuron
 from verify.problem.problem import outputs
@@ -45,7 +46,7 @@ def faults(audit: Audited) -> Iterator[str]:
     yield from told
     if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
         yield from _points(diagnosis.excess, audit.problem.fit_tolerance)
-        yield from _parts(diagnosis, diagnosis.excess, float(audit.excess[1]))
+        yield from _parts(diagnosis, diagnosis.excess, to_float(audit.excess[1]))
     yield from ladder
     if audit.relaxed is None or has_infimum_0(audit.relaxed.problem):
         return

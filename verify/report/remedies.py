@@ -8,6 +8,7 @@ from operator import mul
 
 from verify.checker.errors import InputError
 from verify.checker.exact import dot
+from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float, to_floats
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
@@ -108,12 +109,12 @@ def _fit_linearly(problem: Problem) -> bool:
 
     seen = sorted({c for mask in problem.architecture.masks for c in mask})
     try:
-        rows = np.array([[float(row[c]) for c in seen] for row in problem.rows])
-        targets = np.array([float(target) for target in problem.targets])
+        rows = float_rows(problem, clamp=False)[:, seen]
+        targets = float_targets(problem, clamp=False)
     except OverflowError:
         return False
     apart = np.abs(rows @ np.linalg.lstsq(rows, targets)[0] - targets).max(initial=0.0)
-    return bool(apart <= float(problem.fit_tolerance) + RESTING * np.abs(targets).max(initial=0.0))
+    return bool(apart <= to_float(problem.fit_tolerance) + RESTING * np.abs(targets).max(initial=0.0))
 
 
 def unlearnt(problem: Problem, network: Network) -> list[int]:
@@ -195,17 +196,17 @@ def is_at_rest(problem: Problem, network: Network) -> bool:
     values, targets = outputs(problem, network), problem.targets
     try:
         if has_margin(problem.goal):
-            margins = np.array([float(y * f) for f, y in zip(values, targets, strict=True)])
-            residuals = np.array([-float(y) for y in targets]) / (1 + np.exp(np.clip(margins, -700.0, 700.0)))
+            margins = to_floats(y * f for f, y in zip(values, targets, strict=True))
+            residuals = -float_targets(problem, clamp=False) / (1 + np.exp(np.clip(margins, -700.0, 700.0)))
         else:
-            residuals = np.array([float(f - y) for f, y in zip(values, targets, strict=True)])
-        rows = np.array([[float(entry) for entry in row] for row in problem.rows])
-        weights = np.array([[float(entry) for entry in w] for w in network.hidden_weights])
-        outgoing = np.array([float(v) for v in network.output_weights])
+            residuals = to_floats(f - y for f, y in zip(values, targets, strict=True))
+        rows = float_rows(problem, clamp=False)
+        weights = float_weights(network, clamp=False)
+        outgoing = float_outgoing(network, clamp=False)
     except OverflowError:
         return False
     z = rows @ weights.T
-    slopes = np.where(z > 0, 1.0, float(problem.architecture.slope))
+    slopes = np.where(z > 0, 1.0, to_float(problem.architecture.slope))
     pulls, sizes = (slopes * outgoing).T, (slopes * z) ** 2
     loss = float(residuals @ residuals)
     incoming = (((pulls * residuals) @ rows) ** 2).sum(axis=1), loss * (pulls**2 @ (rows**2).sum(axis=1))

@@ -9,6 +9,7 @@ import numpy as np
 
 from solvers.paper_data.dataset import PaperData
 from verify.auditing.loop import audit
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
 from verify.reproduce.spec import Values
@@ -35,11 +36,11 @@ def audited(
     bracket = found.bracket
     return {
         "verdicts": {name: finding.verdict.value for name, finding in found.findings.items()},
-        "objective": None if found.objective is None else float(found.objective),
+        "objective": None if found.objective is None else to_float(found.objective),
         "bracket": None if bracket is None else [_below(bracket[0]), _above(bracket[1])],
-        "excess": None if found.excess is None else [float(end) for end in found.excess],
+        "excess": None if found.excess is None else [to_float(end) for end in found.excess],
         "better": None if best is None else _weights(best),
-        "moved": None if found.stationary.moved is None else float(found.stationary.moved),
+        "moved": None if found.stationary.moved is None else to_float(found.stationary.moved),
     }
 
 
@@ -47,15 +48,15 @@ def _weights(network: Network) -> Values:
     """W and v of a dense network of depth 2 without bias."""
     first, second = network.parameters
     columns = len(first) // network.width
-    rows = [[float(w) for w in first[j * columns : (j + 1) * columns]] for j in range(network.width)]
-    return {"W": rows, "v": [float(v) for v in second]}
+    rows = [[to_float(w) for w in first[j * columns : (j + 1) * columns]] for j in range(network.width)]
+    return {"W": rows, "v": [to_float(v) for v in second]}
 
 
 def _below(value: Fraction) -> float:
-    near = float(value)
+    near = to_float(value)
     return near if Fraction(near) <= value else float(np.nextafter(near, -np.inf))
 
 
 def _above(value: Fraction) -> float:
-    near = float(value)
+    near = to_float(value)
     return near if Fraction(near) >= value else float(np.nextafter(near, np.inf))

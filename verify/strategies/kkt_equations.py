@@ -8,6 +8,8 @@ from random import Random
 
 import numpy as np
 
+from verify.numbers.floats import to_float, to_floats, to_matrix
+
 __all__ = ["moved"]
 
 _Rows = list[list[Fraction]]
@@ -33,18 +35,18 @@ def moved(
     from scipy.optimize import linprog
 
     width = len(start[0])
-    origin = np.array([float(value) for row in start for value in row])
+    origin = np.array([to_float(value) for row in start for value in row])
     size = len(origin)
-    level = np.array([[float(value) for value in line] for line in lines]).reshape(len(lines), size)
-    inside = np.array([[float(value) for value in line] for line, _ in above]).reshape(len(above), size)
-    offsets = np.array([float(offset) for _, offset in above])
+    level = to_matrix(lines).reshape(len(lines), size)
+    inside = np.array([[to_float(value) for value in line] for line, _ in above]).reshape(len(above), size)
+    offsets = np.array([to_float(offset) for _, offset in above])
     eye = np.eye(size)
     found = linprog(
         np.r_[np.zeros(size), np.array([random.uniform(0.5, 1.5) for _ in range(size)])],
         A_ub=np.vstack([np.hstack([-inside, 0 * inside]), np.hstack([eye, -eye]), np.hstack([-eye, -eye])]),
         b_ub=np.r_[offsets - _ROOM, origin, -origin],
         A_eq=np.hstack([level, 0 * level]),
-        b_eq=np.array([float(value) for value in right]),
+        b_eq=to_floats(right),
         bounds=[(-_REACH, _REACH)] * size + [(0, None)] * size,
     )
     if found.status != 0:

@@ -20,6 +20,7 @@ from math import exp, log, sqrt
 from typing import final
 
 from verify.checker.exact import dot
+from verify.numbers.floats import to_float
 
 __all__ = ["Stage", "half_tangent", "log_growth", "pull", "yardstick"]
 
@@ -47,14 +48,14 @@ class Stage:
         if self.end is None:
             return float("inf")
         angles = half_tangent(self.start, self.pull), half_tangent(self.end, self.pull)
-        return abs(log(angles[0] / angles[1])) / sqrt(float(dot(self.pull, self.pull)))
+        return abs(log(angles[0] / angles[1])) / sqrt(to_float(dot(self.pull, self.pull)))
 
     def growth(self, sign: int, time: float) -> float:
         """log |alpha| at a time since the start, minus that at the start; 0 when nothing pulls."""
         if not self.active:
             return 0.0
         first = half_tangent(self.start, self.pull)
-        turned = sign * sqrt(float(dot(self.pull, self.pull))) * time
+        turned = sign * sqrt(to_float(dot(self.pull, self.pull))) * time
         return log((1 + (first * exp(-turned)) ** 2) / (1 + first**2)) + turned
 
 
@@ -69,8 +70,8 @@ def pull(
 def half_tangent(a: _Vector, b: _Vector) -> float:
     """tan of half the angle between two vectors, which no cancellation spoils near 0."""
     product, squares = dot(a, b), dot(a, a) * dot(b, b)
-    size, along = sqrt(float(squares)), float(product)
-    across = sqrt(float(squares - product * product))
+    size, along = sqrt(to_float(squares)), to_float(product)
+    across = sqrt(to_float(squares - product * product))
     return across / (size + along) if along >= 0 else (size - along) / across
 
 

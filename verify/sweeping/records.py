@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, final
 
 from verify.checker.codec import rational_of
+from verify.numbers.floats import to_float
 from verify.problem.phrases import QUESTIONS
 from verify.sweeping.tasks import TaskOutcome
 
@@ -145,6 +146,6 @@ def _ends(texts: list[str] | None) -> tuple[float | None, float | None]:
 def _double(number: Fraction) -> float:
     """The nearest double; beyond their range, an infinity."""
     try:
-        return float(number)
+        return to_float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf

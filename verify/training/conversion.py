@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from solvers.layers import Layers
 from verify.checker.errors import InputError
 from verify.numbers.counts import count
+from verify.numbers.floats import to_float, to_floats, to_matrix
 from verify.problem.network import Architecture, Network
 from verify.problem.problem import Dataset
 
@@ -26,7 +27,7 @@ def layers_of(architecture: Architecture) -> Layers:
         indices = [[-1 if index is None else count + index for index in row] for row in layer.places]
         places.append(np.array(indices, dtype=np.intp).reshape(layer.outputs, layer.columns))
         count += layer.parameter_count
-    slopes = tuple(float(layer.slope) for layer in architecture.layers if layer.slope is not None)
+    slopes = tuple(to_float(layer.slope) for layer in architecture.layers if layer.slope is not None)
     return Layers(tuple(places), slopes)
 
 
@@ -39,7 +40,7 @@ def rows_of(data: Dataset, architecture: Architecture) -> Floats:
             "was trained on"
         )
     try:
-        rows = np.array([[float(entry) for entry in x] for x in data.inputs])
+        rows = to_matrix(data.inputs)
     except OverflowError:
         raise InputError("the data have numbers beyond the range of floats: scale them first") from None
     return np.column_stack([rows, np.ones(len(rows))]) if architecture.bias else rows
@@ -47,13 +48,13 @@ def rows_of(data: Dataset, architecture: Architecture) -> Floats:
 
 def targets_of(data: Dataset) -> Floats:
     """The targets, shape (n,)."""
-    return np.array([float(y) for y in data.targets])
+    return to_floats(data.targets)
 
 
 def parameters_of(network: Network) -> Floats:
     """theta, rounded to floats."""
     try:
-        return np.array([float(weight) for layer in network.parameters for weight in layer])
+        return np.array([to_float(weight) for layer in network.parameters for weight in layer])
     except OverflowError:
         raise InputError("the network has weights beyond the range of floats: scale it first") from None
 

@@ -30,6 +30,7 @@ from solvers.training.trajectory import Moment, TrajectoryFileError
 from verify.checker.errors import InputError
 from verify.deciders.time_limits import TimeIsUpError, is_late, now, within
 from verify.numbers.counts import count
+from verify.numbers.floats import to_float
 from verify.problem.network import Architecture, Network
 from verify.problem.posing import regression_note
 from verify.problem.problem import Dataset
@@ -341,4 +342,4 @@ def _described(shape: Architecture, points: Dataset) -> str:
     depth = count(shape.width, "neuron") if shape.depth == 2 else f"a network of depth {shape.depth}"
     bias = "with biases" if shape.bias else "without biases"
     seen = f"{count(len(points), 'point')} in dimension {points.dimension}"
-    return f"{depth} {bias}, slope {float(shape.slope):.6g}, on {seen}"
+    return f"{depth} {bias}, slope {to_float(shape.slope):.6g}, on {seen}"

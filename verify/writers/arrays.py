@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.checker.errors import InputError
 from verify.checker.statement import Architecture, Network
+from verify.numbers.floats import to_float
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +20,7 @@ _BY_JSON = "save it as .json, which keeps every network exactly"
 def double(number: Fraction, place: str) -> float:
     """The double nearest to a number. InputError where there is none."""
     try:
-        return float(number)
+        return to_float(number)
     except OverflowError:
         raise InputError(f"{place} is beyond the range of floats: {_BY_JSON}") from None
 

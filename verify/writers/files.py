@@ -14,6 +14,7 @@ from typing import Any
 from verify.checker.errors import InputError
 from verify.checker.statement import Architecture, Network
 from verify.files.writing import write_bytes
+from verify.numbers.floats import to_float
 from verify.surroundings import Surroundings
 from verify.writers.arrays import arrays_of, check_dense, slopes_of
 
@@ -47,11 +48,11 @@ def check_savable(shape: Architecture, path: str | PathLike[str]) -> None:
         raise InputError("only networks of two dense layers go into an .npz: give a name that ends in .json")
     check_dense(shape, f"a file {suffix}")
     slopes = slopes_of(shape)
-    if any(float(slope) != slope for slope in slopes):
-        slope = next(slope for slope in slopes if float(slope) != slope)
+    if any(to_float(slope) != slope for slope in slopes):
+        slope = next(slope for slope in slopes if to_float(slope) != slope)
         raise InputError(f"the slope {slope} is no float: give a name that ends in {_EXACT}")
-    if suffix == ".onnx" and any(_single(float(slope)) != slope for slope in slopes):
-        raise InputError(f"ONNX holds slopes in single precision, which changes {float(slopes[0])}: save it as .npz")
+    if suffix == ".onnx" and any(_single(to_float(slope)) != slope for slope in slopes):
+        raise InputError(f"ONNX holds slopes in single precision, which changes {to_float(slopes[0])}: save it as .npz")
     if suffix == ".skops" and (len(set(slopes)) != 1 or not set(slopes) <= {0, 1}):
         raise InputError("scikit-learn has ReLU and identity only: save it as .npz or .pt")
 
@@ -131,7 +132,7 @@ def _onnx(network: Network) -> bytes:
         value = out
         if slope not in (None, 1):
             value = f"a{i}"
-            kind, options = ("Relu", {}) if not slope else ("LeakyRelu", {"alpha": float(slope)})
+            kind, options = ("Relu", {}) if not slope else ("LeakyRelu", {"alpha": to_float(slope)})
             nodes.append(helper.make_node(kind, [out], [value], name=f"activation{i}", **options))
     shape = network.architecture.layers[0].inputs
     ends = [helper.make_tensor_value_info(name, double_type, ["n", size]) for name, size in (("x", shape), ("y", 1))]

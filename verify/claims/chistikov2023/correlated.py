@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from verify.checker.exact import dot
 from verify.claims.records import Instance
 from verify.deciders.rounding import rank, solve_exactly
+from verify.numbers.floats import to_float, to_floats, to_matrix
 from verify.problem.members import has_bias, has_margin
 from verify.strategies import correlated_starts
 from verify.strategies.teacher_starts import krylov
@@ -77,7 +78,7 @@ class Yardstick:
     def half_tangent(self, time: float) -> float:
         """tan of half the angle to the last pull, at a time in the last stage."""
         last, since = self.stages[-1], time - sum(stage.duration for stage in self.stages[:-1])
-        rate = sqrt(float(dot(last.pull, last.pull)))
+        rate = sqrt(to_float(dot(last.pull, last.pull)))
         return half_tangent(last.start, last.pull) * np.exp(-self.sign * rate * since)
 
 
@@ -204,9 +205,9 @@ class Constants:
 def constants(instance: Instance) -> Constants:
     """delta, Delta, T_0 and the eigenvectors."""
     data = instance.data
-    rows = np.array([[float(value) for value in x] for x in data.inputs])
-    z = np.array([[float(value) for value in w] for w in instance.network.hidden_weights])
-    targets = np.array([float(y) for y in data.targets])
+    rows = to_matrix(data.inputs)
+    z = to_matrix(instance.network.hidden_weights)
+    targets = to_floats(data.targets)
     n, d = rows.shape
     values, vectors = np.linalg.eigh(rows.T @ rows / n)
     eta, basis = values[::-1].copy(), vectors[:, ::-1].copy()
@@ -238,7 +239,7 @@ def _of_a_yardstick(found: Yardstick, units: Floats) -> list[float]:
             break
         others = [i for i in range(len(units)) if i not in stage.points | before]
         for point in (stage.start, stage.end):
-            alpha = np.array([float(value) for value in point])
+            alpha = to_floats(point)
             cosines = units @ alpha / np.linalg.norm(alpha)
             parts += np.abs(cosines[others]).tolist()
             if found.sign < 0 and stage is first and point is stage.start:

@@ -16,6 +16,7 @@ from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.chistikov2023.random_points import DIMENSION, SCALES, random_start
 from verify.claims.records import Claim, Instance, Judgement, failed, held
 from verify.claims.theorems import run_alone
+from verify.numbers.floats import to_floats
 
 __all__ = ["CLAIMS", "FAST", "TESTS", "has_falling_losses"]
 
@@ -32,7 +33,7 @@ def has_falling_losses(instance: Instance) -> Judgement:
 
     Measured: the last test loss over the first.
     """
-    teacher = np.array([float(value) for value in teacher_of(instance) or ()])
+    teacher = to_floats(teacher_of(instance) or ())
     inputs, losses = _test_inputs(), []
     for scale in SCALES:
         flow = flow_from(instance, scale)

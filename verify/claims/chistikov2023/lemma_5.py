@@ -27,6 +27,7 @@ from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.chistikov2023.small_scales import ROUNDING, scale_of
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
+from verify.numbers.floats import to_float
 
 __all__ = ["CLAIMS", "aligns_to_the_common_pull"]
 
@@ -43,7 +44,7 @@ def aligns_to_the_common_pull(instance: Instance) -> Judgement:
         if yardstick.sign < 0:
             continue
         w, z = hidden[yardstick.neuron], instance.network.hidden_weights[yardstick.neuron]
-        size, first = float(np.linalg.norm(w)), float(np.linalg.norm([float(value) for value in z]))
+        size, first = float(np.linalg.norm(w)), float(np.linalg.norm([to_float(value) for value in z]))
         off = float(np.linalg.norm(w / size - known.gamma / known.pull)) ** 2 / 2  # 1 - cos
         if not size < 2 * first * scale ** (1 - EPSILON):
             return failed(f"at lambda = {scale:g} neuron {yardstick.neuron} has the norm {size:.3g} at T_1")

@@ -16,6 +16,7 @@ from verify.claims.chistikov2023.correlated import POINTS, STARTS, is_taught
 from verify.claims.chistikov2023.flows import velocity
 from verify.claims.records import Claim, Instance, Judgement, failed, held
 from verify.claims.theorems import run_alone
+from verify.numbers.floats import to_floats, to_matrix
 from verify.training import rows_of, targets_of
 
 __all__ = ["CLAIMS", "STEPS", "stays_balanced"]
@@ -32,8 +33,8 @@ def stays_balanced(instance: Instance) -> Judgement:
     """
     rows = rows_of(instance.data, instance.network.architecture)
     targets = targets_of(instance.data)
-    hidden = np.array([[float(value) for value in w] for w in instance.network.hidden_weights])
-    outgoing = np.array([float(a) for a in instance.network.output_weights])
+    hidden = to_matrix(instance.network.hidden_weights)
+    outgoing = to_floats(instance.network.output_weights)
     start = _loss(rows, targets, hidden, outgoing)
     # the curvature of L, by the weights and by the residuals
     second = float((rows**2).sum(axis=1).mean())

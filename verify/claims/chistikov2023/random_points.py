@@ -9,6 +9,7 @@ from random import Random
 
 from verify.checker.exact import dot
 from verify.claims.records import Instance
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Dataset, Goal
 
@@ -37,7 +38,7 @@ def random_start(random: Random) -> Instance:
         if min(targets) > 0:
             break
     hidden = [_rounded([random.gauss(0, 1) / sqrt(DIMENSION) for _ in mean]) for _ in range(WIDTH)]
-    outgoing = [Fraction(random.choice((-1, 1)) * sqrt(float(dot(w, w)))) for w in hidden]
+    outgoing = [Fraction(random.choice((-1, 1)) * sqrt(to_float(dot(w, w)))) for w in hidden]
     return Instance.posed(
         Network.two_layer(hidden, outgoing), Dataset(rows, targets), goal=Goal.MIN_NORM, bias=Bias.NONE
     )

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from verify.checker.exact import dot
 from verify.deciders.rounding import solve_exactly
+from verify.numbers.floats import to_floats, to_matrix
 
 __all__ = ["SignOfM", "Vector", "inverse_columns", "sign_of_m"]
 
@@ -78,11 +79,11 @@ def sign_of_m(chi: Sequence[Vector], teacher: Vector) -> SignOfM:
 
 
 def _sign_on(inside: Sequence[Vector], outside: Sequence[Vector], teacher: Vector) -> SignOfM:
-    generators = np.array([[float(x) for x in row] for row in inside])
+    generators = to_matrix(inside)
     sizes = np.linalg.norm(generators, axis=1)
-    unit_teacher = np.array([float(x) for x in teacher])
+    unit_teacher = to_floats(teacher)
     unit_teacher /= np.linalg.norm(unit_teacher)
-    faces = _faces(np.array([[float(x) for x in row] for row in outside]))
+    faces = _faces(to_matrix(outside))
     pieces = np.eye(len(inside))[None]  # corners as weights of the unit generators
     seen = 0
     while len(pieces):

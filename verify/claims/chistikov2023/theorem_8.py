@@ -29,6 +29,7 @@ from verify.claims.theorems import run_alone
 from verify.deciders.finding import Finding, Question, Verdict, decide
 from verify.deciders.proposal import Proposal
 from verify.deciders.rounding import solve_exactly
+from verify.numbers.floats import to_float, to_floats, to_matrix
 from verify.problem.network import Network
 from verify.strategies import KKTPoint, single_teachers, teacher_shapes
 
@@ -111,10 +112,10 @@ def _compared(
     elsewhere = largest_elsewhere(instance.data.inputs, chi, teacher) / dot(teacher, teacher)
     if found.sign < 0:
         if elsewhere >= 1:
-            return failed(f"M < 0, and the dual function reaches {float(elsewhere):.6g} >= 1 off the teacher")
+            return failed(f"M < 0, and the dual function reaches {to_float(elsewhere):.6g} >= 1 off the teacher")
         return judged(global_exactly(instance))
     if elsewhere <= 1:
-        return failed(f"M > 0, and the dual function stays at {float(elsewhere):.6g} <= 1, so that it is optimal")
+        return failed(f"M > 0, and the dual function stays at {to_float(elsewhere):.6g} <= 1, so that it is optimal")
     better = _beaten(instance, found, teacher) if found.p else own_width_exactly(instance)
     if better.verdict is Verdict.UNDECIDED and global_exactly(instance).verdict is Verdict.PROVED:
         return failed("M > 0, and no network of any width is better")
@@ -157,9 +158,9 @@ def _optimal_at(point: KKTPoint) -> bool:
     """`largest_elsewhere` < 1, in floats."""
     from solvers.programs.nonnegative import nonnegative_least_squares
 
-    rows = np.array([[float(value) for value in x] for x in point.problem.data.inputs])
+    rows = to_matrix(point.problem.data.inputs)
     chi = np.linalg.inv(rows)  # columns
-    terms = rows * (chi.T @ np.linalg.solve(rows, np.array([float(y) for y in point.problem.data.targets])))[:, None]
+    terms = rows * (chi.T @ np.linalg.solve(rows, to_floats(point.problem.data.targets)))[:, None]
     for signs in product((1, -1), repeat=len(rows)):
         generators, p = chi * np.array(signs), terms[np.array(signs) > 0].sum(axis=0)
         for side in (1, -1):

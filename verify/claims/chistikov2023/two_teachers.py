@@ -21,6 +21,7 @@ from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.rounding import rank, solve_exactly
+from verify.numbers.floats import to_floats, to_matrix
 from verify.strategies import two_teacher_starts
 from verify.strategies.yardsticks import pull
 
@@ -134,8 +135,8 @@ def passes_a_second_saddle(instance: Instance) -> Judgement:
 def _sizes(instance: Instance, sign: int) -> tuple[float, float]:
     """r and |gamma| of a class."""
     chosen, values = _class(instance, sign)
-    rows = np.array([[float(value) for value in x] for x in chosen])
-    targets = np.array([float(y) for y in values])
+    rows = to_matrix(chosen)
+    targets = to_floats(values)
     second: Floats = rows.T @ rows / len(instance.data)
     v = np.linalg.lstsq(rows, targets, rcond=None)[0]
     size = float(np.linalg.norm(v))

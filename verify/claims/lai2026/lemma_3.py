@@ -20,6 +20,7 @@ from verify.claims.lai2026.exact_descent import Vector
 from verify.claims.lai2026.hypotheses import is_one_neuron
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
+from verify.numbers.floats import to_float, to_floats, to_matrix
 from verify.strategies import one_neuron_problems
 
 __all__ = ["CLAIMS", "is_linear_on_a_subset"]
@@ -48,7 +49,7 @@ def is_linear_on_a_subset(instance: Instance) -> Judgement:
             best = dot(w, w) if best is None else min(best, dot(w, w))
     better = _better_point(instance, positive, others)
     if better is not None and (best is None or better < best):
-        return failed(f"a point of (7) has |w|^2 = {float(better):.6g}, every subset at least {best}")
+        return failed(f"a point of (7) has |w|^2 = {to_float(better):.6g}, every subset at least {best}")
     return undecided("no subset is proved to be best, and no better point was found")
 
 
@@ -57,8 +58,8 @@ def _better_point(instance: Instance, positive: Sequence[int], others: Sequence[
     from scipy.optimize import minimize
 
     data = instance.data
-    x = np.array([[float(q) for q in row] for row in data.inputs])
-    y = np.array([float(q) for q in data.targets])
+    x = to_matrix(data.inputs)
+    y = to_floats(data.targets)
     limits = [{"type": "eq", "fun": lambda w: x[list(positive)] @ w - y[list(positive)]}] if positive else []
     limits += [{"type": "ineq", "fun": lambda w: -x[list(others)] @ w - 1e-9}] if others else []
     solved = minimize(lambda w: w @ w / 2, np.zeros(data.dimension), jac=lambda w: w, constraints=limits)

@@ -26,6 +26,7 @@ from verify.claims.lai2026.hypotheses import (
 )
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
+from verify.numbers.floats import to_float
 from verify.strategies import assigned_starts
 
 __all__ = ["CLAIMS", "is_bounded_at_the_end"]
@@ -48,7 +49,9 @@ def is_bounded_at_the_end(instance: Instance) -> Judgement:
     limit = stacked(found.limit)
     unit = len(signs) * len(data) * high * high / min(dot(x, x) for x in data.inputs)
     ratio = dot(limit, limit) / unit
-    return (held if ratio <= 10 else failed)(f"||limit||^2 is {float(ratio):.3g} of its bound's unit", measured=ratio)
+    return (held if ratio <= 10 else failed)(
+        f"||limit||^2 is {to_float(ratio):.3g} of its bound's unit", measured=ratio
+    )
 
 
 CLAIMS = (

@@ -16,6 +16,7 @@ from verify.checker.exact import dot
 from verify.claims.lyu2021.symmetric import separator
 from verify.claims.records import Instance, Judgement, failed, held
 from verify.claims.trainings import margins
+from verify.numbers.floats import to_float, to_floats, to_matrix
 from verify.problem.problem import half_squared_norm
 
 __all__ = ["ALLOWED", "CLOSE", "STOP_AT", "Floats", "has_margin", "normalised", "unit_vector", "weights_in_floats"]
@@ -49,19 +50,19 @@ def has_margin(end: Instance, share: Fraction) -> Judgement:
     scaled = normalised(end) * 4 / (1 + end.slope)
     square = scaled * abs(scaled) * dot(w, w)  # of the share at the end
     low, high = (share * (1 - CLOSE)) ** 2, (share * (1 + CLOSE if share < 1 else 1)) ** 2
-    reached = Fraction(float(abs(square)) ** 0.5).limit_denominator(10**9)
-    words = f"the margin is {float(reached):.6f} of the best"
+    reached = Fraction(to_float(abs(square)) ** 0.5).limit_denominator(10**9)
+    words = f"the margin is {to_float(reached):.6f} of the best"
     return (held if low <= square <= high else failed)(words, measured=reached)
 
 
 def weights_in_floats(instance: Instance) -> tuple[Floats, Floats]:
     """(W, v), shapes (m, d) and (m,)."""
     network = instance.network
-    W = np.array([[float(x) for x in row] for row in network.hidden_weights])
-    return W, np.array([float(x) for x in network.output_weights])
+    W = to_matrix(network.hidden_weights)
+    return W, to_floats(network.output_weights)
 
 
 def unit_vector(w: list[Fraction]) -> Floats:
     """w / |w|."""
-    found = np.array([float(x) for x in w])
+    found = to_floats(w)
     return found / np.linalg.norm(found)

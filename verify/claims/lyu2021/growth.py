@@ -22,6 +22,7 @@ from verify.checker.exact import dot
 from verify.claims.lyu2021.ends import weights_in_floats
 from verify.claims.lyu2021.symmetric import SYMMETRIC, is_general
 from verify.claims.records import Instance
+from verify.numbers.floats import to_float, to_floats
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 from verify.strategies import drift_signs, is_small_start, mean_signed
@@ -65,11 +66,11 @@ class Start:
 
     def __init__(self, instance: Instance) -> None:
         self.W, self.v = weights_in_floats(instance)
-        self.mu = np.array([float(x) for x in mean_signed(instance.data)])
+        self.mu = to_floats(mean_signed(instance.data))
         self.norm = float(np.linalg.norm(self.mu))
         self.mean = self.mu / self.norm
-        self.growth = float(1 + instance.slope) / 4 * self.norm
-        self.reach = max(sqrt(float(dot(row, row))) for row in instance.data.inputs)
+        self.growth = to_float(1 + instance.slope) / 4 * self.norm
+        self.reach = max(sqrt(to_float(dot(row, row))) for row in instance.data.inputs)
         self.largest = sqrt(len(self.v)) * float(max(np.linalg.norm(self.W, axis=1).max(), np.abs(self.v).max()))
         self.b = (self.W @ self.mean + self.v) / (2 * self.largest)
 

@@ -18,6 +18,7 @@ from verify.claims.predicates import is_margin_problem
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.finding import Verdict
+from verify.numbers.floats import to_float
 from verify.problem.problem import half_squared_norm
 from verify.strategies import linear_networks
 
@@ -40,7 +41,8 @@ def has_linear_optimum(instance: Instance) -> Judgement:
     square = 4 * dot(w, w) / (1 + instance.slope) ** 2
     if not low * low <= square <= high * high:
         return failed(
-            f"the best objective lies in [{float(low):.9g}, {float(high):.9g}], not at {float(square) ** 0.5:.9g}"
+            f"the best objective lies in [{to_float(low):.9g}, {to_float(high):.9g}], "
+            f"not at {to_float(square) ** 0.5:.9g}"
         )
     if high > low * (1 + found.tolerance):
         return undecided("the bracket of the best objective is too wide")

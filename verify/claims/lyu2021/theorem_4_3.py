@@ -22,6 +22,7 @@ from verify.claims.lyu2021.symmetric import is_leaky, separator
 from verify.claims.records import Claim, Instance, Judgement, failed, held
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import after, trained
+from verify.numbers.floats import to_float
 from verify.strategies import random_symmetric_start, symmetric_starts
 
 __all__ = ["CLAIMS", "ends_linear"]
@@ -37,7 +38,7 @@ def _is_linear(end: Instance) -> Judgement:
     if w is None:
         return failed("no linear classifier fits")
     distance = Fraction(_from_linear(end, unit_vector(w))).limit_denominator(10**9)
-    words = f"the classifier at the end is within {float(distance):.2g} of (1 + a)/4 <w*, x>"
+    words = f"the classifier at the end is within {to_float(distance):.2g} of (1 + a)/4 <w*, x>"
     return (held if distance <= ALLOWED else failed)(words, measured=distance)
 
 
@@ -48,7 +49,7 @@ def _from_linear(end: Instance, w: Floats) -> float:
     |w_k| |w.x|.
     """
     W, v = weights_in_floats(end)
-    a, norm = float(end.slope), float((W**2).sum() + (v**2).sum())
+    a, norm = to_float(end.slope), float((W**2).sum() + (v**2).sum())
     sizes = np.linalg.norm(W, axis=1)
     odd = float(np.linalg.norm((1 + a) / 2 * v @ W / norm - (1 + a) / 4 * w))
     off = np.minimum(*(np.linalg.norm(W - sign * sizes[:, None] * w, axis=1) for sign in (1, -1)))

@@ -18,6 +18,7 @@ from verify.claims.lyu2021.symmetric import SYMMETRIC, is_leaky, separator
 from verify.claims.records import Claim, Instance, Judgement, Outcome, failed, held
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import after, trained
+from verify.numbers.floats import to_float
 from verify.strategies import balanced_pairs
 
 __all__ = ["CLAIMS", "ends_at_pair", "is_balanced_pair", "on_one_side"]
@@ -55,7 +56,7 @@ def _is_the_pair(end: Instance) -> Judgement:
     theta, unit = np.append(W.ravel(), v), unit_vector(w)
     limit = np.concatenate([unit, -unit, [1.0, -1.0]]) / 2
     distance = Fraction(float(np.linalg.norm(theta / np.linalg.norm(theta) - limit))).limit_denominator(10**9)
-    words = f"the direction at the end is {float(distance):.2g} from (w*, -w*, 1, -1)/2"
+    words = f"the direction at the end is {to_float(distance):.2g} from (w*, -w*, 1, -1)/2"
     return (held if distance <= ALLOWED else failed)(words, measured=distance)
 
 

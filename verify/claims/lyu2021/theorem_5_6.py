@@ -21,6 +21,7 @@ from verify.claims.records import Claim, Instance, Judgement, failed, held, unde
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import trained
 from verify.deciders.finding import Verdict
+from verify.numbers.floats import to_float
 from verify.strategies import hinted, linear_networks, wide_pairs
 from verify.training.conversion import network_of, parameters_of
 
@@ -52,7 +53,7 @@ def keeps_the_margin(instance: Instance) -> Judgement:
     known = normalised(instance)
     farthest: list[float] = []
     for step, epsilon in enumerate(NEAR):
-        size = (LEAST_MARGIN * 10**step / float(known)) ** 0.5
+        size = (LEAST_MARGIN * 10**step / to_float(known)) ** 0.5
         far, is_kept = 0.0, True
         for sign in (1.0, -1.0):
             start, direction = _beside(instance, sign * epsilon, size)

@@ -23,6 +23,7 @@ from verify.claims.records import Claim, Instance, Judgement, Outcome, failed
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import after, trained
 from verify.deciders.finding import Verdict
+from verify.numbers.floats import to_float, to_floats, to_matrix
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, Problem, objective
 from verify.strategies import hinted, hinted_starts, random_hinted_start
@@ -149,7 +150,7 @@ def _ends_at_one_neuron(instance: Instance) -> Judgement:
 def _is_the_one_neuron(end: Instance) -> Judgement:
     distance = _from_one_neuron(end)
     if distance > ALLOWED:
-        return failed(f"the classifier at the end is {float(distance):.2g} from s(<w*, x>)/2", measured=distance)
+        return failed(f"the classifier at the end is {to_float(distance):.2g} from s(<w*, x>)/2", measured=distance)
     limit = posed_at_separator(end)
     first = judged(global_exactly(limit), Verdict.REFUTED)
     if first.outcome is not Outcome.HELD or end.network.width == 1 or _is_beaten_by_two(limit):
@@ -186,12 +187,12 @@ def _is_beaten_by_two(limit: Instance) -> bool:
 def _from_one_neuron(end: Instance) -> Fraction:
     """A bound of |f(x) - s(<w*, x>)/2| on the unit sphere, relative to 1/2, at unit norm; in floats."""
     network = end.network
-    W = np.array([[float(x) for x in row] for row in network.hidden_weights])
-    v = np.array([float(x) for x in network.output_weights])
+    W = to_matrix(network.hidden_weights)
+    v = to_floats(network.output_weights)
     norm = float((W**2).sum() + (v**2).sum())
     if not norm:
         return Fraction(1)
-    w = np.array([float(x) for x in end.data.inputs[0]])
+    w = to_floats(end.data.inputs[0])
     w /= np.linalg.norm(w)
     sizes, positive = np.linalg.norm(W, axis=1), v > 0
     total = abs(float((v * sizes)[positive].sum()) / norm - 0.5)

@@ -10,6 +10,7 @@ from verify.claims.records import Instance, Judgement, Outcome, failed, held
 from verify.claims.safran2022.populations import Population
 from verify.claims.safran2022.regions import EVALUATIONS, limit_has_few_regions
 from verify.claims.trainings import ended, has_loss_below, trained
+from verify.numbers.floats import to_float
 from verify.strategies.line_starts import gaussian_network
 
 __all__ = ["LINE", "SURE", "allowed_error", "classifies", "generalises", "is_sampled", "needed_width", "wide_start"]
@@ -61,10 +62,10 @@ def wide_start(random: Random, *, to_the_limit: bool = False) -> Instance:
     """A sample and a Gaussian network with the width and deviations of Theorem 3.1 (to the limit: 2.3), scaled."""
     points, constant = (MANY, HIDDEN_TO_THE_LIMIT) if to_the_limit else (SHORT, HIDDEN)
     width = needed_width(to_the_limit=to_the_limit)
-    hidden = float(constant) * points**2 * float(LINE.densest) * REACH**3.5 * sqrt(SWITCHES * width)
-    hidden = Fraction(ceil(1000 * hidden / float(UNSURE * LINE.shortest)), 1000)
+    hidden = to_float(constant) * points**2 * to_float(LINE.densest) * REACH**3.5 * sqrt(SWITCHES * width)
+    hidden = Fraction(ceil(1000 * hidden / to_float(UNSURE * LINE.shortest)), 1000)
     tail = 12 if to_the_limit else 6
-    output = 1 / (4 * width * REACH * float(hidden) * log(tail * width / UNSURE))
+    output = 1 / (4 * width * REACH * to_float(hidden) * log(tail * width / UNSURE))
     network = gaussian_network(random, width, hidden, _rounded_down(output))
     return Instance.posed(network, LINE.sample(random, points))
 
@@ -100,6 +101,6 @@ def generalises(instance: Instance, tail: int = 1) -> Judgement:
         return few
     end = ended(instance, trained(instance, evaluations=EVALUATIONS))
     error, allowed = LINE.error(end.network), allowed_error(len(instance.data), tail)
-    text = f"error {float(error):.3g} after {len(instance.data)} points, {allowed:.3g} allowed; {few.reason}"
+    text = f"error {to_float(error):.3g} after {len(instance.data)} points, {allowed:.3g} allowed; {few.reason}"
     part = error / Fraction(allowed)
     return held(text, measured=part) if part <= 1 else failed(text, measured=part)

@@ -8,6 +8,7 @@ from itertools import pairwise
 from verify.claims.predicates import is_relu
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.trainings import NEARLY, ended, is_nearly_stationary, nearby_certificate, trained
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, is_penalised
 
 __all__ = ["EVALUATIONS", "is_univariate", "limit_has_few_regions", "linear_regions", "region_bound", "switches"]
@@ -62,7 +63,9 @@ def limit_has_few_regions(instance: Instance) -> Judgement:
     point = nearby_certificate(end)
     if point is not None and point.moved <= NEARLY:
         count = min(count, 1 + len(point.directions))
-        text = f"at most {count} linear regions at an exact KKT point within {float(point.moved):.1e}, {bound} allowed"
+        text = (
+            f"at most {count} linear regions at an exact KKT point within {to_float(point.moved):.1e}, {bound} allowed"
+        )
         return held(text, measured=count) if count <= bound else failed(text, measured=count)
     text = f"{count} linear regions where training ended, {bound} allowed"
     return held(text) if count <= bound else undecided(f"{text}, and no KKT point is known to be within 1e-3")

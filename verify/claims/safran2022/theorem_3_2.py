@@ -23,6 +23,7 @@ from verify.claims.records import Claim, Instance, Judgement, failed, held, unde
 from verify.claims.safran2022.regions import EVALUATIONS, is_univariate, switches
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import at_rest, flowed, margins, with_weights
+from verify.numbers.floats import to_float, to_floats
 from verify.problem.problem import Dataset
 from verify.strategies import alternating_starts
 from verify.strategies.line_starts import alternating, gaussian_network
@@ -79,8 +80,8 @@ def stays_above(instance: Instance) -> Judgement:
     At all moments that are recorded, until the flow rests. Measured: the least L_D.
     """
     bound = Fraction(1, 4) * (1 - Fraction(3, 4) * Fraction(instance.network.width, ALTERNATIONS))
-    lowest, run = _lowest_loss(instance, atoms(ALTERNATIONS), float(bound))
-    text = f"the population loss is {lowest:.4g} at least, the bound {float(bound):.4g}"
+    lowest, run = _lowest_loss(instance, atoms(ALTERNATIONS), to_float(bound))
+    text = f"the population loss is {lowest:.4g} at least, the bound {to_float(bound):.4g}"
     if lowest < bound:
         return failed(text, measured=Fraction(lowest))
     if run.status in ("stopped", "converged"):
@@ -92,7 +93,7 @@ def _lowest_loss(instance: Instance, population: Dataset, enough: float) -> tupl
     """The least mean logistic loss over a population, each point equally likely, on the way until the flow rests."""
     shape = instance.network.architecture
     layers, rows = layers_of(shape), rows_of(population, shape)
-    targets = np.array([float(y) for y in population.targets])
+    targets = to_floats(population.targets)
     lowest = np.inf
 
     def look(moment: Moment) -> str | None:
@@ -127,7 +128,7 @@ def live_neurons_bound_the_loss(instance: Instance) -> Judgement:
     r, off = len(instance.data) - 1, dead(instance)
     wrong = max(0, -((len(instance.network.hidden_weights) - len(off) + 1 - r) // 2))
     bound = LN2 * wrong / (r + 1)
-    lowest, run = _lowest_loss(instance, instance.data, float(bound))
+    lowest, run = _lowest_loss(instance, instance.data, to_float(bound))
     end = with_weights(instance, run.theta)
     found = sum(m <= 0 for m in margins(end))
     text = f"{found} atoms of {r + 1} misclassified at the end, at least {wrong}; the least loss {lowest:.4g}"

@@ -25,6 +25,7 @@ from verify.checker.exact import Algebraic
 from verify.deciders.closed_forms.active_set import UnitDirection
 from verify.deciders.closed_forms.elimination import solve
 from verify.deciders.time_limits import poll
+from verify.numbers.floats import to_float, to_floats, to_matrix
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem
 
@@ -140,8 +141,8 @@ class _DualSide:
     ) -> _DualSide:
         columns = problem.mask_classes[mask]
         exact_rows = [[problem.rows[i][c] for c in columns] for i in support]
-        rows = np.array([[float(x) for x in row] for row in exact_rows])
-        weights = np.array([float(c) for c in coefficients])
+        rows = to_matrix(exact_rows)
+        weights = to_floats(coefficients)
         slope = problem.architecture.slope
         return cls(
             support,
@@ -150,14 +151,14 @@ class _DualSide:
             slope,
             [(found.vector[list(columns)], vector) for found, vector in known],
             rows,
-            (1 - float(slope)) * weights,
-            float(slope) * (weights @ rows),
+            (1 - to_float(slope)) * weights,
+            to_float(slope) * (weights @ rows),
         )
 
     def nodes(self) -> _Nodes | Array | None:
         """The nodes of the tree in pre-order; a unit vector that is missing among the known ones; None on failure."""
-        weights = np.array([float(c) for c in self.coefficients])
-        tree = bound_tree(self.rows, weights, float(self.slope), 1 + SLACK, max_nodes=MOST_NODES, compiled=False)
+        weights = to_floats(self.coefficients)
+        tree = bound_tree(self.rows, weights, to_float(self.slope), 1 + SLACK, max_nodes=MOST_NODES, compiled=False)
         if tree.nodes is None:
             return None
         result: _Nodes = []
@@ -242,7 +243,7 @@ class _DualSide:
     def _at_kinks(self, kinks: list[int], signs: NDArray[np.int8], rest: list[Fraction]) -> dict[int, Slope] | None:
         """Slopes with sum t_i x_i = rest, a vertex of their intervals: some at an end, the others by elimination."""
         low, high = (box[kinks] for box in boxes(self.slope_jumps, signs))
-        goal = np.array([float(r) for r in rest])
+        goal = to_floats(rest)
         matrix = self.rows[kinks].T
         size = len(kinks)
         # nearest to the goal in the 1-norm: a vertex, also with rounded data

@@ -14,6 +14,7 @@ from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.statement import Network
 from verify.deciders.closed_forms.active_set import UnitDirection
 from verify.deciders.closed_forms.elimination import solve
+from verify.numbers.floats import float_outgoing, float_weights, to_float, to_floats, to_matrix
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem, outputs
 
@@ -38,8 +39,8 @@ def amplitudes(
             column.append(direction.sign * (z if z > 0 else slope * z))
         columns.append(column)
     right = [targets[i] for i in points]
-    floats = np.array([[float(value) for value in column] for column in columns]).T
-    found = linprog(np.ones(len(columns)), A_eq=floats, b_eq=[float(y) for y in right])
+    floats = to_matrix(columns).T
+    found = linprog(np.ones(len(columns)), A_eq=floats, b_eq=[to_float(y) for y in right])
     if found.status:
         return None
     used = [q for q, c in enumerate(found.x) if c > NEGLIGIBLE * found.x.max()]
@@ -79,14 +80,14 @@ def own_network(
     """
     masks, classes = problem.architecture.masks, problem.mask_classes
     scale = _scale(problem, given)
-    weights = np.array([[float(x) for x in row] for row in given.hidden_weights])
-    outgoing = np.array([float(v) for v in given.output_weights])
+    weights = float_weights(given, clamp=False)
+    outgoing = float_outgoing(given, clamp=False)
     costs = np.full((len(roots), len(masks)), 1e9)
     for r, (q, root) in enumerate(roots.items()):
-        size = float(root) * float(scale)
+        size = to_float(root) * to_float(scale)
         for j, mask in enumerate(masks):
             if classes[directions[q].mask] == mask:
-                apart = weights[j] - size * np.array([float(x) for x in vectors[q]])
+                apart = weights[j] - size * to_floats(vectors[q])
                 mine = apart @ apart + (outgoing[j] - directions[q].sign * size) ** 2
                 costs[r, j] = mine - weights[j] @ weights[j] - outgoing[j] ** 2
     if len(roots) > len(masks):
@@ -119,4 +120,4 @@ def distance_bound(network: Network, given: Network) -> Fraction | None:
     if not size:
         return None
     apart = squared_norm(a - b for a, b in zip(new, old, strict=True)) / size
-    return sqrt_upper(Fraction(float(apart)) * (1 + Fraction(1, 2**40)), 20)
+    return sqrt_upper(Fraction(to_float(apart)) * (1 + Fraction(1, 2**40)), 20)

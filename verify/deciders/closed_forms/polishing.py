@@ -26,6 +26,7 @@ from scipy.linalg import qr
 from solvers.programs.nonnegative import nonnegative_least_squares
 from verify.deciders.closed_forms.active_set import ActiveSet
 from verify.deciders.time_limits import poll
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem
 
@@ -147,7 +148,7 @@ def polish(problem: Problem, active: ActiveSet, accuracy: Fraction) -> PolishedD
         exact = system.converted(lambda value: mp.mpf(value.numerator) / value.denominator)
         unknowns = np.array([mp.mpf(float(value)) for value in start], object)
         for k in free:
-            short = _short(float(start[k]), float(accuracy) * float(np.abs(start).max()))
+            short = _short(float(start[k]), to_float(accuracy) * float(np.abs(start).max()))
             unknowns[k] = mp.mpf(short.numerator) / short.denominator
         for _ in range(MOST_STEPS):
             poll()

@@ -20,7 +20,7 @@ from verify.deciders.closed_forms.recognition import MOST_DEGREE, in_digits, rec
 from verify.deciders.closed_forms.records import Symbolic, SymbolicNeuron
 from verify.deciders.proposal import certified, sealed
 from verify.deciders.time_limits import poll
-from verify.deciders.witnesses import float_rows
+from verify.numbers.floats import float_rows
 from verify.problem.members import has_margin, is_free, trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Problem

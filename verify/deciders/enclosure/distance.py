@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from verify.checker.enclosure import Point, StationaryNear
 from verify.deciders.rounding import ceil_dyadic
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -23,15 +24,16 @@ def centre_network(problem: Problem, network: Network, proof: StationaryNear, po
 
     point: that of the proof, when it was already made; of its conditions nothing is used.
     """
-    point, centre = point or Point(problem, network, proof), [1.0, *map(float, proof.centre)]
+    point, centre = point or Point(problem, network, proof), [1.0, *map(to_float, proof.centre)]
 
     def value(form: dict[int, Fraction]) -> float:
-        return sum(float(a) * centre[k] for k, a in form.items())
+        return sum(to_float(a) * centre[k] for k, a in form.items())
 
     weights = np.zeros((network.width, len(problem.rows[0]) + 1))
     for direction, (amplitude, vector, _) in zip(proof.directions, point.parts, strict=True):
         for j, share in direction.neurons:
-            root = math.copysign(math.sqrt(max(abs(float(share)) * value(amplitude), 0.0)), share)
+            part = to_float(share)
+            root = math.copysign(math.sqrt(max(abs(part) * value(amplitude), 0.0)), part)
             for column, form in vector.items():
                 weights[j, column] = root * value(form)
             weights[j, -1] = root * int(direction.sign + "1")
@@ -40,7 +42,7 @@ def centre_network(problem: Problem, network: Network, proof: StationaryNear, po
 
 def _given(network: Network, proof: StationaryNear) -> Floats:
     rows = zip(network.hidden_weights, network.output_weights, strict=True)
-    return np.array([[float(proof.factor * value) for value in (*row, outgoing)] for row, outgoing in rows])
+    return np.array([[to_float(proof.factor * value) for value in (*row, outgoing)] for row, outgoing in rows])
 
 
 def distance_of(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> Fraction:

@@ -34,8 +34,8 @@ from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.proposal import checked, sealed
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import now, poll, seconds_left
-from verify.deciders.witnesses import float_weights
 from verify.numbers.counts import count
+from verify.numbers.floats import float_outgoing, float_weights, to_float
 from verify.problem.members import has_margin, is_free
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
@@ -126,15 +126,14 @@ def _scale(problem: Problem, network: Network) -> Fraction | None:
     if not has_margin(problem.goal):
         return Fraction(1)
     least = min(f * y for f, y in zip(outputs(problem, network), problem.data.targets, strict=True))
-    return dyadic(1 / math.sqrt(least), 53) if least > 0 else None
+    return dyadic(1 / math.sqrt(to_float(least)), 53) if least > 0 else None
 
 
 def _neurons(problem: Problem, network: Network, scale: Fraction) -> FloatNeurons:
-    weights, _ = float_weights(network)
-    outgoing = np.array([float(value) for value in network.output_weights])
+    weights, outgoing = float_weights(network), float_outgoing(network, clamp=False)
     classes = {mask: place for place, mask in enumerate(problem.architecture.mask_classes)}
     masks = np.array([classes[mask] for mask in network.architecture.masks])
-    u, signs = np.abs(outgoing)[:, None] * weights * float(scale) ** 2, np.where(outgoing < 0, -1, 1)
+    u, signs = np.abs(outgoing)[:, None] * weights * to_float(scale) ** 2, np.where(outgoing < 0, -1, 1)
     if problem.architecture.slope == 1:
         return FloatNeurons(signs[:, None] * u, np.ones_like(signs), masks)
     return FloatNeurons(u, signs, masks)

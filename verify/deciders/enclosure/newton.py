@@ -13,6 +13,7 @@ from verify.checker.enclosure import Box, Equation
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import poll
 from verify.numbers.counts import count
+from verify.numbers.floats import to_float
 
 __all__ = ["Root", "SingularSystemError", "find_root"]
 
@@ -85,9 +86,9 @@ class _FloatSystem:
         self._left, self._right = np.zeros((len(pairs), size + 1)), np.zeros((len(pairs), size + 1))
         for line, (_, a, b) in enumerate(pairs):
             for k, value in a.items():
-                self._left[line, k] = float(value)
+                self._left[line, k] = to_float(value)
             for k, value in b.items():
-                self._right[line, k] = float(value)
+                self._right[line, k] = to_float(value)
         self._count = len(equations)
 
     def __call__(self, z: Floats) -> tuple[Floats, Floats]:
@@ -127,7 +128,7 @@ def _refined(
         largest = max(map(abs, values), default=Fraction(0))
         if largest == 0:
             return tuple(centre)
-        step = inverse @ np.array([float(value / largest) for value in values])  # residuals may be below floats
+        step = inverse @ np.array([to_float(value / largest) for value in values])  # residuals may be below floats
         steps = [dyadic(float(value), 60) * largest for value in step]
         centre = [round((c - s) / unit) * unit for c, s, unit in zip(centre, steps, units, strict=True)]
         if all(abs(s) < 2 * unit for s, unit in zip(steps, units, strict=True)):

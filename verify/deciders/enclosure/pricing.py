@@ -24,6 +24,7 @@ from verify.checker.dual_trees import Active, Bound, Cell, Dual, Nodes
 from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.deciders.time_limits import is_late
+from verify.numbers.floats import to_float, to_floats
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem
 
@@ -50,7 +51,7 @@ def with_pricing(
     factors = [targets[i] if margin else Fraction(1) for i in support]
     trees: list[Nodes] = []
     for mask in problem.architecture.mask_classes:
-        rows = np.array([[float(problem.rows[i][c]) for c in mask] for i in support]).reshape(count, len(mask))
+        rows = np.array([[to_float(problem.rows[i][c]) for c in mask] for i in support]).reshape(count, len(mask))
         for step in (1, -1):
             signs = (1, -1) if problem.architecture.slope == 1 else (step,)
             mine = {
@@ -90,8 +91,8 @@ class _Grower:
     ) -> None:
         self.rows, self.support, self.cells, self.deadline = rows, support, cells, deadline
         self.exact_excess = [(1 - slope) * c for c in exact]
-        weights = np.array([float(c) for c in exact])
-        self.slope_jumps, self.linear_part = (1 - float(slope)) * weights, float(slope) * (weights @ rows)
+        weights = to_floats(exact)
+        self.slope_jumps, self.linear_part = (1 - to_float(slope)) * weights, to_float(slope) * (weights @ rows)
         self.sizes = np.linalg.norm(rows, axis=1)
         self.curvature = np.maximum(self.sizes**2, 1e-300)
         self.ups = np.flatnonzero(self.slope_jumps > 0)

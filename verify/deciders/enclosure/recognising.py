@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from solvers.kkt.pattern_polish import FloatPoint
 from verify.checker.exact import squared_norm
 from verify.deciders.rounding import dyadic
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -67,7 +68,7 @@ def _fractions(numbers: Floats) -> list[Fraction] | None:
     """The nearest fractions with small denominators, if they are near."""
     found = [Fraction(float(number)).limit_denominator(DENOMINATOR) for number in numbers]
     allowed = NEAR * max(1.0, float(np.abs(numbers).max(initial=0.0)))
-    return found if all(abs(float(q) - x) <= allowed for q, x in zip(found, numbers, strict=True)) else None
+    return found if all(abs(to_float(q) - x) <= allowed for q, x in zip(found, numbers, strict=True)) else None
 
 
 def _network(network: Network, weights: Mapping[int, tuple[Fraction, Sequence[Fraction], int]]) -> Network:
@@ -87,7 +88,7 @@ def _at_the_size_of(network: Network, exact: Network) -> Network:
         pair for rows in zip(exact.parameters, network.parameters, strict=True) for pair in zip(*rows, strict=True)
     ]
     along, size = sum(p * q for p, q in pairs), squared_norm(p for p, _ in pairs)
-    factor = dyadic(float(along / size), 53)
+    factor = dyadic(to_float(along / size), 53)
     if factor <= 0 or not math.isfinite(factor):
         return exact
     return Network(exact.architecture, [[factor * weight for weight in layer] for layer in exact.parameters])

@@ -16,7 +16,8 @@ from verify.checker.statement import integer_rows
 from verify.deciders.fit.repairs import repair
 from verify.deciders.rounding import dyadic, solve_exactly
 from verify.deciders.time_limits import is_late, poll
-from verify.deciders.witnesses import float_rows, network_of_directions, norms
+from verify.deciders.witnesses import network_of_directions, norms
+from verify.numbers.floats import float_rows, to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
@@ -77,8 +78,8 @@ def _absorb(
     for q, amount in zip(used, amounts, strict=True):
         if amount:
             mask, u = pool[q]
-            size = float(norms(np.array([[float(u[c]) for c in problem.norm_columns]]))[0])
-            root = dyadic((float(abs(amount)) / max(size, 1e-12)) ** 0.5, 20) or Fraction(1, 2**200)
+            size = float(norms(np.array([[to_float(u[c]) for c in problem.norm_columns]]))[0])
+            root = dyadic((to_float(abs(amount)) / max(size, 1e-12)) ** 0.5, 20) or Fraction(1, 2**200)
             hidden += [u[column] * root for column in classes[mask]]
             outgoing.append(amount / root)
             seen_masks.append(classes[mask])
@@ -112,8 +113,8 @@ def _independent(problem: Problem, pool: Sequence[tuple[int, list[Fraction]]]) -
 
     if not pool:
         return []
-    z = float_rows(problem) @ np.array([[float(value) for value in u] for _, u in pool]).T
-    outcome = np.maximum(z, float(problem.architecture.slope) * z)
+    z = float_rows(problem) @ np.array([[to_float(value) for value in u] for _, u in pool]).T
+    outcome = np.maximum(z, to_float(problem.architecture.slope) * z)
     largest = float(np.abs(outcome).max())
     if not 0 < largest < np.inf:
         return []

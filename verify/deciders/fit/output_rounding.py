@@ -23,6 +23,7 @@ from typing import final
 import numpy as np
 
 from verify.numbers.decimals import at_most
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -56,10 +57,10 @@ def output_rounding(problem: Problem, network: Network) -> OutputRounding | None
     try:
         sizes = np.array([[abs(whole / unit) for whole in row] for row, unit in problem.points.rows])
         matrices = [
-            np.array([[abs(float(value)) for value in row] for row in layer.matrix(parameters)])
+            np.array([[abs(to_float(value)) for value in row] for row in layer.matrix(parameters)])
             for layer, parameters in zip(network.architecture.layers, network.parameters, strict=True)
         ]
-        misses = np.array([0.0 if _are_of([y], bits) else unit * abs(float(y)) for y in targets])
+        misses = np.array([0.0 if _are_of([y], bits) else unit * abs(to_float(y)) for y in targets])
     except OverflowError:
         return None
     with np.errstate(all="ignore"):

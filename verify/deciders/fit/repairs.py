@@ -21,7 +21,16 @@ from verify.checker.exact import dot
 from verify.checker.statement import pattern
 from verify.deciders.rounding import dyadic, solve_exactly
 from verify.deciders.time_limits import is_late, poll
-from verify.deciders.witnesses import dot_product_scales, float_near, float_rows, float_weights, network_with, norms
+from verify.deciders.witnesses import dot_product_scales, network_with, norms
+from verify.numbers.floats import (
+    float_near,
+    float_outgoing,
+    float_rows,
+    float_targets,
+    float_weights,
+    to_float,
+    weight_places,
+)
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, half_squared_norm, outputs
@@ -115,10 +124,10 @@ class _Model:
 def _model(problem: Problem, network: Network) -> _Model | None:
     """The float model; None when numbers are out of range."""
     rows = float_rows(problem)
-    targets = np.array([float_near(y) for y in problem.data.targets])
-    slope = float(problem.architecture.slope)
-    v = np.array([float_near(value) for value in network.output_weights])
-    weights, allowed = float_weights(network)
+    targets = float_targets(problem)
+    slope = to_float(problem.architecture.slope)
+    v = float_outgoing(network)
+    weights, allowed = float_weights(network), weight_places(network)
     if not all(
         np.isfinite(given).all() and np.abs(given).max(initial=0.0) < MOST for given in (rows, weights, v, targets)
     ):
@@ -310,7 +319,7 @@ def _moved(weight: Fraction, change: float) -> Fraction:
 def _within_pattern(problem: Problem, model: _Model, network: Network) -> list[Fraction]:
     """f at every point with the slopes of the pattern: its value, unless rounding moved a kink to the other side."""
     slope, values = problem.architecture.slope, list(outputs(problem, network))
-    weights, _ = float_weights(network)
+    weights = float_weights(network)
     doubtful = model.live & (np.abs(weights @ model.rows.T) <= CLOSE * model.reach)
     for j, i in np.argwhere(doubtful).tolist():
         z = dot(problem.rows[i], network.hidden_weights[j])

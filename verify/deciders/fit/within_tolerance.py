@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from verify.deciders.estimates import estimate, exact_objective
 from verify.deciders.fit.interpolation import interpolate
-from verify.deciders.witnesses import float_rows, network_of_directions
+from verify.deciders.witnesses import network_of_directions
+from verify.numbers.floats import float_rows, float_targets, to_float
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, Problem, outputs
 
@@ -70,9 +71,9 @@ def _fits(problem: Problem, network: Network) -> bool:
 
 def _pulled(problem: Problem, directions: Array, signs: Sequence[int], share: float) -> Array:
     """The directions after least steps that bring outputs beyond (1 - share) times the tolerance back to that."""
-    rows, slope = float_rows(problem), float(problem.architecture.slope)
-    targets = np.array([float(y) for y in problem.data.targets])
-    room = float(problem.fit_tolerance) * (1.0 - share)
+    rows, slope = float_rows(problem), to_float(problem.architecture.slope)
+    targets = float_targets(problem, clamp=False)
+    room = to_float(problem.fit_tolerance) * (1.0 - share)
     seen = directions != 0  # masks hide columns; what is 0 stays so
     kinds = np.array(signs, float)
     size = np.abs(rows).max(axis=0)

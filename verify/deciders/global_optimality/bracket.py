@@ -22,9 +22,7 @@ from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.proposal import FLOAT_FAILURES, certified
 from verify.deciders.simplified import Simplified, simplified
 from verify.deciders.time_limits import is_late
-from verify.deciders.witnesses import (
-    float_near,
-)
+from verify.numbers.floats import float_near, float_weights
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
@@ -146,7 +144,7 @@ def _is_closed(found: Bracket, tol: float) -> bool:
 
 
 def _floats(network: Network) -> list[tuple[float, ...]]:
-    return [tuple(map(float_near, row)) for row in network.hidden_weights]
+    return [tuple(row) for row in float_weights(network).tolist()]
 
 
 def _with_precise(problem: Problem, found: Bracket, precise: Precise, tol: float) -> Bracket:

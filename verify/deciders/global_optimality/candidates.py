@@ -15,6 +15,7 @@ from verify.deciders.witnesses import (
     network_of_directions,
     norms,
 )
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
@@ -40,7 +41,7 @@ def exact_candidates(problem: Problem, instance: Instance, outcome: Outcome) -> 
 
 def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Network]:
     """Exact networks near the float directions: merged as far as possible, and as they are."""
-    slope = float(problem.architecture.slope)
+    slope = to_float(problem.architecture.slope)
     sizes = norms(atoms.directions)
     kept = {int((sizes > part * sizes.max(initial=0.0)).sum()): part for part in reversed(DROPPED)}
     kept.pop(0, None)

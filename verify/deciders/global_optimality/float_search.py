@@ -22,6 +22,7 @@ from verify.deciders.global_optimality.record import Bracket, lower_end, narrow_
 from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.proposal import certified
 from verify.deciders.time_limits import TimeIsUpError, is_late, now, poll, share, until, within
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -133,7 +134,7 @@ def _proved(problem: Problem, proof: DualGuess | None, tol: float) -> LowerBound
 def _dense(multipliers: Iterable[tuple[int, Fraction]], size: int) -> NDArray[np.float64] | None:
     values = np.zeros(size)
     for i, value in multipliers:
-        values[i] = float(value)
+        values[i] = to_float(value)
     return values if values.any() else None
 
 

@@ -17,6 +17,7 @@ from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import primitive, solve_exactly
 from verify.deciders.simplified import distinct
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem
 
@@ -69,7 +70,7 @@ def _vanishing_support(
     guess = infeasibility_multipliers(
         replace(instance, rows=instance.rows[kept], targets=instance.targets[kept]),
         [
-            ([place[i] for i, _ in pairs], [float(size) for _, size in pairs])
+            ([place[i] for i, _ in pairs], [to_float(size) for _, size in pairs])
             for group in lines
             for indices, sizes in group
             if (pairs := [(i, size) for i, size in zip(indices, sizes, strict=True) if i in place])

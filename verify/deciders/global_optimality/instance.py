@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.deciders.witnesses import (
-    float_near,
-    float_rows,
-)
+from verify.numbers.floats import float_rows, float_targets, to_float
 from verify.problem.members import has_margin, is_free
 from verify.problem.problem import Problem
 
@@ -25,10 +22,10 @@ def as_instance(problem: Problem) -> Instance:
 
     return Instance(
         rows=float_rows(problem),
-        targets=np.array([float_near(y) for y in problem.data.targets]),
-        slope=float(problem.architecture.slope),
+        targets=float_targets(problem),
+        slope=to_float(problem.architecture.slope),
         masks=tuple(np.array(mask, int) for mask in problem.mask_classes),
         margin=has_margin(problem.goal),
         free=is_free(problem.bias),
-        tolerance=float(problem.fit_tolerance),
+        tolerance=to_float(problem.fit_tolerance),
     )

@@ -21,7 +21,7 @@ from verify.checker.dual_trees import Bound, Nodes, Range, centred
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll
-from verify.deciders.witnesses import float_rows
+from verify.numbers.floats import float_rows, to_float
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem
 
@@ -139,7 +139,7 @@ class _Builder:
             fractions = centred(fractions, len(counted))
             sizes = (sqrt_upper(squared_norm(row[: len(counted)])) for row in fractions)
             self.reach = max(sizes, default=Fraction(0))
-            self.floats = np.array([[*map(float, row[:-1]), float(self.reach)] for row in fractions])
+            self.floats = np.array([[*map(to_float, row[:-1]), to_float(self.reach)] for row in fractions])
         rows, self.row_denominator = common_integers(fractions)
         excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]
         base = [int(self.slope * sign * c * self.denominator * self.base_unit) for c in self.coefficients]

@@ -18,7 +18,7 @@ from operator import mul
 import numpy as np
 
 from verify.checker.statement import pattern
-from verify.deciders.witnesses import float_rows
+from verify.numbers.floats import float_rows
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs

@@ -21,6 +21,7 @@ from verify.deciders.local_optimality.exact_systems import Vector, floats, solut
 from verify.deciders.proposal import certified
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import distance
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 
 SHORTEST = 60  # the step is halved so often, from about the longest within the cell
@@ -154,7 +155,7 @@ class _DescentProgram:
             blocks.append(block)
             values.append(np.zeros(1 + len(columns)))
             cones.append(("second-order", 1 + len(columns)))
-        cost = np.array([*(float(x) for x in self.cost), *np.ones(len(zero))])
+        cost = np.array([*(to_float(x) for x in self.cost), *np.ones(len(zero))])
         solution = solve_cone_program(cost, np.concatenate(blocks), np.concatenate(values), cones)
         if solution.status is Status.FAILED or solution.primal is None:
             return None
@@ -165,8 +166,8 @@ class _DescentProgram:
         """The direction with its tight constraints as equations, one row for each neuron."""
         tight = list(self.equal)
         for line in self.kept:
-            size = max((abs(float(x)) for x in line), default=0.0)
-            value = sum(float(x) * g for x, g in zip(line, guess, strict=True))
+            size = max((abs(to_float(x)) for x in line), default=0.0)
+            value = sum(to_float(x) * g for x, g in zip(line, guess, strict=True))
             if value <= LOST * size:
                 tight.append(line)
         tight = [line for line in tight if any(line)]

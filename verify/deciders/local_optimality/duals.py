@@ -18,6 +18,7 @@ from verify.checker.exact import squared_norm
 from verify.deciders.local_optimality.choices import Cell, ConeCase, KKTNeighbourhood
 from verify.deciders.local_optimality.exact_systems import NOTHING, Array, Vector, floats, shortest, solution_near
 from verify.deciders.time_limits import poll
+from verify.numbers.floats import to_float, to_floats
 
 Weights = dict[tuple[int, Cell], Vector]
 """nu for (case, cell), in the order of the ties."""
@@ -75,7 +76,7 @@ class _DualSystem:
 
     def _unit(self, i: int) -> float:
         """A power of two about 1 / |x_i|: what is about 1 for a multiplier of the point."""
-        size = max((abs(float(x)) for x in self.nearby.problem.rows[i]), default=1.0) or 1.0
+        size = max((abs(to_float(x)) for x in self.nearby.problem.rows[i]), default=1.0) or 1.0
         return 2.0 ** -round(math.log2(size))
 
     def _lines(self, key: tuple[int, Cell], width: int, place: int) -> list[Vector]:
@@ -110,7 +111,7 @@ class _DualSystem:
         found: list[tuple[Array, list[Vector]]] = []
         width = len(self.nonnegative)
         matrix = floats(self.lines, width) * self.units
-        right = np.array([float(x) for x in self.right])
+        right = to_floats(self.right)
         bounds = [(0, None) if low else (None, None) for low in self.nonnegative]
         if width and len(matrix):
             solved = linprog(np.zeros(width), A_eq=matrix, b_eq=right, bounds=bounds, method="highs")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from verify.checker.exact import dot
 from verify.deciders.rounding import dyadic, solve_exactly
+from verify.numbers.floats import to_float, to_floats, to_matrix
 
 Array = NDArray[np.float64]
 Vector = list[Fraction]
@@ -21,7 +22,7 @@ BITS = 40
 
 def floats(lines: Sequence[Sequence[Fraction]], width: int) -> Array:
     """The lines as a matrix of so many columns, also when there are none."""
-    return np.array([[float(x) for x in line] for line in lines]).reshape(len(lines), width)
+    return to_matrix(lines).reshape(len(lines), width)
 
 
 def solution_near(
@@ -81,9 +82,9 @@ def shortest(start: Vector, generators: Sequence[Vector], counted: Sequence[int]
     others = [c for c in range(len(start)) if c not in counted]
     if not generators:
         return None if any(start[c] for c in others) else []
-    size = max((abs(float(value)) for vector in (start, *generators) for value in vector), default=1.0) or 1.0
-    numbers = np.array([[float(value) for value in vector] for vector in generators]).T / size
-    goal = -np.array([float(value) for value in start]) / size
+    size = max((abs(to_float(value)) for vector in (start, *generators) for value in vector), default=1.0) or 1.0
+    numbers = to_matrix(generators).T / size
+    goal = -to_floats(start) / size
     heavy = np.ones(len(start))
     heavy[others] = 1e4
     if not len(start):

@@ -22,6 +22,7 @@ from verify.deciders.local_optimality.choices import KKTNeighbourhood
 from verify.deciders.local_optimality.exact_systems import Array, Vector, floats, solution_near
 from verify.deciders.rounding import rank, solve_exactly
 from verify.deciders.time_limits import poll
+from verify.numbers.floats import to_floats
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -127,7 +128,7 @@ class _MultiplierSystem:
         solved = linprog(
             np.r_[np.zeros(count), np.ones(len(bounds))],
             A_eq=floats(lines, total),
-            b_eq=np.array([float(value) for value in right]),
+            b_eq=to_floats(right),
             bounds=[*[(None, None)] * count, *[(0, None)] * len(bounds)],
             method="highs-ds",
         )
@@ -141,7 +142,7 @@ class _MultiplierSystem:
         from scipy.optimize import linprog
 
         lines, limits = floats(self.lines, self.size), floats(bounds, self.size)
-        right = np.array([float(value) for value in self.right])[:, None]
+        right = to_floats(self.right)[:, None]
         solved = linprog(
             np.r_[np.zeros(self.size + 1), -np.ones(len(bounds))],
             A_eq=np.hstack([lines, -right, np.zeros((len(lines), len(bounds)))]),

@@ -17,6 +17,7 @@ from verify.deciders.local_optimality.duals import LocalDual
 from verify.deciders.local_optimality.exact_systems import Vector
 from verify.deciders.rounding import solve_exactly
 from verify.deciders.time_limits import poll
+from verify.numbers.floats import to_matrix
 
 
 def leaf(nearby: KKTNeighbourhood, cases: Sequence[ConeCase], dual: LocalDual) -> Leaf | None:
@@ -103,7 +104,7 @@ class _Writer:
         columns = [[path[i] * self.problem.rows[i][c] for c in self.case.mask] for i in points]
         if not points:
             return None
-        numbers = np.array([[float(x) for x in column] for column in columns])
+        numbers = to_matrix(columns)
         sizes = np.abs(numbers).max(axis=1)
         matrix = np.vstack([(numbers / sizes[:, None]).T, np.ones(len(points))])
         solved = linprog(np.zeros(len(points)), A_eq=matrix, b_eq=[*np.zeros(len(self.case.mask)), 1.0], method="highs")

@@ -19,6 +19,7 @@ from verify.deciders.stationarity.model import KktSubject
 from verify.deciders.stationarity.writing import stationary
 from verify.deciders.time_limits import is_late, poll
 from verify.numbers.decimals import small
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem, half_squared_norm
 
@@ -52,7 +53,7 @@ def prove_within(
         fits = list(fits_within(problem, candidate, tolerance, deadline))
         if candidate is subject:
             best = min(fits, key=lambda fit: max(fit.epsilon, fit.delta), default=None)
-        if fits and max(fits[-1].epsilon, fits[-1].delta) <= float(tolerance):
+        if fits and max(fits[-1].epsilon, fits[-1].delta) <= to_float(tolerance):
             nearly = _prove_nearly(problem, candidate, fits[-1], tolerance)
             if nearly is not None:
                 return nearly, None

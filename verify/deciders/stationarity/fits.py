@@ -11,6 +11,7 @@ import numpy as np
 
 from verify.deciders.stationarity.model import KktSubject, is_one_sided
 from verify.deciders.time_limits import is_late, poll
+from verify.numbers.floats import to_float
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -74,5 +75,5 @@ def fits_within(problem: Problem, subject: KktSubject, tolerance: Fraction, dead
             return
         for fit in itertools.islice(branches(problem, subject, rho, None), 1):
             yield fit
-            if max(fit.epsilon, fit.delta) <= float(tolerance) * 0.999999 or fit.delta > 2 * float(tolerance):
+            if max(fit.epsilon, fit.delta) <= to_float(tolerance) * 0.999999 or fit.delta > 2 * to_float(tolerance):
                 return

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.checker.statement import Rows, pattern
-from verify.deciders.witnesses import distance, float_near, float_rows, float_weights
+from verify.deciders.witnesses import distance
+from verify.numbers.floats import (
+    float_near,
+    float_outgoing,
+    float_rows,
+    float_targets,
+    float_weights,
+    to_float,
+    to_floats,
+    weight_places,
+)
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, half_squared_norm, outputs
@@ -60,7 +70,7 @@ def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubjec
     scaled = (
         network if unit == 1 else Network(network.architecture, [[z / unit for z in p] for p in network.parameters])
     )
-    weights, allowed = float_weights(scaled)
+    weights = float_weights(scaled)
     counted = np.zeros(weights.shape[1], bool)
     counted[list(problem.norm_columns)] = True
     slope = problem.architecture.slope
@@ -70,16 +80,16 @@ def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubjec
     try:
         model = LocalModel(
             rows=rows,
-            signs=np.array([float_near(factor) for factor in factors]),
-            slope=float(slope),
+            signs=float_targets(problem) if has_margin(problem.goal) else to_floats(factors),
+            slope=to_float(slope),
             weights=weights,
-            outgoing=np.array([float_near(value) for value in scaled.output_weights]),
+            outgoing=float_outgoing(scaled),
             on=grid > 0,
             kink=(grid == 0) & (slope < 1),
             counted=counted,
-            allowed=allowed,
+            allowed=weight_places(scaled),
             slacks=np.array([float_near(slack / unit**2) for slack in slacks]),
-            norm=float(norm / unit**2),
+            norm=to_float(norm / unit**2),
         )
     except OverflowError:
         return None

@@ -19,6 +19,7 @@ from verify.deciders.stationarity.model import KktSubject, is_one_sided
 from verify.deciders.stationarity.sign_branches import min_norm_separators
 from verify.deciders.time_limits import is_late
 from verify.numbers.decimals import denied
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem, half_squared_norm
 
@@ -104,7 +105,7 @@ def _one_sided_separator(
             fit = no_multipliers(subject.model)
         else:
             fit = fit_multipliers(subject.model, rho, candidates=active if exact else None)
-        tol = float(tolerance)
+        tol = to_float(tolerance)
         gain = fit.epsilon**2 + fit.kappa * (fit.delta - tol)
         if gain <= tol * fit.epsilon * (1 + 1e-9) + 1e-13:
             continue
@@ -144,7 +145,7 @@ def _inwards(problem: Problem, subject: KktSubject, direction: np.ndarray) -> np
     ahead, ends = model.best_ends(direction)
     units, levels = model.units(), np.ones(len(direction)) if model.levels is None else model.levels
     near = np.flatnonzero(
-        (model.slacks <= float(problem.fit_tolerance / subject.unit**2) / 10) & (ahead > -1e-6 * units)
+        (model.slacks <= to_float(problem.fit_tolerance / subject.unit**2) / 10) & (ahead > -1e-6 * units)
     )
     lines = np.array([model.gradient(int(i), ends[:, i]) * levels / units[i] for i in near])
     found = np.linalg.lstsq(lines.reshape(len(near), len(direction)), np.ones(len(near)), rcond=1e-10)[0]

@@ -16,6 +16,7 @@ from verify.deciders.stationarity.fits import kink_points, sign_vectors
 from verify.deciders.stationarity.model import KktSubject
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import norms
+from verify.numbers.floats import to_float
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _orthogonal(problem: Problem, subject: KktSubject, fit: KktFit, negative: fr
     for j in range(k):  # z_w + (z_v / v) w has no output part left
         share = dyadic(float(-z[k * c + j] / model.outgoing[j]), 30) if model.outgoing[j] else Fraction(0)
         shares.append(share / subject.unit)
-        flat[j] -= float(share) * model.weights[j]
+        flat[j] -= to_float(share) * model.weights[j]
     place = [(j, column) for j, mask in enumerate(network.architecture.masks) for column in mask]
     constant = [j for j in range(k) if not outgoing[j] and any(network.hidden_weights[j])]
     kinks = set(subject.kinks)
