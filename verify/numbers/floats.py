@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import inf
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from weakref import ref
 
 from verify.checker.statement import Network, Problem
@@ -39,7 +39,7 @@ __all__ = [
 
 LARGEST_FLOAT = 2.0**1000
 
-Kept = TypeVar("Kept", bound=object)
+Kept = TypeVar("Kept")
 
 
 def to_float(number: Fraction | int) -> float:
@@ -117,7 +117,7 @@ def _quotient(whole: int, unit: int) -> float:
         return inf if whole > 0 else -inf
 
 
-_ARRAYS: dict[tuple[int, str], tuple[ref[object], Array, Array]] = {}
+_ARRAYS: dict[tuple[int, str], tuple[ref[Any], Array, Array]] = {}
 """By the identity of a living record and what is asked of it: as rounded, infinite beyond floats, and clamped.
 
 A record is forgotten when it dies, before another can have its identity. Threads that ask at once may both convert;

@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from verify.numbers.floats import to_float
 from verify.readers.chains import Chain
 
 POINTS = 16
@@ -42,14 +41,14 @@ def _outputs(chain: Chain, values: Any, torch: Any, *, is_size: bool = False) ->
     """The outputs of the chain, in double precision; or the sums of the sizes of all terms in them."""
     for layer, slope in zip(chain.layers, (*(chain.slopes or ()), 1), strict=True):
         weights, bias = (
-            torch.tensor([[to_float(number) for number in row] for row in rows], dtype=torch.float64)
+            torch.tensor([[float(number) for number in row] for row in rows], dtype=torch.float64)
             for rows in (layer.weights, [layer.bias or [0] * len(layer.weights)])
         )
         if is_size:
             values = values.abs() @ weights.abs().T + bias.abs()
         else:
             values = values @ weights.T + bias
-            values = torch.where(values > 0, values, to_float(slope) * values)
+            values = torch.where(values > 0, values, float(slope) * values)
     if is_size:
         return values.clamp(min=1) if chain.head else values
     heads = {"Sigmoid": torch.sigmoid, "Softmax": lambda z: z.softmax(1), "LogSoftmax": lambda z: z.log_softmax(1)}

@@ -109,7 +109,7 @@ def _fit_linearly(problem: Problem) -> bool:
 
     seen = sorted({c for mask in problem.architecture.masks for c in mask})
     try:
-        rows = float_rows(problem, clamp=False)[:, seen]
+        rows = np.ascontiguousarray(float_rows(problem, clamp=False)[:, seen])
         targets = float_targets(problem, clamp=False)
     except OverflowError:
         return False

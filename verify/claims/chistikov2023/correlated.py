@@ -225,7 +225,9 @@ def constants(instance: Instance) -> Constants:
         parts += _of_a_yardstick(found, units)
         last = max([last, *found.times])
     largest = float(max(sizes.max(), neurons.max(), 1.0))
-    return Constants(eta, basis, teacher @ basis, gamma, float(min(parts)), largest, last + 1.0)
+    return Constants(
+        eta, basis, np.asarray(teacher @ basis, dtype=np.float64), gamma, float(min(parts)), largest, last + 1.0
+    )
 
 
 def _of_a_yardstick(found: Yardstick, units: Floats) -> list[float]:

@@ -162,7 +162,7 @@ def _optimal_at(point: KKTPoint) -> bool:
     chi = np.linalg.inv(rows)  # columns
     terms = rows * (chi.T @ np.linalg.solve(rows, to_floats(point.problem.data.targets)))[:, None]
     for signs in product((1, -1), repeat=len(rows)):
-        generators, p = chi * np.array(signs), terms[np.array(signs) > 0].sum(axis=0)
+        generators, p = np.asarray(chi * np.array(signs), dtype=np.float64), terms[np.array(signs) > 0].sum(axis=0)
         for side in (1, -1):
             is_elsewhere = min(signs) < 0 or side < 0
             if not is_elsewhere:

@@ -132,12 +132,13 @@ def polish(problem: Problem, active: ActiveSet, accuracy: Fraction) -> PolishedD
     from mpmath import mp
 
     system = _system(problem, active)
+    near = system.converted(to_float)
     floats = _PolishingSystem(
-        system.maps.astype(float),
-        system.reads.astype(float),
-        system.targets.astype(float),
-        [(owner, x.astype(float)) for owner, x in system.kinks],
-        system.mirrors,
+        near.maps.astype(float),
+        near.reads.astype(float),
+        near.targets.astype(float),
+        [(owner, x.astype(float)) for owner, x in near.kinks],
+        near.mirrors,
     )
     start = _float_solution(floats, active)
     if start is None:

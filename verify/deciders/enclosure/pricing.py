@@ -24,7 +24,7 @@ from verify.checker.dual_trees import Active, Bound, Cell, Dual, Nodes
 from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.deciders.time_limits import is_late
-from verify.numbers.floats import to_float, to_floats
+from verify.numbers.floats import float_rows, to_float, to_floats
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem
 
@@ -51,7 +51,7 @@ def with_pricing(
     factors = [targets[i] if margin else Fraction(1) for i in support]
     trees: list[Nodes] = []
     for mask in problem.architecture.mask_classes:
-        rows = np.array([[to_float(problem.rows[i][c]) for c in mask] for i in support]).reshape(count, len(mask))
+        rows = float_rows(problem, clamp=False)[np.ix_(support, mask)]
         for step in (1, -1):
             signs = (1, -1) if problem.architecture.slope == 1 else (step,)
             mine = {

@@ -22,15 +22,7 @@ from verify.checker.statement import pattern
 from verify.deciders.rounding import dyadic, solve_exactly
 from verify.deciders.time_limits import is_late, poll
 from verify.deciders.witnesses import dot_product_scales, network_with, norms
-from verify.numbers.floats import (
-    float_near,
-    float_outgoing,
-    float_rows,
-    float_targets,
-    float_weights,
-    to_float,
-    weight_places,
-)
+from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float, weight_places
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, half_squared_norm, outputs
@@ -280,7 +272,7 @@ def _exactly(
     hidden = [list(row) for row in network.hidden_weights]
     for at, change in zip(model.place, step, strict=True):
         j, c = divmod(int(at), width)
-        hidden[j][c] = _moved(hidden[j][c], float(change))
+        hidden[j][c] = _moved(hidden[j][c], float(model.weights[j, c]), float(change))
     poll()
     kept = _independent(model, basis, held)
     columns = _columns(np.array([*(model.fit[i] for i in basis), *map(model.line, kept)]).reshape(-1, len(step)))
@@ -308,11 +300,10 @@ def _exactly(
         return None
 
 
-def _moved(weight: Fraction, change: float) -> Fraction:
-    """The weight after a step: a float again where it was one."""
+def _moved(weight: Fraction, number: float, change: float) -> Fraction:
+    """The weight, of which the float is the number, after a step: a float again where it was one."""
     if not change:
         return weight
-    number = float_near(weight)
     return Fraction(number + change) if weight == number else weight + dyadic(change, 53)
 
 

@@ -14,7 +14,7 @@ from verify.deciders.rounding import dyadic, solve_by_few
 from verify.deciders.stationarity.model import KktSubject, is_one_sided, kkt_subject
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import dot_product_scales, network_with
-from verify.numbers.floats import float_rows, to_float, to_matrix
+from verify.numbers.floats import float_rows, float_weights
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
 
@@ -59,8 +59,8 @@ def _snap(problem: Problem, network: Network, close: np.ndarray) -> Network | No
         if not points:
             continue
         lines = [[problem.rows[i][c] for c in mask] for i in points]
-        numbers = to_matrix(lines)
-        w = np.array([to_float(hidden[j][c]) for c in mask])
+        numbers = float_rows(problem, clamp=False)[np.ix_(points, mask)]
+        w = float_weights(network, clamp=False)[j, list(mask)]
         step = np.linalg.lstsq(numbers, -numbers @ w, rcond=1e-10)[0]
         if np.linalg.norm(step) > 0.1 * np.linalg.norm(w):
             return None  # only the zero vector has all these kinks
