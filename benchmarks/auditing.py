@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.instances import Array, relative_gap
+from benchmarks.instances import relative_gap
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
+from solvers.arrays import Floats
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.problem.network import Network
@@ -13,7 +14,7 @@ LIMIT = 120.0
 
 
 def audited(
-    instance: str, network: Network, rows: Array, labels: Array, plan: Plan, *, goal: str = "", tol: float = 1e-6
+    instance: str, network: Network, rows: Floats, labels: Floats, plan: Plan, *, goal: str = "", tol: float = 1e-6
 ) -> tuple[Row, Audit]:
     """The row and the last audit: reading the arrays, all questions, every certificate checked."""
     time, result = measure(lambda: audit(network, (rows[:, :-1], labels), tol=tol, time_limit=LIMIT), plan)

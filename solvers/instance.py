@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats, Indices
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 _Number = TypeVar("_Number", bound=np.generic)
 
 
@@ -90,7 +90,7 @@ class Instance:
         """The columns of the points that class `mask` sees, shape (n, len(masks[mask]))."""
         return self.rows[:, self.masks[mask]]
 
-    def counted(self, mask: int) -> NDArray[np.bool_]:
+    def counted(self, mask: int) -> Bits:
         """Which columns of class `mask` count in the norm, shape (len(masks[mask]),)."""
         seen = self.masks[mask]
         return seen != self.columns - 1 if self.free else np.ones(seen.size, dtype=bool)

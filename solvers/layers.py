@@ -18,12 +18,11 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+from solvers.arrays import Floats, Indices
 
 __all__ = ["Layers", "Pattern", "two_layers"]
 
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.intp]
 
 Pattern: TypeAlias = Sequence[Floats]
 """The slopes of the activations: for each layer but the last an array of shape (n, outputs of the layer)."""
@@ -37,7 +36,7 @@ class Layers:
     slopes: a_l for each layer but the last, which has one output and no activation.
     """
 
-    places: tuple[Integers, ...]
+    places: tuple[Indices, ...]
     slopes: tuple[float, ...]
 
     @cached_property

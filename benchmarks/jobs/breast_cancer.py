@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.instances import Array, max_margin, relative_gap
+from benchmarks.instances import max_margin, relative_gap
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row
+from solvers.arrays import Floats
 from verify.auditing.loop import certified_bracket
 
 GAP = 1e-2
@@ -37,7 +38,7 @@ def run(plan: Plan) -> Iterator[Row]:
     )
 
 
-def _principal_components() -> tuple[Array, Array] | None:
+def _principal_components() -> tuple[Floats, Floats] | None:
     """Three standardised components with a column of ones, and labels; None without scikit-learn."""
     try:
         from sklearn.datasets import load_breast_cancer

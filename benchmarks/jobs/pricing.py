@@ -9,9 +9,10 @@ from functools import partial
 import numpy as np
 from scipy.optimize import nnls
 
-from benchmarks.instances import Array, bands, max_margin
+from benchmarks.instances import bands, max_margin
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
+from solvers.arrays import Floats
 from solvers.pricing.search import ascend, bound_tree
 from solvers.programs.arrangements import cell_blocks, generic_count
 from verify.auditing.loop import certified_bracket
@@ -49,7 +50,7 @@ def run(plan: Plan) -> Iterator[Row]:
         )
 
 
-def optimal_dual(points: int, columns: int) -> tuple[Array, Array]:
+def optimal_dual(points: int, columns: int) -> tuple[Floats, Floats]:
     """The support's rows, and c_i = lambda_i y_i, at the certified multipliers."""
     rows, labels = bands(points, columns, 0)
     lower = certified_bracket(max_margin(rows, labels), tol=1e-6, time_limit=120.0).lower
@@ -59,7 +60,7 @@ def optimal_dual(points: int, columns: int) -> tuple[Array, Array]:
     return rows[support], np.array([float(value) for _, value in lower.multipliers]) * labels[support]
 
 
-def price(rows: Array, weights: Array, beta: float) -> tuple[float, int]:
+def price(rows: Floats, weights: Floats, beta: float) -> tuple[float, int]:
     """The proved bound of |h|, and the nodes of the trees: local ascents, then the trees for both signs."""
     bound, count = 0.0, 0
     for sign in (1.0, -1.0):
@@ -69,11 +70,11 @@ def price(rows: Array, weights: Array, beta: float) -> tuple[float, int]:
     return bound, count
 
 
-def _starts(rows: Array) -> Array:
+def _starts(rows: Floats) -> Floats:
     return np.concatenate([np.random.default_rng(0).standard_normal((160, rows.shape[1])), rows, -rows])
 
 
-def by_enumeration(rows: Array, weights: Array, limit: float) -> tuple[float, int]:
+def by_enumeration(rows: Floats, weights: Floats, limit: float) -> tuple[float, int]:
     """The rival: for every cell the gradient of h there, projected onto the cell; (largest |h|, cells seen).
 
     Cells whose gradient is shorter than the best value so far need no projection. Stops after `limit` seconds.

@@ -11,9 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.instances import Array, min_norm, relative_gap, targets
+from benchmarks.instances import min_norm, relative_gap, targets
 from benchmarks.measuring import Plan, measure_both
 from benchmarks.table import Row, faster, seconds
+from solvers.arrays import Floats
 from verify.auditing.loop import certified_bracket
 
 PENALTIES = (1e-4, 1e-6)
@@ -56,5 +57,5 @@ def run(plan: Plan) -> Iterator[Row]:
         )
 
 
-def _copied(array: Array) -> Array:
+def _copied(array: Floats) -> Floats:
     return np.array(array)

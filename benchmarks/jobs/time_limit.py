@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.instances import Array, relative_gap
+from benchmarks.instances import relative_gap
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
+from solvers.arrays import Floats
 from solvers.clock import reading
 from verify.auditing.loop import audit
 from verify.problem.network import Network
@@ -31,7 +32,7 @@ def run(plan: Plan) -> Iterator[Row]:
                 yield _row(f"{goal}, n = {points}, d = {columns}, k = {width}", network, data, goal, limit)
 
 
-def given(points: int, columns: int, width: int, goal: str) -> tuple[Network, tuple[Array, Array]]:
+def given(points: int, columns: int, width: int, goal: str) -> tuple[Network, tuple[Floats, Floats]]:
     """A network with random weights, Gaussian points, and its outputs there as targets, or their signs."""
     random = np.random.default_rng(0)
     rows = random.standard_normal((points, columns))
@@ -41,7 +42,7 @@ def given(points: int, columns: int, width: int, goal: str) -> tuple[Network, tu
     return Network.two_layer(W, v), (rows, np.where(outputs > 0, 1.0, -1.0) if goal == "max-margin" else outputs)
 
 
-def _row(instance: str, network: Network, data: tuple[Array, Array], goal: str, limit: float) -> Row:
+def _row(instance: str, network: Network, data: tuple[Floats, Floats], goal: str, limit: float) -> Row:
     with reading(time.process_time):
         used, result = measure(lambda: audit(network, data, goal=goal, time_limit=limit), Plan(repeat=1))
     allowed = (1 + SHARE) * limit + SECONDS

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solvers.any_width.columns import ColumnPool, Key, column_of
 from solvers.any_width.master import Column, MasterSolution
-from solvers.any_width.records import Array
 from solvers.any_width.scaling import Scaled
+from solvers.arrays import Floats, Indices
 from solvers.clock import poll
 from solvers.pricing.dual_function import crossings, sweep_angles
 from solvers.pricing.search import ascend
@@ -31,7 +30,7 @@ class Ascents:
     def __init__(self, problem: Scaled, pool: ColumnPool, tol: float, random: np.random.Generator) -> None:
         self.problem, self.pool, self.tol, self.random = problem, pool, tol, random
 
-    def rounded(self, multipliers: Array) -> Array:
+    def rounded(self, multipliers: Floats) -> Floats:
         """Multipliers on a dyadic grid, tiny ones zero; with a free bias their signed sum is exactly zero."""
         instance = self.problem.instance
         largest = float(np.abs(multipliers).max(initial=0.0))
@@ -58,10 +57,10 @@ class Ascents:
         return rounded
 
     def at_solution(
-        self, multipliers: Array, solution: MasterSolution, columns: list[Column]
+        self, multipliers: Floats, solution: MasterSolution, columns: list[Column]
     ) -> tuple[list[Column], float]:
         """Columns that violate |h| <= 1 at the master's multipliers, and the largest |h| seen."""
-        seeds: dict[int, list[Array]] = {}
+        seeds: dict[int, list[Floats]] = {}
         for column, direction in zip(columns, solution.directions, strict=True):
             if np.any(direction):
                 seeds.setdefault(column.mask, []).append(direction)
@@ -69,11 +68,11 @@ class Ascents:
 
     def columns(
         self,
-        multipliers: Array,
+        multipliers: Floats,
         threshold: float,
         *,
         starts: int = STARTS,
-        seeds: dict[int, list[Array]] | None = None,
+        seeds: dict[int, list[Floats]] | None = None,
         late: bool = False,
     ) -> tuple[list[Column], float]:
         """Columns with |h| above the threshold, and the largest |h| seen. late: from few starts, as no time is left."""
@@ -98,14 +97,14 @@ class Ascents:
 
     def _maxima(
         self,
-        rows: Array,
-        weights: Array,
-        seen: NDArray[np.intp],
-        seeded: Array | None,
+        rows: Floats,
+        weights: Floats,
+        seen: Indices,
+        seeded: Floats | None,
         *,
         starts: int,
         late: bool,
-    ) -> tuple[Array, Array]:
+    ) -> tuple[Floats, Floats]:
         """Local maxima of h over directions of a mask, and their values, the largest first."""
         slope, is_free = self.problem.instance.slope, self.problem.is_free(seen)
         if len(seen) <= 2 and not is_free:
@@ -116,7 +115,7 @@ class Ascents:
             first.append(seeded)
         return ascend(rows, weights, slope, np.concatenate(first), free=is_free, compiled=compiled)
 
-    def _different(self, mask: int, sign: int, directions: Array) -> list[Column]:
+    def _different(self, mask: int, sign: int, directions: Floats) -> list[Column]:
         """The columns of these directions, each once, at most `COLUMNS_PER_ROUND`."""
         taken: dict[Key, Column] = {}
         for direction in directions:
@@ -126,7 +125,7 @@ class Ascents:
                 break
         return list(taken.values())
 
-    def first(self, *, late: bool = False) -> tuple[list[Column], Array, float]:
+    def first(self, *, late: bool = False) -> tuple[list[Column], Floats, float]:
         """Columns to begin with, a first dual point and the largest |h| seen there."""
         instance = self.problem.instance
         columns: list[Column] = []
@@ -146,7 +145,7 @@ class Ascents:
         found, beta = self.columns(multipliers, 0.0, late=late)
         return columns + found, multipliers, beta
 
-    def _first_point(self, most: int) -> Array:
+    def _first_point(self, most: int) -> Floats:
         """What is required of at most so many points of the working set, as multipliers."""
         required, points = self.problem.required, self.pool.working.points
         few = points if len(points) <= most else self.random.choice(points, most, False)

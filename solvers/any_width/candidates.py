@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.any_width.master import Column, MasterSolution
-from solvers.any_width.records import Array, Atoms
+from solvers.any_width.records import Atoms
 from solvers.any_width.scaling import Scaled
+from solvers.arrays import Floats
 
 MOST = 4  # networks that are kept
 
@@ -37,7 +38,7 @@ class Candidates:
         """The relative gap to this lower bound."""
         return self.upper / lower - 1.0 if lower > 0 else np.inf
 
-    def outputs(self, solution: MasterSolution, columns: list[Column]) -> Array:
+    def outputs(self, solution: MasterSolution, columns: list[Column]) -> Floats:
         """f of the master's network at all points, (n,)."""
         return self.problem.outputs(solution.directions, signs_of(columns))
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from solvers.any_width.master import Column, MasterSolution
-from solvers.any_width.records import Array
 from solvers.any_width.working_set import WorkingSet
+from solvers.arrays import Floats
 from solvers.instance import Instance
 
 CLEAR = 0.1  # an opposing point is taken to stay on its side of a column beyond this part of sum_c |x_c u_c| ...
@@ -20,7 +20,7 @@ IDLE_ROUNDS = 3
 Key = tuple[int, int, bytes]
 
 
-def column_of(instance: Instance, mask: int, sign: int, direction: Array) -> Column:
+def column_of(instance: Instance, mask: int, sign: int, direction: Floats) -> Column:
     """The column whose pattern the direction (over the mask's columns) has; on the boundary: on."""
     z = instance.rows[:, instance.masks[mask]] @ direction
     size = np.abs(instance.rows[:, instance.masks[mask]]) @ np.abs(direction)

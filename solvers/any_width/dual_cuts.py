@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterable
 
 from solvers.any_width.loop import Loop
 from solvers.any_width.master import Column
-from solvers.any_width.records import Array, Atoms, DualGuess, Outcome, Progress
+from solvers.any_width.records import Atoms, DualGuess, Outcome, Progress
 from solvers.any_width.scaling import without_unseen_bias
+from solvers.arrays import Floats
 from solvers.instance import Instance
 
 __all__ = ["Atoms", "DualGuess", "Outcome", "Progress", "solve"]
@@ -27,7 +28,7 @@ def solve(
     instance: Instance,
     start: Iterable[Column] = (),
     *,
-    multipliers: Array | None = None,
+    multipliers: Floats | None = None,
     further: Iterable[Column] = (),
     tol: float = 1e-6,
     deadline: float | None = None,

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.any_width.records import Atoms, DualGuess, Outcome, Progress
-from solvers.instance import Floats, Instance
+from solvers.arrays import Floats
+from solvers.instance import Instance
 from solvers.pricing.tree import Leaf, Tree
 from solvers.programs.nonnegative import nonnegative_least_squares
 

@@ -11,9 +11,10 @@ from solvers.any_width.candidates import Candidates
 from solvers.any_width.columns import ColumnPool
 from solvers.any_width.master import Column, MasterSolution, solve_master
 from solvers.any_width.proving import Prover
-from solvers.any_width.records import Array, Atoms, Outcome, Progress
+from solvers.any_width.records import Atoms, Outcome, Progress
 from solvers.any_width.scaling import scaled
 from solvers.any_width.working_set import WorkingSet
+from solvers.arrays import Floats
 from solvers.clock import TimeIsUpError, now, seconds_left, until
 from solvers.instance import Instance, Status
 
@@ -50,7 +51,7 @@ class Loop:
         self.history: list[Progress] = []
         self.own: Atoms | None = None
 
-    def run(self, start: list[Column], further: list[Column], multipliers: Array | None) -> Outcome:
+    def run(self, start: list[Column], further: list[Column], multipliers: Floats | None) -> Outcome:
         """The search and the proof of what it reached; arguments as of `solvers.any_width.dual_cuts.solve`."""
         search_end = None if self.deadline is None else self.began + SEARCH_SHARE * (self.deadline - self.began)
         try:
@@ -75,7 +76,7 @@ class Loop:
             tuple(self.problem.unscaled_proof(coarse) for coarse in self.prover.coarser),
         )
 
-    def _search(self, start: list[Column], further: list[Column], multipliers: Array | None) -> str:
+    def _search(self, start: list[Column], further: list[Column], multipliers: Floats | None) -> str:
         """Rounds until the bracket is closed or nothing helps; what is found on the way is kept."""
         if self.problem.instance.free:
             self.prover.prove_steepest(self.working.points, self.ascents.rounded)
@@ -87,7 +88,7 @@ class Loop:
         self.pool.add([*further, *self._begin()])
         return self._rounds()
 
-    def _begin_at(self, multipliers: Array) -> None:
+    def _begin_at(self, multipliers: Floats) -> None:
         """Take over a dual point: its support joins the working set, its violators the columns."""
         self.working.join(np.flatnonzero(multipliers))
         rounded = self.ascents.rounded(multipliers)
@@ -210,7 +211,7 @@ class Loop:
             self.pool.renew_keys()
         return added
 
-    def _settle(self, multipliers: Array) -> list[Column]:
+    def _settle(self, multipliers: Floats) -> list[Column]:
         """Try to prove the best dual point, then the latest; the columns that violate a point are returned.
 
         The first estimate of beta comes from local ascents, which may miss the maximum: a point that the proof does not

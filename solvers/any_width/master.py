@@ -27,13 +27,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import poll
 from solvers.instance import Instance, Status
 from solvers.programs.cone_program import ConeProgram, ConeSolution
-
-Array = NDArray[np.float64]
 
 IDLE = 1e-4
 """Below this part of the room that its constraint has left a multiplier is 0 (both are about 1, scaled)."""
@@ -50,10 +48,10 @@ class Column:
 
     mask: int
     sign: int
-    on: NDArray[np.bool_]
-    assumed: NDArray[np.bool_] | None = None
+    on: Bits
+    assumed: Bits | None = None
 
-    def key(self, instance: Instance, points: NDArray[np.intp]) -> tuple[int, int, bytes]:
+    def key(self, instance: Instance, points: Indices) -> tuple[int, int, bytes]:
         """Columns with equal keys are the same column of the master on these points."""
         if instance.slope == 1.0:
             return self.mask, 1, b""  # linear: every pattern and sign is the same program
@@ -62,14 +60,14 @@ class Column:
             on = on & (self.sign * instance.targets[points] > 0)
         return self.mask, self.sign, on.tobytes()
 
-    def open_points(self, instance: Instance, points: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def open_points(self, instance: Instance, points: Indices) -> Bits:
         """Which of `points` need a variable t: opposing, and on no assumed side."""
         if not instance.margin or instance.slope == 1.0:
             return np.zeros(len(points), bool)
         opposing = self.sign * instance.targets[points] < 0
         return opposing if self.assumed is None else opposing & ~self.assumed[points]
 
-    def violated_assumptions(self, instance: Instance, points: NDArray[np.intp], direction: Array) -> NDArray[np.intp]:
+    def violated_assumptions(self, instance: Instance, points: Indices, direction: Floats) -> Indices:
         """The points of an assumed side on whose other side the solution `direction` lies."""
         if self.assumed is None:
             return np.zeros(0, np.intp)
@@ -88,19 +86,19 @@ class MasterSolution:
 
     status: Status
     value: float
-    multipliers: Array
-    directions: Array
+    multipliers: Floats
+    directions: Floats
     slack: float
 
 
 def solve_master(
     instance: Instance,
-    required: Array,
+    required: Floats,
     columns: list[Column],
-    points: NDArray[np.intp],
+    points: Indices,
     penalty: float,
     *,
-    tolerances: Array | None = None,
+    tolerances: Floats | None = None,
     time_limit: float = 60.0,
 ) -> MasterSolution:
     """Solve the restricted master on the working set `points` (indices).
@@ -128,7 +126,7 @@ class _Program:
     open_values[j]: t_ij for the points open_points[j].   fit: the first constraints, or the lower ones of two (upper).
     """
 
-    def __init__(self, instance: Instance, columns: list[Column], points: NDArray[np.intp], penalty: float) -> None:
+    def __init__(self, instance: Instance, columns: list[Column], points: Indices, penalty: float) -> None:
         rows = instance.rows[points]
         few = {mask: _few_columns(rows[:, instance.masks[mask]], instance) for mask in {c.mask for c in columns}}
         self.instance, self.columns, self.points, self.targets = instance, columns, points, instance.targets[points]
@@ -142,7 +140,7 @@ class _Program:
         self.open_values = [self.cones.variables(len(open_points)) for open_points in self.open_points]
         self.fit = self.upper = np.zeros(0, np.intp)
 
-    def ask_for_fit(self, required: Array, tolerances: Array | None) -> None:
+    def ask_for_fit(self, required: Floats, tolerances: Floats | None) -> None:
         """The constraints on the outputs, still without the columns: room that the slacks have there."""
         cones, count = self.cones, len(self.points)
         if self.instance.margin:
@@ -171,7 +169,7 @@ class _Program:
             self._bound_norm(j)
         return self.cones.solve(time_limit=time_limit)
 
-    def _slopes(self, j: int) -> Array:
+    def _slopes(self, j: int) -> Floats:
         return np.where(self.columns[j].on[self.points], 1.0, self.instance.slope)
 
     def _add_helping_and_hurting(self, j: int) -> None:
@@ -209,7 +207,7 @@ class _Program:
         self.cones.put_diagonal(cone[:1], self.norms[j : j + 1], -1.0)
         self.cones.put_diagonal(cone[1:], counted, -1.0)
 
-    def multipliers(self, found: ConeSolution) -> Array:
+    def multipliers(self, found: ConeSolution) -> Floats:
         """lambda at the points."""
         if self.instance.margin:
             return np.maximum(found.multipliers(self.fit), 0.0)
@@ -217,19 +215,19 @@ class _Program:
             return _active(found, self.fit) - _active(found, self.upper)
         return -found.multipliers(self.fit)
 
-    def direction(self, found: ConeSolution, j: int) -> Array:
+    def direction(self, found: ConeSolution, j: int) -> Floats:
         """u_j over the columns of its mask."""
         u, basis = found.of(self.directions[j]), self.bases[j]
         return u if basis is None else basis @ u
 
 
-def _active(found: ConeSolution, bounds: NDArray[np.intp]) -> Array:
+def _active(found: ConeSolution, bounds: Indices) -> Floats:
     """The multipliers of these bounds, 0 for what an interior point leaves of those whose bounds are not active."""
     z, room = found.multipliers(bounds), np.maximum(found.room(bounds), 0.0)
     return np.where(z > IDLE * room, np.maximum(z, 0.0), 0.0)
 
 
-def _few_columns(rows: Array, instance: Instance) -> tuple[Array, Array | None]:
+def _few_columns(rows: Floats, instance: Instance) -> tuple[Floats, Floats | None]:
     """The rows (P, D) in an orthonormal basis (D, P) of their span, in which every solution lies; as they are (None)
     where there are no fewer points than columns, or the columns do not all count in the norm.
     """

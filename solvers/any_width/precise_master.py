@@ -18,8 +18,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Indices
 from solvers.clock import is_late
 from solvers.programs.precise_cones import (
     ConeScaling,
@@ -45,7 +45,7 @@ class Block:
 
     on_lambda: Numbers
     on_nu: Numbers
-    points: NDArray[np.intp]
+    points: Indices
 
 
 @dataclass(frozen=True, slots=True)

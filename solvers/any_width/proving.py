@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solvers.any_width.columns import column_of
 from solvers.any_width.master import Column
-from solvers.any_width.records import Array, DualGuess, Outcome
+from solvers.any_width.records import DualGuess, Outcome
 from solvers.any_width.scaling import Scaled
 from solvers.any_width.working_set import ALL_POINTS
+from solvers.arrays import Floats, Indices
 from solvers.clock import now, poll
 from solvers.instance import Instance
 from solvers.pricing.dual_function import evaluate
@@ -32,7 +32,7 @@ class DualPoint:
     """multipliers (n,), beta: the largest |h(u)| / ||u|| there, as far as known; lower: the bound that follows."""
 
     lower: float
-    multipliers: Array
+    multipliers: Floats
     beta: float
 
 
@@ -54,7 +54,7 @@ class Prover:
         self.proof: DualGuess | None = None
         self.coarser: list[DualGuess] = []
 
-    def remember(self, multipliers: Array, beta: float) -> None:
+    def remember(self, multipliers: Floats, beta: float) -> None:
         """Take this dual point as the best where its bound is larger."""
         value = self.problem.dual_value(multipliers)
         if beta > 0 and value / max(beta, 1e-300) > self.best.lower:
@@ -78,7 +78,7 @@ class Prover:
 
     def prove(
         self,
-        multipliers: Array,
+        multipliers: Floats,
         beta: float,
         *,
         deadline: float | None = None,
@@ -126,7 +126,7 @@ class Prover:
             return None, violators, largest
         return DualGuess(multipliers, bound, support, tuple(trees), value / bound), [], largest
 
-    def prove_steepest(self, points: NDArray[np.intp], rounded: Callable[[Array], Array]) -> None:
+    def prove_steepest(self, points: Indices, rounded: Callable[[Floats], Floats]) -> None:
         """A first bound for a free bias, where others take long: f is as steep as the steepest pair of points asks for.
 
         With c = (1, -1) / ||x_i - x_j|| at that pair, |h(u)| <= ||u||, and the dual value is the steepness.
@@ -208,7 +208,7 @@ class Prover:
             count = math.ceil(MORE_POINTS * count)
             chosen = heaviest[:count] if count < len(heaviest) else self._held_and_missed(found, chosen, count)
 
-    def _held_and_missed(self, found: Outcome, chosen: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    def _held_and_missed(self, found: Outcome, chosen: Indices, count: int) -> Indices:
         """Up to `count` points: those with multipliers in this part's proof, and those its network misses most; none
         where it misses none.
         """

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Floats, Indices
 from solvers.pricing.tree import Tree
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Atoms:
     """A network in the directions u_j = |v_j| w_j: directions (J, D), signs, masks (J,), value sum ||u_j||."""
 
-    directions: Array
+    directions: Floats
     signs: NDArray[np.int8]
-    masks: NDArray[np.intp]
+    masks: Indices
     value: float
 
 
@@ -38,9 +37,9 @@ class Progress:
 class DualGuess:
     """multipliers (n,), beta, a closed tree per (mask class, sign +, -) over the support; lower: the value proved."""
 
-    multipliers: Array
+    multipliers: Floats
     beta: float
-    support: NDArray[np.intp]
+    support: Indices
     trees: tuple[Tree, ...]
     lower: float
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.any_width.records import Array, Atoms, DualGuess
+from solvers.any_width.records import Atoms, DualGuess
+from solvers.arrays import Floats, Indices
 from solvers.instance import Instance
 from solvers.pricing.tree import Leaf
 
@@ -20,26 +21,26 @@ class Scaled:
 
     given: Instance
     instance: Instance
-    required: Array
-    tolerances: Array
-    row_scales: Array
+    required: Floats
+    tolerances: Floats
+    row_scales: Floats
     target_scale: float
     unit: float
 
-    def outputs(self, directions: Array, signs: NDArray[np.int8]) -> Array:
+    def outputs(self, directions: Floats, signs: NDArray[np.int8]) -> Floats:
         """f at all points, (n,), of the network with these directions (J, D)."""
         z = self.instance.rows @ directions.T
         return np.maximum(z, self.instance.slope * z) @ signs.astype(float)
 
-    def coefficients(self, multipliers: Array) -> Array:
+    def coefficients(self, multipliers: Floats) -> Floats:
         """c (n,) in h(u) = sum_i c_i s(x_i . u)."""
         return multipliers * self.instance.targets if self.instance.margin else multipliers
 
-    def dual_value(self, multipliers: Array) -> float:
+    def dual_value(self, multipliers: Floats) -> float:
         """The lower bound of these multipliers where |h(u)| <= ||u||."""
         return float(multipliers @ self.required) - float(np.abs(multipliers) @ self.tolerances)
 
-    def is_free(self, seen: NDArray[np.intp]) -> bool:
+    def is_free(self, seen: Indices) -> bool:
         """Whether the mask's last column is a free bias; a mask may hide it."""
         return self.instance.free and len(seen) > 0 and int(seen[-1]) == self.instance.rows.shape[1] - 1
 
@@ -54,7 +55,7 @@ class Scaled:
         """A proof of the scaled problem as one of the given problem."""
         return _rescaled(proof, self.row_scales, self.unit)
 
-    def of_part(self, proof: DualGuess, chosen: NDArray[np.intp]) -> DualGuess:
+    def of_part(self, proof: DualGuess, chosen: Indices) -> DualGuess:
         """A proof over some of the given points as one over all, scaled."""
         multipliers = np.zeros(len(self.given.rows))
         multipliers[chosen] = proof.multipliers
@@ -89,7 +90,7 @@ def without_unseen_bias(instance: Instance) -> Instance:
     return replace(instance, rows=rows, free=False)
 
 
-def _scales(instance: Instance) -> tuple[Array, float]:
+def _scales(instance: Instance) -> tuple[Floats, float]:
     """Powers of two (n,) that bring every row near norm 1, and one for the required outputs.
 
     s(x.u) is homogeneous in x, so a point may be scaled with what is required of it; a free bias needs one scale for
@@ -106,7 +107,7 @@ def _scales(instance: Instance) -> tuple[Array, float]:
     return scales, 2.0 ** -np.round(np.log2(float(np.max(required)) or 1.0))
 
 
-def _rescaled(proof: DualGuess, row_scales: Array, unit: float) -> DualGuess:
+def _rescaled(proof: DualGuess, row_scales: Floats, unit: float) -> DualGuess:
     """Multipliers and slopes scale with the rows, range multipliers with their quotients: powers of two."""
     scales = row_scales[proof.support]
 

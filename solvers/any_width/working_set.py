@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from solvers.any_width.records import Array
 from solvers.any_width.scaling import Scaled
+from solvers.arrays import Floats, Indices
 
 ALL_POINTS = 150  # a working set of all points up to this many
 POINTS_PER_ROUND = 50
@@ -19,7 +18,7 @@ class WorkingSet:
     def __init__(self, problem: Scaled, random: np.random.Generator) -> None:
         self.problem = problem
         n = len(problem.required)
-        self.points: NDArray[np.intp]
+        self.points: Indices
         if n <= ALL_POINTS or not problem.instance.margin:
             self.points = np.arange(n)
         else:
@@ -29,11 +28,11 @@ class WorkingSet:
         """Whether no point is left out."""
         return len(self.points) == len(self.problem.required)
 
-    def join(self, others: NDArray[np.intp]) -> None:
+    def join(self, others: Indices) -> None:
         """Take in these points."""
         self.points = np.union1d(self.points, others)
 
-    def grow(self, outputs: Array, room: float) -> int:
+    def grow(self, outputs: Floats, room: float) -> int:
         """Take in the points with the least margins below 1 - room at these outputs (n,); how many."""
         if self.is_whole():
             return 0
@@ -45,7 +44,7 @@ class WorkingSet:
             self.points = np.sort(np.concatenate([self.points, worst]))
         return len(worst)
 
-    def keep_near(self, outputs: Array, multipliers: Array) -> None:
+    def keep_near(self, outputs: Floats, multipliers: Floats) -> None:
         """Only the points with multipliers, and of the others the `NEAR_POINTS` with the least margins."""
         if self.is_whole():
             return
@@ -54,5 +53,5 @@ class WorkingSet:
         margins[held] = -np.inf
         self.points = np.sort(np.argsort(margins, kind="stable")[: NEAR_POINTS + int(held.sum())])
 
-    def _margins(self, outputs: Array) -> Array:
+    def _margins(self, outputs: Floats) -> Floats:
         return self.problem.instance.targets * outputs / self.problem.required

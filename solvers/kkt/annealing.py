@@ -19,14 +19,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats
 from solvers.clock import is_late, poll
 from solvers.instance import Instance
 
 __all__ = ["SHARPEST", "AnnealingState"]
 
-Floats = NDArray[np.float64]
 
 SHARPEST: Final = 1e7
 """The last beta; beyond it the penalty is too stiff for L-BFGS in doubles."""
@@ -58,12 +57,12 @@ class AnnealingState:
     """
 
     instance: Instance
-    seen: NDArray[np.bool_]
+    seen: Bits
     W: Floats
     v: Floats
     ceiling: float
     deadline: float | None = None
-    held: NDArray[np.bool_] = field(init=False)
+    held: Bits = field(init=False)
 
     def __post_init__(self) -> None:
         self.held = np.zeros((len(self.W), self.instance.points), bool)

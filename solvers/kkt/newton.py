@@ -17,14 +17,13 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import poll
 from solvers.kkt.reading import Frame, KinkReading
 
 __all__ = ["newton"]
 
-Floats = NDArray[np.float64]
 
 STEPS: Final = 12
 MOST_UNKNOWNS: Final = 1500
@@ -37,7 +36,7 @@ FINISHED: Final = 1e-15
 """Equations that hold to this part of ||theta|| are not improved further."""
 
 
-def newton(frame: Frame, reading: KinkReading, support: NDArray[np.bool_]) -> tuple[Floats, Floats] | None:
+def newton(frame: Frame, reading: KinkReading, support: Bits) -> tuple[Floats, Floats] | None:
     """W and v of the stationary network near a reading, with this support (n,); None when none is near."""
     groups = _groups(frame, reading)
     if not len(groups):
@@ -61,7 +60,7 @@ def newton(frame: Frame, reading: KinkReading, support: NDArray[np.bool_]) -> tu
     return system.network(z)
 
 
-def _groups(frame: Frame, reading: KinkReading) -> list[NDArray[np.intp]]:
+def _groups(frame: Frame, reading: KinkReading) -> list[Indices]:
     """Neurons that are parallel at every KKT point; those that are zero or never on are left out."""
     z = reading.weights @ frame.instance.rows.T
     sides = np.where(reading.near, 0, np.where(z > 0, 1, -1)).astype(np.int8)
@@ -80,9 +79,7 @@ def _groups(frame: Frame, reading: KinkReading) -> list[NDArray[np.intp]]:
 class _NewtonSystem:
     """The equations; z is W (C, c), v (C,), lambda (S,), mu (kinks,)."""
 
-    def __init__(
-        self, frame: Frame, reading: KinkReading, support: NDArray[np.bool_], groups: list[NDArray[np.intp]]
-    ) -> None:
+    def __init__(self, frame: Frame, reading: KinkReading, support: Bits, groups: list[Indices]) -> None:
         instance = frame.instance
         firsts = np.array([members[0] for members in groups])
         self.frame, self.reading, self.groups = frame, reading, groups

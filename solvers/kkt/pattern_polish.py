@@ -18,15 +18,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import is_late
 from solvers.instance import Instance
 from solvers.programs.restricted import NeuronFamily, restricted_program
 
 __all__ = ["FloatNeurons", "FloatPoint", "polish"]
 
-Floats = NDArray[np.float64]
 
 ROUNDS = 12
 """Programs solved before a pattern counts as not settled; a network near a KKT point takes one to three."""
@@ -46,8 +45,8 @@ class FloatNeurons:
     """
 
     u: Floats
-    signs: NDArray[np.intp]
-    masks: NDArray[np.intp]
+    signs: Indices
+    masks: Indices
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,11 +58,11 @@ class FloatPoint:
     """
 
     u: Floats
-    signs: NDArray[np.intp]
-    masks: NDArray[np.intp]
+    signs: Indices
+    masks: Indices
     multipliers: Floats
     products: Floats
-    members: NDArray[np.intp]
+    members: Indices
     rounds: int
     outside: int
 
@@ -101,7 +100,7 @@ def polish(instance: Instance, neurons: FloatNeurons, deadline: float | None = N
     )
 
 
-def _columns(instance: Instance, neurons: FloatNeurons) -> tuple[list[NeuronFamily], NDArray[np.intp]]:
+def _columns(instance: Instance, neurons: FloatNeurons) -> tuple[list[NeuronFamily], Indices]:
     """The columns of the network's neurons, those that never count left out, and the column of each neuron or -1."""
     places: dict[tuple[int, int, bytes], int] = {}
     columns: list[NeuronFamily] = []
@@ -119,7 +118,7 @@ def _columns(instance: Instance, neurons: FloatNeurons) -> tuple[list[NeuronFami
 
 def _slopes(
     instance: Instance, columns: list[NeuronFamily], u: Floats, multipliers: Floats, nu: Floats
-) -> tuple[Floats, NDArray[np.bool_]]:
+) -> tuple[Floats, Bits]:
     """mu (C, n), and where a neuron that lives presses against a kink with a slope outside its interval."""
     patterns = np.array([column.pattern for column in columns])
     signs = np.array([[column.output] for column in columns])

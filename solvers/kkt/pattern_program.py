@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats, Indices
 from solvers.kkt.pattern_polish import FloatNeurons, FloatPoint, polish
 from solvers.kkt.reading import Frame
 
 __all__ = ["optimum_in_pattern"]
 
-Floats = NDArray[np.float64]
 
 GONE: Final = 1e-7
 """A neuron or direction smaller than this part of the largest is removed."""
@@ -59,7 +58,7 @@ def optimum_in_pattern(
     return W * (signs[:, None] if is_linear else 1), signs * roots, point.multipliers
 
 
-def _owners(point: FloatPoint, u: Floats, classes: NDArray[np.intp]) -> NDArray[np.intp]:
+def _owners(point: FloatPoint, u: Floats, classes: Indices) -> Indices:
     """The direction to which each neuron goes, -1 for none: its own, or where that is gone the nearest of its kind."""
     amplitudes = np.linalg.norm(point.u, axis=1)
     is_live = amplitudes > GONE * amplitudes.max()

@@ -25,8 +25,9 @@ from enum import StrEnum
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from solvers.arrays import Floats
 from solvers.clock import TimeIsUpError, is_late, poll, until
 from solvers.kkt.annealing import SHARPEST, AnnealingState
 from solvers.kkt.newton import newton
@@ -36,7 +37,6 @@ from solvers.layers import Layers
 
 __all__ = ["TARGET", "Moved", "PolishStatus", "Polished", "distance", "kkt_polish"]
 
-Floats = NDArray[np.float64]
 
 TARGET: Final = 1e-6
 """Residual (and slack, and misfit) below which a network counts as stationary."""

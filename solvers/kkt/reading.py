@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import poll
 from solvers.instance import Instance
 from solvers.kkt.residual import LocalModel, fit_multipliers
@@ -22,8 +23,6 @@ from solvers.layers import Layers
 
 __all__ = ["Frame", "KinkReading", "kkt_reading"]
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 TOLERANCES: Final = (0.0, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """What counts as a kink when a network is read: |x.w| up to this part of ||x|| ||w||."""
@@ -50,7 +49,7 @@ class KinkReading:
     residual: float
     slack: float
     misfit: float
-    near: Mask
+    near: Bits
     multipliers: Floats
     products: Floats
 
@@ -83,8 +82,8 @@ class Frame:
 
     layers: Layers
     instance: Instance
-    seen: Mask
-    classes: NDArray[np.intp]
+    seen: Bits
+    classes: Indices
     row_scale: float
     height: float
 
@@ -140,7 +139,7 @@ class Frame:
         """How large |x_i.w_j| could be, (k, n)."""
         return np.linalg.norm(weights, axis=1)[:, None] * np.sqrt(self.seen @ (self.instance.rows**2).T)
 
-    def near(self, weights: Floats, tolerance: float) -> Mask:
+    def near(self, weights: Floats, tolerance: float) -> Bits:
         """Where |x_i.w_j| is at most this part of what it could be, (k, n)."""
         if self.instance.slope == 1:
             return np.zeros((len(weights), self.instance.points), bool)
@@ -167,7 +166,7 @@ class Frame:
                 best = reading
         return self._measured(weights, outgoing, self.near(weights, EXACT), guess) if best is None else best
 
-    def _on_kinks(self, weights: Floats, near: Mask) -> Floats | None:
+    def _on_kinks(self, weights: Floats, near: Bits) -> Floats | None:
         """Each neuron moved onto its kinks; None when one would hardly be left."""
         moved = weights.copy()
         for j in np.flatnonzero(near.any(axis=1) & weights.any(axis=1)):
@@ -179,7 +178,7 @@ class Frame:
                 return None
         return moved
 
-    def _measured(self, weights: Floats, outgoing: Floats, near: Mask, guess: Floats | None) -> KinkReading:
+    def _measured(self, weights: Floats, outgoing: Floats, near: Bits, guess: Floats | None) -> KinkReading:
         """The residual of this network, brought to margin 1 first."""
         instance = self.instance
         f = self.outputs(weights, outgoing)
@@ -221,7 +220,7 @@ class Frame:
             products[j, i] = product
         return KinkReading(weights, outgoing, fit.epsilon, fit.delta, misfit, kinks, fit.multipliers, products)
 
-    def _unconstrained(self, weights: Floats, outgoing: Floats, kinks: Mask) -> Floats:
+    def _unconstrained(self, weights: Floats, outgoing: Floats, kinks: Bits) -> Floats:
         """The multipliers that fit best when the slopes at kinks may be anything."""
         rows = self.instance.rows
         z = weights @ rows.T

@@ -18,14 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import TimeIsUpError, poll, seconds_left
 from solvers.programs.nonnegative import nonnegative_least_squares
 
 __all__ = ["KktFit", "LocalModel", "fit_multipliers", "no_multipliers"]
 
-Array = NDArray[np.float64]
 FIRST_COLUMNS = 200
 COLUMNS_PER_ROUND = 100
 VIOLATION = 1e-9
@@ -44,18 +43,18 @@ class LocalModel:
     levels (k c + k,): what each equation theta_p = sum_i lambda_i h_ip is multiplied with, None for 1 (see `levelled`).
     """
 
-    rows: Array
-    signs: Array
+    rows: Floats
+    signs: Floats
     slope: float
-    weights: Array
-    outgoing: Array
-    on: NDArray[np.bool_]
-    kink: NDArray[np.bool_]
-    counted: NDArray[np.bool_]
-    allowed: NDArray[np.bool_]
-    slacks: Array
+    weights: Floats
+    outgoing: Floats
+    on: Bits
+    kink: Bits
+    counted: Bits
+    allowed: Bits
+    slacks: Floats
     norm: float
-    levels: Array | None = None
+    levels: Floats | None = None
 
     def levelled(self) -> LocalModel:
         """The same with equations of one size, powers of two, for weights and columns of very different sizes.
@@ -69,18 +68,18 @@ class LocalModel:
         found = np.concatenate([np.where(self.allowed, heads, 0.0).ravel(), tails]) / np.sqrt(self.norm)
         return replace(self, levels=1.0 / _powers_of_two(np.where(target > 0, target, found)))
 
-    def parameters(self) -> Array:
+    def parameters(self) -> Floats:
         """theta / sqrt N as one vector (k c + k,), 0 at a free bias."""
         w = np.where(self.counted[None, :], self.weights, 0.0)
         return np.concatenate([w.ravel(), self.outgoing]) / np.sqrt(self.norm)
 
-    def scaling(self) -> Array:
+    def scaling(self) -> Floats:
         """theta / sqrt N with the bias also when it is free: its product with h_i is 2 q_i / sqrt N for every point and
         slope (Euler).
         """
         return np.concatenate([self.weights.ravel(), self.outgoing]) / np.sqrt(self.norm)
 
-    def gradient(self, point: int, ends: NDArray[np.bool_]) -> Array:
+    def gradient(self, point: int, ends: Bits) -> Floats:
         """h_i / sqrt N with slope 1 where `ends` (k,) and a elsewhere at the kinks of the point."""
         active = np.where(self.kink[:, point], ends, self.on[:, point])
         slopes = np.where(active, 1.0, self.slope)
@@ -90,7 +89,7 @@ class LocalModel:
         v = np.where(self.kink[:, point], 0.0, np.where(self.on[:, point], z, self.slope * z))
         return self.signs[point] * np.concatenate([w.ravel(), v]) / np.sqrt(self.norm)
 
-    def units(self) -> Array:
+    def units(self) -> Floats:
         """For each point a power of two (n,), of about the largest entry of its column, h_i / sqrt N as levelled."""
         k, c = self.weights.shape
         levels = np.ones(k * c + k) if self.levels is None else self.levels
@@ -99,7 +98,7 @@ class LocalModel:
         tails = (np.abs(self.weights @ self.rows.T) * levels[k * c :, None]).max(axis=0, initial=0.0)
         return _powers_of_two(np.abs(self.signs) * np.maximum(heads, tails) / np.sqrt(self.norm))
 
-    def best_ends(self, direction: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def best_ends(self, direction: Floats) -> tuple[Floats, Bits]:
         """sup over the kink slopes of direction . h_i for every point (n,), and the ends (k, n) that reach it."""
         k, c = self.weights.shape
         toward = np.where(self.allowed, direction[: k * c].reshape(k, c), 0.0)
@@ -111,7 +110,7 @@ class LocalModel:
         return gain / np.sqrt(self.norm), ends
 
 
-def _powers_of_two(sizes: Array) -> Array:
+def _powers_of_two(sizes: Floats) -> Floats:
     """Above each size, by a factor of at most 2; 1 for 0 and what is no number."""
     is_one = ~np.isfinite(sizes) | (sizes == 0)
     return np.ldexp(1.0, np.where(is_one, 0, np.frexp(np.where(is_one, 1.0, sizes))[1]))
@@ -126,20 +125,20 @@ class KktFit:
     basis: the (point, ends) columns with positive weight, linearly independent, and their weights.
     """
 
-    multipliers: Array
+    multipliers: Floats
     kink_products: dict[tuple[int, int], float]
-    residual: Array
+    residual: Floats
     epsilon: float
     delta: float
     kappa: float
-    basis: tuple[tuple[int, NDArray[np.bool_], float], ...]
+    basis: tuple[tuple[int, Bits, float], ...]
 
 
 def fit_multipliers(
     model: LocalModel,
     rho: float,
     *,
-    candidates: NDArray[np.intp] | None = None,
+    candidates: Indices | None = None,
     free_signs: bool = False,
     negative: frozenset[int] = frozenset(),
 ) -> KktFit:
@@ -175,7 +174,7 @@ def fit_multipliers(
     return KktFit(multipliers, products, residual * levels, epsilon, delta, rho * rho * delta, basis)
 
 
-def _shortened(matrix: Array, goal: Array) -> tuple[Array, Array]:
+def _shortened(matrix: Floats, goal: Floats) -> tuple[Floats, Floats]:
     """A least-squares problem with the same solutions, of hardly more rows than columns, where there are many more.
 
     With [A b] = Q R the rows of Q do not matter: ||A x - b|| = ||R (x, -1)||.
@@ -202,8 +201,8 @@ class _Pool:
         self.model, self.free_signs, self.negative = model, free_signs, negative
         self.has_kink = (model.kink & (model.outgoing != 0)[:, None]).any(axis=0)
         self.units = model.units()
-        self.columns: dict[tuple[int, int, bytes], tuple[int, NDArray[np.bool_], int]] = {}
-        self.gradients: list[Array] = []
+        self.columns: dict[tuple[int, int, bytes], tuple[int, Bits, int]] = {}
+        self.gradients: list[Floats] = []
 
     def allows(self, point: int, sign: int) -> bool:
         """Whether the multiplier of the point may have this sign."""
@@ -211,7 +210,7 @@ class _Pool:
             return sign == 1
         return not self.has_kink[point] or sign == (-1 if point in self.negative else 1)
 
-    def add(self, point: int, ends: NDArray[np.bool_], sign: int) -> bool:
+    def add(self, point: int, ends: Bits, sign: int) -> bool:
         """Add a column; False when it is there already or not allowed."""
         relevant = ends & self.model.kink[:, point]
         key = (point, sign, relevant.tobytes())
@@ -222,7 +221,7 @@ class _Pool:
         self.gradients.append(sign * self.model.gradient(point, relevant) * levels / self.units[point])
         return True
 
-    def extend(self, residual: Array, bound: Array, points: NDArray[np.intp], sign: int, threshold: float) -> int:
+    def extend(self, residual: Floats, bound: Floats, points: Indices, sign: int, threshold: float) -> int:
         """Add the columns with sign * residual . h_i(g) above `bound`, the worst first; returns how many are new.
 
         threshold: by how much, in the units of the points.
@@ -234,21 +233,19 @@ class _Pool:
         order = points[np.argsort(-excess[points], kind="stable")[:COLUMNS_PER_ROUND]]
         return sum(self.add(int(i), ends[:, i], sign) for i in order if excess[i] > threshold)
 
-    def matrix(self) -> Array:
+    def matrix(self) -> Floats:
         """The columns in units of their points, shape (k c + k, columns)."""
         return np.array(self.gradients).reshape(len(self.gradients), -1).T
 
-    def slacks(self, slack: Array) -> Array:
+    def slacks(self, slack: Floats) -> Floats:
         """The slack of each column's point."""
         return (slack / self.units)[[point for point, _, _ in self.columns.values()]]
 
-    def read(
-        self, weights: Array
-    ) -> tuple[Array, dict[tuple[int, int], float], tuple[tuple[int, NDArray[np.bool_], float], ...]]:
+    def read(self, weights: Floats) -> tuple[Floats, dict[tuple[int, int], float], tuple[tuple[int, Bits, float], ...]]:
         """Multipliers, kink products and the columns in use."""
         multipliers = np.zeros(len(self.model.rows))
         products: dict[tuple[int, int], float] = {}
-        basis: list[tuple[int, NDArray[np.bool_], float]] = []
+        basis: list[tuple[int, Bits, float]] = []
         for (point, ends, sign), weight in zip(self.columns.values(), weights, strict=False):
             if weight <= 0:
                 continue

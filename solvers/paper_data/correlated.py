@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.paper_data.dataset import Floats, PaperData, on_sphere, whole
+from solvers.arrays import Floats
+from solvers.paper_data.dataset import PaperData, on_sphere, whole
 
 __all__ = ["acute", "centred", "uncentred"]
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Floats", "PaperData", "on_sphere", "positive", "whole"]
+from solvers.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["PaperData", "on_sphere", "positive", "whole"]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from solvers.paper_data.dataset import Floats, PaperData, positive, whole
+from solvers.arrays import Floats
+from solvers.paper_data.dataset import PaperData, positive, whole
 
 __all__ = ["effective_dimensions", "isotropic", "spiked"]
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.paper_data.dataset import Floats, PaperData, on_sphere, positive, whole
+from solvers.arrays import Floats
+from solvers.paper_data.dataset import PaperData, on_sphere, positive, whole
 
 __all__ = ["hinted", "separable", "symmetric"]
 

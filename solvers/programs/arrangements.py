@@ -24,14 +24,12 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from solvers.instance import Floats, Indices
+from solvers.arrays import Bits, Floats, Indices, Signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Signs = NDArray[np.int8]
 
 INCIDENCE: Final = 1e-9
 """A unit vector u lies on the hyperplane of a unit row x when |x.u| is at most this (radians). Rows closer than this to
@@ -135,7 +133,7 @@ def _above_vertices(rows: Floats) -> Iterator[tuple[Signs, Floats]]:
         yield from _above(units, chosen[_independent(units, chosen)])
 
 
-def _independent(units: Floats, chosen: Indices) -> NDArray[np.bool_]:
+def _independent(units: Floats, chosen: Indices) -> Bits:
     """Which of the subsets (rows of `chosen`) are linearly independent."""
     matrices = units[chosen]
     gram = matrices @ matrices.transpose(0, 2, 1)
@@ -203,7 +201,7 @@ def _above_degenerate(
         yield signs, _step(units, points, np.tile(heights, (len(keep), 1)), through, up)
 
 
-def _step(units: Floats, vertices: Floats, heights: Floats, through: NDArray[np.bool_], up: Floats) -> Floats:
+def _step(units: Floats, vertices: Floats, heights: Floats, through: Bits, up: Floats) -> Floats:
     """From each vertex half-way along `up` to the first hyperplane that does not pass through it (at most one unit)."""
     slopes = np.abs(up @ units.T)
     free = ~through & (slopes > 0)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from solvers.arrays import Floats
 from solvers.clock import TimeIsUpError, seconds_left
 from solvers.instance import Solution, Status
 
@@ -20,9 +20,9 @@ SECONDS_PER_PRODUCT = 1e-9
 
 
 def solve_cone_program(
-    cost: NDArray[np.float64],
-    matrix: NDArray[np.float64] | sparse.csc_matrix,
-    right: NDArray[np.float64],
+    cost: Floats,
+    matrix: Floats | sparse.csc_matrix,
+    right: Floats,
     cones: Sequence[tuple[Cone, int]],
     *,
     accuracy: float = 1e-10,

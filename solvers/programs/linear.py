@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
+from solvers.arrays import Floats
 from solvers.clock import seconds_left
-from solvers.instance import Floats, Instance, Solution, Status
+from solvers.instance import Instance, Solution, Status
 from solvers.shared_state import without_warnings
 
 if TYPE_CHECKING:

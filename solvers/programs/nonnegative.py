@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.arrays import Floats, Indices
 from solvers.clock import poll
-from solvers.instance import Floats, Indices
 
 __all__ = ["nonnegative_least_squares"]
 

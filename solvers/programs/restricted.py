@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from solvers.arrays import Floats, Indices, Signs
 from solvers.clock import seconds_left
-from solvers.instance import Floats, Indices, Instance, Solution, Status
-from solvers.programs.arrangements import Signs, cell_blocks
+from solvers.instance import Instance, Solution, Status
+from solvers.programs.arrangements import cell_blocks
 from solvers.programs.linear import solve_lp
 from solvers.shared_state import one_at_a_time, without_warnings
 

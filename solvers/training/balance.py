@@ -11,23 +11,21 @@ Source: arXiv:1806.00900, Theorem 2.1.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats
 from solvers.layers import Layers
 
 __all__ = ["Balance"]
 
-Floats: TypeAlias = NDArray[np.float64]
 SWEEPS = 6  # over the layers, whose corrections touch each other
 
 
 class Balance:
     """The invariants of a network whose parameters `trained` (N,) move."""
 
-    def __init__(self, layers: Layers, trained: NDArray[np.bool_]) -> None:
+    def __init__(self, layers: Layers, trained: Bits) -> None:
         self._layers = layers
         places = np.concatenate([p.ravel() for p in layers.places])
         uses = np.bincount(places[places >= 0], minlength=layers.size)

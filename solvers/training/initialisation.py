@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from solvers.arrays import Floats, Indices
 from solvers.layers import Layers
 
 __all__ = ["INITIALISATIONS", "Initialisation", "balanced", "gaussian", "given", "initialise", "spanning"]
 
-Floats = NDArray[np.float64]
 FULL_RANK: Final = 1e-10
 """Singular values of X below this part of the largest count as 0."""
 
@@ -171,7 +171,7 @@ def given(layers: Layers, random: np.random.Generator | None = None, *, theta: A
     return copied
 
 
-def _assigned(targets: Floats, signs: Floats, assignment: ArrayLike | None) -> NDArray[np.intp]:
+def _assigned(targets: Floats, signs: Floats, assignment: ArrayLike | None) -> Indices:
     """For each point the neuron that is to fit it: of its sign; those of a sign take turns by default."""
     if (targets == 0).any():
         raise ValueError("a target of 0 has no sign, so that no neuron can be chosen to fit it")

@@ -22,9 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import lsq_linear
 
+from solvers.arrays import Bits, Floats, Indices
+
 __all__ = ["PrimalDualDescent", "descend", "interpolant", "least_norm_one", "least_norm_two", "span_norm"]
 
-Floats = NDArray[np.float64]
 FITTED = 1e-12
 """Of the largest |y_i|: when nothing active misses its target by more, descent has ended."""
 FITS = 1e-9
@@ -86,7 +87,7 @@ def descend(
     )
 
 
-def interpolant(gram: Floats, chosen: NDArray[np.bool_], targets: Floats, start: Floats) -> Floats:
+def interpolant(gram: Floats, chosen: Bits, targets: Floats, start: Floats) -> Floats:
     """The coefficients of the nearest w to X^T start with x_i.w = y_i at the chosen points: the limit of linear
     regression by gradient descent on them (Lemma 2).
     """
@@ -147,7 +148,7 @@ def least_norm_two(gram: Floats, targets: Floats, *, most_nodes: int = 5000) -> 
             push(child, count)
 
 
-def _relaxed(gram: Floats, sizes: Floats, own: NDArray[np.intp], state: NDArray[np.int8]) -> tuple[float, Floats]:
+def _relaxed(gram: Floats, sizes: Floats, own: Indices, state: NDArray[np.int8]) -> tuple[float, Floats]:
     """The least norm with two constraints a point: undecided own >= |y|, own - other >= |y|; other off: own = |y|,
     -other >= 0; other on: own - other = |y|, other >= 0. By the dual, a bounded least-squares problem.
     """

@@ -8,17 +8,14 @@ It leaves when v_j h(u) > 0 for some u. Neurons that share their weights come th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats, Indices
 from solvers.layers import Layers
 
 __all__ = ["Bundle", "bundles", "direction_out"]
 
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.intp]
 
 ROUNDS = 50  # of the ascent on the sphere
 GROWTH = 1e-12  # in units of the sum of all terms: no growth below this
@@ -28,10 +25,10 @@ GROWTH = 1e-12  # in units of the sum of all terms: no growth below this
 class Bundle:
     """Neurons of the first layer with common weights: `weights` the indices of these, `out` those of their outgoing."""
 
-    units: Integers
-    weights: Integers
-    out: Integers
-    _places: Integers  # (units, columns), into `weights`; their number where there is none
+    units: Indices
+    weights: Indices
+    out: Indices
+    _places: Indices  # (units, columns), into `weights`; their number where there is none
 
     def seen(self, rows: Floats) -> Floats:
         """What each unit sees of each point, by the weights; (units * n, weights): z is the product with them."""

@@ -21,8 +21,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from solvers.clock import now
 from solvers.kkt.polish import Polished, PolishStatus, kkt_polish
 from solvers.kkt.reading import kkt_reading
@@ -42,7 +42,6 @@ __all__ = [
     "residuals",
 ]
 
-Floats: TypeAlias = NDArray[np.float64]
 StopTest: TypeAlias = Callable[[Moment], str | None]
 
 SPACING = 0.1  # of the norm, between two tests of stationarity

@@ -21,6 +21,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from solvers.layers import Layers
 from solvers.training.losses import Loss, rule_of
 
@@ -40,7 +41,6 @@ __all__ = [
     "save",
 ]
 
-Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Status: TypeAlias = Literal["stopped", "converged", "limit", "failed", "interrupted"]
 Kink: TypeAlias = tuple[int, int, int]

@@ -12,15 +12,13 @@ from operator import mul
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, Problem, half_squared_norm, outputs
-
-Array = NDArray[np.float64]
 
 UNIT = 2.0**-52  # twice the unit roundoff of a double: the error bounds below hold with room to spare
 AT_ONCE = 500  # points between two looks at the clock
@@ -36,14 +34,14 @@ class Estimates:
     each within its error bound of the exact value (an infinite one where the numbers are out of the range of floats).
     """
 
-    rows: Array
-    targets: Array
-    weights: Array
-    outgoing: Array
-    preactivations: Array
-    preactivation_errors: Array
-    outputs: Array
-    output_errors: Array
+    rows: Floats
+    targets: Floats
+    weights: Floats
+    outgoing: Floats
+    preactivations: Floats
+    preactivation_errors: Floats
+    outputs: Floats
+    output_errors: Floats
 
 
 def estimate(problem: Problem, network: Network, like: Estimates | None = None) -> Estimates:
@@ -66,7 +64,7 @@ def estimate(problem: Problem, network: Network, like: Estimates | None = None) 
     return Estimates(rows, targets, weights, outgoing, z, errors, values, output_errors)
 
 
-def _in_range(floats: Array, exact: Sequence[Sequence[Fraction]]) -> bool:
+def _in_range(floats: Floats, exact: Sequence[Sequence[Fraction]]) -> bool:
     sizes = np.abs(floats)
     inside = (sizes == 0) | ((sizes >= SMALLEST) & (sizes <= LARGEST))
     return bool(inside.all()) and not any(exact[i][c] for i, c in np.argwhere(sizes == 0))
@@ -102,13 +100,13 @@ def least_margins(problem: Problem, network: Network, estimates: Estimates) -> t
     return least, tuple(i for i, margin in found.items() if margin == least)
 
 
-def residuals(problem: Problem, estimates: Estimates) -> tuple[Array, NDArray[np.bool_]]:
+def residuals(problem: Problem, estimates: Estimates) -> tuple[Floats, Bits]:
     """|f(x_i) - y_i| (min-norm), and where it is above the fit tolerance for certain."""
     apart, tolerance, errors = _apart(problem, estimates)
     return apart, apart > tolerance + errors
 
 
-def _apart(problem: Problem, estimates: Estimates) -> tuple[Array, float, Array]:
+def _apart(problem: Problem, estimates: Estimates) -> tuple[Floats, float, Floats]:
     """|f(x_i) - y_i|, the fit tolerance, and what bounds the error of their difference."""
     try:
         tolerance = to_float(problem.fit_tolerance)

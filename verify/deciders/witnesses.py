@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.checker.exact import sqrt_upper
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import poll
@@ -23,18 +24,17 @@ __all__ = [
     "network_of_directions",
 ]
 
-Array = NDArray[np.float64]
 
 CONSTANT_COST = 1e-10  # what a constant (free bias, w = 0) may cost, relative to the value
 
 
-def norms(directions: Array) -> Array:
+def norms(directions: Floats) -> Floats:
     """The norm of each row, without overflow or underflow on the way."""
     largest = np.abs(directions).max(axis=1, initial=0.0)
     return largest * np.linalg.norm(directions / np.where(largest > 0, largest, 1.0)[:, None], axis=1)
 
 
-def dot_product_scales(rows: Array, weights: Array, *, bias: bool) -> Array:
+def dot_product_scales(rows: Floats, weights: Floats, *, bias: bool) -> Floats:
     """How large w_j.x_i could be, (k, n): ||w|| ||x||, plus |b| when the last column is a bias.
 
     What "near a kink" is measured by: it follows rotations, and rescaling x with the bias.
@@ -46,7 +46,7 @@ def dot_product_scales(rows: Array, weights: Array, *, bias: bool) -> Array:
 
 
 def network_of_directions(
-    problem: Problem, directions: Array, signs: Sequence[int], masks: Sequence[int], bits: int = 53
+    problem: Problem, directions: Floats, signs: Sequence[int], masks: Sequence[int], bits: int = 53
 ) -> Network:
     """The balanced network with u_j = `directions`[j] (J, c), output signs and mask classes: v_j = s_j ||u_j||^(1/2).
 
@@ -75,13 +75,13 @@ def network_of_directions(
 
 
 def merge_directions(
-    rows: Array, directions: Array, signs: Sequence[int], masks: Sequence[int], slope: float, *, bias: bool
-) -> tuple[Array, list[int], list[int]]:
+    rows: Floats, directions: Floats, signs: Sequence[int], masks: Sequence[int], slope: float, *, bias: bool
+) -> tuple[Floats, list[int], list[int]]:
     """Sum the directions that share an output sign, a mask and a closed cell: same function, fewer neurons, less norm.
 
     Linear networks (slope 1): s u and -s (-u) are one neuron, so all of a mask class merge.
     """
-    merged: list[Array] = []
+    merged: list[Floats] = []
     kept_signs: list[int] = []
     kept_masks: list[int] = []
     cells: list[NDArray[np.int8]] = []

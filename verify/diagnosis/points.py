@@ -9,9 +9,10 @@ from typing import final
 
 import numpy as np
 
+from solvers.arrays import Floats
 from verify.checker.codec import rational_text
 from verify.checker.exact import dot
-from verify.deciders.estimates import Array, Estimates, least_margins, outputs_at, residuals
+from verify.deciders.estimates import Estimates, least_margins, outputs_at, residuals
 from verify.numbers.floats import to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Network
@@ -112,7 +113,7 @@ def study_points(problem: Problem, network: Network, estimates: Estimates) -> Po
     )
 
 
-def _wrong(problem: Problem, network: Network, estimates: Estimates, margins: Array) -> tuple[int, ...]:
+def _wrong(problem: Problem, network: Network, estimates: Estimates, margins: Floats) -> tuple[int, ...]:
     sure = margins < -estimates.output_errors
     doubtful = np.flatnonzero(~sure & ~(margins > estimates.output_errors))
     exact = outputs_at(problem, network, doubtful)
@@ -140,7 +141,7 @@ def _missed(problem: Problem, network: Network, estimates: Estimates) -> tuple[t
     return tuple(missed), max(missed, key=lambda i: apart[i], default=None)
 
 
-def _duplicates(problem: Problem, rows: Array) -> tuple[tuple[int, ...], ...]:
+def _duplicates(problem: Problem, rows: Floats) -> tuple[tuple[int, ...], ...]:
     """Equal floats first (sorted by a random projection), then the exact inputs of those."""
     with np.errstate(all="ignore"):
         keys = (rows * np.random.default_rng(0).standard_normal(rows.shape[1])).sum(axis=1)

@@ -11,9 +11,10 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 
+from solvers.arrays import Floats
 from verify.plots.neurons import MOST_OVERLAID, remarks
 from verify.plots.plane import Plane, View, limits
-from verify.plots.scene import Array, Drawn, Scene
+from verify.plots.scene import Drawn, Scene
 from verify.plots.style import (
     KINK,
     NEGATIVE,
@@ -88,7 +89,7 @@ def _arrow_legend(network: Drawn, shown: list[Drawn], legend: Legend) -> None:
         )
 
 
-def _draw_quiver(axes: Axes, network: Drawn, starts: Array, unit: float, kind: Literal["given", "better"]) -> None:
+def _draw_quiver(axes: Axes, network: Drawn, starts: Floats, unit: float, kind: Literal["given", "better"]) -> None:
     arrows = network.neurons[network.bends][:, :2] * unit
     if not len(arrows):
         return
@@ -116,7 +117,7 @@ def _draw_kinks(axes: Axes, network: Drawn, view: View) -> None:
         axes.add_collection(lines, autolim=False)
 
 
-def _segment(row: Array, view: View) -> Array | None:
+def _segment(row: Floats, view: View) -> Floats | None:
     """The part of w.x + b = 0 in the view; None when there is none."""
     w = row[:2] / np.abs(row[:2]).max()
     b = float(row[2] / np.abs(row[:2]).max()) if len(row) > 2 else 0.0
@@ -133,7 +134,7 @@ def _segment(row: Array, view: View) -> Array | None:
     return None if np.array_equal(far, ends[0]) else np.array([ends[0], far])
 
 
-def _starts(network: Drawn, view: View, *, has_bias: bool) -> Array:
+def _starts(network: Drawn, view: View, *, has_bias: bool) -> Floats:
     """Where each arrow starts: at 0; with biases on the kink line, or in the corner of the view nearest to it."""
     rows = network.neurons[network.bends]
     if not has_bias:
@@ -154,7 +155,7 @@ def _starts(network: Drawn, view: View, *, has_bias: bool) -> Array:
     return starts
 
 
-def _unit(networks: list[Drawn], starts: list[Array], view: View) -> float:
+def _unit(networks: list[Drawn], starts: list[Floats], view: View) -> float:
     """The one factor that lets every arrow end inside the view, and none be longer than a third of it."""
     low, high = np.array([ends[0] for ends in view]), np.array([ends[1] for ends in view])
     unit = np.inf

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from solvers.arrays import Floats
 from verify.numbers.decimals import about, at_least, at_most, nearest
 from verify.numbers.floats import to_float
 from verify.plots.audited import AuditInPictures
-from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
 from verify.plots.wording import after_repair, value_of
 from verify.problem.phrases import PER_CENT
@@ -83,7 +83,7 @@ def _log_safe(value: Fraction) -> float:
     return to_float(min(max(value, Fraction(LEAST)), Fraction(10**200)))
 
 
-def _side(x: Array, curve: Array, level: float, height: float) -> Literal["left", "right"]:
+def _side(x: Floats, curve: Floats, level: float, height: float) -> Literal["left", "right"]:
     """The end of a line at which the curve leaves room for a name of such a height above it."""
     share = (x - x[0]) / (x[-1] - x[0])
     for side, start, stop in (("right", 0.55, 1.0), ("left", 0.0, 0.45)):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 
+from solvers.arrays import Floats
 from verify.checker.local import NotLocal
 from verify.deciders.local_optimality.descent import steps
 from verify.numbers.floats import to_float, to_matrix
 from verify.plots.audited import AuditInPictures
-from verify.plots.scene import Array
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
 from verify.problem.members import has_margin
 from verify.problem.problem import outputs
@@ -39,7 +39,7 @@ def draw_descent(axes: Axes, audit: AuditInPictures, proof: NotLocal, title: str
     frame(axes, title)
 
 
-def _course(audit: AuditInPictures, proof: NotLocal) -> tuple[Array, Array]:
+def _course(audit: AuditInPictures, proof: NotLocal) -> tuple[Floats, Floats]:
     problem, network = audit.problem, audit.local_optimum.subject or audit.network
     counted = list(problem.norm_columns)
     weights = to_matrix(network.hidden_weights)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 
-from verify.plots.scene import Array, Drawn, Scene, evaluate
+from solvers.arrays import Floats
+from verify.plots.scene import Drawn, Scene, evaluate
 from verify.plots.style import (
     NEUTRAL,
     RASTERISED_ABOVE,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["breakpoints", "draw_function", "extent", "heights"]
 
 
-def breakpoints(network: Drawn) -> Array:
+def breakpoints(network: Drawn) -> Floats:
     """-b_j / w_j for each neuron that bends, in the order of the neurons."""
     rows = network.neurons[network.bends]
     if rows.shape[1] < 2:
@@ -102,7 +103,7 @@ def draw_function(
     _draw_points(axes, picture, network, ringed, ring_label, legend)
 
 
-def _mark_bends(axes: Axes, x: Array, f: Array, legend: Legend) -> None:
+def _mark_bends(axes: Axes, x: Floats, f: Floats, legend: Legend) -> None:
     axes.scatter(x, f, s=150, marker="|", c="black", linewidths=1.0, zorder=3.5, gid="bends")
     legend["breakpoint"] = Line2D([], [], color="black", marker="|", linestyle="", markersize=10, markeredgewidth=1.0)
 

@@ -11,7 +11,8 @@ from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from verify.plots.scene import Array, Drawn, Scene, evaluate
+from solvers.arrays import Floats
+from verify.plots.scene import Drawn, Scene, evaluate
 from verify.plots.style import (
     MAP,
     NEUTRAL,
@@ -50,9 +51,9 @@ class Plane:
     equal: whether both axes have one unit.   is_slice: whether the data need not lie in it.
     """
 
-    origin: Array
-    basis: Array
-    coordinates: Array
+    origin: Floats
+    basis: Floats
+    coordinates: Floats
     labels: tuple[str, str]
     view: View
     equal: bool
@@ -89,7 +90,7 @@ def plane(picture: Scene) -> Plane:
     )
 
 
-def _components(centred: Array) -> tuple[Array, Array]:
+def _components(centred: Floats) -> tuple[Floats, Floats]:
     """The two leading principal directions, shape (2, d), each with its largest entry positive; their shares of the
     variance.
     """
@@ -107,7 +108,7 @@ def _components(centred: Array) -> tuple[Array, Array]:
     return basis * np.where(largest < 0, -1.0, 1.0)[:, None], shares
 
 
-def limits(points: Array) -> tuple[View, bool]:
+def limits(points: Floats) -> tuple[View, bool]:
     """A view of all the points in the shape of a panel, and whether both axes can have one unit."""
     low, high = points.min(axis=0), points.max(axis=0)
     centre, size = (low + high) / 2, high - low
@@ -178,7 +179,7 @@ def draw_network(
     return mapped
 
 
-def _grid(where: Plane, network: Drawn) -> tuple[Array, Array, Array]:
+def _grid(where: Plane, network: Drawn) -> tuple[Floats, Floats, Floats]:
     width = network.network.width
     steps = 720 if width <= 32 else 400 if width <= 128 else 240
     x, y = (np.linspace(*ends, steps) for ends in where.view)
@@ -187,7 +188,7 @@ def _grid(where: Plane, network: Drawn) -> tuple[Array, Array, Array]:
     return X, Y, evaluate(network, places).reshape(X.shape)
 
 
-def _draw_regions(axes: Axes, X: Array, Y: Array, values: Array, network: Drawn, legend: Legend) -> None:
+def _draw_regions(axes: Axes, X: Floats, Y: Floats, values: Floats, network: Drawn, legend: Legend) -> None:
     """Tints by sign, deeper beyond the margin; the plateau where the network is 0 stays white."""
     scale = float(np.abs(values).max(initial=0.0)) or 1.0
     little, one = 1e-9 * scale, 1.0 - 1e-9
@@ -213,7 +214,7 @@ def _draw_regions(axes: Axes, X: Array, Y: Array, values: Array, network: Drawn,
                 legend["$f = \\pm 1$"] = line_handle(NEUTRAL, "--", 1.0)
 
 
-def _levels(picture: Scene) -> Array:
+def _levels(picture: Scene) -> Floats:
     """Round numbers about the range of the targets."""
     low, high = float(picture.targets.min()), float(picture.targets.max())
     margin = 0.15 * ((high - low) or abs(high) or 1.0)

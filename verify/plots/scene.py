@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite, log10
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats, Indices
 from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.certificate import Sparse
 from verify.checker.stationary import Stationary
@@ -26,9 +26,8 @@ from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
-__all__ = ["Array", "Drawn", "Scene", "drawn", "evaluate", "scene", "shares_on", "support"]
+__all__ = ["Drawn", "Scene", "drawn", "evaluate", "scene", "shares_on", "support"]
 
-Array: TypeAlias = NDArray[np.float64]
 
 LEAST_MULTIPLIER = Fraction(1, 1000)
 """Of the largest: a point with less is not ringed."""
@@ -49,8 +48,8 @@ class Scene:
     """
 
     problem: Problem
-    points: Array
-    targets: Array
+    points: Floats
+    targets: Floats
     input_power: int
     target_power: int
 
@@ -96,17 +95,17 @@ class Drawn:
     """
 
     network: Network
-    layers: tuple[tuple[Array, float | None], ...]
+    layers: tuple[tuple[Floats, float | None], ...]
     factor: float
-    values: Array
+    values: Floats
     at_margin_one: bool
-    right: NDArray[np.bool_]
-    neurons: Array
-    signs: NDArray[np.intp]
-    live: NDArray[np.bool_]
+    right: Bits
+    neurons: Floats
+    signs: Indices
+    live: Bits
 
     @property
-    def bends(self) -> NDArray[np.bool_]:
+    def bends(self) -> Bits:
         """The neurons that do not only see the bias: the sign of what they see changes somewhere."""
         inputs = self.network.architecture.inputs
         return self.live & np.any(self.neurons[:, :inputs] != 0, axis=1)
@@ -138,7 +137,7 @@ def scene(problem: Problem) -> Scene:
 def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
     """`network` in the units of the picture.   fits: whether it is known to meet every point."""
     inputs, scale = network.architecture.inputs, Fraction(10) ** picture.input_power
-    layers: list[tuple[Array, float | None]] = []
+    layers: list[tuple[Floats, float | None]] = []
     product = Fraction(1)
     for place, (layer, parameters) in enumerate(zip(network.architecture.layers, network.parameters, strict=True)):
         rows = layer.matrix(parameters)
@@ -166,7 +165,7 @@ def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
     )
 
 
-def _met(picture: Scene, network: Network) -> NDArray[np.bool_]:
+def _met(picture: Scene, network: Network) -> Bits:
     """Whether the exact output at each point is on its side, or near enough to its target."""
     problem = picture.problem
     pairs = list(zip(problem.targets, outputs(problem, network), strict=True))
@@ -176,7 +175,7 @@ def _met(picture: Scene, network: Network) -> NDArray[np.bool_]:
     return np.array([abs(f - y) <= within for y, f in pairs], dtype=bool)
 
 
-def _factor(picture: Scene, network: Network, values: Array, product: Fraction, *, fits: bool) -> tuple[float, bool]:
+def _factor(picture: Scene, network: Network, values: Floats, product: Fraction, *, fits: bool) -> tuple[float, bool]:
     """What the outputs are to be multiplied by, and whether the least margin is then 1."""
     if not picture.classifies:
         return _float(product / Fraction(10) ** picture.target_power), False
@@ -190,7 +189,7 @@ def _factor(picture: Scene, network: Network, values: Array, product: Fraction, 
     return (1 / largest if largest > 0 and isfinite(1 / largest) else 1.0), False
 
 
-def evaluate(network: Drawn, points: Array) -> Array:
+def evaluate(network: Drawn, points: Floats) -> Floats:
     """The outputs at points of shape (m, d), in the units of the picture; rounding noise about 0 is set to 0."""
     values = _scaled(_forward(network.layers, points), network.factor)
     noise = 1e-12 * np.abs(values).max(initial=0.0)
@@ -198,7 +197,7 @@ def evaluate(network: Drawn, points: Array) -> Array:
     return values
 
 
-def shares_on(picture: Scene, network: Drawn) -> Array:
+def shares_on(picture: Scene, network: Drawn) -> Floats:
     """For each neuron the part of the points at which its preactivation is positive."""
     inputs = picture.points.shape[1]
     columns = network.neurons.shape[1]
@@ -211,11 +210,11 @@ def shares_on(picture: Scene, network: Drawn) -> Array:
     return counts / len(picture.points)
 
 
-def _forward(layers: Iterable[tuple[Array, float | None]], points: Array) -> Array:
+def _forward(layers: Iterable[tuple[Floats, float | None]], points: Floats) -> Floats:
     first, *rest = list(layers)
     width = max(matrix.shape[0] for matrix, _ in (first, *rest))
     size = max(1, _CHUNK // width)
-    parts: list[Array] = []
+    parts: list[Floats] = []
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for start in range(0, max(1, len(points)), size):
             state = points[start : start + size]
@@ -229,14 +228,14 @@ def _forward(layers: Iterable[tuple[Array, float | None]], points: Array) -> Arr
     return values if np.all(np.isfinite(values)) else np.nan_to_num(values, posinf=_HUGE, neginf=-_HUGE)
 
 
-def _scaled(values: Array, factor: float) -> Array:
+def _scaled(values: Floats, factor: float) -> Floats:
     with np.errstate(over="ignore", under="ignore"):
         return np.clip(values * factor, -_HUGE, _HUGE)
 
 
 def _neurons(
-    network: Network, layers: list[tuple[Array, float | None]], factor: float
-) -> tuple[Array, NDArray[np.intp], NDArray[np.bool_]]:
+    network: Network, layers: list[tuple[Floats, float | None]], factor: float
+) -> tuple[Floats, Indices, Bits]:
     if network.depth != 2:
         columns = layers[0][0].shape[1]
         return np.zeros((0, columns)), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool)
@@ -278,7 +277,7 @@ def _power(values: Iterable[Fraction]) -> int:
     return int(np.floor(log10(largest.numerator) - log10(largest.denominator)))
 
 
-def _floats(rows: Iterable[Iterable[Fraction]], power: int) -> Array:
+def _floats(rows: Iterable[Iterable[Fraction]], power: int) -> Floats:
     unit = Fraction(10) ** power
     return np.array([[_float(value / unit if power else value) for value in row] for row in rows], dtype=float)
 

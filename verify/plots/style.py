@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-    from verify.plots.scene import Array
+    from solvers.arrays import Floats
 
 POSITIVE, NEGATIVE, NEUTRAL = "#0072B2", "#D55E00", "#4D4D4D"
 TINTS = {"positive": ("#DCE9F4", "#B4D3E9"), "negative": ("#FAE5D9", "#F3C6AD")}
@@ -88,8 +88,8 @@ LABELS = ("label $-1$", "label $+1$")
 
 def scatter_classes(
     axes: Axes,
-    places: Array,
-    targets: Array,
+    places: Floats,
+    targets: Floats,
     legend: Legend,
     classes: tuple[str, str] = LABELS,
     *,
@@ -111,7 +111,7 @@ def scatter_classes(
         legend[label] = Line2D([], [], color=colour, marker=marker, linestyle="", markersize=5.5)
 
 
-def ring(axes: Axes, places: Array, label: str, legend: Legend, *, count: int) -> None:
+def ring(axes: Axes, places: Floats, label: str, legend: Legend, *, count: int) -> None:
     """Rings about support points."""
     if not len(places):
         return
@@ -124,7 +124,7 @@ def ring(axes: Axes, places: Array, label: str, legend: Legend, *, count: int) -
     )
 
 
-def cross(axes: Axes, places: Array, label: str, legend: Legend) -> None:
+def cross(axes: Axes, places: Floats, label: str, legend: Legend) -> None:
     """Crosses on the points that a network gets wrong."""
     if not len(places):
         return

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
+from solvers.arrays import Floats
 from solvers.layers import two_layers
 from solvers.paper_data.correlated import centred, uncentred
 from solvers.training.descent.gradient_descent import gradient_descent
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMES", "TESTS", "WIDTH", "Descended", "descend"]
 
-Floats = NDArray[np.float64]
 SCHEMES = {"centred": centred, "uncentred": uncentred}
 STEP = 0.02
 WIDTH = 200

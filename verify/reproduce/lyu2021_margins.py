@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
 from scipy.stats import binom
 
+from solvers.arrays import Floats
 from solvers.layers import two_layers
 from solvers.paper_data.dataset import PaperData
 from solvers.training.flow.gradient_flow import gradient_flow
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["SLOPE", "Titles", "add_audit", "consistent", "draw", "flows", "linearity"]
 
 SLOPE = 0.5
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from solvers.arrays import Floats
 
 __all__ = ["least_pieces"]
-
-Floats = NDArray[np.float64]
 
 
 def least_pieces(places: Floats, values: Floats, tolerance: float) -> int:

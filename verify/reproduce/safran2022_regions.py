@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from solvers.layers import Layers, two_layers
 from solvers.paper_data.dataset import PaperData
 from solvers.paper_data.univariate import switching
@@ -34,7 +34,6 @@ REACH = 1.5
 GRID = np.linspace(-REACH, REACH, 1201)
 SAMPLES, FIRST = 60, 0.1
 """How many moments are looked at, evenly in the logarithm of time, and the first after the start."""
-Floats = NDArray[np.float64]
 
 
 def compute(run: Values, done: Done) -> Numbers:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.strategies.line_patterns import Place
 
 __all__ = ["LineEquations", "Values"]
 
-_Floats = NDArray[np.float64]
 _BOX = 9.0  # of the logarithms
 _ACCURATE = 1e-11
 
@@ -27,11 +26,11 @@ class Values:
     shares: in (0, 1), of a kink the slope g_j, else how far the breakpoint is in its gap.   sizes: a_j.
     """
 
-    points: _Floats
-    multipliers: _Floats
-    breaks: _Floats
-    shares: _Floats
-    sizes: _Floats
+    points: Floats
+    multipliers: Floats
+    breaks: Floats
+    shares: Floats
+    sizes: Floats
 
 
 @final
@@ -58,7 +57,7 @@ class LineEquations:
         self._right = np.where(self._kinks, self._left, np.clip(at // 2, 0, n - 1))
         self._outer = np.where(at == 0, -1.0, np.where(at == 2 * n, 1.0, 0.0))
 
-    def values(self, z: _Floats) -> Values:
+    def values(self, z: Floats) -> Values:
         """What the unknowns mean."""
         n, k = len(self.labels), len(self.places)
         x = z[0] + self._steps @ np.exp(z[1:n])
@@ -67,7 +66,7 @@ class LineEquations:
         breaks += self._outer * np.exp(z[2 * n : 2 * n + k] * (self._outer != 0))
         return Values(x, self._y * np.exp(z[n : 2 * n]), breaks, shares, np.exp(z[2 * n + k :]))
 
-    def residuals(self, z: _Floats) -> tuple[_Floats, _Floats]:
+    def residuals(self, z: Floats) -> tuple[Floats, Floats]:
         """The residuals, shape (2 K + n,), and their derivatives, shape (2 K + n, len(z))."""
         n, k = len(self.labels), len(self.places)
         found, size = self.values(z), len(z)
@@ -102,7 +101,7 @@ class LineEquations:
         lines = [dsums[0] - s[:, None] * dunits[0], dsums[1] - s[:, None] * dunits[1], df]
         return np.concatenate(parts), np.vstack(lines)
 
-    def solved(self, z: _Floats, steps: int = 60) -> _Floats | None:
+    def solved(self, z: Floats, steps: int = 60) -> Floats | None:
         """A root near z by damped least-norm steps (Levenberg-Marquardt); None when they do not arrive."""
         damping = 1e-2
         z = np.r_[z[:1], np.clip(z[1:], -_BOX, _BOX)]
@@ -133,5 +132,5 @@ class LineEquations:
         return None
 
 
-def _sigmoid(z: _Floats) -> _Floats:
+def _sigmoid(z: Floats) -> Floats:
     return 1 / (1 + np.exp(-np.clip(z, -40, 40)))

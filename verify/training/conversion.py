@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats, Indices
 from solvers.layers import Layers
 from verify.checker.errors import InputError
 from verify.numbers.counts import count
@@ -16,12 +14,10 @@ from verify.problem.problem import Dataset
 
 __all__ = ["layers_of", "network_of", "parameters_of", "rows_of", "targets_of"]
 
-Floats: TypeAlias = NDArray[np.float64]
-
 
 def layers_of(architecture: Architecture) -> Layers:
     """The layers as index arrays; theta is the parameters of all layers, one after the other."""
-    places: list[NDArray[np.intp]] = []
+    places: list[Indices] = []
     count = 0
     for layer in architecture.layers:
         indices = [[-1 if index is None else count + index for index in row] for row in layer.places]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from solvers.training.initialisation import INITIALISATIONS, initialise
 from solvers.training.losses import LOSSES, Loss, rule_of
 from solvers.training.stop_tests import (
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["METHODS", "Method", "train"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Method: TypeAlias = Literal["flow", "descent"]
 METHODS: tuple[Method, ...] = get_args(Method)
 

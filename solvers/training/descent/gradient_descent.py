@@ -31,11 +31,11 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Final, TypeAlias, get_args
+from typing import Final, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats
 from solvers.layers import Layers, two_layers
 from solvers.training.descent.steps import CompiledSteps, NumpySteps, Rule, Schedule, Stand
 from solvers.training.losses import LOSSES, Loss, rule_of, value
@@ -43,8 +43,6 @@ from solvers.training.trajectory import Moment, Recorder, Status, Training, Traj
 
 __all__ = ["SCHEDULES", "Schedule", "gradient_descent"]
 
-Floats: TypeAlias = NDArray[np.float64]
-Bits: TypeAlias = NDArray[np.bool_]
 SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
 
 KERNELS: Final = "ISOPTIMAL_KERNELS"  # environment: "numpy" leaves the compiled kernel out

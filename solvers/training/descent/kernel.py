@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from solvers.compilation import summing
 
 __all__ = ["DescentRoom", "KernelRule", "adapted_steps", "plain_steps"]
 
-Array = NDArray[np.float64]
 
 EXPONENTIAL, LOGISTIC, SQUARED = range(3)  # the numbers in the records of `solvers.training.losses`
 TINY = -30.0  # log(1 + exp t) = exp t below this
@@ -28,13 +28,13 @@ class KernelRule(NamedTuple):
     1 or 0.
     """
 
-    rows: Array  # (n, c)
-    targets: Array  # (n,)
+    rows: Floats  # (n, c)
+    targets: Floats  # (n,)
     loss: int
     slope: float
     at_zero: float  # the derivative of the activation at 0
-    moves: Array
-    outer_moves: Array
+    moves: Floats
+    outer_moves: Floats
     step: float
     power: float  # of log 1/L by which a step divided by the loss is divided too; negative: it is not divided
     growth: float  # of the step after one that is kept
@@ -44,18 +44,18 @@ class KernelRule(NamedTuple):
 class DescentRoom(NamedTuple):
     """Room, and what is kept from call to call."""
 
-    z: Array  # (n, k)
-    pulls: Array  # (n, k) c_i g_ij v_j
-    inner: Array  # (c, k) minus the derivative of F by W
-    outer: Array  # (k,) and by v
-    trial: Array  # (c, k)
-    outer_trial: Array  # (k,)
-    outputs: Array  # (n,)
-    coefficients: Array  # (n,) c_i
+    z: Floats  # (n, k)
+    pulls: Floats  # (n, k) c_i g_ij v_j
+    inner: Floats  # (c, k) minus the derivative of F by W
+    outer: Floats  # (k,) and by v
+    trial: Floats  # (c, k)
+    outer_trial: Floats  # (k,)
+    outputs: Floats  # (n,)
+    coefficients: Floats  # (n,) c_i
     signs: NDArray[np.int8]  # (n, k) of the preactivations at the last step
     changes: NDArray[np.int64]  # (M, 3): unit, point, sign after
-    times: Array  # (M,) of the changes
-    clock: Array  # (2,) time so far, the step that is tried next
+    times: Floats  # (M,) of the changes
+    clock: Floats  # (2,) time so far, the step that is tried next
     counts: NDArray[np.int64]  # (2,) changes, steps kept
 
 

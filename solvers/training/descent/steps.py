@@ -14,13 +14,12 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats
 from solvers.layers import Layers
 from solvers.training.losses import Loss, rule_of, value
 
 __all__ = ["CompiledSteps", "Note", "NumpySteps", "Rule", "Schedule", "Signs", "Stand"]
 
-Floats: TypeAlias = NDArray[np.float64]
-Bits: TypeAlias = NDArray[np.bool_]
 Signs: TypeAlias = list[NDArray[np.int8]]
 """For each hidden layer the signs of its preactivations, (n, outputs)."""
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats
 from solvers.layers import Layers
 from solvers.training.flow.smooth import Mode, Signs
 
 __all__ = ["BEYOND", "Event", "Sides", "blind", "earliest", "scales"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 NODES = (0.25, 0.5, 0.75, 1.0)  # of a step, where signs are looked at
 FINEST = 40  # halvings of a step in which a return is looked for
@@ -42,7 +40,7 @@ def scales(layers: Layers, theta: Floats, rows: Floats) -> list[Floats]:
     return [np.sqrt(state**2 @ (places >= 0).T) * np.linalg.norm(matrix, axis=1) for state, matrix, places in parts]
 
 
-def blind(layers: Layers, theta: Floats, rows: Floats) -> list[NDArray[np.bool_]]:
+def blind(layers: Layers, theta: Floats, rows: Floats) -> list[Bits]:
     """Where a unit's inputs are 0 but not at all points, (n, units) for each hidden layer."""
     sizes = scales(layers, theta, rows)
     return [np.zeros(sizes[0].shape, bool), *(size <= BLIND * size.max(axis=0) for size in sizes[1:])] if sizes else []

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats, Indices
 from solvers.layers import Layers
 from solvers.shared_state import without_warnings
 from solvers.training import trajectory
@@ -30,7 +30,6 @@ from solvers.training.trajectory import Moment, Recorder, Status, Training
 
 __all__ = ["METHODS", "Method", "gradient_flow"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Method: TypeAlias = Literal["auto", "RK45", "DOP853", "Radau"]
 METHODS: tuple[Method, ...] = ("auto", "RK45", "DOP853", "Radau")
 
@@ -58,7 +57,7 @@ def gradient_flow(
     theta0: Floats,
     *,
     loss: Loss,
-    trained: NDArray[np.bool_] | None = None,
+    trained: Bits | None = None,
     stop: Callable[[Moment], str | None] | None = None,
     residual: float = 1e-7,
     rtol: float = 1e-8,
@@ -426,7 +425,7 @@ def _validate(
     rows: Floats,
     targets: Floats,
     theta: Floats,
-    trained: NDArray[np.bool_],
+    trained: Bits,
     loss: Loss,
     method: Method,
 ) -> None:
@@ -445,7 +444,7 @@ def _validate(
             raise ValueError(f"{name} must be one of {', '.join(known)}; got {given!r}")
 
 
-def _blocks(layers: Layers) -> NDArray[np.intp]:
+def _blocks(layers: Layers) -> Indices:
     """For each parameter the number of what it is measured by: its neuron (depth 2), its layer otherwise."""
     owner = np.zeros(layers.size, dtype=np.intp)
     for l, places in enumerate(layers.places):

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from scipy.integrate import Radau
 from scipy.sparse import csc_array
 
+from solvers.arrays import Floats, Indices
+
 __all__ = ["ArrowJacobian", "StructuredRadau"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[Any]  # real or complex
 
 
@@ -33,8 +34,8 @@ class ArrowJacobian:
     (units, columns) and `out` (units,) are indices, N + 1 for no weight. left, right: (N + 1, rank).
     """
 
-    into: NDArray[np.intp]
-    out: NDArray[np.intp]
+    into: Indices
+    out: Indices
     across: Floats
     back: Floats
     growth: float

@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats, Indices
 from solvers.layers import Layers, Pattern
 
 __all__ = ["Classes", "Surface", "Tangency", "basis", "decide", "normals", "parallel", "strengths"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Surface: TypeAlias = tuple[int, int, int]
 """(layer, point, unit), all from 0; the point is the first of those whose rows are parallel."""
 
@@ -39,11 +38,11 @@ INSIDE = 1e-12  # a tau this far inside [0, 1] is inside
 class Classes:
     """The points with parallel rows: x_i = ratio_i x_first(i), the ratio negative where they point apart."""
 
-    first: NDArray[np.intp]
+    first: Indices
     ratio: Floats
     is_trivial: bool  # all points differ
 
-    def members(self, point: int) -> NDArray[np.intp]:
+    def members(self, point: int) -> Indices:
         """The points whose row is parallel to that of this first point."""
         return np.flatnonzero(self.first == point)
 

@@ -20,6 +20,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats
 from solvers.layers import Layers
 from solvers.training import losses
 from solvers.training.flow import sliding
@@ -33,7 +34,6 @@ __all__ = ["Mode", "Task", "signs_of", "slopes_of", "with_tau"]
 ROUNDS = 20  # in which slopes that depend on each other, in deep networks, are agreed on
 SETTLED = 1e-12  # change of a tau in a round
 
-Floats: TypeAlias = NDArray[np.float64]
 Signs: TypeAlias = list[NDArray[np.int8]]
 """For each hidden layer (n, units): -1 off, 0 held or never moving, 1 on."""
 
@@ -46,7 +46,7 @@ class Task:
     rows: Floats
     targets: Floats
     loss: Loss
-    trained: NDArray[np.bool_]
+    trained: Bits
 
     def classes(self, layer: int, unit: int) -> Classes:
         """The points whose kinks of this unit are at the same place."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats
 from solvers.training.flow import sliding
 from solvers.training.flow.events import Event, blind, scales
 from solvers.training.flow.sliding import Surface
@@ -20,7 +20,6 @@ from solvers.training.trajectory import Kink, Recorder
 
 __all__ = ["State", "fingerprint"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 LARGEST = 460.0  # log of the largest norm to the power of the depth
 ON_A_KINK = 1e-14  # of ||w_j|| ||x_i||: an initial preactivation this small is zero
@@ -57,7 +56,7 @@ class State:
     calm: int = 0  # steps since the last event
     stuck: int = 0
     flipped: set[Surface] = field(default_factory=set)
-    resting: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+    resting: Bits = field(default_factory=lambda: np.zeros(0, bool))
 
     @classmethod
     def at(cls, task: Task, theta: Floats, resolution: float) -> State:

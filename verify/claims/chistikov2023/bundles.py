@@ -7,18 +7,14 @@ Source: arXiv:2306.06479, section 5.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.claims.chistikov2023.correlated import EPSILON, Constants, yardsticks_of
 from verify.claims.chistikov2023.flows import Flow, flow_from
 from verify.claims.records import Instance, Judgement, failed, undecided
 
-__all__ = ["ACCURACY", "SCALES", "Floats", "bundle_of", "is_nearly_linear", "unfitted", "without_a_scale"]
-
-Floats: TypeAlias = NDArray[np.float64]
+__all__ = ["ACCURACY", "SCALES", "bundle_of", "is_nearly_linear", "unfitted", "without_a_scale"]
 
 
 SCALES = (1e-3, 1e-6, 1e-9)

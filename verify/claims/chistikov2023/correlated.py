@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import log, sqrt
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.checker.exact import dot
 from verify.claims.records import Instance
 from verify.deciders.rounding import rank, solve_exactly
@@ -44,8 +44,6 @@ __all__ = [
     "teacher_of",
     "yardsticks_of",
 ]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 EPSILON = 0.25

@@ -13,7 +13,7 @@ from math import degrees
 
 import numpy as np
 
-from verify.claims.chistikov2023.correlated import Floats
+from solvers.arrays import Floats
 from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.chistikov2023.random_points import SCALES, random_start
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided

@@ -11,7 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from verify.claims.chistikov2023.correlated import Floats, teacher_of
+from solvers.arrays import Floats
+from verify.claims.chistikov2023.correlated import teacher_of
 from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.chistikov2023.random_points import DIMENSION, SCALES, random_start
 from verify.claims.records import Claim, Instance, Judgement, failed, held

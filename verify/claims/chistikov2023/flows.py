@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from solvers.training.trajectory import Moment
 from verify.claims.records import Instance
 from verify.claims.trainings import EVALUATIONS, flowed
 from verify.training import rows_of, targets_of
 
 __all__ = ["FITTED", "Flow", "flow_from", "velocity"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 FITTED = 1e-18

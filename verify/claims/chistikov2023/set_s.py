@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from verify.claims.chistikov2023.bundles import ACCURACY, Floats, bundle_of, is_nearly_linear, unfitted, without_a_scale
+from solvers.arrays import Floats
+from verify.claims.chistikov2023.bundles import ACCURACY, bundle_of, is_nearly_linear, unfitted, without_a_scale
 from verify.claims.chistikov2023.correlated import (
     ASSUMPTION_1,
     EPSILON,

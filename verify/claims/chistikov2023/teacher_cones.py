@@ -19,15 +19,13 @@ from itertools import combinations
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.checker.exact import dot
 from verify.deciders.rounding import solve_exactly
 from verify.numbers.floats import to_floats, to_matrix
 
 __all__ = ["SignOfM", "Vector", "inverse_columns", "sign_of_m"]
-
-Array = NDArray[np.float64]
 
 
 Vector = Sequence[Fraction]
@@ -109,7 +107,7 @@ def _sign_on(inside: Sequence[Vector], outside: Sequence[Vector], teacher: Vecto
     return SignOfM(-1)
 
 
-def _halved(pieces: Array, units: Array) -> Array:
+def _halved(pieces: Floats, units: Floats) -> Floats:
     """Each simplex cut in two at the middle of its longest edge."""
     if not len(pieces):
         return pieces
@@ -128,18 +126,18 @@ def _halved(pieces: Array, units: Array) -> Array:
     return np.concatenate([left, right])
 
 
-def _faces(generators: Array) -> list[tuple[list[int], Array, Array]]:
+def _faces(generators: Floats) -> list[tuple[list[int], Floats, Floats]]:
     """For each face of a cone: its generators, and the maps from p to the weights and to the projection."""
-    found: list[tuple[list[int], Array, Array]] = []
+    found: list[tuple[list[int], Floats, Floats]] = []
     for count in range(1, len(generators) + 1):
         for kept in combinations(range(len(generators)), count):
             part = generators[list(kept)]
-            inverse: Array = np.asarray(np.linalg.pinv(part.T), dtype=np.float64)
+            inverse: Floats = np.asarray(np.linalg.pinv(part.T), dtype=np.float64)
             found.append((list(kept), inverse, part.T @ inverse))
     return found
 
 
-def _nearest(p: Array, faces: Sequence[tuple[list[int], Array, Array]]) -> tuple[Array, Array]:
+def _nearest(p: Floats, faces: Sequence[tuple[list[int], Floats, Floats]]) -> tuple[Floats, Floats]:
     """max cos(p, q) over the cone for unit vectors p, shape (n, d), and the weights of such a q: any shape (n, m)."""
     size = 1 + max(max(kept) for kept, _, _ in faces)
     best = np.full(len(p), -1.0)
@@ -157,12 +155,12 @@ def _nearest(p: Array, faces: Sequence[tuple[list[int], Array, Array]]) -> tuple
     return best, weights
 
 
-def _unit(vectors: Array) -> Array:
+def _unit(vectors: Floats) -> Floats:
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 def _exactly_above(
-    inside: Sequence[Vector], p_weights: Array, outside: Sequence[Vector], q_weights: Array, teacher: Vector
+    inside: Sequence[Vector], p_weights: Floats, outside: Sequence[Vector], q_weights: Floats, teacher: Vector
 ) -> SignOfM | None:
     """p and q with these weights >= 0, if cos(p, q) > sin(p, v*) exactly."""
     p, q = (

@@ -15,8 +15,9 @@ from math import log
 
 import numpy as np
 
+from solvers.arrays import Floats
 from verify.checker.exact import dot
-from verify.claims.chistikov2023.correlated import Floats, is_balanced
+from verify.claims.chistikov2023.correlated import is_balanced
 from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone

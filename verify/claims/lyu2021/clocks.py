@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.claims.records import Instance
 from verify.training.conversion import layers_of, parameters_of, rows_of, targets_of
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from verify.claims.records import Instance
 
 __all__ = ["TOLERANCE", "Course", "course"]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 Course: TypeAlias = Callable[[float], Floats]

@@ -7,11 +7,10 @@ exact values of its floats; distances are in floats. The best margin is (1 + a)/
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.checker.exact import dot
 from verify.claims.lyu2021.symmetric import separator
 from verify.claims.records import Instance, Judgement, failed, held
@@ -19,9 +18,7 @@ from verify.claims.trainings import margins
 from verify.numbers.floats import to_float, to_floats, to_matrix
 from verify.problem.problem import half_squared_norm
 
-__all__ = ["ALLOWED", "CLOSE", "STOP_AT", "Floats", "has_margin", "normalised", "unit_vector", "weights_in_floats"]
-
-Floats: TypeAlias = NDArray[np.float64]
+__all__ = ["ALLOWED", "CLOSE", "STOP_AT", "has_margin", "normalised", "unit_vector", "weights_in_floats"]
 
 
 STOP_AT = 1e-5

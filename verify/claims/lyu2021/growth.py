@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import log, sqrt
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.checker.exact import dot
 from verify.claims.lyu2021.ends import weights_in_floats
 from verify.claims.lyu2021.symmetric import SYMMETRIC, is_general
@@ -40,8 +39,6 @@ __all__ = [
     "measured_in_floats",
     "posed_pair",
 ]
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 FLOATS = 1e-3

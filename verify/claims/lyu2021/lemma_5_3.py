@@ -12,19 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from solvers.arrays import Floats
 from verify.checker.exact import dot
 from verify.claims.lyu2021.clocks import TOLERANCE, course
 from verify.claims.lyu2021.ends import weights_in_floats
-from verify.claims.lyu2021.growth import (
-    FLOATS,
-    NO_NUMBERS,
-    Floats,
-    Start,
-    embedding,
-    m_norm,
-    measured_in_floats,
-    posed_pair,
-)
+from verify.claims.lyu2021.growth import FLOATS, NO_NUMBERS, Start, embedding, m_norm, measured_in_floats, posed_pair
 from verify.claims.lyu2021.symmetric import is_leaky
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone

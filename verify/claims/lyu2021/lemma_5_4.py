@@ -16,11 +16,11 @@ from math import isfinite, log
 
 import numpy as np
 
+from solvers.arrays import Floats
 from verify.claims.lyu2021.clocks import course
 from verify.claims.lyu2021.growth import (
     GENERAL,
     NO_NUMBERS,
-    Floats,
     Start,
     embedding,
     is_good,

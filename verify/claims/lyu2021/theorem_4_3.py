@@ -15,7 +15,8 @@ from random import Random
 import numpy as np
 from hypothesis import strategies as st
 
-from verify.claims.lyu2021.ends import ALLOWED, STOP_AT, Floats, unit_vector, weights_in_floats
+from solvers.arrays import Floats
+from verify.claims.lyu2021.ends import ALLOWED, STOP_AT, unit_vector, weights_in_floats
 from verify.claims.lyu2021.growth import GENERAL, is_good
 from verify.claims.lyu2021.scales import TWO_SCALES, at_two_scales
 from verify.claims.lyu2021.symmetric import is_leaky, separator

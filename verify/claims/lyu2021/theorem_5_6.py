@@ -14,8 +14,9 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
+from solvers.arrays import Floats
 from verify.claims.decisions import locally
-from verify.claims.lyu2021.ends import CLOSE, STOP_AT, Floats, normalised
+from verify.claims.lyu2021.ends import CLOSE, STOP_AT, normalised
 from verify.claims.predicates import is_margin_problem
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from solvers.training.losses import Loss
 from solvers.training.stop_tests import any_of
 from solvers.training.trajectory import Moment, Training
@@ -12,8 +12,6 @@ from verify.claims.records import Instance, Judgement, failed, undecided
 from verify.claims.trainings import at_rest, flowed
 
 __all__ = ["LOSSES", "flow_to"]
-
-Floats = NDArray[np.float64]
 
 
 LOSSES: tuple[Loss, ...] = ("exponential", "logistic")

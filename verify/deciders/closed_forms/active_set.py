@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.witnesses import norms
 from verify.problem.problem import Problem
 
 __all__ = ["ActiveSet", "UnitDirection", "direction_of", "find_active_set"]
 
-Array = NDArray[np.float64]
 
 MOST_CELLS = 3000
 """Columns of the program over all cells; more take seconds."""
@@ -36,7 +35,7 @@ class UnitDirection:
 
     mask: int
     sign: int
-    vector: Array
+    vector: Floats
     pattern: tuple[int, ...]
 
     def is_like(self, other: UnitDirection, same: float) -> bool:
@@ -53,7 +52,7 @@ class ActiveSet:
     """
 
     support: tuple[int, ...]
-    multipliers: Array
+    multipliers: Floats
     directions: tuple[UnitDirection, ...]
     same: float
 
@@ -100,7 +99,7 @@ def find_active_set(problem: Problem, same: float) -> ActiveSet | str:
     return ActiveSet(tuple(map(int, support)), multipliers[support], tuple(directions), same)
 
 
-def direction_of(rows: Array, mask: int, sign: int, vector: Array) -> UnitDirection:
+def direction_of(rows: Floats, mask: int, sign: int, vector: Floats) -> UnitDirection:
     """The direction with the signs of its preactivations: 0 where one is negligible."""
     z, reach = rows @ vector, norms(rows) * np.linalg.norm(vector)
     pattern = np.where(np.abs(z) <= NEGLIGIBLE * reach, 0, np.sign(z)).astype(int)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from solvers.arrays import Floats
 from solvers.pricing.search import bound_tree
 from solvers.pricing.tree import Leaf, boxes, solve_decided
 from verify.checker.bounds import LowerBound
@@ -31,7 +32,6 @@ from verify.problem.problem import Problem
 
 __all__ = ["exact_lower_bound", "kink_products"]
 
-Array = NDArray[np.float64]
 Slope: TypeAlias = Any  # over the denominator: an int, any exact number, or "e" as in a `Bound`
 _Nodes: TypeAlias = list[int | list[Slope]]
 
@@ -125,10 +125,10 @@ class _DualSide:
     exact_rows: list[list[Fraction]]
     coefficients: list[Fraction]
     slope: Fraction
-    known: list[tuple[Array, list[Fraction]]]
-    rows: Array
-    slope_jumps: Array
-    linear_part: Array
+    known: list[tuple[Floats, list[Fraction]]]
+    rows: Floats
+    slope_jumps: Floats
+    linear_part: Floats
 
     @classmethod
     def of(
@@ -155,7 +155,7 @@ class _DualSide:
             to_float(slope) * (weights @ rows),
         )
 
-    def nodes(self) -> _Nodes | Array | None:
+    def nodes(self) -> _Nodes | Floats | None:
         """The nodes of the tree in pre-order; a unit vector that is missing among the known ones; None on failure."""
         weights = to_floats(self.coefficients)
         tree = bound_tree(self.rows, weights, to_float(self.slope), 1 + SLACK, max_nodes=MOST_NODES, compiled=False)
@@ -180,7 +180,7 @@ class _DualSide:
                 signs[path[-1]] = -1
         return result
 
-    def _subtree(self, leaf: Leaf, signs: NDArray[np.int8]) -> _Nodes | Array | None:
+    def _subtree(self, leaf: Leaf, signs: NDArray[np.int8]) -> _Nodes | Floats | None:
         """The leaf itself, or a tree that decides its open points as well."""
         result: _Nodes = []
         pending = [(signs.copy(), leaf.slopes)]
@@ -216,7 +216,7 @@ class _DualSide:
             return "e"
         return 0 if abs(value) <= 1e-9 else round(value * DENOMINATOR)
 
-    def _tight(self, signs: NDArray[np.int8], unit: Array) -> list[Slope] | Array | None:
+    def _tight(self, signs: NDArray[np.int8], unit: Floats) -> list[Slope] | Floats | None:
         """The exact slopes at the known unit vector; the vector itself when it is not known; None on failure."""
         apart = [float(np.linalg.norm(near - unit)) for near, _ in self.known]
         if min(apart, default=1.0) > SAME:

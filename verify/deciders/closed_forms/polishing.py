@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from solvers.arrays import Floats
 from solvers.programs.nonnegative import nonnegative_least_squares
 from verify.deciders.closed_forms.active_set import ActiveSet
 from verify.deciders.time_limits import poll
@@ -32,7 +33,6 @@ from verify.problem.problem import Problem
 
 __all__ = ["DIGITS", "ManyDigits", "PolishedDual", "polish"]
 
-Array = NDArray[np.float64]
 Numbers: TypeAlias = NDArray[Any]  # floats, or objects: `Fraction`s or mpmath numbers
 ManyDigits: TypeAlias = Any  # an mpmath number
 
@@ -169,7 +169,7 @@ def polish(problem: Problem, active: ActiveSet, accuracy: Fraction) -> PolishedD
     return None
 
 
-def _float_solution(system: _PolishingSystem, active: ActiveSet) -> Array | None:
+def _float_solution(system: _PolishingSystem, active: ActiveSet) -> Floats | None:
     """Gauss-Newton steps of least norm from the float guess; amplitudes by least squares first."""
     inner = system.maps.shape[2]
     unknowns = np.zeros(inner + len(system.maps))
@@ -186,12 +186,12 @@ def _float_solution(system: _PolishingSystem, active: ActiveSet) -> Array | None
     return unknowns if np.abs(system.equations(unknowns)[0]).max() < 1e-9 else None
 
 
-def _independent(jacobian: Array) -> tuple[list[int], list[int]]:
+def _independent(jacobian: Floats) -> tuple[list[int], list[int]]:
     """Rows and columns of a regular square part, of full rank."""
-    _, triangle, order = cast("tuple[Array, Array, Array]", qr(jacobian, mode="economic", pivoting=True))
+    _, triangle, order = cast("tuple[Floats, Floats, Floats]", qr(jacobian, mode="economic", pivoting=True))
     diagonal = np.abs(np.diag(triangle))
     columns = sorted(int(k) for k in order[: int((diagonal > INDEPENDENT * diagonal.max()).sum())])
-    _, _, order = cast("tuple[Array, Array, Array]", qr(jacobian[:, columns].T, mode="economic", pivoting=True))
+    _, _, order = cast("tuple[Floats, Floats, Floats]", qr(jacobian[:, columns].T, mode="economic", pivoting=True))
     return sorted(int(k) for k in order[: len(columns)]), columns
 
 

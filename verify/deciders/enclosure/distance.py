@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.checker.enclosure import Point, StationaryNear
 from verify.deciders.rounding import ceil_dyadic
 from verify.numbers.floats import to_float
@@ -15,8 +15,6 @@ from verify.problem.network import Network
 from verify.problem.problem import Problem
 
 __all__ = ["apartness", "centre_network", "distance_of"]
-
-Floats = NDArray[np.float64]
 
 
 def centre_network(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> Floats:

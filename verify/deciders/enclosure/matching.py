@@ -5,18 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats, Indices
 from solvers.kkt.pattern_polish import FloatNeurons
 from verify.deciders.rounding import dyadic
 from verify.deciders.witnesses import norms
 
 __all__ = ["assign", "shares"]
 
-Floats = NDArray[np.float64]
 
-
-def assign(p: Floats, signs: NDArray[np.intp], masks: NDArray[np.intp], neurons: FloatNeurons) -> NDArray[np.intp]:
+def assign(p: Floats, signs: Indices, masks: Indices, neurons: FloatNeurons) -> Indices:
     """For each neuron the direction of its sign and mask at the smallest angle, below a right one; -1: none.
 
     A direction that no neuron is near gets the smallest neuron of its mask that is not needed elsewhere.
@@ -37,9 +35,7 @@ def assign(p: Floats, signs: NDArray[np.intp], masks: NDArray[np.intp], neurons:
     return owners
 
 
-def shares(
-    owners: NDArray[np.intp], neurons: FloatNeurons, count: int, flips: NDArray[np.intp]
-) -> list[dict[int, Fraction]]:
+def shares(owners: Indices, neurons: FloatNeurons, count: int, flips: Indices) -> list[dict[int, Fraction]]:
     """For each direction the parts of its neurons, by their sizes, of sum exactly 1; negative where flips is -1."""
     sizes = np.maximum(norms(neurons.u), 1e-300)
     found: list[dict[int, Fraction]] = []

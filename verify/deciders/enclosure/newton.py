@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.checker.enclosure import Box, Equation
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import poll
@@ -17,7 +17,6 @@ from verify.numbers.floats import to_float
 
 __all__ = ["Root", "SingularSystemError", "find_root"]
 
-Floats = NDArray[np.float64]
 
 STEPS = 30
 REFINEMENTS = 12

@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Floats, Indices
 from solvers.pricing.tree import boxes
 from verify.checker.dual_trees import Active, Bound, Cell, Dual, Nodes
 from verify.checker.enclosure import StationaryNear
@@ -30,7 +31,6 @@ from verify.problem.problem import Problem
 
 __all__ = ["with_pricing"]
 
-Floats = NDArray[np.float64]
 
 ROOM = 1e-8
 """A leaf closes when its bound is this far below 1."""
@@ -150,7 +150,7 @@ class _Grower:
         offset = float((self.sizes * np.maximum(t, e - t))[chord].sum())
         return float(np.linalg.norm(p)) + offset, t, p
 
-    def _widest(self, open_: NDArray[np.intp], t: Floats, p: Floats) -> int:
+    def _widest(self, open_: Indices, t: Floats, p: Floats) -> int:
         """The undecided point whose chord is farthest above the activation at p / ||p||."""
         u = p / max(float(np.linalg.norm(p)), 1e-300)
         z = self.rows[open_] @ u

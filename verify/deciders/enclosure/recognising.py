@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from solvers.kkt.pattern_polish import FloatPoint
 from verify.checker.exact import squared_norm
 from verify.deciders.rounding import dyadic
@@ -24,7 +24,6 @@ from verify.problem.problem import Problem
 
 __all__ = ["recognised"]
 
-Floats = NDArray[np.float64]
 
 DENOMINATOR = 1000
 NEAR = 1e-6

@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats, Indices
 from solvers.instance import Instance
 from solvers.kkt.pattern_polish import FloatNeurons, FloatPoint
 from verify.checker.enclosure import Direction
@@ -22,7 +23,6 @@ from verify.deciders.witnesses import dot_product_scales, norms
 
 __all__ = ["Structure", "degrees_of_freedom", "directions_of", "identify"]
 
-Floats = NDArray[np.float64]
 
 LEAST = 1e-10
 """Where amplitudes may be chosen they stay above this part of the largest, so that no direction disappears."""
@@ -37,16 +37,16 @@ class Structure:
     fixed (C,): whether the amplitude is given, not an unknown.   signs, masks (C,).
     """
 
-    support: NDArray[np.intp]
+    support: Indices
     p: Floats
     amplitudes: Floats
-    signs: NDArray[np.intp]
-    masks: NDArray[np.intp]
+    signs: Indices
+    masks: Indices
     multipliers: Floats
     products: Floats
     sides: NDArray[np.int8]
-    mirrors: NDArray[np.intp]
-    fixed: NDArray[np.bool_]
+    mirrors: Indices
+    fixed: Bits
 
     @property
     def kinks(self) -> int:
@@ -98,8 +98,8 @@ def identify(instance: Instance, point: FloatPoint, neurons: FloatNeurons, toler
 
 
 def _merged(
-    instance: Instance, point: FloatPoint, live: NDArray[np.intp], sizes: Floats, tolerance: float
-) -> tuple[Floats, NDArray[np.intp], NDArray[np.intp], Floats]:
+    instance: Instance, point: FloatPoint, live: Indices, sizes: Floats, tolerance: float
+) -> tuple[Floats, Indices, Indices, Floats]:
     """Directions of one sign and mask that agree at all points, summed; the products of the largest are kept."""
     kept: list[int] = []
     sums: list[Floats] = []
@@ -122,10 +122,10 @@ def _mirrors(
     instance: Instance,
     point: FloatPoint,
     p: Floats,
-    signs: NDArray[np.intp],
-    masks: NDArray[np.intp],
+    signs: Indices,
+    masks: Indices,
     tolerance: float,
-) -> NDArray[np.intp]:
+) -> Indices:
     mirrors = np.full(len(p), -1)
     if instance.slope == 1:
         return mirrors
@@ -150,9 +150,7 @@ def _slopes(instance: Instance, sides: NDArray[np.int8]) -> Floats:
     return np.where(sides > 0, 1.0, np.where(sides < 0, instance.slope, 0.0))
 
 
-def _features(
-    instance: Instance, p: Floats, signs: NDArray[np.intp], sides: NDArray[np.int8], support: NDArray[np.intp]
-) -> Floats:
+def _features(instance: Instance, p: Floats, signs: Indices, sides: NDArray[np.int8], support: Indices) -> Floats:
     """What an amplitude of 1 of each direction adds to the outputs at the support, (S, C)."""
     slopes = _slopes(instance, sides) * signs[:, None]
     return (slopes * (p @ instance.rows[support].T)).T
@@ -161,10 +159,10 @@ def _features(
 def _nearest(
     instance: Instance,
     p: Floats,
-    signs: NDArray[np.intp],
-    masks: NDArray[np.intp],
+    signs: Indices,
+    masks: Indices,
     sides: NDArray[np.int8],
-    support: NDArray[np.intp],
+    support: Indices,
     sizes: Floats,
     neurons: FloatNeurons,
 ) -> Floats:
@@ -193,12 +191,12 @@ def _nearest(
 def _fixed(
     instance: Instance,
     p: Floats,
-    signs: NDArray[np.intp],
+    signs: Indices,
     sides: NDArray[np.int8],
-    support: NDArray[np.intp],
-    masks: NDArray[np.intp],
-    mirrors: NDArray[np.intp],
-) -> NDArray[np.bool_]:
+    support: Indices,
+    masks: Indices,
+    mirrors: Indices,
+) -> Bits:
     """The amplitudes that are no unknowns: as many as make the system square, the most dependent ones."""
     from scipy.linalg import qr
 

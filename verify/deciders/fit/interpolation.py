@@ -8,8 +8,8 @@ from operator import mul
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats, Indices
 from verify.checker.errors import InputError
 from verify.checker.exact import common_integers
 from verify.checker.statement import integer_rows
@@ -24,7 +24,6 @@ from verify.problem.problem import Problem, outputs
 
 __all__ = ["interpolate"]
 
-Array = NDArray[np.float64]
 
 DIRECTION_BITS = 20
 INDEPENDENT = 1e-10
@@ -32,7 +31,7 @@ INDEPENDENT = 1e-10
 
 def interpolate(
     problem: Problem,
-    directions: Array,
+    directions: Floats,
     signs: Sequence[int],
     masks: Sequence[int],
     *,
@@ -60,7 +59,7 @@ def interpolate(
 
 
 def _absorb(
-    problem: Problem, base: Network, directions: Array, masks: Sequence[int], seed: int, deadline: float | None
+    problem: Problem, base: Network, directions: Floats, masks: Sequence[int], seed: int, deadline: float | None
 ) -> Network | None:
     if is_late(deadline):
         return None
@@ -90,7 +89,7 @@ def _absorb(
         return None
 
 
-def _pool(problem: Problem, directions: Array, masks: Sequence[int], seed: int) -> list[tuple[int, list[Fraction]]]:
+def _pool(problem: Problem, directions: Floats, masks: Sequence[int], seed: int) -> list[tuple[int, list[Fraction]]]:
     """Mask classes and short dyadic directions (c,): the given ones, and random ones."""
     random = np.random.default_rng(seed)
     pool: list[tuple[int, list[Fraction]]] = []
@@ -118,7 +117,7 @@ def _independent(problem: Problem, pool: Sequence[tuple[int, list[Fraction]]]) -
     largest = float(np.abs(outcome).max())
     if not 0 < largest < np.inf:
         return []
-    triangle, order = cast("tuple[Array, NDArray[np.intp]]", qr(outcome / largest, mode="r", pivoting=True))
+    triangle, order = cast("tuple[Floats, Indices]", qr(outcome / largest, mode="r", pivoting=True))
     diagonal = np.abs(np.diag(triangle))
     return [int(q) for q in order[: int((diagonal > INDEPENDENT * diagonal.max(initial=0.0)).sum())]]
 
@@ -135,7 +134,7 @@ def _features(problem: Problem, direction: Sequence[Fraction]) -> list[Fraction]
     return values
 
 
-def _guesses(problem: Problem, seen: Sequence[int], count: int, random: np.random.Generator) -> Array:
+def _guesses(problem: Problem, seen: Sequence[int], count: int, random: np.random.Generator) -> Floats:
     """Random directions (count, len(seen)) in the units of the columns; a bias puts the breakpoint among the points."""
     rows = float_rows(problem)[:, list(seen)]
     units = np.abs(rows).max(axis=0)

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Bits, Floats, Indices
 from verify.checker.codec import LIMIT
 from verify.checker.errors import InputError
 from verify.checker.exact import dot
@@ -29,7 +29,6 @@ from verify.problem.problem import Problem, half_squared_norm, outputs
 
 __all__ = ["repair", "repairs"]
 
-Array = NDArray[np.float64]
 Place = tuple[int, int]
 """(neuron, point)."""
 
@@ -95,18 +94,18 @@ class _Model:
     """
 
     network: Network
-    rows: Array
-    targets: Array
-    weights: Array
-    place: NDArray[np.intp]
-    units: Array
-    fit: Array
-    on: NDArray[np.bool_]
-    live: NDArray[np.bool_]
-    exact: NDArray[np.bool_]
-    reach: Array
+    rows: Floats
+    targets: Floats
+    weights: Floats
+    place: Indices
+    units: Floats
+    fit: Floats
+    on: Bits
+    live: Bits
+    exact: Bits
+    reach: Floats
 
-    def line(self, place: Place) -> Array:
+    def line(self, place: Place) -> Floats:
         """The preactivation of a neuron at a point as a linear form in the weights (P,)."""
         form = np.zeros(self.weights.shape)
         form[place[0]] = self.rows[place[1]]
@@ -150,7 +149,7 @@ def _model(problem: Problem, network: Network) -> _Model | None:
     )
 
 
-def _ease(sizes: Array, outgoing: Array) -> Array:
+def _ease(sizes: Floats, outgoing: Floats) -> Floats:
     """How much the weights of each neuron may be moved, (k,): as much as if |v| = ||w|| everywhere.
 
     So repairs do not depend on how a neuron is balanced. sizes: ||w|| of each; next to nothing counts as a little.
@@ -196,7 +195,7 @@ def _repaired(problem: Problem, model: _Model, share: float | None, deadline: fl
 
 def _step(
     model: _Model, wanted: list[Place], pushed: set[Place], push: float
-) -> tuple[Array, list[int], list[Place]] | None:
+) -> tuple[Floats, list[int], list[Place]] | None:
     """The least step (P,) that fits the targets and holds the wanted kinks as far as they are consistent.
 
     With the indices of independent equations of interpolation, and the kinks that are held. None when the targets
@@ -235,13 +234,13 @@ class _TargetEquations:
     units: s is measured in these, so that the stored solution is that of (a units).(s / units) = b.
     """
 
-    def __init__(self, units: Array, most: int) -> None:
+    def __init__(self, units: Floats, most: int) -> None:
         self.units = units
         self.vectors = np.empty((min(most, len(units)), len(units)))
         self.size = 0
         self.step = np.zeros(len(units))
 
-    def add(self, form: Array, value: float, allowed: float, least: float = DEPENDENT) -> bool | None:
+    def add(self, form: Floats, value: float, allowed: float, least: float = DEPENDENT) -> bool | None:
         """Whether the equation is independent of those before; None, and it is left out, when they contradict it.
 
         allowed: by how much a dependent equation may be missed.   least: what makes an equation independent.
@@ -265,7 +264,7 @@ class _TargetEquations:
 
 
 def _exactly(
-    problem: Problem, model: _Model, step: Array, basis: list[int], held: list[Place], deadline: float | None
+    problem: Problem, model: _Model, step: Floats, basis: list[int], held: list[Place], deadline: float | None
 ) -> Network | None:
     """The float step, rounded, with one exact correction of as many weights as there are independent equations."""
     network, width = model.network, model.weights.shape[1]
@@ -327,12 +326,12 @@ def _independent(model: _Model, basis: list[int], held: list[Place]) -> list[Pla
     return [place for place in held if system.add(model.line(place), 0.0, 0.0, NEARLY_DEPENDENT)]
 
 
-def _columns(matrix: Array) -> list[int]:
+def _columns(matrix: Floats) -> list[int]:
     """As many columns as the matrix has rows, chosen by pivoting: the submatrix is well-conditioned."""
     from scipy.linalg import qr
 
     if not matrix.size:
         return []
     scaled = matrix / np.maximum(norms(matrix), 1e-300)[:, None]
-    _, order = cast("tuple[Array, NDArray[np.intp]]", qr(scaled, mode="r", pivoting=True))
+    _, order = cast("tuple[Floats, Indices]", qr(scaled, mode="r", pivoting=True))
     return sorted(int(q) for q in order[: len(matrix)])

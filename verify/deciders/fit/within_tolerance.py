@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.deciders.estimates import estimate, exact_objective
 from verify.deciders.fit.interpolation import interpolate
 from verify.deciders.witnesses import network_of_directions
@@ -24,7 +24,6 @@ from verify.problem.problem import Dataset, Problem, outputs
 
 __all__ = ["within_tolerance"]
 
-Array = NDArray[np.float64]
 
 INSIDE = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3)
 """The parts of the tolerance by which active outputs are brought inside, in turn until the network fits."""
@@ -38,7 +37,7 @@ ROUNDS = 4
 
 def within_tolerance(
     problem: Problem,
-    directions: Array,
+    directions: Floats,
     signs: Sequence[int],
     masks: Sequence[int],
     *,
@@ -69,7 +68,7 @@ def _fits(problem: Problem, network: Network) -> bool:
         )
 
 
-def _pulled(problem: Problem, directions: Array, signs: Sequence[int], share: float) -> Array:
+def _pulled(problem: Problem, directions: Floats, signs: Sequence[int], share: float) -> Floats:
     """The directions after least steps that bring outputs beyond (1 - share) times the tolerance back to that."""
     rows, slope = float_rows(problem), to_float(problem.architecture.slope)
     targets = float_targets(problem, clamp=False)
@@ -96,7 +95,7 @@ def _pulled(problem: Problem, directions: Array, signs: Sequence[int], share: fl
 
 def _at_the_ends(
     problem: Problem,
-    directions: Array,
+    directions: Floats,
     signs: Sequence[int],
     masks: Sequence[int],
     *,

@@ -14,9 +14,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from solvers.arrays import Floats
 from verify.checker.exact import squared_norm
 from verify.deciders.local_optimality.choices import Cell, ConeCase, KKTNeighbourhood
-from verify.deciders.local_optimality.exact_systems import NOTHING, Array, Vector, floats, shortest, solution_near
+from verify.deciders.local_optimality.exact_systems import NOTHING, Vector, floats, shortest, solution_near
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_float, to_floats
 
@@ -93,11 +94,11 @@ class _DualSystem:
             lines.append(line)
         return lines
 
-    def _floats(self, key: tuple[int, Cell], units: Array, place: int) -> Array:
+    def _floats(self, key: tuple[int, Cell], units: Floats, place: int) -> Floats:
         """The rows of p in floats, for unknowns in their units."""
         return floats(self._lines(key, len(units), place), len(units)) * units
 
-    def guesses(self) -> list[tuple[Array, list[Vector]]]:
+    def guesses(self) -> list[tuple[Floats, list[Vector]]]:
         """Float solutions, each with lines that must be 0 besides.
 
         A vertex where all is linear; the one with the most room in the loose cells otherwise, where a part along the
@@ -108,7 +109,7 @@ class _DualSystem:
         from solvers.instance import Status
         from solvers.programs.interior_point import Cone, solve_cone_program
 
-        found: list[tuple[Array, list[Vector]]] = []
+        found: list[tuple[Floats, list[Vector]]] = []
         width = len(self.nonnegative)
         matrix = floats(self.lines, width) * self.units
         right = to_floats(self.right)

@@ -7,20 +7,19 @@ from fractions import Fraction
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from solvers.arrays import Floats, Indices
 from verify.checker.exact import dot
 from verify.deciders.rounding import dyadic, solve_exactly
 from verify.numbers.floats import to_float, to_floats, to_matrix
 
-Array = NDArray[np.float64]
 Vector = list[Fraction]
 
 NOTHING = 1e-7  # what counts as zero in a float solution, relative to its largest entry
 BITS = 40
 
 
-def floats(lines: Sequence[Sequence[Fraction]], width: int) -> Array:
+def floats(lines: Sequence[Sequence[Fraction]], width: int) -> Floats:
     """The lines as a matrix of so many columns, also when there are none."""
     return to_matrix(lines).reshape(len(lines), width)
 
@@ -28,9 +27,9 @@ def floats(lines: Sequence[Sequence[Fraction]], width: int) -> Array:
 def solution_near(
     matrix: Sequence[Sequence[Fraction]],
     right: Sequence[Fraction],
-    guess: Array,
+    guess: Floats,
     nonnegative: Sequence[bool],
-    units: Array | None = None,
+    units: Floats | None = None,
     bits: int = BITS,
 ) -> Vector | None:
     """x near `guess` with matrix x = right exactly, x >= 0 where asked; None when the guess does not lead to one.
@@ -51,7 +50,7 @@ def solution_near(
         numbers = floats([[line[q] for q in kept] for line in matrix], len(kept))
         weights = np.abs(guess[kept]) + 1e-4 * size * units[kept]
         _, triangle, order = cast(
-            "tuple[Array, Array, NDArray[np.intp]]", qr(numbers * weights, mode="economic", pivoting=True)
+            "tuple[Floats, Floats, Indices]", qr(numbers * weights, mode="economic", pivoting=True)
         )
         diagonal = np.abs(np.diag(triangle))
         rank = int((diagonal > 1e-11 * max(float(diagonal.max(initial=0.0)), 1e-300)).sum())

@@ -17,9 +17,10 @@ from itertools import product
 
 import numpy as np
 
+from solvers.arrays import Floats
 from verify.checker.exact import dot
 from verify.deciders.local_optimality.choices import KKTNeighbourhood
-from verify.deciders.local_optimality.exact_systems import Array, Vector, floats, solution_near
+from verify.deciders.local_optimality.exact_systems import Vector, floats, solution_near
 from verify.deciders.rounding import rank, solve_exactly
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_floats
@@ -134,7 +135,7 @@ class _MultiplierSystem:
         )
         return solved.x is not None and solution_near(lines, right, np.array(solved.x), are_signed) is not None
 
-    def _inside(self, bounds: list[Vector]) -> tuple[Array, Array] | None:
+    def _inside(self, bounds: list[Vector]) -> tuple[Floats, Floats] | None:
         """A point, and for each inequality 1 where it can be strict, else 0; in floats. None when there is no point.
 
         Maximises sum t over A z = tau b, G z >= t, 0 <= t <= 1, tau >= 1; x = z / tau.
