@@ -450,7 +450,7 @@ def test_a_closed_executor_and_one_of_another_version_are_refused(files, monkeyp
 
 
 def other_version(_):
-    return tasks.Outcome(failure="none", version="0.0.0")
+    return tasks.TaskOutcome(failure="none", version="0.0.0")
 
 
 def test_an_audit_that_was_interrupted_is_not_done(files, monkeypatch):
