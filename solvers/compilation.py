@@ -26,10 +26,38 @@ def compiled(function: Callable[..., Any], fastmath: frozenset[str] = frozenset(
     lean = {"_nrt": False, "no_cfunc_wrapper": True, "no_cpython_wrapper": function.__name__.startswith("_")}
     for options in ({"cache": True, **lean}, lean):
         try:
-            return compiler(**plain, **options)(function)
+            return _unless_unreadable(compiler(**plain, **options)(function))
         except (KeyError, RuntimeError):  # KeyError: an option that this numba does not have; RuntimeError: no folder
             continue
     return compiler(**plain)(function)
+
+
+def _unless_unreadable(kernel: Any) -> Any:
+    """The kernel, compiled anew where what is kept of it cannot be read.
+
+    Numba reads an index before it asks whether that is still of the same source: one that names a class that the source
+    no longer has, or a file that was cut short, would end the program.
+    """
+    try:
+        files = kernel._cache._cache_file  # noqa: SLF001: numba has no public way
+        index, content = files._load_index, files._load_data  # noqa: SLF001
+    except AttributeError:  # nothing is kept, or another numba keeps it otherwise
+        return kernel
+
+    def read_index() -> Any:
+        try:
+            return index()
+        except Exception:  # noqa: BLE001: a pickle can raise anything
+            return {}
+
+    def read_content(name: str) -> Any:
+        try:
+            return content(name)
+        except Exception as error:  # noqa: BLE001
+            raise OSError(f"{name} cannot be read") from error  # numba takes it as absent
+
+    files._load_index, files._load_data = read_index, read_content  # noqa: SLF001
+    return kernel
 
 
 def summing(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,8 @@
 """Compilation where numba has no folder, or not the options that it had."""
 
+import importlib.util
 import os
+import sys
 
 import pytest
 
@@ -51,3 +53,49 @@ def test_a_function_is_at_hand_when_compiled_or_kept_since_its_file_changed(tmp_
     index.unlink()
     (tmp_path / f"test_compilation.climb-{climb.__code__.co_firstlineno + 1}.py3.nbi").touch()
     assert not compilation.is_at_hand(Kernel(climb, str(tmp_path)))
+
+
+def cut_short(index):
+    index.write_bytes(index.read_bytes()[:-5])
+
+
+def of_a_class_that_is_gone(index):
+    content = index.read_bytes()
+    assert b"Pair" in content
+    index.write_bytes(content.replace(b"Pair", b"Gone"))
+
+
+def without_content(index):
+    for content in index.parent.glob("*.nbc"):
+        content.write_bytes(b"")
+
+
+@pytest.mark.parametrize("spoil", [cut_short, of_a_class_that_is_gone, without_content])
+def test_what_is_kept_and_cannot_be_read_is_compiled_anew(tmp_path, spoil):
+    source = tmp_path / "kept.py"
+    source.write_text(
+        "from typing import NamedTuple\nfrom solvers.compilation import compiled\n\n\n"
+        "class Pair(NamedTuple):\n    a: float\n    b: float\n\n\n"
+        "@compiled\ndef total(pair):\n    return pair.a + pair.b\n"
+    )
+
+    def imported(name):
+        spec = importlib.util.spec_from_file_location(name, source)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["kept"] = module
+        spec.loader.exec_module(module)
+        return module
+
+    try:
+        first = imported("kept")
+        assert first.total(first.Pair(1.0, 2.0)) == 3
+        (index,) = (tmp_path / "__pycache__").glob("*.nbi")
+        spoil(index)
+        again = imported("kept")
+        assert again.total(again.Pair(1.0, 2.5)) == 3.5
+        assert sum(again.total.stats.cache_hits.values()) == 0
+        last = imported("kept")
+        assert last.total(last.Pair(1.0, 2.5)) == 3.5
+        assert sum(last.total.stats.cache_hits.values()) == 1
+    finally:
+        del sys.modules["kept"]
