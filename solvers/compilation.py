@@ -39,7 +39,7 @@ def _unless_unreadable(kernel: Any) -> Any:
     no longer has, or a file that was cut short, would end the program.
     """
     try:
-        files = kernel._cache._cache_file  # noqa: SLF001: numba has no public way
+        files = kernel._cache._cache_file  # noqa: SLF001 - numba has no public way
         index, content = files._load_index, files._load_data  # noqa: SLF001
     except AttributeError:  # nothing is kept, or another numba keeps it otherwise
         return kernel
@@ -47,13 +47,13 @@ def _unless_unreadable(kernel: Any) -> Any:
     def read_index() -> Any:
         try:
             return index()
-        except Exception:  # noqa: BLE001: a pickle can raise anything
+        except Exception:  # noqa: BLE001 - a pickle can raise anything
             return {}
 
     def read_content(name: str) -> Any:
         try:
             return content(name)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             raise OSError(f"{name} cannot be read") from error  # numba takes it as absent
 
     files._load_index, files._load_data = read_index, read_content  # noqa: SLF001
