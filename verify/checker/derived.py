@@ -15,9 +15,9 @@ from typing import TypeAlias
 from verify.checker.answers import Question, Verdict, answers, distance, level, subject
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound, witness_value
 from verify.checker.certificate import Certificate
-from verify.checker.codec import Record, at, rational_text
+from verify.checker.codec import Record, at, load_json, rational_of, rational_text, reader
 from verify.checker.errors import CertificateError, InputError, require
-from verify.checker.exact import Number, squared_norm
+from verify.checker.exact import Algebraic, Number, squared_norm
 from verify.checker.optimal import OptimalWithin
 from verify.checker.statement import Architecture, Network, Problem, objective
 from verify.checker.stationary import Stationary
@@ -134,6 +134,11 @@ def number_text(number: Number | None) -> str | None:
     if number is None:
         return None
     return number.canonical_text() if isinstance(number, Record) else rational_text(number)
+
+
+def number_of(text: str) -> Number:
+    """The number that `number_text` wrote."""
+    return reader(Algebraic)(load_json(text)) if text.startswith("{") else rational_of(text)
 
 
 def problem_facts(problem: Problem) -> Json:

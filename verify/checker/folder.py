@@ -1,12 +1,12 @@
 """A folder of certificates, decided as a whole: what audit.json says is what its certificates prove, or it is refused.
 
 Each certificate is checked; then everything that audit.json says is derived anew from the accepted ones
-(`verify.checker.derived`) and compared. Refused are: a certificate that proves nothing; a file that is missing,
-changed, not listed, or no regular file, or has a name that an audit gives to no file; an entry of audit.json that
-differs from what the certificates prove or that nothing proves; a question that is left open although a certificate
-answers it. Words and hints are named as not certified. An audit that asked what its network does fit says what that
-found, with a folder of its own beside this one: that folder is decided too, must be about the same network and a part
-of the same question, and what is said of it must be what stands there.
+(`verify.checker.derived`) and compared (`verify.checker.differences`). Refused are: a certificate that proves nothing;
+a file that is missing, changed, not listed, or no regular file, or has a name that an audit gives to no file; an entry
+of audit.json that differs from what the certificates prove or that nothing proves; a question that is left open
+although a certificate answers it. Words and hints are named as not certified. An audit that asked what its network does
+fit says what that found, with a folder of its own beside this one: that folder is decided too, must be about the same
+network and a part of the same question, and what is said of it must be what stands there.
 
 Sound: every row of the table is proved, of the networks that it names, whoever wrote the folder. It says nothing about
 files outside: whether the problem is the user's is a comparison of hashes (`isoptimal check --data --network`).
@@ -16,7 +16,7 @@ files outside: whether the problem is the user's is a comparison of hashes (`iso
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,22 +25,20 @@ from typing import Any, NoReturn, cast
 from verify.checker.answers import Question, Verdict, answers, distance, why_open
 from verify.checker.certificate import AboutNetwork, Certificate
 from verify.checker.checking import Accepted, Files, check, read_certificate
-from verify.checker.codec import load_json, rational_of, reader
+from verify.checker.codec import load_json, reader
 from verify.checker.derived import (
     AUDIT_FILE,
     BOUNDS,
     SYMBOLIC,
-    UNCERTIFIED,
     WITNESSES,
     Material,
     certified,
     subject_file,
 )
+from verify.checker.differences import differences
 from verify.checker.errors import CertificateError, InputError
-from verify.checker.exact import Algebraic, Number, value_text
-from verify.checker.formulas import KINDS
+from verify.checker.proved_table import proved_table
 from verify.checker.statement import Network, Problem
-from verify.checker.stationary import Stationary
 
 AUDIT, PROBLEM, NETWORK = "audit.json", "problem.json", "network.json"
 
@@ -251,11 +249,11 @@ def _compare_answers(
     proved = json.loads(json.dumps(proved))
     if audit.get("symbolic") is None and not proved["symbolic"]["certificates"]:
         proved["symbolic"] = None
-    for place, text in _differences(audit, proved):
+    for place, text in differences(audit, proved):
         found.refuse(AUDIT, f"{place} {text}")
     _compare_uses(found, material)
     _compare_subjects(found, files, proved)
-    found.table += _table(proved, certificates)
+    found.table += proved_table(proved, certificates)
 
 
 def _proved(found: Decision, material: Material) -> dict[str, Any] | None:
@@ -318,62 +316,6 @@ def _witnesses(found: Decision, files: Files) -> dict[str, Network]:
             except InputError as error:
                 found.refuse(name, str(error))
     return witnesses
-
-
-def _differences(audit: Mapping[str, Any], proved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(place, what is wrong there) for every entry that is not what is proved, is missing, or is proved by nothing."""
-    rest = {key: value for key, value in audit.items() if key not in UNCERTIFIED[""] | {"files"}}
-    findings = rest.get("findings")
-    if isinstance(findings, dict):
-        rest["findings"] = {name: _without(entry, "findings") for name, entry in findings.items()}
-    if "symbolic" in rest:
-        rest["symbolic"] = _without(rest["symbolic"], "symbolic")
-    yield from _compared("", rest, proved)
-
-
-def _without(entry: Any, part: str) -> Any:
-    """The entry without words and hints."""
-    return {k: v for k, v in entry.items() if k not in UNCERTIFIED[part]} if isinstance(entry, dict) else entry
-
-
-def _compared(place: str, said: Any, proved: Any) -> Iterator[tuple[str, str]]:
-    is_closed = place.startswith("symbolic")
-    if is_closed and isinstance(said, list) and isinstance(proved, list) and len(said) == len(proved):
-        for i, pair in enumerate(zip(said, proved, strict=True)):
-            yield from _compared(f"{place}[{i}]", *pair)
-    elif isinstance(said, dict) and isinstance(proved, dict):
-        if is_closed and proved.keys() == {"exact"}:
-            yield from _formulas(place, said, proved["exact"])
-            said = {key: value for key, value in said.items() if key not in KINDS}
-        for key in [*proved, *(key for key in said if key not in proved)]:
-            here = f"{place}.{key}" if place else key
-            if key not in said:
-                yield here, f"is missing; the certificates prove {_shown(proved[key])}"
-            elif key not in proved:
-                yield here, f"is {_shown(said[key])}, which nothing here proves"
-            else:
-                yield from _compared(here, said[key], proved[key])
-    elif json.dumps(said, sort_keys=True) != json.dumps(proved, sort_keys=True):
-        yield place, f"is {_shown(said)}, and the certificates prove {_shown(proved)}"
-
-
-def _formulas(place: str, said: Mapping[str, Any], exact: str) -> Iterator[tuple[str, str]]:
-    """A number of the closed form as formula and decimal: each must be there, and agree with the exact number."""
-    number = _number(exact)
-    for kind, is_written in KINDS.items():
-        text = said.get(kind)
-        if not isinstance(text, str) or not is_written(text, number):
-            yield f"{place}.{kind}", f"is {_shown(text)}, which is not the number that the certificates prove"
-
-
-def _number(text: str) -> Number:
-    """The exact number of a canonical text."""
-    return reader(Algebraic)(load_json(text)) if text.startswith("{") else rational_of(text)
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _compare_uses(found: Decision, material: Material) -> None:
@@ -448,56 +390,3 @@ def _is_part(easier: Problem, problem: Problem) -> bool:
     remaining = iter(zip(problem.inputs, problem.targets, strict=True))
     is_there = all(point in remaining for point in zip(easier.inputs, easier.targets, strict=True))
     return is_there and easier.fit_tolerance >= problem.fit_tolerance
-
-
-def _table(proved: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> Iterator[tuple[str, str, str]]:
-    """(question or quantity, verdict or value, about what), all of it proved."""
-    for name, finding in proved["findings"].items():
-        within = "" if finding["within"] == "0" else f"within {_short(finding['within'])}"
-        about = "the network"
-        if finding["verdict"] == "undecided":
-            about = ""
-        elif finding["distance"] != "0":
-            about = f"another network, at most {_short(finding['distance'])} of the norm away"
-        told = ", ".join(filter(None, (within, about, *finding["certificates"])))
-        yield name, finding["verdict"], "; ".join((told, *_besides(finding, certificates)))
-    yield "objective", _short(proved["objective"]), ""
-    for name in ("bracket", "excess"):
-        ends = proved[name]
-        yield name, "not known" if ends is None else " to ".join(map(_short, ends)), ""
-    if proved["infeasible"]:
-        yield "infeasible", "proved", "no network of any width fits"
-    for key in WITNESSES:
-        if proved[key] is not None:
-            yield key, _short(proved[key]["objective"]), _neurons(proved[key])
-    if proved["symbolic"] is not None and proved["symbolic"]["exact"] is not None:
-        yield "closed form", *_closed_form(_number(proved["symbolic"]["exact"]))
-    words = [*UNCERTIFIED[""], *(f"findings.*.{key}" for key in UNCERTIFIED["findings"])]
-    words += [f"symbolic.{key}" for key in UNCERTIFIED["symbolic"]] if proved["symbolic"] is not None else []
-    yield "not certified", ", ".join(sorted(words)), "words, and what floats found"
-
-
-def _besides(finding: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> Iterator[str]:
-    """What the certificates prove that stand beside an answer about the network itself."""
-    for name in finding["certificates"] if finding["distance"] == "0" else ():
-        proof = certificates[name]
-        if away := distance(proof):
-            yield f"{name} is about another network, at most {value_text(away)} of the norm away"
-        elif finding["verdict"] == "refuted" and isinstance(proof, Stationary):
-            yield f"{name} proves it within epsilon {value_text(proof.epsilon)} and delta {value_text(proof.delta)}"
-
-
-def _neurons(witness: Mapping[str, Any]) -> str:
-    many = witness["neurons"]
-    return f"{many} neuron{'' if many == 1 else 's'}, {witness['file']}"
-
-
-def _closed_form(number: Number) -> tuple[str, str]:
-    about = "the exact value of the best objective"
-    if isinstance(number, Algebraic):
-        return value_text(number), f"{about}, {value_text(number.upper())}"
-    return value_text(number), about
-
-
-def _short(text: str | None) -> str:
-    return "not known" if text is None else value_text(rational_of(text))

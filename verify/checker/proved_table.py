@@ -1,0 +1,64 @@
+"""The table of what a folder of certificates proves: a row for each question and quantity, and what is not."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from verify.checker.answers import distance
+from verify.checker.certificate import Certificate
+from verify.checker.codec import rational_of
+from verify.checker.derived import UNCERTIFIED, WITNESSES, number_of
+from verify.checker.exact import Algebraic, Number, value_text
+from verify.checker.stationary import Stationary
+
+
+def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> Iterator[tuple[str, str, str]]:
+    """(question or quantity, verdict or value, about what), all of it proved."""
+    for name, finding in proved["findings"].items():
+        within = "" if finding["within"] == "0" else f"within {_short(finding['within'])}"
+        about = "the network"
+        if finding["verdict"] == "undecided":
+            about = ""
+        elif finding["distance"] != "0":
+            about = f"another network, at most {_short(finding['distance'])} of the norm away"
+        told = ", ".join(filter(None, (within, about, *finding["certificates"])))
+        yield name, finding["verdict"], "; ".join((told, *_besides(finding, certificates)))
+    yield "objective", _short(proved["objective"]), ""
+    for name in ("bracket", "excess"):
+        ends = proved[name]
+        yield name, "not known" if ends is None else " to ".join(map(_short, ends)), ""
+    if proved["infeasible"]:
+        yield "infeasible", "proved", "no network of any width fits"
+    for key in WITNESSES:
+        if proved[key] is not None:
+            yield key, _short(proved[key]["objective"]), _neurons(proved[key])
+    if proved["symbolic"] is not None and proved["symbolic"]["exact"] is not None:
+        yield "closed form", *_closed_form(number_of(proved["symbolic"]["exact"]))
+    words = [*UNCERTIFIED[""], *(f"findings.*.{key}" for key in UNCERTIFIED["findings"])]
+    words += [f"symbolic.{key}" for key in UNCERTIFIED["symbolic"]] if proved["symbolic"] is not None else []
+    yield "not certified", ", ".join(sorted(words)), "words, and what floats found"
+
+
+def _besides(finding: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> Iterator[str]:
+    """What the certificates prove that stand beside an answer about the network itself."""
+    for name in finding["certificates"] if finding["distance"] == "0" else ():
+        proof = certificates[name]
+        if away := distance(proof):
+            yield f"{name} is about another network, at most {value_text(away)} of the norm away"
+        elif finding["verdict"] == "refuted" and isinstance(proof, Stationary):
+            yield f"{name} proves it within epsilon {value_text(proof.epsilon)} and delta {value_text(proof.delta)}"
+
+
+def _neurons(witness: Mapping[str, Any]) -> str:
+    many = witness["neurons"]
+    return f"{many} neuron{'' if many == 1 else 's'}, {witness['file']}"
+
+
+def _closed_form(number: Number) -> tuple[str, str]:
+    about = "the exact value of the best objective"
+    if isinstance(number, Algebraic):
+        return value_text(number), f"{about}, {value_text(number.upper())}"
+    return value_text(number), about
+
+
+def _short(text: str | None) -> str:
+    return "not known" if text is None else value_text(rational_of(text))
