@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Nodes, Range, centred
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
+from verify.deciders.global_optimality.tree_walks import with_signs
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import float_rows, to_float
@@ -105,7 +106,7 @@ def _denominator(problem: Problem, support: Sequence[int], coefficients: Sequenc
 
 
 class _Builder:
-    """Walks trees in pre-order with the signs of the path; keeps the largest bound as `beta`.
+    """Rounds the leaves of trees, each with the signs of its path; keeps the largest bound as `beta`.
 
     target: what the float trees prove; a range is left out of a leaf that stays below it without.
     """
@@ -144,23 +145,12 @@ class _Builder:
         excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]
         base = [int(self.slope * sign * c * self.denominator * self.base_unit) for c in self.coefficients]
         result: list[int | Bound] = []
-        signs = [0] * len(self.support)
-        pending: list[tuple[int, int]] = []  # (point, next sign) of the splits on the path
-        for node in nodes:
+        for node, signs in with_signs(nodes, len(self.support)):
             if isinstance(node, int):
                 result.append(self.support[node])
-                signs[node] = 1
-                pending.append((node, -1))
-                continue
-            poll()
-            result.append(self._leaf(node, signs, excess, base, rows, counted))
-            while pending:
-                point, following = pending.pop()
-                if following == -1:
-                    signs[point] = -1
-                    pending.append((point, 0))
-                    break
-                signs[point] = 0
+            else:
+                poll()
+                result.append(self._leaf(node, signs, excess, base, rows, counted))
         return result
 
     def _leaf(

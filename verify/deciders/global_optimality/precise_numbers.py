@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from verify.checker.dual_trees import Bound
 from verify.checker.exact import dot, sqrt_upper, squared_norm
+from verify.deciders.global_optimality.tree_walks import with_signs
 from verify.deciders.rounding import solve_exactly
 from verify.problem.problem import Problem
 
@@ -61,23 +62,10 @@ class Leaves:
 
     def nodes(self, search: PreciseSearch) -> list[int | Bound]:
         """The nodes of a search without violators that count."""
-        signs = [0] * len(self.support)
-        pending: list[tuple[int, int]] = []
-        found: list[int | Bound] = []
-        for node in search.nodes:
-            if isinstance(node, int):
-                found.append(self.support[node])
-                signs[node] = 1
-                pending.append((node, -1))
-                continue
-            found.append(self._leaf(node, signs))
-            while pending:
-                point, following = pending.pop()
-                signs[point] = following
-                if following == -1:
-                    pending.append((point, 0))
-                    break
-        return found
+        return [
+            self.support[node] if isinstance(node, int) else self._leaf(node, signs)
+            for node, signs in with_signs(search.nodes, len(self.support))
+        ]
 
     def _leaf(self, slopes: list[Decimal], signs: list[int]) -> Bound:
         listed: list[int | str] = []

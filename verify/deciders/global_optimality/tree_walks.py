@@ -1,0 +1,28 @@
+"""Trees of cones walked in pre-order, with the signs that are decided on the way to each node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+Leaf = TypeVar("Leaf")
+
+
+def with_signs(nodes: Iterable[int | Leaf], points: int) -> Iterator[tuple[int | Leaf, list[int]]]:
+    """The nodes of a tree in pre-order, each with the signs (points,) on the path to it: 1, -1, or 0 where undecided.
+
+    An int is a split on that point, its side 1 before its side -1. The list is the same one throughout, and holds the
+    signs of a node until the next is taken.
+    """
+    signs = [0] * points
+    path: list[int] = []
+    for node in nodes:
+        yield node, signs
+        if isinstance(node, int):
+            signs[node] = 1
+            path.append(node)
+            continue
+        while path and signs[path[-1]] == -1:
+            signs[path.pop()] = 0
+        if path:
+            signs[path[-1]] = -1
