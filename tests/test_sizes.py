@@ -19,7 +19,6 @@ FILES = {
 }
 
 FUNCTIONS = {
-    "solvers/pricing/compiled.py _Search.__init__": "not yet taken apart",
     "solvers/training/flow/gradient_flow.py gradient_flow": "its docstring states 14 options",
     "verify/auditing/loop.py audit": "a parameter for each option, and its docstring",
     "verify/cli/auditing.py audit_command": "one parameter for each option of the command, and its help",

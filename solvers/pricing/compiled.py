@@ -7,6 +7,7 @@ Numba is optional and takes half a second to import, more to compile; so only pr
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 from solvers.arrays import Floats
 from solvers.clock import now, poll, seconds_left
 from solvers.pricing.tree import Leaf, Limits, Tree, preorder, solve_decided
+
+if TYPE_CHECKING:
+    from solvers.pricing import kernels
 
 WIDTH = 256  # open nodes up to which the worst is worked on first
 ROOM = 2**26  # bytes for them
@@ -84,68 +88,15 @@ class _Search:
         from solvers.pricing import kernels
 
         self.kernels = kernels
-        (size, dimension), slope_jumps = rows.shape, (1.0 - slope) * coefficients
-        positive = np.flatnonzero(slope_jumps > 0).astype(np.int64)
-        count = len(positive)
-        self.pricing = kernels.Pricing(
-            _plain(rows),
-            _plain(coefficients),
-            float(slope),
-            float(beta),
-            slope_jumps,
-            slope * (coefficients @ rows),
-            np.maximum((rows**2).sum(axis=1), kernels.TINY),
-            positive,
-            _plain(rows[positive] @ rows[positive].T),
-        )
+        self.pricing = _pricing(rows, coefficients, slope, beta)
+        count, (size, dimension) = len(self.pricing.positive), rows.shape
         node_bytes = 9 * size + count * (16 + 24 * dimension)
         self.width = int(np.clip(ROOM // node_bytes, 1, WIDTH))
-        slots = self.width + 1
-        self.nodes = kernels.Nodes(
-            np.zeros((slots, size), np.int8),
-            np.empty((slots, size)),
-            np.empty((slots, count, 2)),
-            np.empty((slots, count, 2, dimension), np.int32),
-            np.empty((slots, count, 2, dimension)),
-            np.empty(slots),
-            np.empty(slots, np.int64),
-            np.zeros(slots, np.int64),
-            np.zeros(slots, bool),
-            np.zeros(slots, np.int64),
-            np.arange(1, slots + 1),
-        )
-        self.nodes.slopes[0] = slope_jumps / 2
-        self.nodes.lengths[0] = np.sqrt(self.pricing.curvature[positive])[:, None] + kernels.TINY
-        self.nodes.terms[0] = -1
-        self.nodes.multipliers[0] = 0.0
-        self.nodes.bounds[0] = np.inf
-        self.nodes.fresh[0] = -1
-        self.found = kernels.FoundNodes(
-            np.empty(0, np.int64),
-            np.empty(0, np.int64),
-            np.empty((0, size)),
-            np.empty(0, np.int64),
-            np.empty((0, 3), np.int32),
-            np.empty(0),
-            np.empty((0, dimension)),
-            np.empty(0, np.uint64),
-            np.zeros(1),
-        )
-        self.work = kernels.Work(
-            np.empty(size),
-            np.empty(size),
-            np.empty(size, bool),
-            np.ones(size),
-            np.ones(size),
-            np.empty(dimension),
-            np.empty(size, np.int64),
-            np.empty(count, np.int64),
-            np.empty(dimension),
-            np.empty((dimension, dimension)),
-            np.empty(dimension),
-        )
+        self.nodes = _root(self.pricing, self.width + 1)
+        self.found = _nothing_found(size, dimension)
+        self.work = _work(count, size, dimension)
         self.counts = np.zeros(7, np.int64)
-        self.counts[[kernels.OPEN, kernels.SPARE, kernels.NODES]] = 1, slots - 1, 1
+        self.counts[[kernels.OPEN, kernels.SPARE, kernels.NODES]] = 1, self.width, 1
 
     @property
     def is_open(self) -> bool:
@@ -232,6 +183,85 @@ class _Search:
             terms = dict(zip(decided[start:end], multipliers[start:end], strict=True))
             leaves[leaf].ranges.setdefault(point, ({}, {}))[side].update(terms)
         return leaves
+
+
+def _pricing(rows: Floats, coefficients: Floats, slope: float, beta: float) -> kernels.Pricing:
+    from solvers.pricing import kernels
+
+    slope_jumps = (1.0 - slope) * coefficients
+    positive = np.flatnonzero(slope_jumps > 0).astype(np.int64)
+    return kernels.Pricing(
+        _plain(rows),
+        _plain(coefficients),
+        float(slope),
+        float(beta),
+        slope_jumps,
+        slope * (coefficients @ rows),
+        np.maximum((rows**2).sum(axis=1), kernels.TINY),
+        positive,
+        _plain(rows[positive] @ rows[positive].T),
+    )
+
+
+def _root(pricing: kernels.Pricing, slots: int) -> kernels.Nodes:
+    """Room for `slots` nodes, and the root in the first: nothing decided, the middle of each slope's interval."""
+    from solvers.pricing import kernels
+
+    count, (size, dimension) = len(pricing.positive), pricing.rows.shape
+    nodes = kernels.Nodes(
+        np.zeros((slots, size), np.int8),
+        np.empty((slots, size)),
+        np.empty((slots, count, 2)),
+        np.empty((slots, count, 2, dimension), np.int32),
+        np.empty((slots, count, 2, dimension)),
+        np.empty(slots),
+        np.empty(slots, np.int64),
+        np.zeros(slots, np.int64),
+        np.zeros(slots, bool),
+        np.zeros(slots, np.int64),
+        np.arange(1, slots + 1),
+    )
+    nodes.slopes[0] = pricing.slope_jumps / 2
+    nodes.lengths[0] = np.sqrt(pricing.curvature[pricing.positive])[:, None] + kernels.TINY
+    nodes.terms[0] = -1
+    nodes.multipliers[0] = 0.0
+    nodes.bounds[0] = np.inf
+    nodes.fresh[0] = -1
+    return nodes
+
+
+def _nothing_found(size: int, dimension: int) -> kernels.FoundNodes:
+    from solvers.pricing import kernels
+
+    return kernels.FoundNodes(
+        np.empty(0, np.int64),
+        np.empty(0, np.int64),
+        np.empty((0, size)),
+        np.empty(0, np.int64),
+        np.empty((0, 3), np.int32),
+        np.empty(0),
+        np.empty((0, dimension)),
+        np.empty(0, np.uint64),
+        np.zeros(1),
+    )
+
+
+def _work(count: int, size: int, dimension: int) -> kernels.Work:
+    from solvers.pricing import kernels
+
+    return kernels.Work(
+        np.empty(size),
+        np.empty(size),
+        np.empty(size, bool),
+        np.ones(size),
+        np.ones(size),
+        np.empty(dimension),
+        np.empty(size, np.int64),
+        np.empty(count, np.int64),
+        np.empty(dimension),
+        np.empty((dimension, dimension)),
+        np.empty(dimension),
+    )
 
 
 def _plain(values: Floats) -> Floats:
