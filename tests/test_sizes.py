@@ -23,7 +23,6 @@ FUNCTIONS = {
     "verify/auditing/loop.py audit": "a parameter for each option, and its docstring",
     "verify/cli/auditing.py audit_command": "one parameter for each option of the command, and its help",
     "verify/cli/training.py train_command": "one parameter for each option of the command, and its help",
-    "verify/deciders/local_optimality/duals.py _DualSystem.guesses": "not yet taken apart",
     "verify/sweeping/running.py sweep": "a parameter for each option of the command, and its docstring",
     "verify/training/running.py train": "not yet taken apart",
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from verify.deciders.local_optimality.choices import Cell, ConeCase, KKTNeighbou
 from verify.deciders.local_optimality.exact_systems import NOTHING, Vector, floats, shortest, solution_near
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_float, to_floats
+
+if TYPE_CHECKING:
+    from solvers.programs.interior_point import Cone
 
 Weights = dict[tuple[int, Cell], Vector]
 """nu for (case, cell), in the order of the ties."""
@@ -106,9 +110,6 @@ class _DualSystem:
         """
         from scipy.optimize import linprog
 
-        from solvers.instance import Status
-        from solvers.programs.interior_point import Cone, solve_cone_program
-
         found: list[tuple[Floats, list[Vector]]] = []
         width = len(self.nonnegative)
         matrix = floats(self.lines, width) * self.units
@@ -120,24 +121,55 @@ class _DualSystem:
                 return []
             if solved.x is not None:
                 found.append((np.array(solved.x) * self.units, []))
-        extra = dict.fromkeys(self.loose, 0)
-        total = width + 1
+        if (roomiest := self._roomiest(matrix, right)) is not None:
+            found.insert(0 if self.loose else 1, roomiest)
+        return found
+
+    def _roomiest(self, matrix: Floats, right: Floats) -> tuple[Floats, list[Vector]] | None:
+        """The solution whose largest norm in a loose cell is least, with the lines that must be 0; None for failure."""
+        from solvers.instance import Status
+        from solvers.programs.interior_point import solve_cone_program
+
+        places, units = self._unknowns()
+        width = len(self.nonnegative)
+        cost = np.zeros(len(units))
+        cost[width] = 1.0
+        solution = solve_cone_program(cost, *self._constraints(matrix, right, places, units))
+        if solution.status is Status.FAILED or solution.primal is None:
+            return None
+        nothing = NOTHING * max(float(np.abs(solution.primal[:width]).max(initial=0.0)), 1.0)
+        idle = list[Vector]()
+        for key, place in places.items():
+            weights = solution.primal[place : place + len(self.cases[key[0]].ties)]
+            if weights.max(initial=0.0) <= nothing:
+                idle += self._bias_lines(key)
+        return (solution.primal * units)[:width], idle
+
+    def _unknowns(self) -> tuple[dict[tuple[int, Cell], int], Floats]:
+        """Where nu of each loose cell begins, and the units of all: those of the tight cells, the norm, every nu."""
+        places: dict[tuple[int, Cell], int] = {}
+        units = [*self.units, 1.0]
         for key in self.loose:
-            extra[key] = total
-            total += len(self.cases[key[0]].ties)
+            places[key] = len(units)
+            units += [self._unit(i) for i in self.cases[key[0]].ties]
+        return places, np.array(units)
+
+    def _constraints(
+        self, matrix: Floats, right: Floats, places: dict[tuple[int, Cell], int], units: Floats
+    ) -> tuple[Floats, Floats, list[tuple[Cone, int]]]:
+        """The cone program of the roomiest solution: matrix x + s = right, s in the cones.
+
+        The equations of the tight cells; p = 0 along a free bias; nu, the multipliers of margins and the norm >= 0; in
+        each loose cell ||p|| at most the norm.
+        """
+        width, total = len(self.nonnegative), len(units)
+        counted = self.nearby.problem.norm_columns
+        lines = {key: self._floats(key, units, place) for key, place in places.items()}
         blocks, values = [np.hstack([matrix, np.zeros((len(matrix), total - width))])], [right]
         cones: list[tuple[Cone, int]] = [("zero", len(matrix))]
-        counted = self.nearby.problem.norm_columns
-        units = np.ones(total)
-        units[:width] = self.units
         for key in self.loose:
-            ties = self.cases[key[0]].ties
-            units[extra[key] : extra[key] + len(ties)] = [self._unit(i) for i in ties]
-        for key in self.loose:
-            case = self.cases[key[0]]
-            lines = self._floats(key, units, extra[key])
-            for at in (q for q, c in enumerate(case.mask) if c not in counted):
-                blocks.append(lines[at : at + 1])
+            for at in (q for q, c in enumerate(self.cases[key[0]].mask) if c not in counted):
+                blocks.append(lines[key][at : at + 1])
                 values.append(np.zeros(1))
                 cones.append(("zero", 1))
         low = [q for q, is_low in enumerate(self.nonnegative) if is_low] + list(range(width, total))
@@ -149,25 +181,11 @@ class _DualSystem:
         radius = np.zeros((1, total))
         radius[0, width] = -1.0
         for key in self.loose:
-            case = self.cases[key[0]]
-            lines = self._floats(key, units, extra[key])
-            head = [q for q, c in enumerate(case.mask) if c in counted]
-            blocks += [radius, -lines[head].reshape(len(head), total)]
+            head = [q for q, c in enumerate(self.cases[key[0]].mask) if c in counted]
+            blocks += [radius, -lines[key][head].reshape(len(head), total)]
             values += [np.zeros(1), np.zeros(len(head))]
             cones.append(("second-order", 1 + len(head)))
-        cost = np.zeros(total)
-        cost[width] = 1.0
-        solution = solve_cone_program(cost, np.concatenate(blocks), np.concatenate(values), cones)
-        if solution.status is not Status.FAILED and solution.primal is not None:
-            guess, idle = solution.primal * units, list[Vector]()
-            for key, place in extra.items():
-                weights = solution.primal[place : place + len(self.cases[key[0]].ties)]
-                if weights.max(initial=0.0) <= NOTHING * max(
-                    float(np.abs(solution.primal[:width]).max(initial=0.0)), 1.0
-                ):
-                    idle += self._bias_lines(key)
-            found.insert(0 if self.loose else 1, (guess[:width], idle))
-        return found
+        return np.concatenate(blocks), np.concatenate(values), cones
 
     def _bias_lines(self, key: tuple[int, Cell]) -> list[Vector]:
         """The part of p along a free bias as a function of the multipliers alone."""
