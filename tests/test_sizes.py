@@ -14,7 +14,6 @@ LONGEST_FILE, LONGEST_FUNCTION = 400, 60
 
 FILES = {
     "solvers/pricing/kernels.py": "what numba keeps on disk is renewed when a function's own file changes only",
-    "solvers/training/flow/gradient_flow.py": "not yet taken apart",
 }
 
 FUNCTIONS = {

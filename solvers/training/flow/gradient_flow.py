@@ -12,17 +12,17 @@ import time as clock
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from solvers.arrays import Bits, Floats, Indices
+from solvers.arrays import Bits, Floats
 from solvers.layers import Layers
 from solvers.shared_state import without_warnings
 from solvers.training import trajectory
 from solvers.training.balance import Balance
 from solvers.training.flow.events import Event, Sides, earliest
-from solvers.training.flow.radau import StructuredRadau
+from solvers.training.flow.integrators import CALM, METHODS, Integrators, Method, stepped
 from solvers.training.flow.smooth import Look, Mode, Task
 from solvers.training.flow.state import State, fingerprint
 from solvers.training.losses import LOSSES, Loss, rule_of
@@ -30,16 +30,8 @@ from solvers.training.trajectory import Moment, Recorder, Status, Training
 
 __all__ = ["METHODS", "Method", "gradient_flow"]
 
-Method: TypeAlias = Literal["auto", "RK45", "DOP853", "Radau"]
-METHODS: tuple[Method, ...] = ("auto", "RK45", "DOP853", "Radau")
-
 RENEWAL = 200  # steps after which the integrator starts anew, so that a resumed run is the same computation
 LOOK = 20  # steps after which the method, and whether anything moves, are looked at
-CALM = 4  # steps without an event after which a method of high order pays
-STIFF, SMOOTH = 60.0, 15.0  # decay rates, in units of the flow's own, above (below) which the method is implicit
-WIDE = 400  # parameters from which the linear algebra of an implicit step counts, where it is dense
-NEWTON = 0.01  # of the tolerance of a step: the error of the equations of an implicit one
-SMALL = 1e-9  # norm of a neuron, in units of ||theta||, below which it is not followed at large margins
 REJECTIONS = 40  # of steps in a row that would raise the loss
 STUCK = 200  # events in a row without progress
 FINEST = 1e8  # the largest B whose softmax weights are taken: their rounding error is 1e-16 B
@@ -141,13 +133,13 @@ class _Flow:
     def __init__(
         self, task: Task, theta0: Floats, rtol: float, method: Method, residual: float, resolution: float
     ) -> None:
-        self.task, self.rtol, self.method, self.residual = task, rtol, method, residual
+        self.task, self.residual = task, residual
         self.depth = len(task.layers.places)
         self.balance = Balance(task.layers, task.trained)
         self.invariants = self.balance.values(theta0)
         self.state = State.at(task, theta0, resolution)
         self.recorder = Recorder()
-        self.blocks = _blocks(task.layers)
+        self.integrators = Integrators(task.layers, rtol, method)
         self.log_start, self.rejected, self.written = 0.0, 0, -np.inf
 
     def run(self, *, resume: bool) -> Training:
@@ -184,12 +176,12 @@ class _Flow:
         try:
             look = mode.look(y)
             self._report(mode, y, look)
-            self._choose(mode, y, look)
-            solver, s.calm = self._solver(mode, y, s.step), 0
+            s.method = self.integrators.choice(s, mode, y, look)
+            solver, s.calm = self.integrators.start(s.method, mode, y, s.step), 0
             objective = self._objective(look, mode, y)[0]
             for count in range(1, RENEWAL + 1):
                 start, y_start = solver.t, solver.y.copy()
-                message = _stepped(solver)
+                message = stepped(solver)
                 if solver.status == "failed" or not np.isfinite(solver.y).all():
                     if mode.cancellation(y, look) <= NEARLY_CANCELLED:
                         raise _EndedError("converged", f"the gradient vanishes at {self._words()}")
@@ -220,8 +212,10 @@ class _Flow:
                     return
                 if count % LOOK == 0 and mode.cancellation(y, look) <= CANCELLED:
                     raise _EndedError("converged", f"the gradient vanishes at {self._words()}")
-                if (count % LOOK == 0 or count == CALM) and self._choose(mode, y, look):
-                    return
+                if count % LOOK == 0 or count == CALM:
+                    before, s.method = s.method, self.integrators.choice(s, mode, y, look)
+                    if s.method != before:
+                        return
         finally:
             s.evaluations += mode.evaluations
             s.jacobians += mode.jacobians
@@ -255,7 +249,7 @@ class _Flow:
         """y at an event: of an implicit method by steps that end there, for between steps c is not accurate."""
         if time <= start or self.state.method != "Radau":
             return dense(time) if time > start else y_start
-        again = self._solver(mode, y_start, time - start, start, time)
+        again = self.integrators.start("Radau", mode, y_start, time - start, start, time)
         while again.status == "running":
             again.step()
         return again.y if again.status == "finished" and np.isfinite(again.y).all() else dense(time)
@@ -296,39 +290,6 @@ class _Flow:
             largest = max(largest, float(np.abs(self.task.targets).max()))
             return value, 1e-14 * largest * np.sqrt(value) + 1e-28 * largest**2
         return value, 1e-13 * (1 + largest)
-
-    # ------------------------------------------------------------------------------------- integrators
-    def _choose(self, mode: Mode, y: Floats, look: Look) -> bool:
-        """Choose the method for what is ahead, of low order while events are dense; whether it is another one."""
-        s, before = self.state, self.state.method
-        s.method = self.method
-        if self.method == "auto":
-            if before in {"", "Radau"} or s.calm >= CALM:
-                cost = 1.0 if mode.has_arrows else 1 + (len(y) / WIDE) ** 2
-                is_stiff = mode.stiffness(y, look) / cost > (SMOOTH if before == "Radau" else STIFF)
-                s.method = "Radau" if is_stiff else "DOP853"
-            else:
-                s.method = "RK45"
-        return s.method != before
-
-    def _solver(self, mode: Mode, y: Floats, first: float, start: float = 0.0, end: float = np.inf) -> Any:
-        from scipy.integrate import DOP853, RK45, Radau
-
-        lengths = np.sqrt(np.bincount(self.blocks, weights=y[:-1] ** 2))
-        if mode.frozen is not None:
-            lengths = np.maximum(lengths, SMALL)
-        if self.depth == 2:
-            lengths[mode.asleep] = 1.0
-        atol = np.append(self.rtol * np.maximum(0.1 * lengths[self.blocks], 1e-30), self.rtol)
-        options: dict[str, Any] = {"rtol": self.rtol, "atol": atol, "first_step": min(first, end - start) or None}
-        if self.state.method != "Radau":
-            return {"RK45": RK45, "DOP853": DOP853}[self.state.method](mode, start, y, end, **options)
-        if mode.has_arrows:
-            solver = StructuredRadau(mode, start, y, end, derivative=mode.arrows, **options)
-        else:
-            solver = Radau(mode, start, y, end, jac=mode.jacobian, **options)
-        solver.newton_tol = NEWTON
-        return solver
 
     # ------------------------------------------------------------------------------------- reports
     def _report(self, mode: Mode, y: Floats, look: Look) -> None:
@@ -407,15 +368,6 @@ class _Flow:
         return True
 
 
-def _stepped(solver: Any) -> str | None:
-    """One step; what went wrong, if anything did, as a sentence."""
-    try:
-        return solver.step()
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:  # not finite, or a singular system
-        solver.status = "failed"
-        return str(error)
-
-
 def _nothing(theta: Floats, status: Status, reason: str) -> Training:
     return Training(status, reason, theta, 0.0, Recorder().trajectory(), 0)
 
@@ -442,13 +394,3 @@ def _validate(
     for name, given, known in (("loss", loss, LOSSES), ("method", method, METHODS)):
         if given not in known:
             raise ValueError(f"{name} must be one of {', '.join(known)}; got {given!r}")
-
-
-def _blocks(layers: Layers) -> Indices:
-    """For each parameter the number of what it is measured by: its neuron (depth 2), its layer otherwise."""
-    owner = np.zeros(layers.size, dtype=np.intp)
-    for l, places in enumerate(layers.places):
-        by_neuron = np.arange(places.shape[0])[:, None] if l == 0 else np.arange(places.shape[1])[None, :]
-        numbers = np.broadcast_to(by_neuron if len(layers.places) == 2 else np.array(l), places.shape)
-        owner[places[places >= 0]] = numbers[places >= 0]
-    return owner
