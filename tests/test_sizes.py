@@ -22,7 +22,7 @@ FUNCTIONS = {
     "verify/cli/auditing.py audit_command": "one parameter for each option of the command, and its help",
     "verify/cli/training.py train_command": "one parameter for each option of the command, and its help",
     "verify/sweeping/running.py sweep": "a parameter for each option of the command, and its docstring",
-    "verify/training/running.py train": "not yet taken apart",
+    "verify/training/running.py train": "a parameter for each option, and its docstring",
 }
 
 

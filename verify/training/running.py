@@ -143,9 +143,10 @@ def train(
     layers, rows = layers_of(shape), rows_of(points, shape)
     targets = targets_of(points)
     if network is not None:
-        theta = parameters_of(network)
+        theta, origin = parameters_of(network), "a given network"
     else:
         theta = _initial(init, layers, rows, targets, {"scale": scale, "output_scale": output_scale}, seed)
+        origin = f"{init} initialisation, scale {scale:g}, seed {seed}"
     if not theta.any():
         raise InputError("every weight is 0 where training is to start, and no gradient moves them: start elsewhere")
     outgoing = layers.places[-1][layers.places[-1] >= 0]
@@ -176,19 +177,13 @@ def train(
     training = _with_status(training, kind, limit, plateau, (rows, targets), method)
     reached = None
     if rule_of(kind).is_for_margins:
-        reached = residuals(layers, rows, targets, training.theta, training.held, training.slopes)
-        if training.status == "limit" and max(reached) <= (STOP_AT if stop_at is None else stop_at):
-            reason = f"{nearly(*reached)}; {training.reason}"  # descent is asked now and then only
-            training = replace(training, status="stopped", reason=reason)
+        training, reached = _with_residuals(training, (layers, rows, targets), STOP_AT if stop_at is None else stop_at)
     polished, notes = None, ()
     if polish:
         polished, training, notes = _polished((layers, rows, targets), training, kind, deadline)
     theta = training.theta if polished is None else polished.theta
-    origin = "a given network" if network is not None else f"{init} initialisation, scale {scale:g}, seed {seed}"
     return TrainingRun(
-        network=network_of(shape, theta)
-        .noted(() if network is None else network.notes)
-        .placed(points.surroundings if network is None else network.surroundings),
+        network=_like_the_start(network_of(shape, theta), network, points),
         data=points,
         description=f"{_described(shape, points)}, trained by gradient {method} of the {kind} loss from {origin}"
         + (", with the output weights kept as they were" if hidden_only else ""),
@@ -335,6 +330,26 @@ def _with_status(
     if training.status != "stopped" or not (limit.is_over or plateau.is_over):
         return training
     return replace(training, status="limit" if limit.is_over else "converged")
+
+
+def _with_residuals(
+    training: Training, problem: tuple[Layers, Floats, Floats], target: float
+) -> tuple[Training, tuple[float, float]]:
+    """Epsilon and delta of where it ended; a limit at which they are small enough is what training was to stop at."""
+    reached = residuals(*problem, training.theta, training.held, training.slopes)
+    if training.status == "limit" and max(reached) <= target:  # descent is asked now and then only
+        training = replace(training, status="stopped", reason=f"{nearly(*reached)}; {training.reason}")
+    return training, reached
+
+
+def _like_the_start(trained: Network, start: Network | None, points: Dataset) -> Network:
+    """With the notes, and among the scalers, classes and columns, of the network that it started from, or of the data.
+
+    A start that is drawn has no notes.
+    """
+    if start is None:
+        return trained.placed(points.surroundings)
+    return trained.noted(start.notes).placed(start.surroundings)
 
 
 def _described(shape: Architecture, points: Dataset) -> str:
