@@ -20,6 +20,7 @@ from verify.deciders.global_optimality.better import better_network, optimal_wit
 from verify.deciders.global_optimality.bracket import bracket_optimum
 from verify.deciders.global_optimality.infeasibility import infeasibility
 from verify.deciders.global_optimality.record import trivial_lower_bound, zero_network
+from verify.deciders.global_optimality.tree_walks import with_signs
 from verify.deciders.proposal import sealed
 from verify.problem.posing import pose
 from verify.problem.problem import objective
@@ -486,3 +487,19 @@ def test_brackets_of_linear_networks_in_many_columns_close(goal):
     assert found.status == "optimal"
     assert lower <= upper <= lower * (1 + Fraction(1, 10**6))
     assert len(found.witnesses[0].output_weights) == 1
+
+
+def test_each_node_of_a_tree_comes_with_the_signs_of_its_path():
+    """On the side 1 of point 0 nothing more is decided, on its side -1 points 2 and 1."""
+    nodes = [0, "a", 2, 1, "b", "c", "d"]
+    walked = [(node, tuple(signs)) for node, signs in with_signs(nodes, 3)]
+    assert walked == [
+        (0, (0, 0, 0)),
+        ("a", (1, 0, 0)),
+        (2, (-1, 0, 0)),
+        (1, (-1, 0, 1)),
+        ("b", (-1, 1, 1)),
+        ("c", (-1, -1, 1)),
+        ("d", (-1, 0, -1)),
+    ]
+    assert [(node, tuple(signs)) for node, signs in with_signs(["whole"], 2)] == [("whole", (0, 0))]
