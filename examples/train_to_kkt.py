@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.kkt.annealing import AnnealingState
 
 HERE = Path(__file__).parent
@@ -33,7 +33,7 @@ def train(name: str, width: int, *, a: float = 0.0, C: float = 50.0, regression:
     random = np.random.default_rng(0)
     W = random.normal(size=(width, R.shape[1])) / np.sqrt(R.shape[1])
     v = np.linalg.norm(W, axis=1) * np.where(np.arange(width) % 2, 1.0, -1.0)
-    instance = Instance(R, data["y"].astype(float), slope=a, margin=not regression)
+    instance = ProblemInstance(R, data["y"].astype(float), slope=a, margin=not regression)
     run = AnnealingState(instance, np.ones(W.shape, bool), W, v, ceiling=C)
     for beta in np.geomspace(1, 1e4, 17):
         run.descend(beta, ITERATIONS)

@@ -1,4 +1,4 @@
-"""The problem as arrays (`Instance`) and the one result type of this package (`Solution`)."""
+"""The problem as arrays (`ProblemInstance`) and the one result type of this package (`Solution`)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Instance:
+class ProblemInstance:
     """Data of a depth-2 problem: minimise sum_j |u_j| subject to margins or interpolation.
 
     rows: lifted points x_i, shape (n, c); targets: y_i, shape (n,); slope: a in [0, 1].

@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.problem.problem import outputs
 
@@ -35,7 +35,7 @@ def random_problems(seed, count):
 
 def instance_of(problem):
     """The problem in floats."""
-    return Instance(
+    return ProblemInstance(
         np.array(problem.rows, dtype=float),
         np.array(problem.data.targets, dtype=float),
         slope=float(problem.architecture.slope),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from benchmarks.instances import bands, max_margin, relative_gap
 from benchmarks.measuring import Plan, measure_both
 from benchmarks.table import Row, faster, seconds
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.programs.restricted import solve_all_cells
 from verify.auditing.loop import certified_bracket
 
@@ -22,7 +22,7 @@ def run(plan: Plan) -> Iterator[Row]:
     problem = max_margin(rows, labels)
     ours, theirs = measure_both(
         lambda: certified_bracket(problem, tol=1e-6),
-        lambda: solve_all_cells(Instance(rows, labels, margin=True)).value,
+        lambda: solve_all_cells(ProblemInstance(rows, labels, margin=True)).value,
         plan,
     )
     yield Row(

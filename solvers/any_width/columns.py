@@ -10,7 +10,7 @@ import numpy as np
 from solvers.any_width.master import Column, MasterSolution
 from solvers.any_width.working_set import WorkingSet
 from solvers.arrays import Floats
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 
 CLEAR = 0.1  # an opposing point is taken to stay on its side of a column beyond this part of sum_c |x_c u_c| ...
 LARGE_MASTER = 15_000  # ... in masters with more pairs of a column and a point than this
@@ -20,7 +20,7 @@ IDLE_ROUNDS = 3
 Key = tuple[int, int, bytes]
 
 
-def column_of(instance: Instance, mask: int, sign: int, direction: Floats) -> Column:
+def column_of(instance: ProblemInstance, mask: int, sign: int, direction: Floats) -> Column:
     """The column whose pattern the direction (over the mask's columns) has; on the boundary: on."""
     z = instance.rows[:, instance.masks[mask]] @ direction
     size = np.abs(instance.rows[:, instance.masks[mask]]) @ np.abs(direction)
@@ -30,7 +30,7 @@ def column_of(instance: Instance, mask: int, sign: int, direction: Floats) -> Co
 class ColumnPool:
     """Columns that differ on the working set, by their keys there; `round` is the round that the loop is in."""
 
-    def __init__(self, instance: Instance, working: WorkingSet) -> None:
+    def __init__(self, instance: ProblemInstance, working: WorkingSet) -> None:
         self.instance, self.working = instance, working
         self.columns: dict[Key, Column] = {}
         self.last_used: dict[Key, int] = {}

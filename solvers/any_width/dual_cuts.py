@@ -16,16 +16,16 @@ from collections.abc import Callable, Iterable
 
 from solvers.any_width.loop import Loop
 from solvers.any_width.master import Column
-from solvers.any_width.records import Atoms, DualGuess, Outcome, Progress
+from solvers.any_width.records import Atoms, DualGuess, Progress, SearchOutcome
 from solvers.any_width.scaling import without_unseen_bias
 from solvers.arrays import Floats
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 
-__all__ = ["Atoms", "DualGuess", "Outcome", "Progress", "solve"]
+__all__ = ["Atoms", "DualGuess", "Progress", "SearchOutcome", "solve"]
 
 
 def solve(
-    instance: Instance,
+    instance: ProblemInstance,
     start: Iterable[Column] = (),
     *,
     multipliers: Floats | None = None,
@@ -34,10 +34,10 @@ def solve(
     deadline: float | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     seed: int = 0,
-) -> Outcome:
+) -> SearchOutcome:
     """Bracket the optimum of the any-width problem to a relative gap `tol`; see the module.
 
-    start: the columns of the network in question, solved on their own first (`Outcome.own`).
+    start: the columns of the network in question, solved on their own first (`SearchOutcome.own`).
     multipliers (n,), further: a dual point and columns to begin with, from an earlier search.
     deadline: clock.now() at which to stop; about a fifth of the remaining time is kept for the proof.
     Ctrl-C ends the loop the same way (a second one is passed on).

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.any_width.records import Atoms, DualGuess, Outcome, Progress
+from solvers.any_width.records import Atoms, DualGuess, Progress, SearchOutcome
 from solvers.arrays import Floats
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.pricing.tree import Leaf, Tree
 from solvers.programs.nonnegative import nonnegative_least_squares
 
@@ -30,7 +30,7 @@ NOTHING = 1e-7
 """Room of the least residual: below it, where rounding is, the constraints contradict each other or nearly so."""
 
 
-def solve_linear(instance: Instance, tol: float) -> Outcome | None:
+def solve_linear(instance: ProblemInstance, tol: float) -> SearchOutcome | None:
     """The optimum with its proof, to the relative gap `tol`; None where the network is not linear, some neurons see
     other columns than others, a bias is free, or double precision does not suffice.
     """
@@ -51,7 +51,7 @@ def solve_linear(instance: Instance, tol: float) -> Outcome | None:
     return None
 
 
-def _least_norm(instance: Instance, rows: Floats, sides: Floats, _: Floats) -> Floats | None:
+def _least_norm(instance: ProblemInstance, rows: Floats, sides: Floats, _: Floats) -> Floats | None:
     """c (n,) with w = sum_i c_i x_i and x_i.w = y_i, by a QR factorisation and two refinements; None for margins."""
     if instance.margin or len(rows) > rows.shape[1]:
         return None
@@ -65,7 +65,7 @@ def _least_norm(instance: Instance, rows: Floats, sides: Floats, _: Floats) -> F
     return np.asarray(np.linalg.solve(triangle, basis.T @ weights), dtype=np.float64)
 
 
-def _constrained(instance: Instance, rows: Floats, sides: Floats, tolerances: Floats) -> Floats | None:
+def _constrained(instance: ProblemInstance, rows: Floats, sides: Floats, tolerances: Floats) -> Floats | None:
     """c (n,) with w = sum_i c_i x_i the shortest vector that meets the inequalities."""
     if instance.margin:
         matrix, limits = instance.targets[:, None] * rows, sides
@@ -85,7 +85,7 @@ def _constrained(instance: Instance, rows: Floats, sides: Floats, tolerances: Fl
     return instance.targets * found if instance.margin else found[: len(rows)] - found[len(rows) :]
 
 
-def _outcome(instance: Instance, coefficients: Floats, tol: float) -> Outcome | None:
+def _outcome(instance: ProblemInstance, coefficients: Floats, tol: float) -> SearchOutcome | None:
     """The network and the proof that these coefficients make, unless the bracket is wider than `tol`."""
     largest = float(np.abs(coefficients).max())
     weights = coefficients @ instance.rows
@@ -114,4 +114,4 @@ def _outcome(instance: Instance, coefficients: Floats, tol: float) -> Outcome | 
     atoms = Atoms(weights[None], np.ones(1, np.int8), np.zeros(1, np.intp), value)
     progress = Progress(round=1, lower=lower, upper=value, columns=1, points=len(support), seconds=0.0)
     proof = DualGuess(multipliers, beta, support, (tree, tree), lower)
-    return Outcome("optimal", proof, (atoms,), atoms, (progress,))
+    return SearchOutcome("optimal", proof, (atoms,), atoms, (progress,))

@@ -11,12 +11,12 @@ from solvers.any_width.candidates import Candidates
 from solvers.any_width.columns import ColumnPool
 from solvers.any_width.master import Column, MasterSolution, solve_master
 from solvers.any_width.proving import Prover
-from solvers.any_width.records import Atoms, Outcome, Progress
+from solvers.any_width.records import Atoms, Progress, SearchOutcome
 from solvers.any_width.scaling import scaled
 from solvers.any_width.working_set import WorkingSet
 from solvers.arrays import Floats
 from solvers.clock import TimeIsUpError, now, seconds_left, until
-from solvers.instance import Instance, Status
+from solvers.instance import ProblemInstance, Status
 
 FIRST_PENALTY = 100.0  # in the scaled problem, where rows and targets are about 1
 MAX_PENALTY = 1e10
@@ -31,7 +31,7 @@ class Loop:
 
     def __init__(
         self,
-        instance: Instance,
+        instance: ProblemInstance,
         tol: float,
         deadline: float | None,
         on_progress: Callable[[Progress], None] | None,
@@ -51,7 +51,7 @@ class Loop:
         self.history: list[Progress] = []
         self.own: Atoms | None = None
 
-    def run(self, start: list[Column], further: list[Column], multipliers: Floats | None) -> Outcome:
+    def run(self, start: list[Column], further: list[Column], multipliers: Floats | None) -> SearchOutcome:
         """The search and the proof of what it reached; arguments as of `solvers.any_width.dual_cuts.solve`."""
         search_end = None if self.deadline is None else self.began + SEARCH_SHARE * (self.deadline - self.began)
         try:
@@ -67,7 +67,7 @@ class Loop:
             left = STALLED_SECONDS if self.deadline is None else max(seconds_left(self.deadline), 0.2)
             self.prover.prove_best(left if status != "interrupted" else INTERRUPTED_SECONDS)
         proof = self.prover.proof
-        return Outcome(
+        return SearchOutcome(
             status,
             proof and self.problem.unscaled_proof(proof),
             tuple(self.problem.unscaled(atoms) for atoms in self.candidates.networks[:3]),
@@ -240,6 +240,6 @@ class Loop:
         return found
 
 
-def _solve_part(part: Instance, tol: float, limit: float) -> Outcome:
+def _solve_part(part: ProblemInstance, tol: float, limit: float) -> SearchOutcome:
     """The outcome for some of the points of an instance."""
     return Loop(part, tol, limit, None, 0, is_part=True).run([], [], None)

@@ -30,7 +30,7 @@ import numpy as np
 
 from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import poll
-from solvers.instance import Instance, Status
+from solvers.instance import ProblemInstance, Status
 from solvers.programs.cone_program import ConeProgram, ConeSolution
 
 IDLE = 1e-4
@@ -51,7 +51,7 @@ class Column:
     on: Bits
     assumed: Bits | None = None
 
-    def key(self, instance: Instance, points: Indices) -> tuple[int, int, bytes]:
+    def key(self, instance: ProblemInstance, points: Indices) -> tuple[int, int, bytes]:
         """Columns with equal keys are the same column of the master on these points."""
         if instance.slope == 1.0:
             return self.mask, 1, b""  # linear: every pattern and sign is the same program
@@ -60,14 +60,14 @@ class Column:
             on = on & (self.sign * instance.targets[points] > 0)
         return self.mask, self.sign, on.tobytes()
 
-    def open_points(self, instance: Instance, points: Indices) -> Bits:
+    def open_points(self, instance: ProblemInstance, points: Indices) -> Bits:
         """Which of `points` need a variable t: opposing, and on no assumed side."""
         if not instance.margin or instance.slope == 1.0:
             return np.zeros(len(points), bool)
         opposing = self.sign * instance.targets[points] < 0
         return opposing if self.assumed is None else opposing & ~self.assumed[points]
 
-    def violated_assumptions(self, instance: Instance, points: Indices, direction: Floats) -> Indices:
+    def violated_assumptions(self, instance: ProblemInstance, points: Indices, direction: Floats) -> Indices:
         """The points of an assumed side on whose other side the solution `direction` lies."""
         if self.assumed is None:
             return np.zeros(0, np.intp)
@@ -92,7 +92,7 @@ class MasterSolution:
 
 
 def solve_master(
-    instance: Instance,
+    instance: ProblemInstance,
     required: Floats,
     columns: list[Column],
     points: Indices,
@@ -126,7 +126,7 @@ class _Program:
     open_values[j]: t_ij for the points open_points[j].   fit: the first constraints, or the lower ones of two (upper).
     """
 
-    def __init__(self, instance: Instance, columns: list[Column], points: Indices, penalty: float) -> None:
+    def __init__(self, instance: ProblemInstance, columns: list[Column], points: Indices, penalty: float) -> None:
         rows = instance.rows[points]
         few = {mask: _few_columns(rows[:, instance.masks[mask]], instance) for mask in {c.mask for c in columns}}
         self.instance, self.columns, self.points, self.targets = instance, columns, points, instance.targets[points]
@@ -227,7 +227,7 @@ def _active(found: ConeSolution, bounds: Indices) -> Floats:
     return np.where(z > IDLE * room, np.maximum(z, 0.0), 0.0)
 
 
-def _few_columns(rows: Floats, instance: Instance) -> tuple[Floats, Floats | None]:
+def _few_columns(rows: Floats, instance: ProblemInstance) -> tuple[Floats, Floats | None]:
     """The rows (P, D) in an orthonormal basis (D, P) of their span, in which every solution lies; as they are (None)
     where there are no fewer points than columns, or the columns do not all count in the norm.
     """

@@ -10,12 +10,12 @@ import numpy as np
 
 from solvers.any_width.columns import column_of
 from solvers.any_width.master import Column
-from solvers.any_width.records import DualGuess, Outcome
+from solvers.any_width.records import DualGuess, SearchOutcome
 from solvers.any_width.scaling import Scaled
 from solvers.any_width.working_set import ALL_POINTS
 from solvers.arrays import Floats, Indices
 from solvers.clock import now, poll
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.pricing.dual_function import evaluate
 from solvers.pricing.search import bound_tree
 from solvers.pricing.tree import UNBOUNDED, Leaf, Tree
@@ -47,7 +47,7 @@ class Prover:
         problem: Scaled,
         tol: float,
         deadline: float | None,
-        solve_part: Callable[[Instance, float, float], Outcome] | None,
+        solve_part: Callable[[ProblemInstance, float, float], SearchOutcome] | None,
     ) -> None:
         self.problem, self.tol, self.deadline, self.solve_part = problem, tol, deadline, solve_part
         self.best = DualPoint(0.0, np.zeros(len(problem.required)), 1.0)
@@ -208,7 +208,7 @@ class Prover:
             count = math.ceil(MORE_POINTS * count)
             chosen = heaviest[:count] if count < len(heaviest) else self._held_and_missed(found, chosen, count)
 
-    def _held_and_missed(self, found: Outcome, chosen: Indices, count: int) -> Indices:
+    def _held_and_missed(self, found: SearchOutcome, chosen: Indices, count: int) -> Indices:
         """Up to `count` points: those with multipliers in this part's proof, and those its network misses most; none
         where it misses none.
         """

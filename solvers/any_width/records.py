@@ -50,7 +50,7 @@ class DualGuess:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchOutcome:
     """status: "optimal", "time", "interrupted" or "stalled". candidates: networks, best value first; own: the best
     network with the columns it was started from only; all in the instance's own scale. history: one `Progress` a round.
     coarser: proofs of less, with smaller trees, the least first, for when no time is left to make `proof` exact.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from solvers.any_width.records import Atoms, DualGuess
 from solvers.arrays import Floats, Indices
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.pricing.tree import Leaf
 
 
@@ -19,8 +19,8 @@ class Scaled:
     (min-norm). row_scales (n,), target_scale: the powers of two. unit: a given value for one of the scaled problem.
     """
 
-    given: Instance
-    instance: Instance
+    given: ProblemInstance
+    instance: ProblemInstance
     required: Floats
     tolerances: Floats
     row_scales: Floats
@@ -63,7 +63,7 @@ class Scaled:
         return _rescaled(whole, 1.0 / self.row_scales, 1.0 / self.unit)
 
 
-def scaled(given: Instance) -> Scaled:
+def scaled(given: ProblemInstance) -> Scaled:
     """The instance with rows and required outputs of about 1."""
     row_scales, target_scale = _scales(given)
     rows = given.rows * row_scales[:, None]
@@ -80,7 +80,7 @@ def scaled(given: Instance) -> Scaled:
     return Scaled(given, replace(given, rows=rows), required, tolerances, row_scales, target_scale, unit)
 
 
-def without_unseen_bias(instance: Instance) -> Instance:
+def without_unseen_bias(instance: ProblemInstance) -> ProblemInstance:
     """The instance without its free bias where every mask hides it: multipliers need not balance then."""
     last = instance.rows.shape[1] - 1
     if not instance.free or any(last in seen for seen in instance.masks):
@@ -90,7 +90,7 @@ def without_unseen_bias(instance: Instance) -> Instance:
     return replace(instance, rows=rows, free=False)
 
 
-def _scales(instance: Instance) -> tuple[Floats, float]:
+def _scales(instance: ProblemInstance) -> tuple[Floats, float]:
     """Powers of two (n,) that bring every row near norm 1, and one for the required outputs.
 
     s(x.u) is homogeneous in x, so a point may be scaled with what is required of it; a free bias needs one scale for

@@ -22,7 +22,7 @@ import numpy as np
 
 from solvers.arrays import Bits, Floats
 from solvers.clock import is_late, poll
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 
 __all__ = ["SHARPEST", "AnnealingState"]
 
@@ -56,7 +56,7 @@ class AnnealingState:
     seen (k, c): the columns that each neuron sees. ceiling: C. deadline: of `clock.now()`.
     """
 
-    instance: Instance
+    instance: ProblemInstance
     seen: Bits
     W: Floats
     v: Floats

@@ -21,7 +21,7 @@ import numpy as np
 
 from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import is_late
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.programs.restricted import NeuronFamily, restricted_program
 
 __all__ = ["FloatNeurons", "FloatPoint", "polish"]
@@ -67,7 +67,7 @@ class FloatPoint:
     outside: int
 
 
-def polish(instance: Instance, neurons: FloatNeurons, deadline: float | None = None) -> FloatPoint | None:
+def polish(instance: ProblemInstance, neurons: FloatNeurons, deadline: float | None = None) -> FloatPoint | None:
     """The KKT point that the network's own pattern leads to; None when a program has no usable solution.
 
     deadline: a moment of `clock.now()` after which no more programs are solved, and None is returned.
@@ -100,7 +100,7 @@ def polish(instance: Instance, neurons: FloatNeurons, deadline: float | None = N
     )
 
 
-def _columns(instance: Instance, neurons: FloatNeurons) -> tuple[list[NeuronFamily], Indices]:
+def _columns(instance: ProblemInstance, neurons: FloatNeurons) -> tuple[list[NeuronFamily], Indices]:
     """The columns of the network's neurons, those that never count left out, and the column of each neuron or -1."""
     places: dict[tuple[int, int, bytes], int] = {}
     columns: list[NeuronFamily] = []
@@ -117,7 +117,7 @@ def _columns(instance: Instance, neurons: FloatNeurons) -> tuple[list[NeuronFami
 
 
 def _slopes(
-    instance: Instance, columns: list[NeuronFamily], u: Floats, multipliers: Floats, nu: Floats
+    instance: ProblemInstance, columns: list[NeuronFamily], u: Floats, multipliers: Floats, nu: Floats
 ) -> tuple[Floats, Bits]:
     """mu (C, n), and where a neuron that lives presses against a kink with a slope outside its interval."""
     patterns = np.array([column.pattern for column in columns])

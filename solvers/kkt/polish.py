@@ -137,7 +137,7 @@ def kkt_polish(
     on_round: told the number of each round and the least residual so far.
 
     Not the limit of training (see the module). Raises ValueError for layers that are not of depth 2 without sharing,
-    for parameters that are not finite, and for data that `solvers.instance.Instance` refuses.
+    for parameters that are not finite, and for data that `solvers.instance.ProblemInstance` refuses.
     """
     theta = np.asarray(theta, float)
     if theta.shape != (layers.size,) or not np.isfinite(theta).all():

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import poll
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.kkt.residual import LocalModel, fit_multipliers
 from solvers.layers import Layers
 
@@ -81,7 +81,7 @@ class Frame:
     """
 
     layers: Layers
-    instance: Instance
+    instance: ProblemInstance
     seen: Bits
     classes: Indices
     row_scale: float
@@ -89,7 +89,7 @@ class Frame:
 
     @classmethod
     def of(cls, layers: Layers, rows: ArrayLike, targets: ArrayLike, *, margin: bool) -> Frame:
-        """The frame of a problem; ValueError as in `kkt_reading`, and from `Instance`."""
+        """The frame of a problem; ValueError as in `kkt_reading`, and from `ProblemInstance`."""
         if len(layers.places) != 2:
             raise ValueError(f"networks of two layers can be read, and this one has {len(layers.places)}")
         used = np.concatenate([places[places >= 0] for places in layers.places])
@@ -101,7 +101,7 @@ class Frame:
         row_scale = _power_of_two(float(np.linalg.norm(X, axis=1).max(initial=0.0)))
         height = 1.0 if margin else _power_of_two(float(np.abs(y).max(initial=0.0)))
         masks = tuple(np.flatnonzero(kind) for kind in kinds)
-        instance = Instance(X / row_scale, y / height, slope=layers.slopes[0], masks=masks, margin=margin)
+        instance = ProblemInstance(X / row_scale, y / height, slope=layers.slopes[0], masks=masks, margin=margin)
         return cls(layers, instance, seen, classes.ravel(), row_scale, height)
 
     @property

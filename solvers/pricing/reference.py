@@ -72,7 +72,7 @@ def bound_tree(
     batch: int = 256,
 ) -> Tree:
     """`solvers.pricing.search.bound_tree`, `batch` cones at once; free: the rows are in the frame of the bias."""
-    search = _Search(SlopeDescent(rows, coefficients, slope, free=free, beta=beta), beta)
+    search = _BatchSearch(SlopeDescent(rows, coefficients, slope, free=free, beta=beta), beta)
     most = np.inf if limits.max_violators is None else limits.max_violators
     while search.stack:
         if is_late(limits.deadline):
@@ -126,7 +126,7 @@ class _Batch:
             getattr(self, name.name)[which] = getattr(part, name.name)
 
 
-class _Search:
+class _BatchSearch:
     """The open nodes, what the others have become, and the violators found on the way."""
 
     def __init__(self, descent: SlopeDescent, beta: float) -> None:

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 from solvers.arrays import Floats
 from solvers.clock import seconds_left
-from solvers.instance import Instance, Solution, Status
+from solvers.instance import ProblemInstance, Solution, Status
 from solvers.shared_state import without_warnings
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ _STATUS: Final = {0: Status.OPTIMAL, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED}
 """scipy's words; the others mean that nothing was decided."""
 
 
-def infeasibility_multipliers(instance: Instance, lines: Iterable[tuple[ArrayLike, ArrayLike]]) -> Floats | None:
+def infeasibility_multipliers(instance: ProblemInstance, lines: Iterable[tuple[ArrayLike, ArrayLike]]) -> Floats | None:
     """Multipliers lambda, shape (n,), under which no network of any width fits, or None when none were found.
 
     With c_i = lambda_i y_i (min-norm: lambda_i) they satisfy, up to rounding, sum_i c_i x_i = 0 on the columns of every

@@ -28,7 +28,7 @@ from scipy import sparse
 
 from solvers.arrays import Floats, Indices, Signs
 from solvers.clock import seconds_left
-from solvers.instance import Instance, Solution, Status
+from solvers.instance import ProblemInstance, Solution, Status
 from solvers.programs.arrangements import cell_blocks
 from solvers.programs.linear import solve_lp
 from solvers.shared_state import one_at_a_time, without_warnings
@@ -62,7 +62,7 @@ class NeuronFamily(NamedTuple):
     pattern: Signs
 
 
-def restricted_program(instance: Instance, columns: Sequence[NeuronFamily]) -> Solution:
+def restricted_program(instance: ProblemInstance, columns: Sequence[NeuronFamily]) -> Solution:
     """Solve the program over `columns`.
 
     primal: U, shape (len(columns), c), zero where a mask hides a column; dual: lambda, shape (n,); cone_dual: nu, shape
@@ -77,7 +77,7 @@ def restricted_program(instance: Instance, columns: Sequence[NeuronFamily]) -> S
     return scaled.restore(solution) if solution.is_usable else solution
 
 
-def solve_all_cells(instance: Instance) -> Solution:
+def solve_all_cells(instance: ProblemInstance) -> Solution:
     """The optimum over all widths, by listing every cell of every mask class with both output signs.
 
     primal: U, shape (number of columns, c); dual: lambda, shape (n,). For small problems: the number of columns is
@@ -86,7 +86,7 @@ def solve_all_cells(instance: Instance) -> Solution:
     return restricted_program(instance, list(all_columns(instance)))
 
 
-def all_columns(instance: Instance) -> Iterator[NeuronFamily]:
+def all_columns(instance: ProblemInstance) -> Iterator[NeuronFamily]:
     """Every (mask class, sign, cell) that can contribute to an output: ReLU cells without an ON point cannot."""
     for mask in range(len(instance.masks)):
         for block, _ in cell_blocks(instance.masked_rows(mask)):
@@ -96,7 +96,7 @@ def all_columns(instance: Instance) -> Iterator[NeuronFamily]:
                     yield NeuronFamily(mask, -1, pattern)
 
 
-def _without_columns(instance: Instance) -> Solution:
+def _without_columns(instance: ProblemInstance) -> Solution:
     empty = np.zeros((0, instance.columns))
     if instance.margin or instance.targets.any():
         return Solution.without_point(Status.INFEASIBLE, "no columns")
@@ -127,7 +127,7 @@ class _Scaled:
     sizes: Floats
 
     @classmethod
-    def of(cls, instance: Instance, columns: Sequence[NeuronFamily]) -> _Scaled:
+    def of(cls, instance: ProblemInstance, columns: Sequence[NeuronFamily]) -> _Scaled:
         body = instance.rows[:, :-1] if instance.free else instance.rows
         scale = _power_of_two(np.linalg.norm(body, axis=1).max())
         stretch = np.full(instance.columns, scale)

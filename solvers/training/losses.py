@@ -20,7 +20,7 @@ import numpy as np
 
 from solvers.arrays import Floats
 
-__all__ = ["LOSSES", "Loss", "LossRule", "Valued", "rule_of", "value"]
+__all__ = ["LOSSES", "Loss", "LossRule", "Valued", "rule_of", "smallest_squared", "value"]
 
 Loss: TypeAlias = Literal["exponential", "logistic", "squared"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
@@ -58,6 +58,11 @@ class LossRule:
     def is_for_margins(self) -> bool:
         """Whether it is large margins that it trains for, and not given outputs."""
         return self.goal == "max-margin"
+
+
+def smallest_squared(targets: Floats) -> float:
+    """The squared loss at which training stops unless another is asked for: 1e-18 of the mean square of the targets."""
+    return 1e-18 * float((targets**2).mean() or 1.0)
 
 
 def rule_of(loss: Loss) -> LossRule:

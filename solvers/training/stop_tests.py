@@ -185,7 +185,7 @@ class Plateau:
         self.is_over = True
         wrong = np.flatnonzero(self.targets * moment.outputs <= 0)
         names = ", ".join(map(str, wrong[:5])) + (", ..." if len(wrong) > 5 else "")
-        count = f"{len(wrong)} of {len(self.targets)} points on the wrong side ({names}, counting from 0)"
+        count = f"{len(wrong)} of {len(self.targets)} points not classified correctly ({names}, counting from 0)"
         why = contradiction(self.rows, self.targets) or (
             f"no active neuron helps them; try more neurons, another seed or a larger scale{self.advice}"
         )

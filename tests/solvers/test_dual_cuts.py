@@ -15,7 +15,7 @@ from solvers.any_width.dual_cuts import solve
 from solvers.any_width.loop import Loop
 from solvers.any_width.master import Column
 from solvers.clock import now, reading
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.pricing.dual_function import evaluate
 from solvers.programs.restricted import solve_all_cells
 from tests.solvers.trees import assert_proves
@@ -41,7 +41,7 @@ def instance(seed, *, margin, free=False, bias=False, masks=(), slope=0.0, point
     values = np.maximum(z, slope * z) @ rng.standard_normal(4)
     if margin:
         values = np.where(values > (np.median(values) if free or bias else 0.0), 1.0, -1.0)
-    return Instance(rows, values, slope=slope, margin=margin, free=free, masks=tuple(map(np.array, masks)))
+    return ProblemInstance(rows, values, slope=slope, margin=margin, free=free, masks=tuple(map(np.array, masks)))
 
 
 def hard(*, margin, free=False):
@@ -50,7 +50,7 @@ def hard(*, margin, free=False):
     rows = rng.standard_normal((16, 3) if margin else (9, 3))
     rows[:, -1] = 1.0
     targets = rng.choice([-1.0, 1.0], len(rows)) if margin else rng.standard_normal(len(rows))
-    return Instance(rows, targets, margin=margin, free=free)
+    return ProblemInstance(rows, targets, margin=margin, free=free)
 
 
 def required(given):
@@ -144,7 +144,7 @@ def test_it_agrees_with_all_cells_when_the_bias_is_free(margin, options):
 
 
 def test_two_points_of_theorem_3_2():
-    outcome = solve(Instance([[1, 0.25], [-1, 0.25]], [1, 1], margin=True), tol=1e-8)  # arXiv:2110.02732
+    outcome = solve(ProblemInstance([[1, 0.25], [-1, 0.25]], [1, 1], margin=True), tol=1e-8)  # arXiv:2110.02732
     assert outcome.status == "optimal"
     assert outcome.proof.lower == pytest.approx(8 / np.sqrt(17), rel=1e-8)
     assert outcome.candidates[0].value == pytest.approx(8 / np.sqrt(17), rel=1e-8)
@@ -168,7 +168,7 @@ def test_the_seed_changes_nothing_that_matters():
 
 def test_the_network_of_the_columns_that_it_is_started_from():
     """One column fits, two are better: `own` is the best with the first alone."""
-    given = Instance([[1.0, 0.25], [-1.0, 0.25]], [1, 1], margin=True)
+    given = ProblemInstance([[1.0, 0.25], [-1.0, 0.25]], [1, 1], margin=True)
     outcome = solve(given, [Column(0, 1, np.array([True, True]))], tol=TOL)
     assert outcome.own.value == pytest.approx(4.0)  # u = (0, 4)
     assert outcome.own.directions == pytest.approx(np.array([[0.0, 4.0]]), abs=1e-5)
@@ -177,14 +177,14 @@ def test_the_network_of_the_columns_that_it_is_started_from():
 
 
 def test_columns_that_do_not_fit_are_no_network():
-    given = Instance([[1.0, 0.25], [-1.0, 0.25]], [1, -1], margin=True)
+    given = ProblemInstance([[1.0, 0.25], [-1.0, 0.25]], [1, -1], margin=True)
     outcome = solve(given, [Column(0, 1, np.array([True, True]))], tol=TOL)
     assert outcome.own is None
     assert outcome.status == "optimal"
 
 
 def test_contradictory_data_have_no_network_and_end():
-    outcome = solve(Instance([[1.0, 0.0], [1.0, 0.0]], [1, -1], margin=True), tol=TOL)
+    outcome = solve(ProblemInstance([[1.0, 0.0], [1.0, 0.0]], [1, -1], margin=True), tol=TOL)
     assert outcome.status != "optimal"
     assert outcome.candidates == ()
 
@@ -192,7 +192,7 @@ def test_contradictory_data_have_no_network_and_end():
 @pytest.mark.parametrize("free", [False, True])
 def test_zero_targets(free):
     rows = np.column_stack([np.random.default_rng(0).standard_normal((4, 2)), np.ones(4)])
-    outcome = solve(Instance(rows, np.zeros(4), margin=False, free=free), tol=TOL)
+    outcome = solve(ProblemInstance(rows, np.zeros(4), margin=False, free=free), tol=TOL)
     assert all(atoms.value < 1e-6 for atoms in outcome.candidates)
     assert outcome.proof is None
 
@@ -206,7 +206,7 @@ def few_supports(margin_width=0.3):
     rows = np.column_stack([rng.uniform(-3, 3, (900, 2)), np.ones(900)])
     side = rows[:, 0] + 0.3 * rows[:, 1] - 0.5
     rows, side = rows[np.abs(side) > margin_width], side[np.abs(side) > margin_width]
-    return Instance(rows[:400], np.where(side[:400] > 0, 1.0, -1.0), margin=True)
+    return ProblemInstance(rows[:400], np.where(side[:400] > 0, 1.0, -1.0), margin=True)
 
 
 def test_a_working_set_gives_the_value_of_all_points(monkeypatch):
@@ -442,7 +442,7 @@ def test_max_margin_with_points_of_different_scales():
     outcome = solve(mixed, tol=TOL)
     assert outcome.status == "optimal"
     small = factors == 1
-    alone = solve_all_cells(Instance(given.rows[small], given.targets[small], margin=True)).value
+    alone = solve_all_cells(ProblemInstance(given.rows[small], given.targets[small], margin=True)).value
     assert alone * (1 - 1e-5) <= outcome.candidates[0].value
     assert outcome.candidates[0].value <= solve_all_cells(given).value * (1 + 1e-6)
     assert outcome.candidates[0].value <= outcome.proof.lower * (1 + TOL)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.any_width import dual_cuts
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.pricing import compiled as compiled_pricing
 from solvers.pricing import search as pricing
 from solvers.pricing.dual_function import crossings, evaluate, normalise
@@ -240,7 +240,7 @@ def test_whole_solves_agree(monkeypatch):
     bounds = []
     for choice in ("numpy", "numba"):
         monkeypatch.setenv(pricing.KERNELS, choice)
-        outcome = dual_cuts.solve(Instance(rows, targets, margin=True), tol=1e-6)
+        outcome = dual_cuts.solve(ProblemInstance(rows, targets, margin=True), tol=1e-6)
         assert outcome.status == "optimal"
         bounds.append(outcome.proof.lower)
     assert bounds[0] == pytest.approx(bounds[1], rel=1e-6)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.clock import TimeIsUpError, reading
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.kkt.annealing import AnnealingState
 from solvers.kkt.newton import newton
 from solvers.kkt.polish import PolishStatus, distance, kkt_polish
@@ -83,7 +83,11 @@ def test_examples_become_stationary(folder, name):
     assert 0 < found.moved.angle < bound
     again = kkt_polish(layers, rows, targets, found.theta, margin=margin)
     assert (again.rounds, again.moved.angle < 1e-12) == (0, True)
-    least = solve_all_cells(Instance(rows, targets, slope=layers.slopes[0], margin=margin)) if len(rows) < 10 else None
+    least = (
+        solve_all_cells(ProblemInstance(rows, targets, slope=layers.slopes[0], margin=margin))
+        if len(rows) < 10
+        else None
+    )
     if least is not None:
         assert found.theta @ found.theta / 2 >= least.value * (1 - 1e-6)
 
@@ -313,7 +317,7 @@ def test_the_penalty_is_the_derivative_of_its_value():
     random = np.random.default_rng(0)
     rows, labels = random.normal(size=(5, 3)), np.array([1.0, -1.0, 1.0, 1.0, -1.0])
     for margin in (True, False):
-        instance = Instance(rows, labels, slope=0.1, margin=margin)
+        instance = ProblemInstance(rows, labels, slope=0.1, margin=margin)
         descent = AnnealingState(
             instance, np.ones((2, 3), bool), random.normal(size=(2, 3)), random.normal(size=2), 3.0
         )

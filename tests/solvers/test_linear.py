@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import OptimizeResult
 
-from solvers.instance import Instance, Status
+from solvers.instance import ProblemInstance, Status
 from solvers.programs import linear
 from solvers.programs.linear import infeasibility_multipliers, solve_lp
 from solvers.programs.restricted import solve_all_cells
@@ -113,7 +113,7 @@ ODD = np.array([(1, 0), (0, 1), (-1, -1), (-1, 0), (0, -1), (1, 1)])
 )
 def test_infeasible_data_has_multipliers(rows, targets, scale, margin):
     rows = np.array(rows, dtype=float)
-    instance = Instance(rows * scale, targets, margin=margin)
+    instance = ProblemInstance(rows * scale, targets, margin=margin)
     multipliers = infeasibility_multipliers(instance, lines_of(rows * scale))
     assert multipliers is not None
     assert vanishes(instance, multipliers)
@@ -122,27 +122,27 @@ def test_infeasible_data_has_multipliers(rows, targets, scale, margin):
 
 
 def test_a_zero_row_alone_is_the_reason():
-    multipliers = infeasibility_multipliers(Instance([(0, 0), (1, 1)], [1, 1], margin=True), [([1], [1.0])])
+    multipliers = infeasibility_multipliers(ProblemInstance([(0, 0), (1, 1)], [1, 1], margin=True), [([1], [1.0])])
     assert multipliers is not None
     assert (multipliers > 0).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("margin", [True, False])
 def test_feasible_data_has_none(margin):
-    instance = Instance(ODD[:5], [1, 1, 1, -1, -1], margin=margin)
+    instance = ProblemInstance(ODD[:5], [1, 1, 1, -1, -1], margin=margin)
     assert infeasibility_multipliers(instance, lines_of(ODD[:5])) is None
 
 
 def test_masks_make_data_infeasible():
     rows = np.array([(1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)])
     targets = [1, -1, -1, 1]  # exclusive or: not a sum of functions of one coordinate each
-    alone = Instance(rows, targets, margin=True, masks=([0], [1]))
+    alone = ProblemInstance(rows, targets, margin=True, masks=([0], [1]))
     lines = [((0, 1, 2, 3), (1.0, 1.0, 1.0, 1.0))] * 2
     multipliers = infeasibility_multipliers(alone, lines)
     assert multipliers == pytest.approx([0.25] * 4, rel=1e-9) or multipliers.sum() > 0
-    assert vanishes(Instance(rows[:, :1], targets, margin=True), multipliers)
-    assert vanishes(Instance(rows[:, 1:], targets, margin=True), multipliers)
-    assert infeasibility_multipliers(Instance(rows, targets, margin=True), lines_of(rows)) is None
+    assert vanishes(ProblemInstance(rows[:, :1], targets, margin=True), multipliers)
+    assert vanishes(ProblemInstance(rows[:, 1:], targets, margin=True), multipliers)
+    assert infeasibility_multipliers(ProblemInstance(rows, targets, margin=True), lines_of(rows)) is None
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -152,7 +152,7 @@ def test_agrees_with_all_cells_on_small_integer_data(seed):
     slope = float(rng.choice([0.0, 0.25, 1.0]))
     margin = bool(rng.integers(2))
     targets = rng.choice([-1.0, 1.0], len(rows)) if margin else rng.integers(-1, 2, len(rows)).astype(float)
-    instance = Instance(rows, targets, slope=slope, margin=margin)
+    instance = ProblemInstance(rows, targets, slope=slope, margin=margin)
     multipliers = infeasibility_multipliers(instance, lines_of(rows))
     status = solve_all_cells(instance).status
     assert status is (Status.OPTIMAL if multipliers is None else Status.INFEASIBLE)

@@ -7,7 +7,7 @@ import pytest
 
 from solvers.any_width.dual_cuts import solve
 from solvers.any_width.linear_networks import solve_linear
-from solvers.instance import Instance, Status
+from solvers.instance import ProblemInstance, Status
 from solvers.programs.interior_point import solve_cone_program
 
 
@@ -16,7 +16,7 @@ def given(points, columns, *, margin, tolerance=0.0, seed=0):
     rows = random.normal(size=(points, columns)) * 10.0 ** random.integers(-1, 2, (points, 1))
     outputs = rows @ random.normal(size=columns)
     targets = np.where(outputs > 0, 1.0, -1.0) if margin else outputs + tolerance * random.uniform(-1.0, 1.0, points)
-    return Instance(rows, targets, slope=1.0, margin=margin, tolerance=tolerance)
+    return ProblemInstance(rows, targets, slope=1.0, margin=margin, tolerance=tolerance)
 
 
 def shortest(instance):
@@ -79,12 +79,12 @@ def test_what_is_left_to_the_search():
 
 
 def test_data_that_no_linear_network_fits():
-    apart = Instance(np.array([[1.0], [2.0]]), np.array([1.0, -1.0]), slope=1.0, margin=True)
+    apart = ProblemInstance(np.array([[1.0], [2.0]]), np.array([1.0, -1.0]), slope=1.0, margin=True)
     assert solve_linear(apart, 1e-6) is None
     assert solve_linear(replace(apart, margin=False), 1e-6) is None
-    zeros = Instance(np.zeros((2, 1)), np.array([1.0, -1.0]), slope=1.0, margin=True)
+    zeros = ProblemInstance(np.zeros((2, 1)), np.array([1.0, -1.0]), slope=1.0, margin=True)
     assert solve_linear(zeros, 1e-6) is None
 
 
 def test_nothing_to_fit():
-    assert solve_linear(Instance(np.eye(2), np.zeros(2), slope=1.0, margin=False), 1e-6) is None
+    assert solve_linear(ProblemInstance(np.eye(2), np.zeros(2), slope=1.0, margin=False), 1e-6) is None

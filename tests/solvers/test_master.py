@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.any_width.master import Column, solve_master
-from solvers.instance import Instance, Status
+from solvers.instance import ProblemInstance, Status
 from solvers.programs.restricted import NeuronFamily as Cone
 from solvers.programs.restricted import all_columns, restricted_program, solve_all_cells
 
@@ -61,7 +61,7 @@ def instance(seed, *, margin, free=False, masks=(), slope=None):
     z = rows @ weights.T
     values = np.maximum(z, a * z) @ rng.standard_normal(4)
     targets = np.where(values > 0, 1.0, -1.0) if margin else values
-    return Instance(rows, targets, slope=a, margin=margin, free=free, masks=tuple(map(np.array, masks)))
+    return ProblemInstance(rows, targets, slope=a, margin=margin, free=free, masks=tuple(map(np.array, masks)))
 
 
 def some(instance, seed=0):
@@ -141,7 +141,7 @@ def test_required_outputs_scale_with_the_points(margin):
 
 def test_what_the_columns_see():
     """A mask hides a column from its neurons only: x = (1, 1) is fitted by the mask (0,) with u = (1, 0)."""
-    given = Instance([[1.0, 1.0]], [1.0], margin=True, masks=(np.array([0]), np.array([0, 1])))
+    given = ProblemInstance([[1.0, 1.0]], [1.0], margin=True, masks=(np.array([0]), np.array([0, 1])))
     on = np.ones(1, dtype=bool)
     narrow, wide = (master(given, [Column(mask, 1, on)]) for mask in (0, 1))
     assert narrow.value == pytest.approx(1)
@@ -153,7 +153,7 @@ def test_what_the_columns_see():
 
 
 def test_a_free_bias_costs_nothing():
-    given = Instance([[1.0, 1.0], [2.0, 1.0]], [1.0, 1.0], margin=True, free=True)
+    given = ProblemInstance([[1.0, 1.0], [2.0, 1.0]], [1.0, 1.0], margin=True, free=True)
     on = np.ones(2, dtype=bool)
     assert master(given, [Column(0, 1, on)]).value == pytest.approx(0, abs=1e-7)
     counted = replace(given, free=False)
@@ -162,7 +162,7 @@ def test_a_free_bias_costs_nothing():
 
 def test_a_mask_without_the_free_bias():
     """The neurons of mask (0,) do not see the bias, and their whole norm counts."""
-    given = Instance([[2.0, 1.0]], [1.0], margin=True, free=True, masks=(np.array([0]),))
+    given = ProblemInstance([[2.0, 1.0]], [1.0], margin=True, free=True, masks=(np.array([0]),))
     found = master(given, [Column(0, 1, np.ones(1, dtype=bool))])
     assert found.value == pytest.approx(0.5)
     assert found.directions[0].tolist() == [pytest.approx(0.5), 0]
@@ -173,7 +173,7 @@ def test_points_off_the_working_set_are_not_asked():
     columns = everything(given)
     points = np.array([0, 2])
     found = master(given, columns, points=points)
-    part = Instance(given.rows[points], given.targets[points], margin=True)
+    part = ProblemInstance(given.rows[points], given.targets[points], margin=True)
     assert found.value == pytest.approx(solve_all_cells(part).value, rel=REL)
     assert found.multipliers.shape == (given.points,)
     assert set(np.flatnonzero(found.multipliers)) <= {0, 2}
@@ -223,7 +223,7 @@ def assert_dual(given, columns, multipliers, seed):
 @pytest.mark.parametrize("margin", [False, True])
 def test_sign_of_the_multipliers(target, sign, margin):
     """x = 2: u/|u| = s c x with c = lambda y = +-1/2 (min-norm: lambda = +-1/2)."""
-    given = Instance([[2.0]], [np.sign(target) if margin else target], slope=1.0, margin=margin)
+    given = ProblemInstance([[2.0]], [np.sign(target) if margin else target], slope=1.0, margin=margin)
     found = master(given, [Column(0, sign, np.ones(1, dtype=bool))])
     assert found.value == pytest.approx(0.5 if margin else 2.0)
     assert found.multipliers == pytest.approx([0.5 if margin else 0.5 * sign])
@@ -234,7 +234,7 @@ def test_sign_of_the_multipliers(target, sign, margin):
 
 def test_contradictory_points_pay_the_penalty():
     """x = 1 with both labels: u = 0, xi = (1, 1), and both multipliers reach the penalty."""
-    given = Instance([[1.0], [1.0]], [1.0, -1.0], margin=True)
+    given = ProblemInstance([[1.0], [1.0]], [1.0, -1.0], margin=True)
     on = np.ones(2, dtype=bool)
     found = master(given, [Column(0, 1, on), Column(0, -1, on)], penalty=10.0)
     assert found.value == pytest.approx(20.0)
@@ -244,7 +244,7 @@ def test_contradictory_points_pay_the_penalty():
 
 
 def test_contradictory_targets_pay_the_difference():
-    given = Instance([[1.0], [1.0]], [1.0, 4.0], margin=False)
+    given = ProblemInstance([[1.0], [1.0]], [1.0, 4.0], margin=False)
     found = master(given, [Column(0, 1, np.ones(2, dtype=bool))], penalty=10.0)
     assert found.slack == pytest.approx(3.0)
     assert found.value == pytest.approx(30.0 + 1.0)
@@ -255,7 +255,7 @@ def test_contradictory_targets_pay_the_difference():
 @pytest.mark.parametrize("margin", [False, True])
 def test_a_penalty_below_the_multiplier_buys_slack(penalty, margin):
     """x = 2, y = 1: lambda = 1/2, so that xi = 1 is cheaper as long as the penalty is below 1/2."""
-    given = Instance([[2.0]], [1.0], margin=margin)
+    given = ProblemInstance([[2.0]], [1.0], margin=margin)
     found = master(given, [Column(0, 1, np.ones(1, dtype=bool))], penalty=penalty)
     assert found.value == pytest.approx(min(penalty, 0.5), rel=1e-6)
     assert found.multipliers == pytest.approx([min(penalty, 0.5)], rel=1e-5)
@@ -275,7 +275,7 @@ def test_the_value_grows_with_the_penalty_up_to_the_optimum(margin):
 
 @pytest.mark.parametrize("margin", [False, True])
 def test_no_columns(margin):
-    given = Instance([[1.0], [2.0]], [1.0, -1.0], margin=margin)
+    given = ProblemInstance([[1.0], [2.0]], [1.0, -1.0], margin=margin)
     found = master(given, [], penalty=3.0)
     assert found.value == pytest.approx(6.0)
     assert found.directions.shape == (0, 1)
@@ -286,7 +286,7 @@ def test_no_columns(margin):
 
 
 def test_keys_of_max_margin_see_the_points_that_the_neuron_helps():
-    given = Instance([[1.0], [2.0], [3.0]], [1.0, -1.0, 1.0], margin=True)
+    given = ProblemInstance([[1.0], [2.0], [3.0]], [1.0, -1.0, 1.0], margin=True)
     points = np.arange(3)
     plus = [Column(0, 1, np.array(on)).key(given, points) for on in ([1, 0, 1], [1, 1, 1], [1, 0, 0])]
     assert plus[0] == plus[1] != plus[2]
@@ -296,7 +296,7 @@ def test_keys_of_max_margin_see_the_points_that_the_neuron_helps():
 
 
 def test_keys_of_min_norm_see_every_working_point():
-    given = Instance([[1.0], [2.0], [3.0]], [1.0, -1.0, 1.0], margin=False)
+    given = ProblemInstance([[1.0], [2.0], [3.0]], [1.0, -1.0, 1.0], margin=False)
     columns = [Column(0, 1, np.array(on, dtype=bool)) for on in ([1, 0, 1], [1, 1, 1], [1, 0, 0])]
     assert len({column.key(given, np.arange(3)) for column in columns}) == 3
     assert len({column.key(given, np.array([0, 1])) for column in columns}) == 2

@@ -7,7 +7,7 @@ import pytest
 
 from solvers.any_width.master import Column, solve_master
 from solvers.any_width.precise_master import Block, maximise
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.programs.precise_cones import backward, cholesky, forward
 
 
@@ -39,7 +39,7 @@ def test_it_agrees_with_the_master_in_floats(seed, slope, margin):
     patterns = [(sign, rows @ random.standard_normal(3) > 0) for sign in (1, -1) for _ in range(6)]
     columns = [Column(0, sign, on) for sign, on in patterns]
     required = np.ones(5) if margin else targets
-    instance = Instance(rows, targets, slope=slope, margin=margin)
+    instance = ProblemInstance(rows, targets, slope=slope, margin=margin)
     floats = solve_master(instance, required, columns, np.arange(5), 1e4)
     with localcontext() as context:
         context.prec = 60

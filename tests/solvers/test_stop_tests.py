@@ -101,7 +101,7 @@ def test_a_plateau_is_seen_where_points_stay_on_the_wrong_side():
     assert test(_at(0.0, still)) is None
     assert test(_at(1e-9, still)) is None, "no time has passed"
     assert test(_at(10.0, 2 * still)) is None, "it moves"
-    assert "1 of 2 points on the wrong side (1, counting from 0)" in test(_at(20.0, 2 * still))
+    assert "1 of 2 points not classified correctly (1, counting from 0)" in test(_at(20.0, 2 * still))
     assert test.is_over
 
 

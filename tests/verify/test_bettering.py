@@ -76,7 +76,7 @@ def test_the_rounding_of_a_margin(tmp_path):
     assert "every point is on its side" in _held(tight, edge, edge.rounded())
     lost = Network.two_layer([[Fraction(1, 10**400)]], [10**5])
     problem = Problem(Dataset([[1]], [1]), lost.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
-    assert "rounded so, a point is on the wrong side" in _held(problem, lost, lost.rounded())
+    assert "rounded so, a point is not classified correctly" in _held(problem, lost, lost.rounded())
 
 
 def test_what_rounding_misses_is_told_beyond_the_tolerance():

@@ -4,13 +4,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from click.testing import CliRunner
 
 from tests.words import check_words
 from verify.auditing.loop import audit
+from verify.cli import program
+from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.record import narrow_first
 from verify.plots.wording import standing
 from verify.problem.network import Architecture, Layer, Network
-from verify.problem.problem import Dataset
+from verify.problem.problem import Dataset, objective
 from verify.report import as_text
 from verify.report.path import _falls
 
@@ -386,3 +389,39 @@ def test_sizes_below_doubles_are_told_and_are_no_kinks():
     said = str(audit(net([[tiny]], [1]), Dataset([[1]], [tiny]), goal="min-norm")).replace("\u00a0", " ")
     assert "|v| = 1, |w| = 1e-400" in said
     assert "kink" not in said
+
+
+@pytest.mark.parametrize("limit", [0.001, None])
+def test_what_the_diagnosis_finds_refutes_as_well(limit):
+    """Balanced, the objective is 2 sqrt 2 instead of 3: also where the search has no time."""
+    points = [[2, "1/3"], ["1/3", -2], ["5/7", 1], [-2, "5/7"]]
+    result = audit(net([[-1, 1]] * 2, [1, 1]), Dataset(points, [0, 0, "4/7", "38/7"]), time_limit=limit)
+    assert {result.global_optimum.verdict, result.global_any_width.verdict} == {Verdict.REFUTED}
+    assert objective(result.problem, result.better_own_width) < result.objective
+    assert "none was found" not in str(result)
+
+
+def test_a_deep_network_that_does_not_fit_is_no_optimum(tmp_path):
+    shape = Architecture([Layer(inputs=2, outputs=2, slope=0), Layer(inputs=2, outputs=2, slope=0), ONE_OUTPUT])
+    result = audit(Network(shape, [[1, 0, 0, 1], [1, 0, 0, 1], [1, 1]]), Dataset(AXES, [1, -1]))
+    findings = (result.fits, result.stationary, result.local_optimum, result.global_optimum, result.global_any_width)
+    assert {finding.verdict for finding in findings} == {Verdict.REFUTED}
+    result.save(tmp_path / "proofs")
+    assert CliRunner().invoke(program, ["check", str(tmp_path / "proofs")]).exit_code == 0
+
+
+def test_time_is_missed_only_where_something_is_left():
+    result = replace(audit(net(AXES, [1, 1]), Dataset(AXES, [1, 1])), status="time")
+    assert all("time ended" not in step.text for step in result.next_steps)
+    wide = replace(result, bracket=(Fraction(1), Fraction(3)))
+    assert "the time ended before the bracket was as narrow as asked; give it more" in str(wide)
+    interrupted = str(replace(wide, status="interrupted")).replace("\n", " ")
+    assert "time ended" not in interrupted
+    assert "the audit was interrupted before the bracket" in interrupted
+
+
+def test_no_training_is_advised_that_stops_at_once():
+    tiny = Fraction(1, 10**10)
+    problem = Dataset([[1, 0], [0, 1], [1, 1]], [0, 0, 0])
+    learnt = audit(net([[tiny, 0], [0, 1]], [1, tiny]), problem, goal="min-norm", fit_tol=0)
+    assert all("train on" not in step.text for step in learnt.next_steps)

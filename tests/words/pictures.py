@@ -132,7 +132,7 @@ def _crosses(audit, drawn, found):
 
 def _missed_by(audit, said) -> bool:
     if audit.problem.goal.value == "max-margin":
-        return said == "on the wrong side"
+        return said == "not classified correctly"
     tolerance = audit.problem.fit_tolerance
     told = said.removeprefix("missed by more than ")
     return is_value(told, tolerance) if tolerance else told == "1/1000 of the largest target"
@@ -283,7 +283,7 @@ TEXTS = [
     (r"label \$([-+])1\$", lambda audit, _, found: any((y > 0) == (found[1] == "+") for y in audit.problem.targets)),
     (r"breakpoint|kink line, this network", _has_kinks),
     (r"support point, \$\\lambda \\neq 0\$|point in conflict", _rings),
-    (r"(on the wrong side|missed by more than .*)", _crosses),
+    (r"(not classified correctly|missed by more than .*)", _crosses),
     (r"neuron, \$v_j ([<>]) 0\$ \(points to where it is on\)", _sign),
     (r"\$(?:u_j|\|u_j\|)\$, \$v_j ([<>]) 0\$", _sign),
     (r"(?:neuron|\$u_j\$|\$\|u_j\|\$), better network(?: \(hollow\))?", lambda audit, *_: audit.better is not None),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import partial
 from math import exp
 
 import numpy as np
@@ -205,6 +206,18 @@ ANEW = (
 )
 READ = r"(?: --goal min-norm)?(?: --bias free)?(?: --output-bias neuron)?"
 HAS = r"(?:every point on its side|(\d+) of (\d+) points on their sides, instead of (\d+),)"
+
+
+def _cut_short(status, audit, _, found):
+    """What is still open: a question, or else how narrow the bracket is."""
+    names = ("fits", "stationary", "local_optimum", "global_optimum", "global_any_width")
+    open_questions = [name for name in names if getattr(audit, name).verdict.value == "undecided"]
+    low, high = audit.bracket or (0, 1)
+    assert open_questions or high > (1 + audit.tolerance) * low
+    wanted = "all that was asked was decided" if open_questions else "the bracket was as narrow as asked"
+    return audit.status == status and found[1] == wanted
+
+
 STEPS = [
     (r"NETWORK and DATA are files of the network and the data; in Python the same is .*", lambda *_: None),
     (r"train on, until every point is on its side: .*", _misses_points),
@@ -268,10 +281,8 @@ STEPS = [
         rf"the best network found has (\d+) neurons?, more than this one: .* --width (\d+){SHAPE} --out .*",
         _wider,
     ),
-    (
-        r"the time ended before all that was asked was decided; give it more: --time-limit SECONDS",
-        lambda audit, *_: audit.status in ("time", "interrupted"),
-    ),
+    (r"the time ended before (.*); give it more: --time-limit SECONDS", partial(_cut_short, "time")),
+    (r"the audit was interrupted before (.*): let it run to its end", partial(_cut_short, "interrupted")),
     (
         r"of such a network only whether it fits .* --width (\d+)(?: --bias)?(?: --loss squared)? --out shallow.npz.*",
         _shallow,

@@ -79,11 +79,16 @@ def _better(asked: Asked, found: Known, findings: dict[Question, Finding]) -> tu
             continue
         better = better or witness
         own = own or (witness if is_no_wider(asked.problem, witness) else None)
-    for proof in findings[Question.GLOBAL_OPTIMUM].certificates:
-        if own is None and isinstance(proof, BetterNetwork):
-            own = Network.of(proof.witness)
+    better = better or _witness(findings[Question.GLOBAL_ANY_WIDTH])
+    own = own or _witness(findings[Question.GLOBAL_OPTIMUM])
     around = asked.network.surroundings
     return None if better is None else better.placed(around), None if own is None else own.placed(around)
+
+
+def _witness(finding: Finding) -> Network | None:
+    """The better network of a finding that has one."""
+    proofs = (proof for proof in finding.certificates if isinstance(proof, BetterNetwork))
+    return next((Network.of(proof.witness) for proof in proofs), None)
 
 
 def _bounds(found: Known) -> Iterator[Certificate]:

@@ -32,7 +32,15 @@ from verify.numbers.decimals import allowed
 from verify.problem.phrases import any_width, lower_by
 from verify.problem.problem import objective
 
-__all__ = ["DIMENSION", "EXACTLY_REFUTED", "GLOBAL_OPTIMALITY", "LOCAL_OPTIMALITY", "NEARBY_POINT", "STATIONARITY"]
+__all__ = [
+    "DIMENSION",
+    "EXACTLY_REFUTED",
+    "GLOBAL_OPTIMALITY",
+    "IMPROVED",
+    "LOCAL_OPTIMALITY",
+    "NEARBY_POINT",
+    "STATIONARITY",
+]
 
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
 
@@ -194,8 +202,25 @@ def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fr
         if better is not None:
             return _beaten(question, moved, better, tolerance)
     return replace(
-        before, reason=f"{before.reason}; {lie}, but none that is better by more than the tolerance is known"
+        before, reason=f"{before.reason}; {lie}, but none was found that is better by more than the tolerance"
     )
+
+
+def _improved(asked: Asked, _: Clock, found: Known) -> Known:
+    """Global questions that are open, refuted by a network that the diagnosis makes of the given one."""
+    ladder = () if found.diagnosis is None else found.diagnosis.ladder
+    rungs = [rung.network for rung in reversed(ladder) if rung.network is not None]
+    for question in GLOBAL_QUESTIONS:
+        finding = found.findings[question]
+        if finding.verdict is not Verdict.UNDECIDED or found.subject.network is None:
+            continue
+        own_width, tolerance = question is Question.GLOBAL_OPTIMUM, asked.terms.tol
+        better = better_network(
+            asked.problem, asked.network, found.subject.network, rungs, tolerance, own_width=own_width
+        )
+        if better is not None:
+            found = found.with_findings(_beaten(question, found.subject, better, tolerance))
+    return found
 
 
 # ------------------------------------------------------------------------- an exact KKT point near the network
@@ -285,6 +310,14 @@ EXACTLY_REFUTED = Step(
     name="local optimality",
     accepts=lambda _, found: found.fits and found.is_settled,
     run=_exactly_refuted,
+    without=lambda _, found, __: found,
+    end=lambda clock: clock.with_grace(clock.deadline),
+)
+
+IMPROVED = Step(
+    name="global optimality",
+    accepts=_fits,
+    run=_improved,
     without=lambda _, found, __: found,
     end=lambda clock: clock.with_grace(clock.deadline),
 )

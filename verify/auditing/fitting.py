@@ -14,7 +14,7 @@ from verify.checker.certificate import Certificate
 from verify.checker.codec import LIMIT, MAX_DIGITS
 from verify.checker.errors import InputError
 from verify.checker.fit import DoesNotFit, Fits
-from verify.deciders.finding import Finding, Question, decide, undecided
+from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.fit.output_rounding import OutputRounding, output_rounding
 from verify.deciders.global_optimality.infeasibility import infeasibility
 from verify.deciders.global_optimality.warm_start import read_warm_start
@@ -199,6 +199,9 @@ def _prove_infeasible(asked: Asked, clock: Clock, found: Known) -> Known:
 
 
 def _leave_open(_: Asked, __: Clock, found: Known) -> Known:
+    """Open, but for a network that does not fit: it is no optimum of anything."""
+    if found.findings[Question.FITS].verdict is Verdict.REFUTED:
+        return without_fit(found)
     why = str(found.limits)
     return found.with_findings(*(undecided(question, why) for question in REST))
 

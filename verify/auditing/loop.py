@@ -16,6 +16,7 @@ from verify.auditing.concluding import (
     DIMENSION,
     EXACTLY_REFUTED,
     GLOBAL_OPTIMALITY,
+    IMPROVED,
     LOCAL_OPTIMALITY,
     NEARBY_POINT,
     STATIONARITY,
@@ -49,6 +50,7 @@ STEPS: tuple[Step, ...] = (
     NEARBY_POINT,
     EXACTLY_REFUTED,
     DIAGNOSIS,
+    IMPROVED,
     CLOSED_FORM,
 )
 """After whether the network fits, in this order; each is passed over where it has nothing to do."""

@@ -140,7 +140,7 @@ Examples:
     metavar="DISTANCE",
     help="How far a network may be from the given one, relative to its norm, that a proof may speak of instead. By "
     "default a verdict speaks of one within --stationary-tol, an exact KKT point up to 0.1 away is told of beside "
-    "it, and --require takes no proof about another network.",
+    "it, and --require of an audit takes no proof about another network.",
 )
 @debug_option
 def audit_command(

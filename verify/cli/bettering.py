@@ -133,7 +133,7 @@ def _held(problem: Problem, better: Network, held: Network) -> str:
     if has_margin(problem.goal):
         margin = min(y * f for y, f in zip(problem.targets, values, strict=True))
         if value is None or margin <= 0:
-            return f"{start}: rounded so, a point is on the wrong side; a .json holds the exact network"
+            return f"{start}: rounded so, a point is not classified correctly; a .json holds the exact network"
         return (
             f"{start}: rounded so, every point is on its side, the least margin is at least {at_least(margin)}, "
             f"and the objective {about(value)} (at margin 1)"

@@ -125,7 +125,12 @@ Examples:
     is_flag=True,
     help="Go on from there to a KKT point, by convex programs; it need not be the limit of training.",
 )
-@click.option("--time-limit", type=Number(is_positive=True), metavar="SECONDS", help="Stop then. Ctrl-C does the same.")
+@click.option(
+    "--time-limit",
+    type=Number(is_positive=True),
+    metavar="SECONDS",
+    help="Stop training then; Ctrl-C does the same. --audit takes its own time.",
+)
 @click.option(
     "--max-evaluations",
     type=click.IntRange(min=1),

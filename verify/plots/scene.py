@@ -62,7 +62,7 @@ class Scene:
     def missed(self) -> str:
         """What is said of a point that is not met."""
         if self.classifies:
-            return "on the wrong side"
+            return "not classified correctly"
         within = self.problem.fit_tolerance
         return f"missed by more than {told(within) if within else MISSED_BY}"
 

@@ -29,6 +29,7 @@ from verify.report.remedies import (
     fits_by_least_squares,
     fits_when_bent,
     is_at_rest,
+    is_learnt,
     on_their_sides,
     right_standardised,
     right_unscaled,
@@ -142,8 +143,20 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
         yield from _to_fit(audit)
     elif audit.fits.verdict is Verdict.PROVED and audit.global_any_width.verdict is not Verdict.PROVED:
         yield from _to_improve(audit)
-    if audit.status in ("time", "interrupted"):
-        yield NextStep("the time ended before all that was asked was decided; give it more", "--time-limit SECONDS")
+    if audit.status in ("time", "interrupted") and (left := _left(audit)) is not None:
+        if audit.status == "time":
+            yield NextStep(f"the time ended before {left}; give it more", "--time-limit SECONDS")
+        else:
+            yield NextStep(f"the audit was interrupted before {left}: let it run to its end")
+
+
+def _left(audit: Audited) -> str | None:
+    """What a search that is not cut short might add; None for nothing."""
+    questions = (audit.fits, audit.stationary, audit.local_optimum, audit.global_optimum, audit.global_any_width)
+    if any(finding.verdict is Verdict.UNDECIDED for finding in questions):
+        return "all that was asked was decided"
+    narrow = audit.bracket is not None and audit.bracket[1] <= (1 + audit.tolerance) * audit.bracket[0]
+    return None if narrow or audit.infeasible else "the bracket was as narrow as asked"
 
 
 def _width(audit: Audited) -> int:
@@ -179,7 +192,8 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
         if _why_not_on(audit) is not None:
             return
     if fits_by_least_squares(audit.problem, audit.problem.architecture.slope):
-        yield _train(audit)
+        if not is_learnt(audit.problem, audit.network):
+            yield _train(audit)
     elif audit.problem.architecture.slope == 1 and not with_masks(audit.problem) and _helps_bending(audit.problem):
         kind = _kind(audit.problem)
         text = f"f is {kind} in x at any width, and the one of least squares misses targets: "

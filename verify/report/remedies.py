@@ -185,6 +185,18 @@ def on_their_sides(problem: Problem, network: Network) -> int:
     return sum(y * f > 0 for y, f in zip(problem.targets, outputs(problem, network), strict=True))
 
 
+def is_learnt(problem: Problem, network: Network) -> bool:
+    """Whether training stops at once, as the squared loss is as small as it gets there (floats)."""
+    from solvers.training.losses import smallest_squared
+
+    try:
+        residuals = to_floats(f - y for f, y in zip(outputs(problem, network), problem.targets, strict=True))
+        targets = float_targets(problem, clamp=False)
+    except OverflowError:
+        return False
+    return not has_margin(problem.goal) and float((residuals**2).mean()) <= 2 * smallest_squared(targets)
+
+
 def is_at_rest(problem: Problem, network: Network) -> bool:
     """Whether the gradient of the loss nearly vanishes at a network of depth 2 that does not fit (floats).
 

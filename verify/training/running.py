@@ -13,7 +13,7 @@ import numpy as np
 
 from solvers.arrays import Floats
 from solvers.training.initialisation import INITIALISATIONS, initialise
-from solvers.training.losses import LOSSES, Loss, rule_of
+from solvers.training.losses import LOSSES, Loss, rule_of, smallest_squared
 from solvers.training.stop_tests import (
     NearlyStationary,
     NearPolished,
@@ -52,7 +52,6 @@ METHODS: tuple[Method, ...] = get_args(Method)
 STOP_AT = 5e-4
 """Half of what the audit of a float network allows by default."""
 
-STOP_AT_LOSS = 1e-18
 """For the squared loss, relative to the mean square of the targets: the outputs are right to about 9 digits."""
 
 FITTED = -20.0
@@ -247,7 +246,7 @@ def _stop_test(loss: Loss, layers: Layers, rows: Floats, targets: Floats, stop_a
     if stop_at is not None and not stop_at > 0:
         raise InputError(f"stop_at is {stop_at}: it must be more than 0")
     if not rule_of(loss).is_for_margins:
-        return SmallLoss(STOP_AT_LOSS * float((targets**2).mean() or 1.0) if stop_at is None else stop_at)
+        return SmallLoss(smallest_squared(targets) if stop_at is None else stop_at)
     target = STOP_AT if stop_at is None else stop_at
     return any_of(NearlyStationary(layers, rows, targets, target), NearPolished(layers, rows, targets, target))
 

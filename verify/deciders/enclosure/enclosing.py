@@ -20,7 +20,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.kkt.pattern_polish import FloatNeurons, polish
 from verify.checker import Accepted, Refused
 from verify.checker.enclosure import Point, StationaryNear
@@ -113,7 +113,7 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
     return Nearby(None, reason, recognised=exact)
 
 
-def _without_copies(instance: Instance) -> tuple[Instance, NDArray[np.intp]]:
+def _without_copies(instance: ProblemInstance) -> tuple[ProblemInstance, NDArray[np.intp]]:
     """The instance without the copies of points with the same target, and the index of each point that is left."""
     table = np.column_stack([instance.rows, instance.targets])
     _, firsts = np.unique(table, axis=0, return_index=True)
@@ -243,7 +243,7 @@ def _description(structure: Structure, tolerance: float) -> str:
     return f"an exact KKT point with {said} (what counts as zero: {tolerance:.0e})"
 
 
-def _singular(instance: Instance, structure: Structure, nullity: int) -> str:
+def _singular(instance: ProblemInstance, structure: Structure, nullity: int) -> str:
     multipliers, amplitudes = degrees_of_freedom(instance, structure)
     live, support = len(structure.p), len(structure.support)
     said: list[str] = []

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.arrays import Bits, Floats, Indices
-from solvers.instance import Instance
+from solvers.instance import ProblemInstance
 from solvers.kkt.pattern_polish import FloatNeurons, FloatPoint
 from verify.checker.enclosure import Direction
 from verify.deciders.rounding import dyadic
@@ -54,7 +54,7 @@ class Structure:
         return int((self.sides[self.mirrors < 0] == 0).sum())
 
 
-def identify(instance: Instance, point: FloatPoint, neurons: FloatNeurons, tolerance: float) -> Structure | None:
+def identify(instance: ProblemInstance, point: FloatPoint, neurons: FloatNeurons, tolerance: float) -> Structure | None:
     """The reading with this tolerance; None when nothing lives."""
     counted = np.ones(instance.columns, bool)
     counted[-1] = not instance.free
@@ -98,7 +98,7 @@ def identify(instance: Instance, point: FloatPoint, neurons: FloatNeurons, toler
 
 
 def _merged(
-    instance: Instance, point: FloatPoint, live: Indices, sizes: Floats, tolerance: float
+    instance: ProblemInstance, point: FloatPoint, live: Indices, sizes: Floats, tolerance: float
 ) -> tuple[Floats, Indices, Indices, Floats]:
     """Directions of one sign and mask that agree at all points, summed; the products of the largest are kept."""
     kept: list[int] = []
@@ -119,7 +119,7 @@ def _merged(
 
 
 def _mirrors(
-    instance: Instance,
+    instance: ProblemInstance,
     point: FloatPoint,
     p: Floats,
     signs: Indices,
@@ -145,19 +145,21 @@ def _mirrors(
     return mirrors
 
 
-def _slopes(instance: Instance, sides: NDArray[np.int8]) -> Floats:
+def _slopes(instance: ProblemInstance, sides: NDArray[np.int8]) -> Floats:
     """The slope of the activation on each side; 0 at a kink, which has a product of its own."""
     return np.where(sides > 0, 1.0, np.where(sides < 0, instance.slope, 0.0))
 
 
-def _features(instance: Instance, p: Floats, signs: Indices, sides: NDArray[np.int8], support: Indices) -> Floats:
+def _features(
+    instance: ProblemInstance, p: Floats, signs: Indices, sides: NDArray[np.int8], support: Indices
+) -> Floats:
     """What an amplitude of 1 of each direction adds to the outputs at the support, (S, C)."""
     slopes = _slopes(instance, sides) * signs[:, None]
     return (slopes * (p @ instance.rows[support].T)).T
 
 
 def _nearest(
-    instance: Instance,
+    instance: ProblemInstance,
     p: Floats,
     signs: Indices,
     masks: Indices,
@@ -189,7 +191,7 @@ def _nearest(
 
 
 def _fixed(
-    instance: Instance,
+    instance: ProblemInstance,
     p: Floats,
     signs: Indices,
     sides: NDArray[np.int8],
@@ -209,7 +211,7 @@ def _fixed(
     return fixed
 
 
-def degrees_of_freedom(instance: Instance, structure: Structure) -> tuple[int, int]:
+def degrees_of_freedom(instance: ProblemInstance, structure: Structure) -> tuple[int, int]:
     """In how many dimensions the multipliers (and the slopes at kinks) and the amplitudes of a float point are free."""
     rows = instance.rows[structure.support]
     factors = instance.signs[structure.support]

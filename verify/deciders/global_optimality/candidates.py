@@ -21,8 +21,8 @@ from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
 
 if TYPE_CHECKING:
-    from solvers.any_width.dual_cuts import Atoms, Outcome
-    from solvers.instance import Instance
+    from solvers.any_width.dual_cuts import Atoms, SearchOutcome
+    from solvers.instance import ProblemInstance
 
 __all__ = ["ExactObjectives", "exact_candidates"]
 
@@ -31,7 +31,9 @@ DROPPED = (1e-4, 1e-6, 1e-8)
 columns."""
 
 
-def exact_candidates(problem: Problem, instance: Instance, outcome: Outcome) -> Iterator[tuple[Atoms, Network]]:
+def exact_candidates(
+    problem: Problem, instance: ProblemInstance, outcome: SearchOutcome
+) -> Iterator[tuple[Atoms, Network]]:
     """Exact networks near those that the search found, with where they come from."""
     for atoms in (*outcome.candidates, *([] if outcome.own is None else [outcome.own])):
         for found in _networks(problem, instance, atoms):
@@ -39,7 +41,7 @@ def exact_candidates(problem: Problem, instance: Instance, outcome: Outcome) -> 
             yield atoms, found
 
 
-def _networks(problem: Problem, instance: Instance, atoms: Atoms) -> Iterable[Network]:
+def _networks(problem: Problem, instance: ProblemInstance, atoms: Atoms) -> Iterable[Network]:
     """Exact networks near the float directions: merged as far as possible, and as they are."""
     slope = to_float(problem.architecture.slope)
     sizes = norms(atoms.directions)

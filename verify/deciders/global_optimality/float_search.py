@@ -27,9 +27,9 @@ from verify.problem.network import Network
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
-    from solvers.any_width.dual_cuts import DualGuess, Outcome, Progress
+    from solvers.any_width.dual_cuts import DualGuess, Progress, SearchOutcome
     from solvers.any_width.master import Column
-    from solvers.instance import Instance
+    from solvers.instance import ProblemInstance
 
 __all__ = ["float_bracket"]
 
@@ -74,8 +74,8 @@ def float_bracket(
 
 def _exact_bracket(
     problem: Problem,
-    instance: Instance,
-    outcome: Outcome,
+    instance: ProblemInstance,
+    outcome: SearchOutcome,
     subject: Network | None,
     earlier: WarmStart,
     tol: float,

@@ -11,16 +11,16 @@ from verify.problem.members import has_margin, is_free
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
-    from solvers.instance import Instance
+    from solvers.instance import ProblemInstance
 
 __all__ = ["as_instance"]
 
 
-def as_instance(problem: Problem) -> Instance:
+def as_instance(problem: Problem) -> ProblemInstance:
     """The problem as float arrays for the solvers."""
-    from solvers.instance import Instance
+    from solvers.instance import ProblemInstance
 
-    return Instance(
+    return ProblemInstance(
         rows=float_rows(problem),
         targets=float_targets(problem),
         slope=to_float(problem.architecture.slope),
