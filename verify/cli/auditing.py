@@ -105,7 +105,7 @@ Examples:
     "--time-limit",
     type=Number(is_positive=True),
     metavar="SECONDS",
-    help="Stop then, with the best bracket proved so far. Ctrl-C does the same.",
+    help="Stop each audit then, with the best bracket proved so far. Ctrl-C does the same in isoptimal audit.",
 )
 @click.option(
     "--warm-start",

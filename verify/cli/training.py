@@ -178,8 +178,8 @@ def train_command(
 ) -> int:
     """Train a network of depth 2 on DATA by gradient flow until it is nearly a KKT point.
 
-    DATA is read as by isoptimal audit. Classifiers are trained by the logistic or exponential loss towards the margin,
-    regression by the squared loss. Nothing of this proves anything; --audit does.
+    DATA is read as by isoptimal audit, but for labels that are all 0. Classifiers are trained by the logistic or
+    exponential loss towards the margin, regression by the squared loss. Nothing of this proves anything; --audit does.
 
     Exit status: 0 also when a limit was reached first; 1 when training failed; 130 interrupted. The network reached is
     written in any case.

@@ -96,8 +96,9 @@ def study_excess(
     lower = float_near(bound.bracket[0] or Fraction(0))
     if lower <= 0 or least <= 0:
         return None
-    points = np.array([i for i, _ in bound.multipliers], int)
-    multipliers = np.array([float_near(value / bound.beta) for _, value in bound.multipliers])
+    holding = [(i, value) for i, value in bound.multipliers if value]  # the others are there for their sides only
+    points = np.array([i for i, _ in holding], int)
+    multipliers = np.array([float_near(value / bound.beta) for _, value in holding])
     signs = np.ones(len(points)) if margin is None else estimates.targets[points]
     slope, counted = to_float(problem.architecture.slope), list(problem.norm_columns)
     hidden, outgoing = norms(estimates.weights[:, counted]), np.abs(estimates.outgoing)
@@ -111,7 +112,7 @@ def study_excess(
     sizes, tolerance = multipliers, to_float(problem.fit_tolerance)
     if tolerance:
         sizes = np.abs(multipliers) * tolerance
-    slack = _beyond(problem, network, bound, margin)
+    slack = _beyond(problem, network, holding, margin)
     if not all(np.isfinite(part).all() for part in (directions, imbalance, 100 * slack)):
         return None
     whole = ((hidden**2 + outgoing**2) / 2).sum() / unit - 1
@@ -130,9 +131,11 @@ def study_excess(
     )
 
 
-def _beyond(problem: Problem, network: Network, bound: LowerBound, margin: Fraction | None) -> np.ndarray:
+def _beyond(
+    problem: Problem, network: Network, holding: list[tuple[int, Fraction]], margin: Fraction | None
+) -> np.ndarray:
     """By how much each point with a multiplier is beyond the least margin, or within the end that holds it; exactly."""
-    values = outputs_at(problem, network, [i for i, _ in bound.multipliers])
+    values = outputs_at(problem, network, [i for i, _ in holding])
     targets, tolerance = problem.data.targets, problem.fit_tolerance
 
     def beyond(i: int, multiplier: Fraction) -> Fraction:
@@ -142,7 +145,7 @@ def _beyond(problem: Problem, network: Network, bound: LowerBound, margin: Fract
             return Fraction(0)
         return 1 + (values[i] - targets[i]) * (1 if multiplier > 0 else -1) / tolerance
 
-    return np.array([float_near(beyond(i, multiplier)) for i, multiplier in bound.multipliers])
+    return np.array([float_near(beyond(i, multiplier)) for i, multiplier in holding])
 
 
 def _largest(names: np.ndarray, parts: np.ndarray) -> tuple[tuple[int, float], ...]:

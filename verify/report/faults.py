@@ -206,7 +206,7 @@ def _ladder(diagnosis: Diagnosis) -> Iterator[str]:
     in_times = all(rung.excess is None or rung.excess[1] >= TIMES for rung in found)
     rungs: list[Rung] = []
     for rung in found:
-        if not (rungs and _height(rungs[-1], in_times=in_times) == _height(rung, in_times=in_times)):
+        if not (rungs and _looks_as_high(rungs[-1], rung, in_times=in_times)):
             rungs.append(rung)
     heights = [_height(rung, in_times=in_times) for rung in rungs]
     steps = _IMPROVEMENTS | {RungKind.WITHOUT_DEAD: f"removing the {_silent_ones(diagnosis.neurons)}"}
@@ -245,6 +245,16 @@ def _with(rung: Rung, *, in_times: bool) -> str:
     """Such as "28.3 % above the best possible"."""
     begin = "with " if rung.excess is None else ""
     return f"{begin}{_height(rung, in_times=in_times)}{_above(rung, in_times=in_times)}"
+
+
+def _looks_as_high(rung: Rung, lower: Rung, *, in_times: bool) -> bool:
+    """Whether the heights that are told of two rungs, or their upper ends in three digits, are the same."""
+    if _height(rung, in_times=in_times) == _height(lower, in_times=in_times):
+        return True
+    told = _times if in_times else amount
+    if rung.excess is None or lower.excess is None:
+        return False
+    return told(rung.excess[1], nearest) == told(lower.excess[1], nearest)
 
 
 def _height(rung: Rung, *, in_times: bool) -> str:
