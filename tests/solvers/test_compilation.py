@@ -71,7 +71,8 @@ def without_content(index):
 
 
 @pytest.mark.parametrize("spoil", [cut_short, of_a_class_that_is_gone, without_content])
-def test_what_is_kept_and_cannot_be_read_is_compiled_anew(tmp_path, spoil):
+def test_what_is_kept_and_cannot_be_read_is_compiled_anew(tmp_path, monkeypatch, spoil):
+    monkeypatch.setattr(compilation.numba.config, "CACHE_DIR", "")  # beside the source, whatever the environment says
     source = tmp_path / "kept.py"
     source.write_text(
         "from typing import NamedTuple\nfrom solvers.compilation import compiled\n\n\n"
