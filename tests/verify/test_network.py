@@ -13,6 +13,7 @@ import pytest
 import verify
 from verify.checker.errors import InputError, ShapeError
 from verify.problem.network import Architecture, Layer, Network
+from verify.problem.problem import Bias, Dataset, Goal, Problem, outputs
 
 RELU = {"inputs": 2, "outputs": 2, "slope": Fraction(0)}
 OUT = Layer(inputs=2, outputs=1, slope=None)
@@ -219,3 +220,10 @@ def test_the_package_exports_lazily() -> None:
     assert sorted(name for names in verify._HOMES.values() for name in names) == verify.__all__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         verify.nothing  # noqa: B018
+
+
+def test_rows_for_another_network_are_refused() -> None:
+    shape = Network.two_layer([[1, 1]], [1]).architecture
+    problem = Problem(Dataset([[1, 2]], [1]), shape, goal=Goal.MIN_NORM, bias=Bias.NONE)
+    with pytest.raises(ShapeError, match="the rows have 2 columns, which the network does not take"):
+        outputs(problem, Network.two_layer([[1, 1, 1]], [1]))
