@@ -410,7 +410,8 @@ def test_wrappers(prepare):
 
 def test_other_objects_of_torch():
     assert refusal(torch.ones(2)) == (
-        "the Tensor given is not a module: give the module, its state dict, or the path of a file"
+        "the Tensor given holds numbers, and is no network: "
+        "give the module, its state dict, or the path of a file first, then the data"
     )
     assert "cannot be traced" in refusal(nn.ModuleList([nn.Linear(2, 1)]))
 
