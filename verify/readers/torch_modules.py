@@ -37,7 +37,8 @@ def read_module(module: object, place: str) -> Chain:
     """The layers that the `forward` of a module applies, one after the other. Raises InputError."""
     torch = import_torch(place)
     if not isinstance(module, torch.nn.Module):
-        what = "holds numbers, and is no network" if type(module).__name__ in ("Tensor", "Parameter") else "is not a module"
+        is_tensor = type(module).__name__ in ("Tensor", "Parameter")
+        what = "holds numbers, and is no network" if is_tensor else "is not a module"
         raise InputError(f"{place} {what}: give the module, its state dict, or the path of a file first, then the data")
     if isinstance(module, torch.nn.ParameterList):
         return read_tensors(list(cast("Any", module)), place)
