@@ -14,6 +14,9 @@ import pytest
 
 NO_BROWSER = "needs selenium, chromium and chromedriver"
 
+DRAWN = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))"
+"""Ends in the second frame of a page that is loaded: the first one is on the screen then."""
+
 
 class Browser:
     """One window of a browser that is driven by selenium."""
@@ -22,10 +25,11 @@ class Browser:
         self.driver = driver
 
     def open(self, page: Path | str) -> None:
-        """Load a file or an address, and forget what was loaded before."""
+        """Load a file or an address, until it is drawn, and forget what was loaded before."""
         self.driver.get_log("performance")
         self.driver.get_log("browser")
         self.driver.get(page.resolve().as_uri() if isinstance(page, Path) else page)
+        self.driver.execute_async_script(DRAWN)  # else a busy machine prints an empty page
 
     def requests(self) -> list[str]:
         """The addresses that were asked for since the page was opened."""
