@@ -4,6 +4,7 @@ answer to one often decides the next.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -13,7 +14,6 @@ from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.fitting import fit_finding, follows
 from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
 from verify.checker.local import NotLocal
-from verify.checker.optimal import BetterNetwork
 from verify.deciders.enclosure.findings import (
     lacks_exact_point,
     local_without_exact_point,
@@ -29,6 +29,7 @@ from verify.deciders.subjects import Chosen, Subject, choose
 from verify.deciders.time_limits import is_late, poll
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed
+from verify.problem.network import Network
 from verify.problem.phrases import any_width, lower_by
 from verify.problem.problem import objective
 
@@ -105,9 +106,9 @@ def _global(asked: Asked, _: Clock, found: Known) -> Known:
     for question in GLOBAL_QUESTIONS:
         poll()
         own_width = question is Question.GLOBAL_OPTIMUM
-        better = better_network(problem, network, subject.network, bracket.witnesses, tolerance, own_width=own_width)
-        if better is not None:
-            beaten[question] = _beaten(question, subject, better, tolerance)
+        refuted = _beaten(question, subject, bracket.witnesses, tolerance, own_width=own_width)
+        if refuted is not None:
+            beaten[question] = refuted
     numbers = {"tolerance": tolerance}
     rest = [question for question in GLOBAL_QUESTIONS if question not in beaten]
     left = [undecided(question, _why_open(question, beaten, bracket), numbers) for question in rest]
@@ -118,8 +119,16 @@ def _without_global(_: Asked, found: Known, reason: str) -> Known:
     return found.with_findings(*(undecided(question, reason) for question in GLOBAL_QUESTIONS))
 
 
-def _beaten(question: Question, subject: Subject, better: BetterNetwork, tolerance: Fraction) -> Finding:
-    """What a better network says about a global question."""
+def _beaten(
+    question: Question, subject: Subject, witnesses: Iterable[Network], tolerance: Fraction, *, own_width: bool
+) -> Finding | None:
+    """A global question refuted by the first witness that is better by more than the tolerance; None without one.
+
+    own_width: only by those with at most the neurons of the problem.
+    """
+    better = better_network(subject.problem, subject.given, subject.asked, witnesses, tolerance, own_width=own_width)
+    if better is None:
+        return None
     value, mine = objective(subject.problem, better.witness), subject.objective
     saved = f": its objective is {lower_by(value, mine)}" if value is not None and mine else ""
     neurons = better.witness.architecture.layers[0].outputs
@@ -195,12 +204,11 @@ def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fr
     if refuted.verdict is not Verdict.UNDECIDED:
         return replace(refuted, numbers={"tolerance": Fraction(0)})
     if isinstance(proof, NotLocal):
-        problem, network = subject.problem, subject.given
-        end = end_of_descent(problem, network, proof)
-        moved = subject.at(local.subject or network)
-        better = better_network(problem, network, moved.asked, [end], tolerance, own_width=True)
-        if better is not None:
-            return _beaten(question, moved, better, tolerance)
+        end = end_of_descent(subject.problem, subject.given, proof)
+        moved = subject.at(local.subject or subject.given)
+        beaten = _beaten(question, moved, [end], tolerance, own_width=True)
+        if beaten is not None:
+            return beaten
     return replace(
         before, reason=f"{before.reason}; {lie}, but none was found that is better by more than the tolerance"
     )
@@ -214,12 +222,10 @@ def _improved(asked: Asked, _: Clock, found: Known) -> Known:
         finding = found.findings[question]
         if finding.verdict is not Verdict.UNDECIDED or found.subject.network is None:
             continue
-        own_width, tolerance = question is Question.GLOBAL_OPTIMUM, asked.terms.tol
-        better = better_network(
-            asked.problem, asked.network, found.subject.network, rungs, tolerance, own_width=own_width
-        )
-        if better is not None:
-            found = found.with_findings(_beaten(question, found.subject, better, tolerance))
+        own_width = question is Question.GLOBAL_OPTIMUM
+        refuted = _beaten(question, found.subject, rungs, asked.terms.tol, own_width=own_width)
+        if refuted is not None:
+            found = found.with_findings(refuted)
     return found
 
 

@@ -26,9 +26,6 @@ OF_AUDIT = (
     "slope", "output_bias", "two_logits", "fold", "trust_pickle", "target", "classes",
 )  # fmt: skip
 
-_NETWORKS = (".pt", ".pth", ".ckpt", ".safetensors", ".onnx", ".keras", ".skops", ".joblib", ".pkl", ".pickle")
-"""What names of files end in that hold networks, and never data."""
-
 _KNOWING = (".skops", ".joblib", ".pkl", ".pickle")
 """Files of networks that may know the classes of their data."""
 
@@ -156,6 +153,7 @@ def _check_pyarrow(export: str) -> None:
 def _pairs(sources: tuple[str, ...], listing: str | None, options: dict[str, Any]) -> list[Pair]:
     from verify.readers import read_data
     from verify.readers.labels import TextLabelsError
+    from verify.readers.table import holds_networks_only
     from verify.sweeping import Pair, listed_pairs
 
     if listing is not None:
@@ -163,7 +161,7 @@ def _pairs(sources: tuple[str, ...], listing: str | None, options: dict[str, Any
     if len(sources) == 1:
         raise InputError(f"{sources[0]} is one file: give NETWORKS and, as the last one, their DATA")
     *networks, data = sources
-    if Path(data).suffix.lower() in _NETWORKS:
+    if holds_networks_only(Path(data).suffix.lower()):
         raise InputError(f"{data} is the last file, and of a network by its name: give the DATA after the NETWORKS")
     try:
         read_data(data, target=options["target"], as_stored=True, classes=options["classes"])

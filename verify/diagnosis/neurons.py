@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.arrays import Floats
 from verify.checker.codec import rational_text
 from verify.deciders.estimates import Estimates, is_silent
 from verify.deciders.witnesses import dot_product_scales, norms
@@ -173,8 +174,9 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
     live[silent] = False
     sized = live & np.array([cost > DUST * total for cost in costs], bool)
     held = sized & (norms(estimates.weights) > UNDERFLOW)
-    kinks = _near_kinks(problem, network, estimates, held, NEAR_KINK)
-    turns, asked = _turns(problem, network, estimates, live) if may_turn and live.any() else ((), 0)
+    scales = dot_product_scales(estimates.rows, estimates.weights, bias=problem.architecture.bias)
+    kinks = _near_kinks(problem, network, estimates, held, NEAR_KINK, scales)
+    turns, asked = _turns(problem, network, estimates, live, scales) if may_turn and live.any() else ((), 0)
     return Neurons(
         count=len(costs),
         dead=dead,
@@ -187,7 +189,7 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
         near_kink_hints=tuple((int(j), int(i)) for j, i in np.argwhere(kinks)),
         turn_hints=turns,
         dust=tuple(int(j) for j in np.flatnonzero(live & ~sized)),
-        has_more_kinks=bool((live & ~held).any()) or _are_points_unseen(problem, network, estimates, live),
+        has_more_kinks=bool((live & ~held).any()) or _are_points_unseen(network, estimates, live, scales),
         asked_to_turn=asked,
     )
 
@@ -230,34 +232,31 @@ def _near_kinks(
     estimates: Estimates,
     live: NDArray[np.bool_],
     share: float,
-    least_scales: NDArray[np.float64] | float = 0.0,
+    scales: Floats,
 ) -> NDArray[np.bool_]:
-    """(k, n): where a live neuron is within `share` of its kink, at points that it sees at all."""
+    """(k, n): where a live neuron is within `share` of the scales from its kink, at points that it sees at all."""
     if problem.architecture.slope == 1:
         return np.zeros(estimates.preactivations.shape, bool)
-    whole = dot_product_scales(estimates.rows, estimates.weights, bias=problem.architecture.bias)
-    whole = np.maximum(whole, least_scales)
-    near = (np.abs(estimates.preactivations) <= SURELY * share * whole) & (whole > UNDERFLOW)
+    near = (np.abs(estimates.preactivations) <= SURELY * share * scales) & (scales > UNDERFLOW)
     for mask in problem.mask_classes:
         here = np.array([seen == mask for seen in network.architecture.masks])
         near[np.ix_(here, ~estimates.rows[:, list(mask)].any(axis=1))] = False
     return near & live[:, None]
 
 
-def _are_points_unseen(problem: Problem, network: Network, estimates: Estimates, live: NDArray[np.bool_]) -> bool:
+def _are_points_unseen(network: Network, estimates: Estimates, live: NDArray[np.bool_], scales: Floats) -> bool:
     """Whether a point is 0 in all that some live neuron sees: its preactivation is 0 there whatever the weights.
 
     Or whether doubles cannot tell, as their product is next to none.
     """
-    whole = dot_product_scales(estimates.rows, estimates.weights, bias=problem.architecture.bias)
-    if (whole[live] <= UNDERFLOW).any():
+    if (scales[live] <= UNDERFLOW).any():
         return True
     seen = {mask for mask, is_live in zip(network.architecture.masks, live, strict=True) if is_live}
     return any(not estimates.rows[:, list(mask)].any(axis=1).all() for mask in seen)
 
 
 def _turns(
-    problem: Problem, network: Network, estimates: Estimates, live: NDArray[np.bool_]
+    problem: Problem, network: Network, estimates: Estimates, live: NDArray[np.bool_], scales: Floats
 ) -> tuple[tuple[tuple[int, float], ...], int]:
     """The angles at the live neurons, balanced, and of how many: there a KKT residual is about directions alone."""
     counted = np.zeros(estimates.weights.shape[1], bool)
@@ -267,7 +266,7 @@ def _turns(
     if not len(places):
         return (), 0
     largest = np.abs(estimates.preactivations).max(axis=1, keepdims=True)  # where x is 0, b has nothing else beside it
-    kinks = _near_kinks(problem, network, estimates, live, TURN_KINK, largest)
+    kinks = _near_kinks(problem, network, estimates, live, TURN_KINK, np.maximum(scales, largest))
     model = _balanced_model(problem, network, estimates, places, counted, kinks)
     fit = _best_fit(model, free_signs=not has_margin(problem.goal) and not problem.fit_tolerance)
     if fit is None:

@@ -17,7 +17,7 @@ from verify.readers.shorthand import Shorthand
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SOURCES", "Source", "Stored", "by_package", "by_suffix", "readme_rows", "suffixes"]
+__all__ = ["SOURCES", "Source", "Stored", "by_package", "by_suffix", "holds_networks_only", "readme_rows", "suffixes"]
 
 Stored = Network | Shorthand | Chain
 """A network as a source holds it."""
@@ -58,6 +58,9 @@ class Source:
     def _function(self, name: str) -> Callable[..., object]:
         return getattr(import_module(f"verify.readers.{self.module}"), name)
 
+
+_OF_DATA = (".npz", ".json")
+"""Files that hold networks or data."""
 
 SOURCES: tuple[Source, ...] = (
     Source(module="npz", suffixes=(".npz",), load="load_network"),
@@ -147,6 +150,11 @@ def by_package(kind: type) -> Source | None:
     packages = [base.__module__.partition(".")[0] for base in kind.__mro__]
     rows = (source for package in packages for source in SOURCES if package in source.packages)
     return next(rows, None)
+
+
+def holds_networks_only(suffix: str) -> bool:
+    """Whether files with this ending hold networks, and never data."""
+    return suffix not in _OF_DATA and by_suffix(suffix) is not None
 
 
 def suffixes() -> str:

@@ -8,12 +8,18 @@ from fractions import Fraction
 from verify.checker.exact import dot
 from verify.claims.exact_programs import least_squares_norm
 from verify.claims.lai2026.exact_descent import ExactDescent, Vector, captured
-from verify.claims.lai2026.hypotheses import by_sign
+from verify.claims.lai2026.hypotheses import STEP, by_sign
 from verify.claims.records import Instance, Judgement, failed, held, undecided
 
-__all__ = ["MISSED", "active_rows", "ends_as_regressions", "ends_on"]
+__all__ = ["MISSED", "UNTIL_CAPTURED", "active_rows", "ends_as_regressions", "ends_on"]
 
 MISSED = "no step up to 150 shows that the pattern stays"
+
+UNTIL_CAPTURED = (
+    f"up to 3 neurons, points and dimensions, also with neurons that see the same points; {STEP}; that "
+    "the pattern stays for ever is proved, and open where no step up to 150 shows it"
+)
+"""The regime of claims about what follows once the pattern stays."""
 
 
 def ends_as_regressions(instance: Instance) -> Judgement:

@@ -9,9 +9,9 @@ this is rebuilt from the proof.
 from __future__ import annotations
 
 from verify.checker.exact import dot
-from verify.claims.lai2026.ends import MISSED, active_rows
+from verify.claims.lai2026.ends import MISSED, UNTIL_CAPTURED, active_rows
 from verify.claims.lai2026.exact_descent import after_step, captured, step_size
-from verify.claims.lai2026.hypotheses import STEP, has_labels, is_hidden_regression, stacked
+from verify.claims.lai2026.hypotheses import has_labels, is_hidden_regression, stacked
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.rounding import rank
@@ -51,8 +51,7 @@ CLAIMS = (
         hypotheses={"nonzero-labels": has_labels},
         conclusion=ends_in_a_projection,
         instances=hidden_networks().map(lambda drawn: Instance(*drawn)),
-        regime=f"up to 3 neurons, points and dimensions, also with neurons that see the same points; {STEP}; that "
-        "the pattern stays for ever is proved, and open where no step up to 150 shows it",
+        regime=UNTIL_CAPTURED,
         quantity="steps until then",
     ),
 )
