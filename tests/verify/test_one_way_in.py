@@ -110,9 +110,28 @@ def test_train_takes_them_alike(stored):
     assert train(X, Y, start=NET, max_evaluations=5).network.width == 2
 
 
-def test_notes_of_a_start_stay_with_what_was_trained():
-    run = train(X, Y, start=read({"W": W, "v": V}), max_evaluations=5)
-    assert "the arrays given holds no slope: it is read as ReLU (slope 0)" in run.audit().notes
+@pytest.mark.parametrize(
+    ("arrays", "options", "told"),
+    [
+        ({}, {}, "holds no slope: it is read as ReLU (slope 0)"),
+        ({"slope": 0, "b": [0, 0], "b2": 0.5}, {"output_bias": "neuron"}, "the output bias 0.5 became hidden neuron 2"),
+        ({"slope": 0, "v": [V, [-1, 1]]}, {"two_logits": "difference"}, "the second minus the first is read"),
+    ],
+)
+def test_notes_of_a_start_are_of_the_run_and_not_of_what_was_trained(arrays, options, told):
+    start = read({"W": W, "v": V, **arrays}, **options)
+    assert any(told in note for note in start.notes)
+    run = train(X, Y, start=start, max_evaluations=5)
+    assert run.network.notes == ()
+    found = run.audit(notes=["asked for here"])
+    assert "asked for here" in found.notes
+    about = [note for note in found.notes if told in note]
+    assert len(about) == 1
+    assert about[0].startswith("where training starts: ")
+    assert sum(told in line for line in str(run).splitlines()) == 1
+    assert all(line.startswith("  where training starts: ") for line in str(run).splitlines() if told in line)
+    with pytest.raises(InputError, match="notes"):
+        run.audit(notes="asked for here")
 
 
 def test_the_options_of_the_readers_are_options_of_audit(stored, tmp_path):

@@ -199,6 +199,7 @@ def train_command(
 
     reading: dict[str, Any] = {"target": target, "classes": two_classes(classes), "standardise": standardise}
     reading["as_stored"] = options["loss"] == "squared"
+    start_notes: tuple[str, ...] = ()
     if start is None:
         check_savable(Architecture.two_layer(1, 1, slope=options["slope"]), out)
         points = read_data_with_notes(data, trust_pickle=trust_pickle, **reading)
@@ -212,7 +213,7 @@ def train_command(
             points = both(start, data, options=allowed, **reading)
         except MissingOptionsError as error:
             raise error.with_command(click.get_current_context().obj or ("isoptimal", "train", data)) from error
-        options["start"] = points.network
+        options["start"], start_notes = points.network, points.network.notes
         check_savable(points.network.architecture, out)
     given = {
         name: to_float(value) if isinstance(value, Fraction) and name != "slope" else value
@@ -225,7 +226,8 @@ def train_command(
     if plot is not None:
         run.plot(plot)
     for note in points.notes:
-        click.echo(f"· {note}")
+        if note not in start_notes:  # those the run tells
+            click.echo(f"· {note}")
     click.echo(str(run))
     click.echo(f"  written: {', '.join(f'the {name} {path}' for name, path in written.items() if path)}")
     scaler = standardise or (str(start) if start is not None else None)

@@ -28,6 +28,9 @@ SECOND_MINUS_FIRST = "the second minus the first is read"
 WENT_INTO_WEIGHTS = "went into the weights"
 """What is said of layers and scalers that were folded."""
 
+WHERE_TRAINING_STARTS = "where training starts: "
+"""Before what is said of the network that a training started from: none of it is about the network trained."""
+
 SMALL = Fraction(1, 10**4)
 """Relative amounts below this are known and told to two digits only."""
 

@@ -20,7 +20,14 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import is_exactly, nearest, value
 from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, is_free, trains_all
-from verify.problem.phrases import SECOND_MINUS_FIRST, WENT_INTO_WEIGHTS, any_width, points, with_masks
+from verify.problem.phrases import (
+    SECOND_MINUS_FIRST,
+    WENT_INTO_WEIGHTS,
+    WHERE_TRAINING_STARTS,
+    any_width,
+    points,
+    with_masks,
+)
 from verify.problem.posing import LABELS_0_AND_1, ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
 from verify.problem.problem import Problem, outputs
 from verify.report.audited import Audited
@@ -77,7 +84,7 @@ def filled(command: str, given: Mapping[str, str]) -> str:
 def reading_options(audit: Audited) -> dict[str, str]:
     """What is known of how a network is read and asked about where no file of it is: for `filled`."""
     problem = audit.problem
-    notes = audit.network.notes + audit.notes
+    notes = [note for note in audit.network.notes + audit.notes if not note.startswith(WHERE_TRAINING_STARTS)]
     read = {
         "--output-bias neuron": bool(audit.network.output_bias_neurons),
         "--two-logits difference": any(SECOND_MINUS_FIRST in note for note in notes),

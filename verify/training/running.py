@@ -32,6 +32,7 @@ from verify.deciders.time_limits import TimeIsUpError, is_late, now, within
 from verify.numbers.counts import count
 from verify.numbers.floats import to_float
 from verify.problem.network import Architecture, Network
+from verify.problem.phrases import WHERE_TRAINING_STARTS
 from verify.problem.posing import regression_note
 from verify.problem.problem import Dataset
 from verify.readers.reading import Options
@@ -192,6 +193,7 @@ def train(
         residuals=reached,
         seconds=time.monotonic() - began,
         notes=(*_notes_of_labels(points, network, loss), *notes),
+        start_notes=() if network is None else tuple(f"{WHERE_TRAINING_STARTS}{note}" for note in network.notes),
     )
 
 
@@ -342,13 +344,11 @@ def _with_residuals(
 
 
 def _like_the_start(trained: Network, start: Network | None, points: Dataset) -> Network:
-    """With the notes, and among the scalers, classes and columns, of the network that it started from, or of the data.
+    """Among the scalers, classes and columns of the network that it started from, or else of the data.
 
-    A start that is drawn has no notes.
+    Without the notes of the start: they tell of its weights.
     """
-    if start is None:
-        return trained.placed(points.surroundings)
-    return trained.noted(start.notes).placed(start.surroundings)
+    return trained.placed(points.surroundings if start is None else start.surroundings)
 
 
 def _described(shape: Architecture, points: Dataset) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from solvers.training.losses import rule_of
+from verify.numbers.arguments import items_of
 from verify.numbers.counts import count
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
@@ -37,6 +38,7 @@ class TrainingRun:
     residuals: (epsilon, delta) of the KKT conditions where training ended, relative to the norm; None for the squared
     loss.   polished: the KKT point that was looked for afterwards, which is not the limit of training.
     notes: that labels were taken for numbers; why there is no such point although it was asked for.
+    start_notes: what a reader chose in reading the network that training starts from; an audit says it too.
     """
 
     network: Network
@@ -48,6 +50,7 @@ class TrainingRun:
     seconds: float
     polished: Polished | None = None
     notes: tuple[str, ...] = ()
+    start_notes: tuple[str, ...] = ()
 
     @property
     def status(self) -> str:
@@ -73,6 +76,9 @@ class TrainingRun:
 
         if not rule_of(self.loss).is_for_margins:
             options.setdefault("goal", "min-norm")
+        if self.start_notes:
+            own = items_of(options.get("notes", ()), "notes", "give a list of sentences")
+            options["notes"] = (*self.start_notes, *own)
         return audit(self.network, self.data, **options)  # type: ignore[arg-type]
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -115,7 +121,7 @@ class TrainingRun:
             yield f"  polished (not the limit of training): {self.polished.reason}"
         from solvers.training.descent.gradient_descent import MOST_CHANGES
 
-        yield from (f"  {note}" for note in self.notes)
+        yield from (f"  {note}" for note in (*self.start_notes, *self.notes))
         made, changes = self.training.evaluations, count(len(last.changes), "change")
         changes = f"at least {changes}" if len(last.changes) >= MOST_CHANGES else changes
         effort = [f"{made:,} gradient{'' if made == 1 else 's'}", f"{changes} of the pattern"]
