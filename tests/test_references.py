@@ -35,7 +35,7 @@ OTHERS = {"verify.py", "solvers.py", "isoptimal.py", "isoptimal.cli"}
 """Files of users that have such names, and the log of the command line."""
 
 PLACEHOLDERS = {"docs/claims/PAPER.md", "docs/reproductions/NAME.json", "docs/pictures/reproduce-NAME.png"}
-PLACEHOLDERS |= {"tests/verify/test_x.py", "benchmarks/results/DATE.md"}
+PLACEHOLDERS |= {"tests/verify/a/test_a.py", "tests/verify/a/test_b.py", "verify/a/b.py", "benchmarks/results/DATE.md"}
 PLACEHOLDERS |= {"verify/cases", "verify/cases/README.md"}  # where an installation has cases
 
 

@@ -1,0 +1,177 @@
+"""A member that nobody has decided how to check is refused everywhere: of the goals, the biases, the trained layers."""
+
+import ast
+import json
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from verify.checker import KINDS, Accepted, Refused, check, from_json
+from verify.checker.certificate import claim_text
+from verify.checker.codec import reader
+from verify.checker.errors import CertificateError
+from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules, trained_layers
+from verify.checker.optimal import OptimalWithin
+from verify.checker.statement import Network as Checked
+from verify.checker.statement import Problem
+from verify.deciders.global_optimality.instance import as_instance
+from verify.problem import Dataset, Network
+from verify.problem.members import has_margin, is_penalised, trains_all
+from verify.problem.posing import pose
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = sorted(
+    path.parent for path in (ROOT / "cases").glob("*/*/certificates/*.json") if "rejected" not in str(path)
+)
+FIELDS = {"goal": Goal, "bias": Bias, "trained": Trained}
+
+
+def planted(enum: type[StrEnum], monkeypatch: pytest.MonkeyPatch) -> StrEnum:
+    """One more member, as if it had been written into the class."""
+    member = str.__new__(enum, "planted")
+    member._name_, member._value_ = "PLANTED", "planted"
+    monkeypatch.setitem(enum._member_map_, "PLANTED", member)
+    monkeypatch.setitem(enum._value2member_map_, "planted", member)
+    assert enum("planted") is member
+    return member
+
+
+def with_member(problem: Problem, field: str, member: StrEnum) -> Problem:
+    """The same problem with the member, made behind the back of the constructor."""
+    other = object.__new__(type(problem))
+    for name in type(problem).__dataclass_fields__:
+        object.__setattr__(other, name, getattr(problem, name))
+    other.__dict__.update((name, value) for name, value in problem.__dict__.items() if name == "_data")
+    object.__setattr__(other, field, member)
+    return other
+
+
+def stored_items():
+    """One stored certificate of each kind, with its problem and network."""
+    found = {}
+    for folder in sorted(set(FOLDERS)):
+        for file in sorted(folder.glob("*.json")):
+            if file.name in ("problem.json", "network.json"):
+                continue
+            kind = json.loads(file.read_text("utf-8"))["kind"]
+            if kind not in found:
+                network = folder / "network.json"
+                found[kind] = (
+                    reader(Problem)(json.loads((folder / "problem.json").read_text("utf-8"))),
+                    reader(Checked)(json.loads(network.read_text("utf-8"))) if network.exists() else None,
+                    from_json(json.loads(file.read_text("utf-8"))),
+                )
+    return found
+
+
+ITEMS = stored_items()
+POSED = pose(Network.two_layer([[1]], [1]), Dataset([[1]], [1]))
+
+
+def test_there_is_an_item_of_every_kind_that_is_stored():
+    assert set(KINDS) - set(ITEMS) <= {"stationary-near"}, "no case holds a certificate of these kinds"
+    for problem, network, certificate in ITEMS.values():
+        assert isinstance(check(problem, network, certificate), Accepted)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_problem_with_a_planted_member_is_not_read(field, monkeypatch):
+    problem, _, _ = ITEMS["fits"]
+    member = planted(FIELDS[field], monkeypatch)
+    with pytest.raises(CertificateError) as caught:
+        reader(Problem)({**problem.to_json(), field: str(member)})
+    assert caught.value.place == field
+    with pytest.raises(CertificateError) as caught:
+        replace(problem, **{field: member})
+    assert caught.value.place == field
+
+
+@pytest.mark.parametrize("kind", sorted(ITEMS))
+@pytest.mark.parametrize("field", FIELDS)
+def test_no_certificate_is_accepted_about_it(field, kind, monkeypatch):
+    problem, network, certificate = ITEMS[kind]
+    member = planted(FIELDS[field], monkeypatch)
+    forged = with_member(problem, field, member)
+    sealed = replace(certificate, problem=forged.sha256())
+    if isinstance(sealed, OptimalWithin) and field != "goal":
+        lower = replace(sealed.lower, problem=forged.sha256())
+        sealed = replace(sealed, lower=replace(lower, claim=claim_text(forged, lower)))
+    if field != "goal":  # of which no claim can be made
+        sealed = replace(sealed, claim=claim_text(forged, sealed))
+    result = check(forged, network, sealed)
+    assert isinstance(result, Refused)
+    assert result.place in (field, "problem", f"lower.{field}", "lower.problem")
+
+
+def test_what_is_forged_is_accepted_where_the_member_is_an_old_one(monkeypatch):
+    """The forgery of the test above is refused for its member, not for the way in which it is made."""
+    problem, network, certificate = ITEMS["fits"]
+    same = with_member(problem, "goal", problem.goal)
+    assert isinstance(check(same, network, replace(certificate, problem=same.sha256())), Accepted)
+
+
+HOMES = {"verify/checker/goals.py", "verify/problem/members.py"}
+"""Where members are told apart, each with a case for what is none of them."""
+
+
+def told_apart(source: str) -> list[int]:
+    """The lines that compare with a member, as in `goal is Goal.MAX_MARGIN`, or match one."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        parts = [*node.comparators, node.left] if isinstance(node, ast.Compare) else []
+        parts += [node.value] if isinstance(node, ast.MatchValue) else []
+        enums = [
+            part.value.id for part in parts if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)
+        ]
+        found += [node.lineno for name in enums if name in ("Goal", "Bias", "Trained")]
+    return found
+
+
+def test_members_are_told_apart_in_two_files_only():
+    """So that there is no `if goal is X ... else` through which another member could fall."""
+    files = [path for root in ("verify", "solvers", "isoptimal") for path in sorted((ROOT / root).rglob("*.py"))]
+    found = {path.relative_to(ROOT).as_posix(): told_apart(path.read_text("utf-8")) for path in files}
+    assert [file for file, lines in found.items() if lines and file not in HOMES | AS_TEXT.keys()] == []
+    assert {file: len(lines) for file, lines in found.items() if file in AS_TEXT} == AS_TEXT
+    assert all(found[file] for file in HOMES)
+
+
+AS_TEXT = {"verify/auditing/asked.py": 1}
+"""Files that compare with the text that a user gave, such as goal == "min-norm"."""
+
+
+def test_what_tells_members_apart_is_found():
+    assert told_apart("x = problem.goal is not Goal.MIN_NORM") == [1]
+    assert told_apart("match goal:\n    case Goal.MIN_NORM:\n        pass") == [2]
+    assert told_apart("pose(goal=Goal.MIN_NORM)") == []
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_questions_about_it_and_the_solvers_raise(field, monkeypatch):
+    member = planted(FIELDS[field], monkeypatch)
+    ask = {"goal": has_margin, "bias": is_penalised, "trained": trains_all}[field]
+    with pytest.raises((AssertionError, CertificateError)):
+        ask(member)
+    assert as_instance(with_member(POSED, field, getattr(POSED, field))).rows.shape == (1, 1)
+    if field != "trained":  # the solvers are told nothing of it
+        with pytest.raises((AssertionError, CertificateError)):
+            as_instance(with_member(POSED, field, member))
+
+
+@pytest.mark.parametrize(
+    ("ask", "field"),
+    [
+        (rules, "goal"),
+        (has_bias, "bias"),
+        (is_free, "bias"),
+        (lambda trained: trained_layers(trained, 2), "trained"),
+    ],
+    ids=["rules", "has_bias", "is_free", "trained_layers"],
+)
+def test_the_core_names_what_it_does_not_decide(ask, field, monkeypatch):
+    member = planted(FIELDS[field], monkeypatch)
+    with pytest.raises(CertificateError, match="planted is nothing that is decided") as caught:
+        ask(member)
+    assert caught.value.place == field
