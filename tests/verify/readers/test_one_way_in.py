@@ -1,4 +1,7 @@
-"""One way in: a model with X and y, a pair, paths; lists, arrays, tensors, tables: the same numbers everywhere."""
+"""One way in: a model with X and y, a pair, paths; lists, arrays, tensors, tables: the same numbers everywhere.
+
+Data sets in memory (`verify.readers.data_objects`) are read by it as well.
+"""
 
 import re
 from fractions import Fraction

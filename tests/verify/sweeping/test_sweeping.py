@@ -1,4 +1,7 @@
-"""Sweeps: every audit once, rows that certificates prove, and a sentence for whatever goes wrong."""
+"""Sweeps: every audit once, rows that certificates prove, and a sentence for whatever goes wrong.
+
+Also for how a process ended (`verify.processes`).
+"""
 
 import csv
 import gc
