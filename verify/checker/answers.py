@@ -9,14 +9,17 @@ without sharing:
 
 - every claim about a network but `does-not-fit` begins with "fits"; a network that does not fit is no candidate for
   anything else, and no network is one where none fits;
-- no network of any width is better, so none near the subject is: then it is a local optimum (`optimal-within` proves
-  that where the objective is its bound; an enclosed "optimum of any width" has the value of its bound);
+- no network of its own width is better, so none near the subject is: then it is a local optimum (`optimal-within` and
+  `optimal-within-width` prove that where the objective is its bound; an enclosed "optimum of any width" has the value
+  of its bound);
 - a local optimum satisfies the KKT conditions (Clarke; the constraints are positively homogeneous, or piecewise linear
   in |v_j| w_j), so one that does not satisfy them at t = 0 is none;
 - one that is no local optimum has better networks of its own architecture near it. How much better is not said, so that
   its global questions are refuted for t = 0 only;
 - a better network of its own width is one of any width, not the other way round; the bound of `optimal-within` holds
-  for every width.
+  for every width, that of `optimal-within-width` for its own only.
+
+Where a problem states output weights that are not trained, nothing is answered about any width.
 
 Source: `docs/mathematics.md`, 4.5 "A local optimum is a KKT point" and 6.1 "Within a tolerance".
 """
@@ -44,7 +47,8 @@ def answers(problem: Problem, network: Network, certificate: Certificate) -> dic
     """The answers of an accepted certificate; about its subject."""
     limits = {"0": Fraction(0), "T": certificate.own_tolerance(problem), "any": None}
     row = certificate.ANSWERS[certificate.variant(problem, network)]
-    return {question: Answer(verdict, limits[limit]) for question, (verdict, limit) in row.items()}
+    asked = [question for question in row if problem.asks_any_width or question is not Question.GLOBAL_ANY_WIDTH]
+    return {question: Answer(row[question][0], limits[row[question][1]]) for question in asked}
 
 
 def distance(certificate: Certificate) -> Fraction:

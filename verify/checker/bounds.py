@@ -4,7 +4,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import ClassVar
 
-from verify.checker.certificate import TWO_LAYERS, Certificate, Sparse
+from verify.checker.certificate import ALL_TRAINED, TWO_LAYERS, Certificate, Sparse
 from verify.checker.dual_trees import Case, Dual
 from verify.checker.errors import require
 from verify.checker.exact import Number, dot, sqrt_upper, squared_norm, value_text
@@ -16,7 +16,7 @@ from verify.checker.statement import Network, Problem
 class LowerBound(Dual, Certificate):
     """No network of any width has an objective below L, `bracket = (L, None)`; trees by mask class, "+" before "-"."""
 
-    DECIDES = TWO_LAYERS
+    DECIDES = ALL_TRAINED
     CLAIM = "every network of any width that fits has an objective of at least {lower}"
     bracket: tuple[Number | None, Number | None]
 
@@ -69,7 +69,8 @@ def witness_value(problem: Problem, witness: Network) -> Fraction:
     """An upper bound of the objective of another network, of the problem's inputs, slope, bias and masks, balanced.
 
     Neuron j costs 1/2 (||w_j||^2 + v_j^2), and |v_j| ||w_j|| once it has become (w_j t, v_j / t) with t > 0 such that
-    both are equal, which f does not notice.
+    both are equal, which f does not notice. Output weights that are not trained are those of the problem, on the same
+    masks, and nothing is balanced.
     """
     ours, theirs = problem.architecture, witness.architecture
     alike = [(shape.layers[0].inputs, shape.layers[0].bias, shape.slope) for shape in (ours, theirs)]
@@ -77,6 +78,9 @@ def witness_value(problem: Problem, witness: Network) -> Fraction:
     require(is_alike, "witness", "must be a two-layer network with the inputs, slope and bias of the problem")
     require(set(theirs.masks) <= set(ours.masks), "witness", "has a neuron whose mask is none of the problem's")
     own, size = objective_at(problem, witness, "witness"), len(problem.norm_columns)
+    if problem.output_weights is not None:
+        require(problem.has_neurons_of(witness), "witness", "has other output weights, or has them on other masks")
+        return own
     costs = (abs(v) * sqrt_upper(squared_norm(w[:size])) or v * v / 2 for w, v in neurons(witness))
     return min(own, sum(costs, Fraction(0)) / (slacks(problem, witness, "witness")[0] or 1))
 

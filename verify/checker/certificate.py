@@ -4,8 +4,9 @@ Exact arithmetic (rational, or in one real algebraic number field), no tolerance
 rounds inwards. Notation: x_i the lifted rows, y_i the targets, s(z) = max(z, a z), f(x) = sum_j v_j s(w_j.x),
 theta = (w_j, v_j), N = ||theta||^2 without the biases when these are free, q_i = y_i f(x_i) for max-margin and f(x_i)
 for min-norm, m = min_i q_i; c_i = lambda_i y_i for max-margin, lambda_i for min-norm, and h(u) = sum_i c_i s(x_i.u) the
-dual function. The objective is 1/2 N of a network that fits, for max-margin scaled to margin 1: N / 2m. eps is the fit
-tolerance of a min-norm problem: a network fits when |f(x_i) - y_i| <= eps for all i.
+dual function. The objective is 1/2 N of a network that fits, for max-margin scaled to margin 1: N / 2m. Where only the
+hidden layer is trained theta = (w_j), and it is N / 2m^2. eps is the fit tolerance of a min-norm problem: a network
+fits when |f(x_i) - y_i| <= eps for all i.
 
 The dual value D of multipliers is sum_i lambda_i for max-margin, sum_i lambda_i y_i - eps sum_i |lambda_i| for
 min-norm: D <= sum_i c_i f(x_i) for every network that fits (at margin 1), as y_i f(x_i) >= 1, lambda_i >= 0, or
@@ -47,6 +48,8 @@ Sparse: TypeAlias = Annotated[tuple[tuple[Index, Number], ...], increasing]
 class Scope:
     """The problems that a kind decides: those of these goals and trained layers, of two layers or of any depth.
 
+    Of two layers: `Problem.is_decided`, with the output weights stated where they are not trained.
+
     A kind names each goal for which its check is proved right; there are no others, and none at first.
     """
 
@@ -57,17 +60,24 @@ class Scope:
 
     def holds(self, problem: Problem) -> bool:
         """Whether the problem is one of them."""
-        is_deep = self.any_depth or problem.architecture.is_two_layer
-        return is_deep and problem.goal in self.goals and problem.trained in self.trained
+        is_asked = self.any_depth or problem.is_decided
+        return is_asked and problem.goal in self.goals and problem.trained in self.trained
 
 
 CONSTRAINED = frozenset({Goal.MAX_MARGIN, Goal.MIN_NORM})
+ANY_TRAINED = frozenset({Trained.BOTH, Trained.HIDDEN})
 TWO_LAYERS = Scope(
     CONSTRAINED,
-    frozenset({Trained.BOTH}),
-    words="is not of depth 2 without sharing, all trained; only fits is decided then",
+    ANY_TRAINED,
+    words="is not of depth 2 without sharing, or states no output weights although these are not trained; only fits is "
+    "decided then",
 )
-ANY_DEPTH = Scope(CONSTRAINED, frozenset({Trained.BOTH, Trained.HIDDEN}), any_depth=True)
+ALL_TRAINED = Scope(
+    CONSTRAINED,
+    frozenset({Trained.BOTH}),
+    words="is not of depth 2 without sharing, all trained, as what is said of any width needs",
+)
+ANY_DEPTH = Scope(CONSTRAINED, ANY_TRAINED, any_depth=True)
 
 
 class Certificate(Record):
@@ -131,6 +141,8 @@ class AboutNetwork(Certificate):
             raise CertificateError("network", "the certificate speaks of a network, and none is given")
         require(network.architecture == problem.architecture, "network", "has another architecture than the problem")
         require(self.network == network.sha256(), "network", "the certificate is about another network")
+        has_them = problem.output_weights is None or problem.has_neurons_of(network)
+        require(has_them, "network", "has other output weights than the problem states, or on other masks")
         return network
 
 
@@ -171,14 +183,24 @@ def claim_text(problem: Problem, proof: Certificate) -> str:
     moved = isinstance(proof, WithSubject) and proof.subject is not None
     who = f"the subject, within {numbers['moved']} of the network relative to its norm," if moved else "the network"
     shape, points = problem.architecture, len(problem.targets)
+    trained = f"{problem.trained} trained"
+    if problem.output_weights is not None:
+        trained += f" at the output weights {', '.join(map(value_text, problem.output_weights))}"
     masks = ", masked" if any(len(mask) < shape.layers[0].columns for mask in shape.mask_classes) else ""
+    numbers["width"] = _width_text(problem, bool(masks))
     scale = rules(problem.goal).SCALE
     within = f"every target within {value_text(problem.fit_tolerance)}" if problem.fit_tolerance else ""
     zero = within or "equality"
     return (
         f"for the {problem.goal} problem ({points} points in dimension {shape.layers[0].inputs}, slope "
-        f"{value_text(shape.slope)}, bias {problem.bias}{masks}, {problem.trained} trained, half squared norm{scale}"
+        f"{value_text(shape.slope)}, bias {problem.bias}{masks}, {trained}, half squared norm{scale}"
         f"{', ' if within else ''}{within}), "
         f"{proof.CLAIM.format(who=who, proof=proof, scale=scale, zero=zero, **numbers)}, over the real numbers, about "
         "the exact values of the stored numbers"
     )
+
+
+def _width_text(problem: Problem, is_masked: bool) -> str:
+    """Which networks are meant by those of the problem's own width."""
+    given = ["masks"] * is_masked + ["output weights"] * (problem.output_weights is not None)
+    return str(len(problem.neurons)) + (f" with these {' and '.join(given)}" if given else "")

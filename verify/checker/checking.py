@@ -3,7 +3,7 @@
     check(problem, network, certificate) -> Accepted(certificate) | Refused(place, reason)
 
 What a certificate is, is in `verify.checker.certificate`; what the kinds claim, and how each is checked, is in `fit`,
-`stationary`, `local`, `bounds`, `optimal` and `enclosure` beside this file.
+`stationary`, `local`, `bounds`, `optimal`, `width` and `enclosure` beside this file.
 """
 
 import hashlib
@@ -21,10 +21,12 @@ from verify.checker.local import Local, NotLocal
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.statement import Network, Problem
 from verify.checker.stationary import NotStationary, Stationary
+from verify.checker.width import DoesNotFitWidth, InfeasibleWidth, LowerBoundWidth, OptimalWithinWidth
 
 _OF_NETWORKS = (Fits, DoesNotFit, Stationary, NotStationary, Local, NotLocal, StationaryNear)
 _OF_BOUNDS = (LowerBound, UpperBound, BetterNetwork, OptimalWithin, Infeasible)
-KINDS: dict[str, type[Certificate]] = {kind.KIND: kind for kind in (*_OF_NETWORKS, *_OF_BOUNDS)}
+_OF_WIDTHS = (LowerBoundWidth, OptimalWithinWidth, InfeasibleWidth, DoesNotFitWidth)
+KINDS: dict[str, type[Certificate]] = {kind.KIND: kind for kind in (*_OF_NETWORKS, *_OF_BOUNDS, *_OF_WIDTHS)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,6 +195,12 @@ def increasing(entries: tuple[tuple[Any, ...], ...]) -> None:
         require(one[:-1] < other[:-1], f"[{i}]", "must come in strictly increasing order")
 
 
+def ascending(entries: tuple[int, ...]) -> None:
+    """A check for `Annotated[tuple[int, ...], ...]`."""
+    for i, (one, other) in enumerate(pairwise(entries), start=1):
+        require(one < other, f"[{i}]", "must come in strictly increasing order")
+
+
 @cache
 def reader(hint: Any) -> Reader:
     """What reads values of this type; for `Annotated[type, check]` the check sees what is read."""

@@ -1,23 +1,28 @@
-"""Trees that bound the dual function h(u) = sum_i c_i s(x_i.u): on every leaf's cell s h(u) <= beta ||u||."""
+"""Trees that bound the dual function h(u) = sum_i c_i s(x_i.u): on every leaf's cell s h(u) <= beta ||u||.
+
+A case is a cone in which a neuron may lie, with the sign of its output weight.
+"""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import field
 from fractions import Fraction
 from operator import mul, sub
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from verify.checker.certificate import Sparse
-from verify.checker.codec import Record, at, increasing, positive
+from verify.checker.codec import Record, ascending, at, increasing, positive
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Whole, common_integers, sqrt_upper, squared_norm
 from verify.checker.multipliers import coefficients, combine, dual_value
-from verify.checker.statement import Index, Natural, Problem
+from verify.checker.statement import Index, Natural, Problem, products
 
 Terms: TypeAlias = Annotated[tuple[tuple[Index, int], ...], increasing]
 Range: TypeAlias = tuple[Index, Literal["+", "-"], int, Terms]
 Cell: TypeAlias = tuple[tuple[int, ...], int, Mapping[int, int]]
 """The columns that a direction of an enclosed point sees, its sign, and its side of each point of the support."""
 
-Case: TypeAlias = tuple[tuple[int, ...], Sequence[int], int]
+Mask: TypeAlias = tuple[int, ...]
+Case: TypeAlias = tuple[Mask, tuple[int, ...], int]
 """What a tree proves: on these columns, where each x_i.u has this sign (0: any; none listed: any), and s."""
 
 
@@ -33,6 +38,12 @@ class Bound(Record):
     ranges: tuple[Range, ...] = ()
 
 
+class Together(Bound):
+    """A `Bound` where the points of `together`, undecided, have slope "e" and need no range: they never cancel."""
+
+    together: Annotated[tuple[Index, ...], ascending] = field(kw_only=True)
+
+
 class Empty(Record):
     """A leaf without interior: sum m_i s_i x_i = 0 over decided points, all m_i > 0; `weights` lists (i, m_i)."""
 
@@ -45,7 +56,7 @@ class Active(Record):
     active: Index
 
 
-Nodes: TypeAlias = tuple[Index | Bound | Empty | Active, ...]
+Nodes: TypeAlias = tuple[Index | Bound | Together | Empty | Active, ...]
 """A tree in pre-order: a number i splits, left child x_i.u >= 0, right child x_i.u <= 0."""
 
 
@@ -65,11 +76,33 @@ class Dual(Record):
 
         Source: `docs/mathematics.md`, 5.1 "Weak duality" and 5.3 "Trees"; the balance inequality is standard.
         """
-        c = coefficients(problem, self.multipliers)
-        require(len(self.trees) == len(cases), "trees", f"must be {len(cases)}, one for each case")
-        for k, (nodes, case) in enumerate(zip(self.trees, cases, strict=True)):
-            at(f"trees[{k}]", _Side(problem, c, self, case, cells).check, nodes)
-        return dual_value(problem, c) / self.beta
+        limits = [Limit(self.beta)] * len(cases)
+        dual = proved_dual_value(problem, self.multipliers, self.trees, self.denominator, cases, limits, cells)
+        return dual / self.beta
+
+
+class Limit(NamedTuple):
+    """Up to what a tree bounds s h(u) / ||u||: up to `number`, or the root of it."""
+
+    number: Fraction
+    is_square: bool = False
+
+
+def proved_dual_value(
+    problem: Problem,
+    multipliers: Sparse,
+    trees: Sequence[Nodes],
+    denominator: int,
+    cases: Sequence[Case],
+    limits: Sequence[Limit],
+    cells: Sequence[Cell] = (),
+) -> Fraction:
+    """D of the multipliers, when there is a true tree for each case."""
+    c = coefficients(problem, multipliers)
+    require(len(trees) == len(cases), "trees", f"must be {len(cases)}, one for each case")
+    for k, (nodes, case, limit) in enumerate(zip(trees, cases, limits, strict=True)):
+        at(f"trees[{k}]", _Side(problem, c, denominator, limit, case, cells).check, nodes)
+    return dual_value(problem, c)
 
 
 def leaves(nodes: Sequence[Any], place: str, known: Mapping[Any, int], allowed: Container[Any]) -> Iterator[Any]:
@@ -108,7 +141,7 @@ class _Side:
     |x_i.u| <= sizes[i] / (denominator size_unit) ||u||;   t / denominator = t step / unit for slopes.
     counted: how many columns count in the norm; a free bias is the one after.   reach: B size_unit, None if unused.
     A leaf with p = P / (unit row_unit), R = O / (unit denominator size_unit) closes when whole - rate O - scale B |P_b|
-    is at least scale ||P_w||.
+    is at least scale ||P_w||. Where the limit is a root, whole is the square (`_is_closed`).
     known: signs of points that hold in advance.   cells: sides of the points for directions that leaves may name.
 
     With a free bias, u = (w, b) and ||u|| = ||w||, and s h(u) <= beta ||w|| is shown for |b| <= B ||w|| alone, B >=
@@ -124,7 +157,13 @@ class _Side:
     """
 
     def __init__(
-        self, problem: Problem, c: Mapping[int, Fraction], dual: Dual, case: Case, cells: Sequence[Cell]
+        self,
+        problem: Problem,
+        c: Mapping[int, Fraction],
+        denominator: int,
+        limit: Limit,
+        case: Case,
+        cells: Sequence[Cell],
     ) -> None:
         mask, known, sign = case
         off, on = problem.architecture.slope.as_integer_ratio()
@@ -139,19 +178,20 @@ class _Side:
         self.cells = {
             q: cell for q, (seen, own, cell) in enumerate(cells) if seen == mask and (own == sign or off == on)
         }
-        self.denominator, self.step = dual.denominator, on * unit
-        self.base = [off * dual.denominator * z for z in signed]
-        self.excess = [(on - off) * dual.denominator * z for z in signed]
+        self.denominator, self.step = denominator, on * unit
+        self.base = [off * denominator * z for z in signed]
+        self.excess = [(on - off) * denominator * z for z in signed]
         (sizes,), self.size_unit = common_integers([[sqrt_upper(squared_norm(row[: self.counted])) for row in rows]])
         self.reach = self._reach(sum(signed), off, sizes) if has_bias else 0
         self.sizes: dict[int, int] = {}
         if self.reach is not None:
-            self.sizes = {i: (z + self.reach) * dual.denominator for i, z in zip(c, sizes, strict=True)}
-        whole = dual.beta * dual.denominator * self.step * self.row_unit
-        rate = Fraction(self.row_unit, dual.denominator * self.size_unit)
+            self.sizes = {i: (z + self.reach) * denominator for i, z in zip(c, sizes, strict=True)}
+        unit = denominator * self.step * self.row_unit
+        whole, rate = limit.number * unit, Fraction(self.row_unit, denominator * self.size_unit)
         ((self.whole, self.rate, self.lever),), self.scale = common_integers(
-            [[whole, rate, Fraction(self.reach or 0, self.size_unit)]]
+            [[Fraction(0) if limit.is_square else whole, rate, Fraction(self.reach or 0, self.size_unit)]]
         )
+        self.square = whole * unit * self.scale**2 if limit.is_square else None
 
     def _reach(self, total: int, off: int, sizes: Sequence[int]) -> int | None:
         """B over size_unit where s h(u) needs to be bounded for |b| <= B ||w|| only; total: s C up to a factor > 0."""
@@ -168,7 +208,7 @@ class _Side:
         A kink of p with c_i > 0 is neither (s h(u) > p.u on one side of it): then no leaf may name p.
         """
         for leaf, path, here in leaves(nodes, "", self.known, self.points):
-            if isinstance(leaf, Bound):
+            if isinstance(leaf, Bound):  # or Together
                 self._check_bound(leaf, path, here)
             elif isinstance(leaf, Empty):
                 self._check_empty(leaf, path, here)
@@ -189,6 +229,7 @@ class _Side:
         """
         require(len(leaf.slopes) == len(self.rows), f"{place}.slopes", f"must be {len(self.rows)}, one for each point")
         bounds = {listed[:2]: self._range(listed, path, f"{place}.ranges[{k}]") for k, listed in enumerate(leaf.ranges)}
+        together = leaf.together if isinstance(leaf, Together) else ()
         slopes: list[int] = []
         offset = 0  # R over unit * denominator * size_unit
         for point, slope, excess, base in zip(self.points, leaf.slopes, self.excess, self.base, strict=True):
@@ -196,7 +237,7 @@ class _Side:
             sign = path.get(point, 0)
             if not (t >= excess if sign > 0 else t <= 0 if sign < 0 else min(excess, 0) <= t <= max(excess, 0)):
                 raise CertificateError(f"{place}.slopes[{len(slopes)}]", "is not a slope that this cell allows")
-            if sign == 0 and excess > 0:
+            if sign == 0 and excess > 0 and point not in together:
                 size = self.sizes.get(point)
                 left, right = bounds.get((point, "-"), size), bounds.get((point, "+"), size)
                 if (left is None and t) or (right is None and t != excess):
@@ -206,9 +247,47 @@ class _Side:
         p = combine(slopes, self.rows)
         head, bias = p[: self.counted], p[self.counted :]
         require(self.reach is not None or not any(bias), f"{place}.slopes", "p has a part along the free bias")
-        gap = self.whole - self.rate * offset - self.lever * sum(map(abs, bias))
-        is_closed = gap >= 0 and self.scale**2 * sum(map(mul, head, head)) <= gap**2
+        self._check_together(together, path, slopes, p, f"{place}.together")
+        rest = self.rate * offset + self.lever * sum(map(abs, bias))
+        is_closed = self._is_closed(rest, self.scale**2 * sum(map(mul, head, head)))
         require(is_closed, place, "does not close: ||p|| + R > beta")
+
+    def _is_closed(self, rest: int, square: int) -> bool:
+        """Whether ||p|| + R is at most beta, or the root of b, when rest stands for R and `square` for ||p||^2.
+
+        ||p|| + R <= sqrt(b) says 2 R ||p|| <= b - R^2 - ||p||^2, of which both sides may be squared where that is >= 0.
+        """
+        if self.square is None:
+            gap = self.whole - rest
+            return gap >= 0 and square <= gap**2
+        room = self.square - rest**2 - square
+        return room >= 0 and 4 * rest**2 * square <= room**2
+
+    def _check_together(
+        self, together: Sequence[int], path: Mapping[int, int], slopes: Sequence[int], p: Sequence[int], place: str
+    ) -> None:
+        """Whether the points E of `together` need no range, though they are undecided and have slope e_i > 0.
+
+        Where x_i.u >= 0 for those in S and no others of E, s h(u) is at most p_S.u + R ||u|| with p_S = p - the sum of
+        e_j x_j over E without S, R from the points outside E. Checks for each i in E
+            2 x_i.p >= e_i ||x_i||^2 + 2 sum_{j in E, j != i} e_j max(x_i.x_j, 0).
+        Then adding i to S adds e_i (2 x_i.p - e_i ||x_i||^2 - 2 sum_{j in E without S, j != i} e_j x_i.x_j) >= 0 to
+        ||p_S||^2, so that ||p_S|| <= ||p|| for every S. With a free bias ||p_S|| would not bound p_S.u.
+
+        Source: `docs/mathematics.md`, 12.5 "A leaf for points that never cancel".
+        """
+        require(not together or self.counted == len(p), place, "is not for columns with a free bias")
+        for point in together:
+            k = self.points.get(point, -1)
+            is_open = k >= 0 and point not in path and self.excess[k] > 0
+            is_open = is_open and slopes[k] == self.base[k] + self.excess[k]
+            require(is_open, place, "must be undecided points with c_i > 0 and slope e")
+        places = [self.points[point] for point in together]
+        rows = [self.rows[k] for k in places]
+        for k, row, values in zip(places, rows, products(rows, rows) if rows else [], strict=True):
+            pairs = [self.excess[other] * max(z, 0) for other, z in zip(places, values, strict=True) if other != k]
+            least = self.excess[k] * sum(map(mul, row, row)) + 2 * sum(pairs)
+            require(2 * sum(map(mul, row, p)) >= least, place, "has points that may cancel")
 
     def _range(self, listed: Range, path: Mapping[int, int], place: str) -> int:
         """r over denominator * size_unit, when x.u <= r ||u|| on the cell, x = ±x_i.

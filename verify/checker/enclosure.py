@@ -31,7 +31,7 @@ from operator import mul
 from typing import Annotated, ClassVar, Literal, NamedTuple, TypeAlias
 
 from verify.checker.bounds import every_case
-from verify.checker.certificate import TWO_LAYERS, AboutNetwork, NotNegative
+from verify.checker.certificate import ALL_TRAINED, AboutNetwork, NotNegative
 from verify.checker.codec import Record, at, increasing
 from verify.checker.dual_trees import Cell, Dual
 from verify.checker.errors import require
@@ -133,7 +133,7 @@ class StationaryNear(AboutNetwork):
     of the centre, with a beta < 1 that leaves room for the difference.
     """
 
-    DECIDES = TWO_LAYERS
+    DECIDES = ALL_TRAINED
     ANSWERS: ClassVar = {
         "stationary point": answered(PROVED, PROVED),
         "local optimum": answered(PROVED, PROVED, PROVED),

@@ -7,7 +7,7 @@ from typing import ClassVar
 from verify.checker.certificate import ANY_DEPTH, AboutNetwork, WithSubject
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Number, value_text
-from verify.checker.goals import Slacks, rules
+from verify.checker.goals import Slacks, rules, trains_outputs
 from verify.checker.questions import NEVER, PROVED, REFUTED, answered
 from verify.checker.statement import Index, Network, Problem, half_squared_norm, outputs
 
@@ -35,9 +35,14 @@ def ends(problem: Problem, network: Network) -> list[tuple[Fraction, Fraction]]:
 
 
 def objective_at(problem: Problem, network: Network, place: str = "subject") -> Fraction:
-    """The objective of a two-layer network, both layers trained; refuses one that does not fit."""
+    """The objective of a two-layer network; refuses one that does not fit.
+
+    N / 2m for max-margin where all is trained, N / 2m^2 where f is linear in the scale of what is trained; N / 2 for
+    min-norm.
+    """
     margin, _ = slacks(problem, network, place)
-    return half_squared_norm(problem, network) / (margin or 1)
+    is_quadratic = trains_outputs(problem.trained)
+    return half_squared_norm(problem, network) / ((margin if is_quadratic else margin * margin) or 1)
 
 
 def neurons(network: Network) -> list[tuple[tuple[Fraction, ...], Fraction]]:

@@ -260,6 +260,11 @@ def trained_layers(trained: Trained, layers: int) -> int:
             raise none_of_them("trained", trained)
 
 
+def trains_outputs(trained: Trained) -> bool:
+    """Whether the output weights are variables."""
+    return trained_layers(trained, 2) == 2
+
+
 def none_of_them(place: str, value: Never) -> CertificateError:
     """What refuses a value that is no member; the type checker shows that every member has had its case before."""
     return CertificateError(place, f"{value!s:.60} is nothing that is decided")

@@ -6,12 +6,14 @@ from typing import ClassVar
 
 from verify.checker.certificate import TWO_LAYERS, WithSubject
 from verify.checker.codec import at
-from verify.checker.dual_trees import Case, Dual, leaves
+from verify.checker.dual_trees import Dual, leaves
 from verify.checker.errors import require
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.fit import NO_FIT, neurons, objective_at, slacks
+from verify.checker.goals import trains_outputs
 from verify.checker.questions import PROVED, REFUTED, answered
 from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm, pattern
+from verify.checker.states import HiddenDual, bound_of, collected
 
 ROOT_BITS = 200  # of the norms at the end of a segment
 
@@ -20,13 +22,13 @@ class Local(WithSubject):
     """No network near this one is better: a tree of choices in pre-order, the left one first, each with a dual point.
 
     A choice (j, i) at a point i with w_j.x_i = 0 is left x_i.u_j >= 0, right x_i.u_j <= 0; (j, None) at a neuron with
-    v_j = 0 is left v_j >= 0, right v_j <= 0.
+    v_j = 0 is left v_j >= 0, right v_j <= 0, where v_j is trained.
     """
 
     DECIDES = TWO_LAYERS
     ANSWERS: ClassVar = {"": answered(PROVED, PROVED, PROVED)}
     CLAIM = "{who} fits and is a local optimum"
-    nodes: tuple[tuple[Index, Index | None] | Dual, ...]
+    nodes: tuple[tuple[Index, Index | None] | Dual | HiddenDual, ...]
 
     def check(self, problem: Problem, subject: Network) -> None:
         """Whether no network near the subject that fits has a smaller objective O (for max-margin at margin 1).
@@ -34,30 +36,33 @@ class Local(WithSubject):
         Near the subject every preactivation and output weight that is not 0 keeps its sign. The tree of choices decides
         others; its leaves cover all cases. In each, neuron j has an output sign s_j and its u_j is in the cone of the
         signs: D / beta = O is a lower bound there. One tree serves all neurons with the same mask, cone and sign; they
-        come in the order of the neurons, sign + first. A leaf without interior is covered by its neighbours.
+        come in the order of the neurons, sign + first. A leaf without interior is covered by its neighbours. Where the
+        output weights are not trained, leaves are `HiddenDual`, and a neuron with v_j = 0 has no case: it adds nothing
+        to f, and nothing less than 0 to the cost.
 
         Sound. Complete for rational multipliers: `docs/mathematics.md`, 7.2 "Certificates of both answers".
         """
         wanted, signs = objective_at(problem, subject), pattern(problem, subject)
+        is_trained, masks = trains_outputs(problem.trained), problem.architecture.masks
+        given = [None if is_trained else v for v in subject.output_weights]
         sides = [(v > 0) - (v < 0) for v in subject.output_weights]
         ties: set[tuple[int, int | None]] = {
             (j, i) for j, row in enumerate(signs) for i, on in enumerate(row) if not on
         }
-        ties |= {(j, None) for j, side in enumerate(sides) if not side}
+        ties |= {(j, None) for j, side in enumerate(sides) if not side and is_trained}
         for leaf, path, here in leaves(self.nodes, "nodes", {}, ties):
-            cases: dict[Case, None] = {}
-            for j, (mask, row, side) in enumerate(zip(problem.architecture.masks, signs, sides, strict=True)):
-                cone = tuple(on or path.get((j, i), 0) for i, on in enumerate(row))
-                own = side or path.get((j, None), 0)
-                cases |= {(mask, cone, sign): None for sign in (1, -1) if own in (0, sign)}
-            value = at(here, leaf.value, problem, list(cases))
+            cones = [[on or path.get((j, i), 0) for i, on in enumerate(row)] for j, row in enumerate(signs)]
+            own = [side or path.get((j, None), 0) for j, side in enumerate(sides)]
+            cases = collected(zip(masks, cones, own, given, strict=True))
+            value = at(here, bound_of, problem, leaf, cases)
             require(value == wanted, here, "has a dual value other than the objective")
 
 
 class NotLocal(WithSubject):
     """Better networks lie on a segment that begins at this one, in the variables u_j = |v_j| w_j with signs s_j.
 
-    end: the parameters (u_j, s_j) at its end, s_j = 1 or -1.
+    end: the parameters (u_j, s_j) at its end, s_j = 1 or -1; where the output weights are not trained the segment is
+    one of networks, and these are (w_j, v_j).
     """
 
     DECIDES = TWO_LAYERS
@@ -73,18 +78,30 @@ class NotLocal(WithSubject):
         or [y_i - eps, y_i + eps] for min-norm), so the constraints hold on all of it if they hold at both ends. The
         cost is convex: smaller at the end, it is smaller everywhere. Near the beginning the networks v_j = s_j
         ||u_j||^(1/2), w_j = u_j / |v_j| tend to the subject, which is balanced. (A neuron that gets a free bias without
-        weights: v_j = t^0.9, b_j of order t^0.1, which costs o(t).)
+        weights: v_j = t^0.9, b_j of order t^0.1, which costs o(t).) Where the output weights are not trained, f is
+        affine and 1/2 sum ||w_j||^2 convex on a segment of networks with the same v_j, and nothing is to be balanced.
 
         Source: `docs/mathematics.md`, 7.2 "Certificates of both answers".
         """
         end: Network = at("end", Network, subject.architecture, self.end)
-        size, cost = len(problem.norm_columns), Fraction(0)
-        for j, ((w, v), (u, s)) in enumerate(zip(neurons(subject), neurons(end), strict=True)):
-            require(squared_norm(w[:size]) == v * v, "subject", f"neuron {j} is not balanced")
-            is_sign = abs(s) == 1 and s * v >= 0 and not (v == 0 and any(u) and any(w))
-            require(is_sign, "end", f"neuron {j} needs the sign of v_j, or 1 or -1 if that is 0, and no free bias then")
-            cost += sqrt_upper(squared_norm(u[:size]), ROOT_BITS)
+        if trains_outputs(problem.trained):
+            cost = _balanced_cost(problem, subject, end)
+        else:
+            is_kept = end.output_weights == subject.output_weights
+            require(is_kept, "end", "must keep the output weights, which are not trained")
+            cost = half_squared_norm(problem, end)
         changes = zip(chain(*pattern(problem, subject)), chain(*pattern(problem, end)), strict=True)
         require(all(before * after >= 0 for before, after in changes), "end", "takes a preactivation across 0")
         require(slacks(problem, end, "end")[0] >= slacks(problem, subject)[0], "end", NO_FIT)
         require(cost < half_squared_norm(problem, subject), "end", "does not lower the objective")
+
+
+def _balanced_cost(problem: Problem, subject: Network, end: Network) -> Fraction:
+    """At least sum ||u_j|| at the end of a segment; refuses one that does not begin at the subject, balanced."""
+    size, cost = len(problem.norm_columns), Fraction(0)
+    for j, ((w, v), (u, s)) in enumerate(zip(neurons(subject), neurons(end), strict=True)):
+        require(squared_norm(w[:size]) == v * v, "subject", f"neuron {j} is not balanced")
+        is_sign = abs(s) == 1 and s * v >= 0 and not (v == 0 and any(u) and any(w))
+        require(is_sign, "end", f"neuron {j} needs the sign of v_j, or 1 or -1 if that is 0, and no free bias then")
+        cost += sqrt_upper(squared_norm(u[:size]), ROOT_BITS)
+    return cost

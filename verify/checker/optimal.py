@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from verify.checker.bounds import LowerBound, witness_value
-from verify.checker.certificate import TWO_LAYERS, NotNegative, WithSubject
+from verify.checker.certificate import ALL_TRAINED, TWO_LAYERS, NotNegative, WithSubject
 from verify.checker.codec import at
 from verify.checker.errors import require
 from verify.checker.fit import objective_at
@@ -16,7 +16,7 @@ from verify.checker.statement import Network, Problem, objective
 class OptimalWithin(WithSubject):
     """The network's objective is at most (1 + `tolerance`) times the bound that `lower` proves."""
 
-    DECIDES = TWO_LAYERS
+    DECIDES = ALL_TRAINED
     ANSWERS: ClassVar = {
         "": answered(PROVED, own_width=WITHIN_OWN, any_width=WITHIN_OWN),
         "at its bound": answered(PROVED, PROVED, PROVED, PROVED, PROVED),
@@ -63,6 +63,8 @@ class BetterNetwork(WithSubject):
         is_narrow = Counter(self.witness.architecture.masks) <= Counter(problem.architecture.masks)
         is_narrow = is_narrow or self.scope == "any-width"
         require(is_narrow, "scope", "the witness is wider, by mask class")
+        is_asked = self.scope == "own-width" or problem.asks_any_width
+        require(is_asked, "scope", "any width is not asked where the output weights are not trained")
         require(found * (1 + self.tolerance) < objective_at(problem, subject), "witness", "is not better by that much")
 
     def variant(self, problem: Problem, network: Network) -> str:  # noqa: ARG002

@@ -8,11 +8,13 @@ A bias is the last column of A_1, met by a coordinate 1 appended to x.
 
 eps = 0, interpolation, unless the problem states a fit tolerance.
 
-theta is all parameters (or the hidden ones), without the biases when these are free.
+theta is all parameters (or the hidden ones), without the biases when these are free. Where only the hidden layer of two
+is trained the output weights are data: a problem that states them is asked everything, others only whether it fits.
 
 Source: arXiv:1906.05890v4, section 2 (max-margin); `docs/mathematics.md`, 2.2 "Max-margin and min-norm".
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -23,7 +25,7 @@ from typing import Annotated, Self, TypeAlias
 from verify.checker.codec import Record, not_negative, positive
 from verify.checker.errors import ShapeError, require
 from verify.checker.exact import Number, Whole, common_integers, squared_norm
-from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules, trained_layers
+from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules, trained_layers, trains_outputs
 
 MAX_WEIGHTS = 10**7
 """The most weights of a layer: a few characters must not stand for more than memory holds."""
@@ -32,6 +34,7 @@ PACK, LEAST_PACKED, MOST_BYTES = 32, 4, 32
 """Products of so many points are made at once, for at least so many vectors, where each takes at most so many bytes."""
 
 Index: TypeAlias = Annotated[int, not_negative]
+Neuron: TypeAlias = tuple[tuple[int, ...], Number | None]
 Natural: TypeAlias = Annotated[int, positive]
 Rows: TypeAlias = tuple[tuple[Number, ...], ...]
 
@@ -163,10 +166,11 @@ class Problem(Record):
 
     inputs: the points x_i, shape (n, d).   targets: y_i, length n.
     fit_tolerance: eps >= 0, 0 for max-margin: every network with |f(x_i) - y_i| <= eps at all points fits.
+    output_weights: v_j, one for each neuron, of two layers of which only the hidden one is trained; None: not stated.
     """
 
     SCHEMA = "problem-1"
-    OMITTED = ("fit_tolerance",)
+    OMITTED = ("fit_tolerance", "output_weights")
 
     inputs: tuple[tuple[Fraction, ...], ...]
     targets: tuple[Fraction, ...]
@@ -175,6 +179,7 @@ class Problem(Record):
     bias: Bias
     trained: Trained
     fit_tolerance: Annotated[Fraction, not_negative] = Fraction(0)
+    output_weights: tuple[Fraction, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -188,6 +193,12 @@ class Problem(Record):
         require(first.bias is has_bias(self.bias), "bias", "does not go with the first layer")
         fault = goal.tolerance_fault(self.fit_tolerance)
         require(fault == "", "fit_tolerance", fault)
+        if self.output_weights is not None:
+            is_fixed = self.architecture.is_two_layer and not trains_outputs(self.trained)
+            is_fixed = is_fixed and len(self.output_weights) == first.outputs
+            require(
+                is_fixed, "output_weights", "must be one for each neuron of two layers, only the hidden one trained"
+            )
 
     @cached_property
     def rows(self) -> Rows:
@@ -211,8 +222,26 @@ class Problem(Record):
 
     @property
     def is_decided(self) -> bool:
-        """Whether more than "does it fit" is asked: of depth 2 without sharing, all layers trained."""
-        return self.architecture.is_two_layer and trained_layers(self.trained, 2) == 2
+        """Whether more than "does it fit" is asked: of depth 2 without sharing, what is not trained stated."""
+        is_stated = trains_outputs(self.trained) or self.output_weights is not None
+        return self.architecture.is_two_layer and is_stated
+
+    @property
+    def asks_any_width(self) -> bool:
+        """Whether networks of other widths are compared: not with given output weights, of which others have more."""
+        return self.output_weights is None
+
+    @cached_property
+    def neurons(self) -> tuple[Neuron, ...]:
+        """What is given of each neuron: the columns that it sees, and its output weight where that is stated."""
+        masks = self.architecture.masks
+        return tuple(zip(masks, self.output_weights or [None] * len(masks), strict=True))
+
+    def has_neurons_of(self, network: Network) -> bool:
+        """Whether a two-layer network has the neurons of this problem, in any order, none more and none less."""
+        masks = network.architecture.masks
+        theirs = network.output_weights if self.output_weights is not None else [None] * len(masks)
+        return Counter(zip(masks, theirs, strict=True)) == Counter(self.neurons)
 
     @property
     def norm_columns(self) -> tuple[int, ...]:

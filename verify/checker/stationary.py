@@ -11,7 +11,7 @@ from verify.checker.codec import at, increasing
 from verify.checker.errors import require
 from verify.checker.exact import Number, common_integers, dot, squared_norm
 from verify.checker.fit import ends, neurons
-from verify.checker.goals import rules
+from verify.checker.goals import rules, trains_outputs
 from verify.checker.multipliers import coefficients, combine
 from verify.checker.questions import PROVED, REFUTED, UP_TO_OWN, WITHIN_OWN, answered
 from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm, pattern
@@ -47,12 +47,16 @@ class Stationary(WithSubject):
         sum max(lambda_i, 0) (f(x_i) - y_i + eps) + max(-lambda_i, 0) (y_i + eps - f(x_i)) <= delta N
         is checked: what these inequalities ask for where only one of the two has a multiplier.
 
+        Where the output weights are not trained the second part of r is left out; f is of degree 1 in theta then, and
+        the same inequalities say the same of the network scaled to margin 1.
+
         Sound and complete for depth 2 without sharing, where the product of intervals is the subdifferential.
 
         Source: arXiv:1906.05890v4, section 2 (KKT conditions); arXiv:2110.02732, Theorem 2.1.
         """
         limits, has_slacks = ends(problem, subject), rules(problem.goal).has_slacks(problem.fit_tolerance)
         norm, counted = 2 * half_squared_norm(problem, subject), problem.norm_columns
+        has_outputs = trains_outputs(problem.trained)
         sums = self._sums(problem, subject, coefficients(problem, self.multipliers))
         require(has_slacks or self.delta == 0, "delta", "must be 0 where every target is to be met exactly")
         products = (value * limits[i][0] if value > 0 else -value * limits[i][1] for i, value in self.multipliers)
@@ -61,7 +65,7 @@ class Stationary(WithSubject):
         residual: list[Fraction] = []
         for (w, v), mask, total in zip(neurons(subject), problem.architecture.masks, sums, strict=True):
             residual += [(w[c] if c in counted else 0) - v * total[c] for c in mask]
-            residual.append(v - dot(w, total))
+            residual += [v - dot(w, total)] if has_outputs else []
         require(squared_norm(residual) <= self.epsilon**2 * norm, "epsilon", "the residual of stationarity is larger")
 
     def own_tolerance(self, problem: Problem) -> Fraction:  # noqa: ARG002
@@ -125,6 +129,8 @@ class NotStationary(WithSubject):
         <= kappa s_i and -z.h'_i <= kappa s'_i for all slopes and all i. This is more than excluding one multiplier for
         each point; for epsilon = delta = 0 it is the same, as s_i + s'_i = 2 eps > 0 leaves one of them.
 
+        Where the output weights are not trained they have no part in z, and theta = (w_j).
+
         What is refuted here for epsilon = delta = 0 is no local optimum either. For eps > 0, depth 2 without sharing: a
         local optimum has |v_j| = ||w_j|| without free biases, or a neuron could be rescaled. Vary the u_j = |v_j| w_j
         of its neurons with v_j != 0, and v_j of those with a free bias and nothing else; the objective sum ||u_j|| +
@@ -149,6 +155,8 @@ class NotStationary(WithSubject):
         served: list[list[tuple[int, ...]]] = []
         for k, parameters in enumerate(self.vectors):
             z: Network = at(f"vectors[{k}]", Network, subject.architecture, parameters)
+            is_trained = trains_outputs(problem.trained) or not any(z.output_weights)
+            require(is_trained, f"vectors[{k}]", "has a part along output weights that are not trained")
             parts = (
                 v * z_v + dot(w[:size], z_w) for (w, v), (z_w, z_v) in zip(neurons(subject), neurons(z), strict=True)
             )

@@ -124,8 +124,9 @@ class Problem(statement.Problem):
 
     def __init__(
         self, data: Dataset, architecture: statement.Architecture, *, goal: Goal, bias: Bias,
-        trained: Trained = Trained.BOTH, fit_tolerance: object = 0,
+        trained: Trained = Trained.BOTH, fit_tolerance: object = 0, output_weights: object = None,
     ) -> None:  # fmt: skip
+        """output_weights: one for each neuron of two layers of which only the hidden one is trained, in their order."""
         instance_of(Dataset, data, "data", "give a Dataset, such as Dataset(X, y)")
         instance_of(
             statement.Architecture, architecture, "architecture", "give an Architecture, such as network.architecture"
@@ -150,8 +151,9 @@ class Problem(statement.Problem):
                     "for min-norm, which fits numbers"
                 )
         tolerance = _fit_tolerance(fit_tolerance, goal)
+        outgoing = None if output_weights is None else vector(output_weights, "output_weights")
         with as_input_error():
-            super().__init__(data.inputs, data.targets, shape, goal, bias, trained, tolerance)
+            super().__init__(data.inputs, data.targets, shape, goal, bias, trained, tolerance, outgoing)
         self.__dict__["_data"] = data
 
     def __repr__(self) -> str:
@@ -181,13 +183,25 @@ class Problem(statement.Problem):
             bias=found.bias,
             trained=found.trained,
             fit_tolerance=found.fit_tolerance,
+            output_weights=found.output_weights,
         )
 
-    def posed_on(self, data: Dataset, *, architecture: statement.Architecture | None = None) -> Problem:
-        """The same question about other data, and networks of another shape when one is given."""
-        shape = self.architecture if architecture is None else architecture
+    def posed_on(
+        self, data: Dataset, *, architecture: statement.Architecture | None = None, output_weights: object = None
+    ) -> Problem:
+        """The same question about other data, and networks of another shape when one is given.
+
+        output_weights: of that shape, where this problem states those of its own; without them it is another question.
+        """
+        is_same = architecture is None
         return Problem(
-            data, shape, goal=self.goal, bias=self.bias, trained=self.trained, fit_tolerance=self.fit_tolerance
+            data,
+            self.architecture if architecture is None else architecture,
+            goal=self.goal,
+            bias=self.bias,
+            trained=self.trained,
+            fit_tolerance=self.fit_tolerance,
+            output_weights=self.output_weights if is_same else output_weights,
         )
 
     def within(self, fit_tolerance: object) -> Problem:

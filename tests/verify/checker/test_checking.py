@@ -22,7 +22,7 @@ from verify.checker import Accepted, Refused, check, from_json
 from verify.checker.__main__ import main
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate
-from verify.checker.dual_trees import Bound, Dual, Empty, _Side
+from verify.checker.dual_trees import Bound, Empty, Limit, _Side
 from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_lower, sqrt_upper
 from verify.checker.fit import DoesNotFit, Fits
@@ -720,7 +720,7 @@ def side_of_waste(beta: Fraction, known: dict[int, int], *more: int) -> _Side:
 
 def side(problem: Problem, coefficients: dict[int, Fraction], beta: Fraction, known: dict[int, int]) -> _Side:
     signs = tuple(known.get(i, 0) for i in range(len(problem.targets)))
-    return _Side(problem, coefficients, Dual((), beta, 1, ()), ((0, 1), signs, 1), ())
+    return _Side(problem, coefficients, 1, Limit(beta), ((0, 1), signs, 1), ())
 
 
 @pytest.mark.parametrize(
