@@ -1,4 +1,4 @@
-"""Certificates of an own width by hand: a tree of states and multipliers at each leaf, everything else exactly from these.
+"""Certificates of an own width by hand: a tree of states and multipliers at each leaf; the rest follows exactly.
 
 The slopes of a cell are those of the shortest p that it allows, found by trying which of them are at their ends: for a
 few points only. What a state is, is written here once more, not taken from the checker.
@@ -44,9 +44,12 @@ def dot(a, b):
 # ------------------------------------------------------------------------------------------------- states and cases
 
 
-def grown(problem, items, make=None):
-    """The nodes of a tree: splits as they are, and for each dictionary of multipliers the leaf that they prove."""
-    rest, nodes = iter(items), []
+def grown(problem, items, make=None, kind=None):
+    """The nodes of a tree: splits as they are, and for each dictionary of multipliers the leaf that they prove.
+
+    kind: what two neurons must have in common to be exchanged, a function of the problem, what is known, and the index.
+    """
+    rest, nodes, kind = iter(items), [], kind or own
 
     def walk(known):
         item = next(rest)
@@ -56,7 +59,7 @@ def grown(problem, items, make=None):
         nodes.append(item)
         j, i = item
         walk({**known, item: 1})
-        seen = [own(problem, known, m) for m in range(len(problem.architecture.masks))]
+        seen = [kind(problem, known, m) for m in range(len(problem.architecture.masks))]
         walk({**known, **{(m, i): -1 for m, sides in enumerate(seen) if sides == seen[j]}})
 
     walk({})

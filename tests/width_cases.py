@@ -19,9 +19,9 @@ F = Fraction
 
 @dataclass(frozen=True)
 class Known:
-    """problem; tree: items, None where `nodes` are made otherwise; best: the least objective, None where nothing fits;
+    """best: the least objective; root: the square of it where that is not rational; neither: nothing fits.
 
-    root: best is the root of that number, for a positive one.   weights: rows of a best network (hidden), in their order.
+    weights: the rows of a best network where the output weights are given.
     """
 
     problem: Problem
