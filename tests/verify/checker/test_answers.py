@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.width_cases import CASES, nodes_of
 from verify import Bias, Dataset, Goal, Network, Problem, audit
 from verify.checker import KINDS, Accepted, check
 from verify.checker.answers import ANSWERS, Answer, Question, Verdict, answers, distance, level, subject
@@ -20,6 +21,7 @@ from verify.checker.fit import DoesNotFit, Fits
 from verify.checker.local import Local, NotLocal
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.stationary import NotStationary, Stationary
+from verify.checker.width import DoesNotFitWidth, InfeasibleWidth, LowerBoundWidth, OptimalWithinWidth
 from verify.claims.records import Outcome, failed, held, undecided
 from verify.deciders.finding import decide, shortfall
 from verify.deciders.local_optimality import local_optimality
@@ -38,6 +40,8 @@ WASTED = Problem(
     Dataset([["1", "1/4"], ["-1", "1/4"]], [1, 1]), WASTE.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE
 )
 CLASH = Problem(Dataset([[1, 0], [2, 0]], [1, -1]), BEST.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+NARROW, NARROWED = CASES["H8 one"].problem, Network.two_layer([[0, 2]], [2])  # the best of one neuron, and of no more
+SINGLE, ONE = CASES["H7 one"].problem, Network.two_layer([[1]], [1])
 T = F(1, 10)
 MOVED = F(1, 1000)
 
@@ -59,6 +63,11 @@ EXPECTED = {
     "optimal-within, at its bound": "P0 P0 P0 P0 P0",
     "lower-bound": "- - - - -",
     "upper-bound": "- - - - -",
+    "lower-bound-width": "- - - - -",
+    "optimal-within-width": "P0 - - PT -",
+    "optimal-within-width, at its bound": "P0 P0 P0 P0 -",
+    "infeasible-width": "- - - - -",
+    "does-not-fit-width": "R0 Rany Rany Rany Rany",
 }
 TOLERANCES = [F(0), F(1, 10**9), T / 2, T, 2 * T, F(10**6)]
 
@@ -77,6 +86,7 @@ def enclosed():
 def samples():
     """(problem, network, certificate) of each row of the table, every tolerance being T."""
     lower = audit(BEST, BEST_DATA).global_any_width.certificates[0].lower
+    narrow = sealed(NARROW, None, LowerBoundWidth(nodes=nodes_of(CASES["H8 one"]), bracket=(F(4), None)))
     near_problem, near_network, near = enclosed()
     return {
         "fits": (PLAIN, BEST, Fits(margin=F(1))),
@@ -106,6 +116,13 @@ def samples():
         "optimal-within, at its bound": (PLAIN, BEST, OptimalWithin(tolerance=T, lower=lower)),
         "lower-bound": (PLAIN, BEST, lower),
         "upper-bound": (PLAIN, BEST, UpperBound(witness=BEST, bracket=(None, F(2)))),
+        "lower-bound-width": (NARROW, NARROWED, narrow),
+        "optimal-within-width": (
+            NARROW, Network.two_layer([[0, "21/10"]], [2]), OptimalWithinWidth(tolerance=T, lower=narrow),
+        ),
+        "optimal-within-width, at its bound": (NARROW, NARROWED, OptimalWithinWidth(tolerance=T, lower=narrow)),
+        "infeasible-width": (SINGLE, ONE, InfeasibleWidth(nodes=nodes_of(CASES["H7 one"]))),
+        "does-not-fit-width": (SINGLE, ONE, DoesNotFitWidth(nodes=nodes_of(CASES["H7 one"]))),
     }  # fmt: skip
 
 

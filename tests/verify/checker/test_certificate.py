@@ -13,13 +13,15 @@ from verify.checker import from_json, read_certificate
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate, claim_text
 from verify.checker.codec import MAX_SIZE, load_json
-from verify.checker.dual_trees import Active, Bound, Dual, Empty
+from verify.checker.dual_trees import Active, Bound, Dual, Empty, Together
 from verify.checker.enclosure import Direction, StationaryNear
 from verify.checker.errors import CertificateError, InputError
 from verify.checker.exact import sqrt_upper, value_text
 from verify.checker.fit import DoesNotFit, Fits
 from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.states import HiddenDual, Nothing
 from verify.checker.stationary import NotStationary, Stationary
+from verify.checker.width import DoesNotFitWidth, InfeasibleWidth, LowerBoundWidth, OptimalWithinWidth
 from verify.deciders.proposal import sealed
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem
@@ -34,6 +36,12 @@ TREES = (
 )
 LOWER = LowerBound(multipliers=((0, ONE), (1, HALF)), beta=ONE, bracket=(ONE, None), denominator=4, trees=TREES)
 SUBJECT = ((HALF, ONE), (ONE,))
+NOTHING = Nothing(((0, ONE), (1, HALF)), 4, TREES)
+DUALS = (
+    Dual(((0, ONE),), ONE, 4, TREES),
+    HiddenDual(((1, HALF),), (HALF, ONE), 4, ((Together((-1, "e"), together=(1,)),),)),
+)
+WIDE = LowerBoundWidth(nodes=((0, 1), (1, None), *DUALS, NOTHING), bracket=(ONE, None))
 EXAMPLES: dict[str, Certificate] = {
     "fits": Fits(margin=ONE, subject=SUBJECT, moved=HALF),
     "does-not-fit": DoesNotFit(point=1),
@@ -59,7 +67,14 @@ EXAMPLES: dict[str, Certificate] = {
     "better-network": BetterNetwork(witness=NETWORK, tolerance=HALF, scope="any-width"),
     "optimal-within": OptimalWithin(tolerance=HALF, lower=LOWER),
     "infeasible": Infeasible(multipliers=sparse([ONE, Fraction(0), HALF])),
+    "lower-bound-width": WIDE,
+    "optimal-within-width": OptimalWithinWidth(tolerance=HALF, lower=WIDE),
+    "infeasible-width": InfeasibleWidth(nodes=((0, None), NOTHING, NOTHING)),
+    "does-not-fit-width": DoesNotFitWidth(nodes=(NOTHING,)),
 }
+
+
+WITHOUT_NETWORK = {"lower-bound", "upper-bound", "infeasible", "lower-bound-width", "infeasible-width"}
 
 
 @pytest.mark.parametrize("kind", EXAMPLES)
@@ -67,7 +82,7 @@ def test_round_trip(kind: str) -> None:
     certificate = EXAMPLES[kind]
     document = certificate.to_json()
     assert (document["schema"], document["kind"], certificate.KIND) == ("certificate-1", kind, kind)
-    assert ("network" in document) == (kind not in ("lower-bound", "upper-bound", "infeasible"))
+    assert ("network" in document) == (kind not in WITHOUT_NETWORK)
     assert read_certificate(json.dumps(document)) == certificate
     assert from_json(document) == certificate
 

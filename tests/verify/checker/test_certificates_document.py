@@ -19,20 +19,26 @@ from verify.checker import KINDS, Accepted, check, codec, exact, from_json, read
 from verify.checker.certificate import AboutNetwork, Certificate, WithSubject
 from verify.checker.codec import Record, load_json, reader
 from verify.checker.derived import AUDIT_FILE, BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES
-from verify.checker.dual_trees import Active, Bound, Dual, Empty
+from verify.checker.dual_trees import Active, Bound, Dual, Empty, Together
 from verify.checker.enclosure import Direction, StationaryNear
 from verify.checker.exact import Algebraic
 from verify.checker.goals import rules
+from verify.checker.states import HiddenDual, Nothing
 from verify.deciders.proposal import sealed
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "certificates.md").read_text(encoding="utf-8")
 WORDS = " ".join(PAGE.split())
 COMMON = {"schema", "problem", "network", "claim"}
-CHECKS = {codec.not_negative: " ≥ 0", codec.positive: " > 0", codec.increasing: ", increasing"}
+CHECKS = {
+    codec.not_negative: " ≥ 0",
+    codec.positive: " > 0",
+    codec.increasing: ", increasing",
+    codec.ascending: ", increasing",
+}
 RECORDS = [
     exact.Field, Algebraic, statement.Problem, statement.Architecture, statement.Layer, statement.Network,
-    Certificate, AboutNetwork, WithSubject, Dual, Bound, Empty, Active,
+    Certificate, AboutNetwork, WithSubject, Dual, HiddenDual, Nothing, Bound, Together, Empty, Active,
     Direction, *KINDS.values(),
 ]  # fmt: skip
 
@@ -155,8 +161,8 @@ def reasons(module):
 
 
 FEW = {
-    "exact": 7, "statement": 12, "certificate": 7, "fit": 4, "multipliers": 1, "stationary": 9, "dual_trees": 15,
-    "bounds": 7, "optimal": 3, "local": 5, "enclosure": 17,
+    "exact": 7, "statement": 13, "certificate": 8, "fit": 4, "multipliers": 1, "stationary": 9, "dual_trees": 18,
+    "bounds": 8, "optimal": 4, "local": 6, "enclosure": 17, "states": 7, "width": 3,
 }  # fmt: skip
 """Reasons of each file at least: what looks for them must find them."""
 
