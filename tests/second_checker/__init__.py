@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.second_checker import kinds
+from tests.second_checker import kinds, widths
 from tests.second_checker.dual_points import DUAL
 from tests.second_checker.questions import Net, Question, dot
 from tests.second_checker.texts import RefusedError, in_claim, keys, need, rational, sha256
@@ -28,6 +28,10 @@ FIELDS = {
     "infeasible": COMMON | {"multipliers"},
     "local": SUBJECT | {"nodes"},
     "not-local": SUBJECT | {"end"},
+    "lower-bound-width": COMMON | {"nodes", "bracket"},
+    "optimal-within-width": SUBJECT | {"tolerance", "lower"},
+    "infeasible-width": COMMON | {"nodes"},
+    "does-not-fit-width": ABOUT | {"nodes"},
 }
 CLAIMS = {
     "fits": "{who} fits, with least margin {margin} (0 means {zero})",
@@ -45,12 +49,18 @@ CLAIMS = {
     "infeasible": "no network of any width fits",
     "local": "{who} fits and is a local optimum",
     "not-local": "{who} fits and is no local optimum: arbitrarily near to it others fit and have a smaller objective",
+    "lower-bound-width": "every network of width {neurons} that fits has an objective of at least {lower}",
+    "optimal-within-width": "{who} fits, and its objective is at most 1 + {tolerance} times that of any network of "
+    "width {neurons} that fits",
+    "infeasible-width": "no network of width {neurons} fits",
+    "does-not-fit-width": "{who} does not fit, as no network of width {neurons} does",
 }
+ANY_WIDTH = ("lower-bound", "optimal-within")
 
 
 def optimal_within(question, net, proof):
     check(question.json, None, proof["lower"])
-    need(proof["lower"]["kind"] == "lower-bound")
+    need(proof["lower"]["kind"] == proof["kind"].replace("optimal-within", "lower-bound"))
     bound = rational(proof["lower"]["bracket"][0])
     need(question.objective(net) <= (1 + rational(proof["tolerance"], 0)) * bound, "farther")
 
@@ -67,6 +77,10 @@ KINDS = {
     "infeasible": kinds.infeasible,
     "local": kinds.local,
     "not-local": kinds.not_local,
+    "lower-bound-width": widths.lower_bound_width,
+    "optimal-within-width": optimal_within,
+    "infeasible-width": widths.infeasible_width,
+    "does-not-fit-width": widths.infeasible_width,
 }
 
 
@@ -85,10 +99,12 @@ def _check(problem, network, proof):
     need(proof["problem"] == sha256(problem), "another problem")
     question, net = Question(problem), None
     need(question.is_decided or kind in ("fits", "does-not-fit"), "is not decided")
+    need(question.is_trained or kind not in ANY_WIDTH, "any width")
     if "network" in proof:
         need(network is not None and network["architecture"] == problem["architecture"], "no network")
         need(proof["network"] == sha256(network), "another network")
         given = net = Net(network["architecture"], network["parameters"])
+        need(question.v is None or question.has_neurons_of(given), "other output weights")
         if "moved" in proof:
             moved = rational(proof["moved"], 0)
             net = given if proof["subject"] is None else Net(network["architecture"], proof["subject"])
@@ -116,10 +132,14 @@ def claim(question, proof):
     if "witness" in proof:
         words["width"] = proof["witness"]["architecture"]["layers"][0]["outputs"]
     masked = ", masked" if any(len(mask) < len(question.X[0]) for mask in question.masks) else ""
+    fixed = "" if question.v is None else " at the output weights " + ", ".join(map(in_claim, question.v))
+    trained = f"{question.json['trained']} trained{fixed}"
+    these = " and ".join([*["masks"] * bool(masked), *["output weights"] * bool(fixed)])
+    words["neurons"] = f"{len(question.masks)} with these {these}" if these else len(question.masks)
     what = CLAIMS[proof["kind"]].format(**words)
     return (
         f"for the {question.json['goal']} problem ({len(question.y)} points in dimension {shape['inputs']}, slope "
-        f"{in_claim(question.a)}, bias {question.bias}{masked}, {question.json['trained']} trained, half squared norm"
+        f"{in_claim(question.a)}, bias {question.bias}{masked}, {trained}, half squared norm"
         f"{scale}{', ' * bool(tube)}{tube}), {what}, over the real numbers, about the exact values of the stored "
         "numbers"
     )

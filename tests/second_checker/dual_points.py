@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from tests.second_checker.questions import dot, root_up
 from tests.second_checker.texts import increasing, index, keys, need, rational
@@ -48,15 +50,28 @@ def leaves(nodes, known, allowed, is_leaf):
 
 def proved_value(question, dual, cases):
     """The value of a dual point that holds in these cases (mask, known signs, s)."""
-    found = multipliers(question, dual["multipliers"])
-    beta, q = rational(dual["beta"]), dual["denominator"]
-    need(beta > 0 and type(q) is int and q > 0 and isinstance(dual["trees"], list))
+    beta = rational(dual["beta"])
+    need(beta > 0, "beta")
+    return dual_value(question, prove_trees(question, dual, cases, [beta] * len(cases))) / beta
+
+
+def prove_trees(question, dual, cases, limits):
+    """The multipliers, once each tree proves s h(u) <= beta ||u||, or a `Square`, in its case."""
+    found, q = multipliers(question, dual["multipliers"]), dual["denominator"]
+    need(type(q) is int and q > 0 and isinstance(dual["trees"], list))
     need(len(dual["trees"]) == len(cases), "a tree for each case")
-    for nodes, (mask, known, s) in zip(dual["trees"], cases, strict=True):
-        side = Side(question, found, beta, q, mask, {i: z for i, z in known.items() if i in found}, s)
+    for nodes, (mask, known, s), limit in zip(dual["trees"], cases, limits, strict=True):
+        side = Side(question, found, limit, q, mask, {i: z for i, z in known.items() if i in found}, s)
         for leaf, path in leaves(nodes, side.known, found, lambda node: isinstance(node, dict)):
             side.check(leaf, path)
-    return dual_value(question, found) / beta
+    return found
+
+
+@dataclass(frozen=True)
+class Square:
+    """The root of a number, which is never taken."""
+
+    b: Fraction
 
 
 class Side:
@@ -98,7 +113,8 @@ class Side:
                 need(type(m) is int and m > 0 and index(i) in path and any(self.rows[i]), "weights")
             need(not any(self.total([(i, m * path[i]) for i, m in leaf["weights"]])), "not empty")
             return
-        keys(leaf, {"slopes", "ranges"})
+        keys(leaf, {"slopes", "ranges"} | leaf.keys() & {"together"})
+        E = self.read_together(leaf.get("together", []), path)
         need(len(leaf["slopes"]) == len(self.c), "a slope for each point")
         ranges = dict(self.read_range(entry, path) for entry in leaf["ranges"])
         p, R = [], F(0)
@@ -109,12 +125,36 @@ class Side:
                 need(t >= e if path[i] > 0 else t <= 0, "a slope of another cell")
             else:
                 need(min(e, 0) <= t <= max(e, 0), "a slope of another cell")
-                if e > 0:
+                need(i not in E or t == e, "together: another slope")
+                if e > 0 and i not in E:
                     left, right = (ranges.get((i, end), self.lengths.get(i)) for end in "-+")
                     need((left is not None or t == 0) and (right is not None or t == e), "no range")
                     R += max(t * (left or 0), (e - t) * (right or 0))
             p.append((i, self.a * self.c[i] + t))
-        need(self.is_within(self.total(p), self.beta - R), "does not close")
+        self.never_cancel(E, self.total(p))
+        need(self.is_closed(self.total(p), R), "does not close")
+
+    def read_together(self, entries, path):
+        need(isinstance(entries, list) and all(a < b for a, b in pairwise(map(index, entries))), "together")
+        need(not entries or not self.is_free, "together: a free bias")
+        need(all(i in self.c and i not in path and self.e[i] > 0 for i in entries), "together: of other points")
+        return entries
+
+    def never_cancel(self, E, p):
+        for i in E:
+            others = sum((self.e[j] * max(dot(self.rows[i], self.rows[j]), 0) for j in E if j != i), F(0))
+            least = self.e[i] * dot(self.rows[i], self.rows[i]) + 2 * others
+            need(2 * dot(self.rows[i], p) >= least, "together: may cancel")
+
+    def is_closed(self, p, R):
+        """||p|| + R <= beta; of a square, (||p|| + R)^2 <= b is 2 R ||p|| <= b - R^2 - ||p||^2."""
+        if not isinstance(self.beta, Square):
+            return self.is_within(p, self.beta - R)
+        head, bias = p[: self.size], sum(map(abs, p[self.size :]), F(0))
+        need(self.B is not None or not bias, "a part along the free bias")
+        R += (self.B or 0) * bias
+        room = self.beta.b - R * R - dot(head, head)
+        return room >= 0 and 4 * R * R * dot(head, head) <= room * room
 
     def read_range(self, entry, path):
         i, end, r, weights = entry

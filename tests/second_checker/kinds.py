@@ -6,9 +6,10 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import product
 
-from tests.second_checker.dual_points import DUAL, dual_value, leaves, multipliers, proved_value
+from tests.second_checker.dual_points import dual_value, leaves, multipliers, proved_value
 from tests.second_checker.questions import Net, dot, is_two_layer, root_up
 from tests.second_checker.texts import increasing, index, keys, need, rational
+from tests.second_checker.widths import collect, leaf_value
 
 F = Fraction
 
@@ -46,7 +47,7 @@ def stationary(question, net, proof):
             product_ = value if z > 0 else kinks.get((i, j), question.a * value)
             G = [g + question.c(i, product_) * x for g, x in zip(G, question.X[i], strict=True)]
         residual += sum(((w[c] if c < question.size else 0) - v * G[c]) ** 2 for c in net.masks[j])
-        residual += (v - dot(w, G)) ** 2
+        residual += (v - dot(w, G)) ** 2 if question.is_trained else 0
     need(residual <= epsilon**2 * norm, "residual")
 
 
@@ -58,6 +59,7 @@ def not_stationary(question, net, proof):
     served = []
     for parameters in proof["vectors"]:
         z = Net(question.architecture, parameters)
+        need(question.is_trained or not any(z.v), "along given output weights")
         pairs = list(zip(net.w, net.v, z.w, z.v, strict=True))
         E = sum((v * zv + dot(w[: question.size], zw[: question.size]) for w, v, zw, zv in pairs), F(0))
         E -= kappa * delta * norm
@@ -93,6 +95,9 @@ def witness_value(question, witness):
     net = Net(witness["architecture"], witness["parameters"])
     need(net.kind == question.kind and {*net.masks} <= {*question.masks}, "another architecture")
     m, _ = question.state(net)
+    if question.v is not None:
+        need(question.has_neurons_of(net), "other output weights")
+        return question.objective(net), net
     cost = F(0)
     for w, v in zip(net.w, net.v, strict=True):
         length = root_up(dot(w[: question.size], w[: question.size]))
@@ -109,6 +114,7 @@ def upper_bound(question, net, proof):
 def better_network(question, net, proof):
     value, witness = witness_value(question, proof["witness"])
     need(proof["scope"] in ("own-width", "any-width"), "scope")
+    need(proof["scope"] == "own-width" or question.v is None, "any width is not asked")
     need(proof["scope"] == "any-width" or Counter(witness.masks) <= Counter(question.masks), "wider")
     need(value * (1 + rational(proof["tolerance"], 0)) < question.objective(net), "not better")
 
@@ -131,17 +137,15 @@ def local(question, net, proof):
     objective = question.objective(net)
     signs = [{i: sign(dot(w, x)) for i, x in enumerate(question.X)} for w in net.w]
     ties = {(j, i) for j, row in enumerate(signs) for i, z in row.items() if not z}
-    ties |= {(j, None) for j, v in enumerate(net.v) if not v}
+    ties |= {(j, None) for j, v in enumerate(net.v) if not v and question.is_trained}
     for leaf, path in leaves(proof["nodes"], {}, ties, lambda node: isinstance(node, dict)):
-        keys(leaf, DUAL)
-        cases = []
+        neurons = []
         for j, row in enumerate(signs):
-            cone = {i: z or path.get((j, i), 0) for i, z in row.items()}
+            cone = {i: z or path[j, i] for i, z in row.items() if z or (j, i) in path}
             own = sign(net.v[j]) or path.get((j, None), 0)
-            cases += [(net.masks[j], cone, s) for s in (1, -1) if own in (0, s)]
-        distinct = [case for k, case in enumerate(cases) if case not in cases[:k]]
-        distinct = [(mask, {i: z for i, z in cone.items() if z}, s) for mask, cone, s in distinct]
-        need(proved_value(question, leaf, distinct) == objective, "not the objective")
+            open_ = (1, -1) if question.is_trained else () if not own else (own,)
+            neurons.append((net.masks[j], cone, [s for s in open_ if own in (0, s)], net.v[j]))
+        need(leaf_value(question, leaf, collect(neurons)) == objective, "not the objective")
 
 
 def sign(number):
@@ -150,11 +154,13 @@ def sign(number):
 
 def not_local(question, net, proof):
     end = Net(question.architecture, proof["end"])
-    cost = F(0)
+    need(question.is_trained or end.v == net.v, "other output weights")
+    cost = F(0) if question.is_trained else question.norm(end) / 2
     for w, v, u, s in zip(net.w, net.v, end.w, end.v, strict=True):
-        need(dot(w[: question.size], w[: question.size]) == v * v, "not balanced")
-        need(abs(s) == 1 and s * v >= 0 and (v or not any(u) or not any(w)), "sign")
         need(all(dot(w, x) * dot(u, x) >= 0 for x in question.X), "crosses 0")
-        cost += root_up(dot(u[: question.size], u[: question.size]))
+        if question.is_trained:
+            need(dot(w[: question.size], w[: question.size]) == v * v, "not balanced")
+            need(abs(s) == 1 and s * v >= 0 and (v or not any(u) or not any(w)), "sign")
+            cost += root_up(dot(u[: question.size], u[: question.size]))
     need(question.state(end)[0] >= question.state(net)[0], "margin")
     need(cost < question.norm(net) / 2, "not lower")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from itertools import chain
 from math import isqrt
@@ -56,11 +57,15 @@ class Question:
         self.X = [[*map(rational, x), *([F(1)] if self.bias != "none" else [])] for x in problem["inputs"]]
         self.y = [*map(rational, problem["targets"])]
         self.eps = rational(problem.get("fit_tolerance", "0"))
-        self.is_decided = is_two_layer(self.architecture) and problem["trained"] == "both"
+        self.v = [*map(rational, problem["output_weights"])] if "output_weights" in problem else None
+        self.is_trained = problem["trained"] == "both"
+        self.is_decided = is_two_layer(self.architecture) and (self.is_trained or self.v is not None)
         self.a = rational(self.architecture["layers"][0]["slope"])
         self.size = len(self.X[0]) - (self.bias == "free")
         first = self.architecture["layers"][0]
         self.masks = [tuple(c for c, i in enumerate(row) if i is not None) for row in places(first)]
+        is_fixed = is_two_layer(self.architecture) and not self.is_trained and self.v is not None
+        need(self.v is None or (is_fixed and len(self.v) == len(self.masks)), "output weights")
         self.kind = first["inputs"], first["bias"], first["slope"]
 
     def c(self, i, multiplier):
@@ -81,11 +86,16 @@ class Question:
         return F(0), [(self.eps + value, self.eps - value) for value in apart]
 
     def norm(self, net):
-        return sum((z * z for row in net.w for z in row[: self.size]), F(0)) + dot(net.v, net.v)
+        outer = dot(net.v, net.v) if self.is_trained else F(0)
+        return sum((z * z for row in net.w for z in row[: self.size]), F(0)) + outer
 
     def objective(self, net):
         m, _ = self.state(net)
-        return self.norm(net) / 2 / (m or 1)
+        return self.norm(net) / 2 / ((m if self.is_trained else m * m) or 1)
+
+    def has_neurons_of(self, net):
+        """Whether the net has the given pairs of mask and output weight."""
+        return Counter(zip(self.masks, self.v, strict=True)) == Counter(zip(net.masks, net.v, strict=True))
 
 
 def dot(a, b):
