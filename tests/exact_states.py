@@ -107,7 +107,7 @@ def leaf(problem, known, multipliers):
         return Nothing(listed, unit, written)
     if problem.output_weights:
         return HiddenDual(listed, squares, unit, written)
-    return Dual(listed, sqrt_upper(max(squares)), unit, written)
+    return Dual(listed, sqrt_upper(max(squares)) or F(1), unit, written)
 
 
 def dual_value(problem, lam):
