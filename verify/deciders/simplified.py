@@ -22,8 +22,9 @@ from verify.checker import Accepted
 from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.certificate import Certificate
 from verify.checker.codec import Record
-from verify.checker.dual_trees import Bound, Dual, Empty, Nodes, Range
+from verify.checker.dual_trees import Bound, Dual, Empty, Nodes, Range, Together
 from verify.checker.local import Local
+from verify.checker.states import HiddenDual
 from verify.checker.stationary import Stationary
 from verify.deciders.proposal import Proposal, checked, sealed
 from verify.deciders.time_limits import poll
@@ -34,6 +35,7 @@ from verify.problem.problem import Dataset, Problem
 __all__ = ["Simplified", "distinct", "simplified", "without_copies"]
 
 _C = TypeVar("_C", bound=Certificate)
+_D = TypeVar("_D", bound=Dual | HiddenDual)
 
 FAR = 8
 """Columns whose middle is farther from 0 than this many times their spread are centred."""
@@ -113,9 +115,11 @@ class Simplified:
             return self.kept[point], end, bound * coarser, moved
 
         def node(found: int | Record) -> int | Record:
-            if isinstance(found, Bound):
+            if isinstance(found, Bound):  # or Together
                 slopes = tuple(t if isinstance(t, str) else t * finer for t in found.slopes)
-                return Bound(cast("tuple[int, ...]", slopes), tuple(whole(listed) for listed in found.ranges))
+                moved = replace(found, slopes=slopes, ranges=tuple(whole(listed) for listed in found.ranges))
+                both = tuple(self.kept[i] for i in found.together) if isinstance(found, Together) else ()
+                return replace(moved, together=both) if both else moved
             if isinstance(found, Empty):
                 return Empty(tuple((self.kept[i], m) for i, m in found.weights))
             return self.kept[cast("int", found)]
@@ -130,10 +134,11 @@ class Simplified:
             trees=trees,
         )
 
-    def returned_point(self, dual: Dual) -> Dual:
+    def returned_point(self, dual: _D) -> _D:
         """A dual point of a problem that only lost its copies as one of the given problem."""
-        moved = self.returned_bound(LowerBound(**vars(dual), bracket=(Fraction(0), None)))
-        return Dual(multipliers=moved.multipliers, beta=moved.beta, denominator=moved.denominator, trees=moved.trees)
+        multipliers, denominator, trees = dual.multipliers, dual.denominator, dual.trees
+        moved = self.returned_bound(LowerBound(multipliers, Fraction(1), denominator, trees, bracket=(None, None)))
+        return replace(dual, multipliers=moved.multipliers, trees=moved.trees)
 
     def returned_certificate(self, proof: _C) -> _C:
         """A certificate about a network for a problem that only lost its copies, for the given problem.
@@ -148,7 +153,8 @@ class Simplified:
             return replace(proof, multipliers=self._placed(proof.multipliers), kink_products=products)
         if isinstance(proof, Local):
             nodes = (
-                self.returned_point(node) if isinstance(node, Dual) else self._choice(*node) for node in proof.nodes
+                self.returned_point(node) if isinstance(node, Dual | HiddenDual) else self._choice(*node)
+                for node in proof.nodes
             )
             return replace(proof, nodes=tuple(nodes))
         return proof

@@ -6,11 +6,16 @@ from random import Random
 
 import pytest
 
+from tests import exact_states
+from tests.forging import accepted
 from verify import Bias, Dataset, Goal, Network, Problem, Verdict, audit
 from verify.auditing.loop import certified_bracket
 from verify.checker import Accepted, check
 from verify.checker.bounds import LowerBound
-from verify.checker.dual_trees import Bound, Empty
+from verify.checker.dual_trees import Bound, Empty, Together
+from verify.checker.local import Local
+from verify.checker.states import HiddenDual
+from verify.checker.width import LowerBoundWidth
 from verify.deciders.global_optimality.infeasibility import infeasibility
 from verify.deciders.simplified import distinct, simplified
 from verify.problem.problem import objective, outputs
@@ -179,3 +184,22 @@ def test_contradictory_copies_are_infeasible():
     assert found is not None
     assert isinstance(check(problem, None, found), Accepted)
     assert {i for i, _ in found.multipliers} == {0, 80}
+
+
+def test_leaves_of_given_output_weights_and_points_together_are_carried_back():
+    """The points (4, 1), (1, 4), the first one twice; w = (1, 1) at its kink nowhere, all of one leaf."""
+    known = exact_states.posed([[4, 1], [4, 1], [1, 4]], [5, 5, 5], "min-norm", [1])
+    found = distinct(known)
+    assert found.problem.output_weights == (1,)
+    together = Together(("e", "e"), together=(0, 1))
+    leaf = HiddenDual(((0, Fraction(1)), (1, Fraction(1))), (Fraction(50),), 1, ((together,),))
+    best = exact_states.network(known, [[1, 1]])
+    lower = LowerBoundWidth(nodes=(leaf,), bracket=(Fraction(1), None))
+    accepted(found.problem, None, lower)
+    returned = found.returned_point(leaf)
+    assert returned.multipliers == ((0, 1), (2, 1))
+    assert returned.trees[0][0].together == (0, 2)
+    accepted(known, None, LowerBoundWidth(nodes=(returned,), bracket=(Fraction(1), None)))
+    on = HiddenDual(((0, Fraction(1)), (1, Fraction(1))), (Fraction(50),), 1, ((Bound(("e", "e")),),))
+    accepted(found.problem, best, Local(nodes=(on,)))
+    accepted(known, best, found.returned_certificate(Local(nodes=(on,))))
