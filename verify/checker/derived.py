@@ -17,10 +17,11 @@ from verify.checker.bounds import Infeasible, LowerBound, UpperBound, witness_va
 from verify.checker.certificate import Certificate
 from verify.checker.codec import Record, at, load_json, rational_of, rational_text, reader
 from verify.checker.errors import CertificateError, InputError, require
-from verify.checker.exact import Algebraic, Number, squared_norm
+from verify.checker.exact import Algebraic, Number, is_rational, squared_norm
 from verify.checker.optimal import OptimalWithin
 from verify.checker.statement import Architecture, Network, Problem, objective
 from verify.checker.stationary import Stationary
+from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 
 Json: TypeAlias = dict[str, object]
 
@@ -28,8 +29,10 @@ BOUNDS: Mapping[str, type[Certificate]] = {
     "lower-bound.json": LowerBound,
     "upper-bound.json": UpperBound,
     "infeasible.json": Infeasible,
+    "lower-bound-width.json": LowerBoundWidth,
+    "infeasible-width.json": InfeasibleWidth,
 }
-"""The files of the bracket, or of the proof that no network fits."""
+"""The files of the bracket, or of the proof that no network fits; then the same of the network's own width."""
 
 SYMBOLIC: Mapping[str, type[Certificate]] = {
     "symbolic-lower-bound.json": LowerBound,
@@ -42,7 +45,8 @@ SYMBOLIC: Mapping[str, type[Certificate]] = {
 WITNESSES = {"better": "better.network.json", "better_own_width": "better-own-width.network.json"}
 
 AUDIT_FILE = re.compile(
-    r"(problem|network|audit|infeasible|(symbolic-)?(lower|upper)-bound|better(-own-width)?\.network"
+    r"(problem|network|audit|infeasible(-width)?|(symbolic-)?(lower|upper)-bound|lower-bound-width"
+    r"|better(-own-width)?\.network"
     r"|symbolic-(stationary|global-optimum)"
     r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|-approximate|\.subject)?)\.json"
 )
@@ -90,6 +94,7 @@ def certified(material: Material) -> Json:
     mine = _own_objective(material)
     lower, upper = (_end(material.certificates, name, end) for end, name in enumerate(list(BOUNDS)[:2]))
     bracket, excess = bracket_and_excess(lower, upper, mine)
+    rivals = {key: _witness(material, key, mine) for key in WITNESSES}
     return {
         "schema": "audit-1",
         "problem": problem_facts(problem),
@@ -100,7 +105,8 @@ def certified(material: Material) -> Json:
         "bounds": [name for name in BOUNDS if name in material.certificates],
         "excess": None if excess is None else [number_text(end) for end in excess],
         "infeasible": "infeasible.json" in material.certificates,
-        **{key: _witness(material, key, mine) for key in WITNESSES},
+        **_own_width(material, mine),
+        **rivals,
         "symbolic": _symbolic(material.certificates),
         "tolerance": number_text(material.tolerance),
         "stationary_tolerance": number_text(material.stationary_tolerance),
@@ -113,18 +119,46 @@ def _end(certificates: Mapping[str, Certificate], name: str, end: int) -> Number
     return proof.bracket[end] if isinstance(proof, LowerBound | UpperBound) else None
 
 
+def _own_width(material: Material, mine: Number | None) -> Json:
+    """What certificates say of networks of the network's own width; no key where none does.
+
+    The upper end of the bracket is the least objective of what fits and is no wider: the network, its better one, the
+    witness of the upper bound.
+    """
+    lower, nothing = (material.certificates.get(name) for name in ("lower-bound-width.json", "infeasible-width.json"))
+    if lower is None and nothing is None:
+        return {}
+    upper = material.certificates.get("upper-bound.json")
+    ends = [mine] if mine is not None else []
+    if isinstance(upper, UpperBound) and upper.bracket[1] is not None and _is_narrow(material.problem, upper.witness):
+        ends.append(upper.bracket[1])
+    if (witness := material.witnesses.get("better_own_width")) is not None:
+        ends += filter(None, [objective(material.problem, witness)])
+    least = lower.bracket[0] if isinstance(lower, LowerBoundWidth) else None
+    bracket, excess = bracket_and_excess(least, min(ends, default=None), mine)
+    texts = {"bracket": bracket, "excess": excess}
+    found = {name: None if pair is None else [number_text(end) for end in pair] for name, pair in texts.items()}
+    return {"own_width": {**found, "infeasible": isinstance(nothing, InfeasibleWidth)}}
+
+
+def _is_narrow(problem: Problem, network: Network) -> bool:
+    """Whether the network has no more neurons of a mask than those of the problem."""
+    return Counter(network.architecture.masks) <= Counter(problem.architecture.masks)
+
+
 def bracket_and_excess(
     lower: Fraction | None, upper: Fraction | None, mine: Fraction | None
 ) -> tuple[tuple[Fraction, Fraction] | None, tuple[Fraction, Fraction] | None]:
     """The bracket of the best objective and how far above it the network is, (mine / upper - 1, mine / lower - 1).
 
-    mine: the objective of the network, an upper bound itself.   The excess is not known where the lower bound is 0.
+    mine: the objective of the network, an upper bound itself.   The excess is not known where the lower bound is 0, and
+    is not told where an end is irrational.
     """
     if mine is not None and upper is not None:
         upper = min(upper, mine)
     if lower is None or upper is None:
         return None, None
-    if mine is None or lower <= 0:
+    if mine is None or lower <= 0 or not (is_rational(lower) and is_rational(upper)):
         return (lower, upper), None
     return (lower, upper), (mine / upper - 1, mine / lower - 1)
 
@@ -236,18 +270,19 @@ def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None
     if witness is None:
         return None
     file = WITNESSES[key]
-    require(
-        material.problem.is_decided, file, "is no rival: the problem is not of depth 2 without sharing, all trained"
-    )
+    problem = material.problem
+    require(problem.is_decided, file, "is no rival: of this problem nothing but whether a network fits is asked")
+    is_asked = problem.asks_any_width or key != "better"
+    require(is_asked, file, "is no rival: any width is not asked where the output weights are not trained")
     try:
-        at(file, witness_value, material.problem, witness)  # of the problem's inputs, slope, bias and masks, and fits
-        value = objective(material.problem, witness)
+        at(file, witness_value, problem, witness)  # of the problem's inputs, slope, bias and masks, and fits
+        value = objective(problem, witness)
     except InputError as error:  # of numbers that are too long together
         raise CertificateError(file, str(error)) from None
     is_better = value is not None and (mine is None or value < mine)
     require(is_better, file, "is not better than the network")
-    is_narrow = Counter(witness.architecture.masks) <= Counter(material.problem.architecture.masks)
-    require(is_narrow or key == "better", file, "has more neurons of a mask than the network")
+    is_narrow = _is_narrow(problem, witness) or key == "better"
+    require(is_narrow, file, "has more neurons of a mask than the network")
     size = width(witness.architecture)
     return {"file": file, "neurons": size, "objective": number_text(value), "sha256": witness.sha256()}
 

@@ -28,6 +28,11 @@ def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certifica
         yield name, "not known" if ends is None else " to ".join(map(_short, ends)), ""
     if proved["infeasible"]:
         yield "infeasible", "proved", "no network of any width fits"
+    own = proved.get("own_width", {"infeasible": False})
+    for name in ("bracket", "excess") if own.get("bracket") else ():
+        yield name, "not known" if own[name] is None else " to ".join(map(_short, own[name])), "of its own width"
+    if own["infeasible"]:
+        yield "infeasible", "proved", "no network of its own width fits"
     for key in WITNESSES:
         if proved[key] is not None:
             yield key, _short(proved[key]["objective"]), _neurons(proved[key])
