@@ -49,6 +49,7 @@ ELSEWHERE = {
     "verify/checker/test_folder.py": """
         verify/checker/derived verify/checker/differences verify/checker/proved_table""",
     "verify/checker/test_planted_members.py": "verify/checker/goals verify/problem/members",
+    "verify/checker/test_width.py": "verify/checker/states",
     "verify/deciders/closed_forms/test_parts.py": """
         verify/deciders/closed_forms/active_set verify/deciders/closed_forms/elimination
         verify/deciders/closed_forms/expressions verify/deciders/closed_forms/polishing
