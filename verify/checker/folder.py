@@ -358,10 +358,14 @@ def _compare_relaxed(found: Decision, folder: Path, audit: Mapping[str, Any]) ->
     if said is None:
         return
     beside = relaxed_folder(folder)
+    to_prove = f"diagnosis.relaxed is what the folder beside this one, {beside}, is to prove"
+    if not beside.is_dir():
+        found.refuse(AUDIT, f"{to_prove}, and there is no such folder: move it back to its place, or audit again")
+        return
     try:
         easier = decide_folder(beside)
     except InputError as error:
-        found.refuse(AUDIT, f"diagnosis.relaxed is what the folder beside this one is to prove: {error}")
+        found.refuse(AUDIT, f"{to_prove}: {error}")
         return
     found.relaxed = easier
     if easier.audit is None or found.problem is None or found.network is None:

@@ -888,6 +888,10 @@ RELAXED_CHANGES = {
         lambda folder: shutil.rmtree(beside(folder)),
         "audit.json: diagnosis.relaxed is what the folder beside",
     ),
+    "an empty folder": (
+        lambda folder: [path.unlink() for path in beside(folder).iterdir()],
+        "audit.json: diagnosis.relaxed is what the folder beside",
+    ),
     "no audit.json": (lambda folder: (beside(folder) / "audit.json").unlink(), "relaxed/audit.json: is missing"),
     "no problem": (
         lambda folder: (beside(folder) / "problem.json").write_text("{}"),

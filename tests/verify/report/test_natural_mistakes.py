@@ -174,8 +174,8 @@ def test_a_relaxed_folder_that_was_moved_away(here):
     for command in (("check", "proofs"), ("better", "proofs", "--out", "better.npz")):
         status, said = run(*command)
         assert status == 1
-        assert "refused proofs/audit.json: tells what the network does fit, which proofs-relaxed is to prove" in said
-        assert "move it back to its place, or audit again" in said
+        begin = "refused proofs/audit.json: diagnosis.relaxed is what the folder beside this one, proofs-relaxed, is to"
+        assert f"{begin} prove, and there is no such folder: move it back to its place, or audit again" in said
         assert "PROBLEM NETWORK CERTIFICATE" not in said
     status, said = run("better", "none", "--out", "better.npz")
     assert status == 2
