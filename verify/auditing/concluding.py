@@ -22,13 +22,15 @@ from verify.deciders.enclosure.findings import (
 )
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.global_optimality.better import better_network, end_of_descent, optimal_within
+from verify.deciders.global_optimality.bracket import with_networks
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.local_optimality import local_optimality, multiplier_dimension
 from verify.deciders.proposal import Proposal
 from verify.deciders.subjects import Chosen, Subject, choose
-from verify.deciders.time_limits import is_late, poll
+from verify.deciders.time_limits import TimeIsUpError, is_late, poll
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.phrases import any_width, lower_by
 from verify.problem.problem import objective
@@ -37,7 +39,6 @@ __all__ = [
     "DIMENSION",
     "EXACTLY_REFUTED",
     "GLOBAL_OPTIMALITY",
-    "IMPROVED",
     "LOCAL_OPTIMALITY",
     "NEARBY_POINT",
     "STATIONARITY",
@@ -175,21 +176,43 @@ def local_finding(asked: Asked, found: Known, deadline: float | None = None) -> 
 
 def _local(asked: Asked, clock: Clock, found: Known) -> Known:
     """Whether it is a local optimum; where it is none, what follows for the global questions that are open."""
-    return _with_local(asked, found, local_finding(asked, found, clock.share(0.5)))
+    return _with_local(asked, clock, found, local_finding(asked, found, clock.share(0.5)))
 
 
 def _without_local(_: Asked, found: Known, reason: str) -> Known:
     return found.with_findings(undecided(Question.LOCAL_OPTIMUM, reason))
 
 
-def _with_local(asked: Asked, found: Known, local: Finding) -> Known:
+def _with_local(asked: Asked, clock: Clock, found: Known, local: Finding) -> Known:
     """What is found of local optimality, and what follows of it for the global questions that are open."""
     found = found.with_findings(local)
     if local.verdict is not Verdict.REFUTED:
         return found
-    known = [found.findings[question] for question in GLOBAL_QUESTIONS]
-    left = [finding for finding in known if finding.verdict is Verdict.UNDECIDED]
+    if _left_open(found):
+        found = _with_descent(asked, clock, found, local)
+    left = _left_open(found)
     return found.with_findings(*(_not_global(found.subject, before, local, asked.terms.tol) for before in left))
+
+
+def _left_open(found: Known) -> list[Finding]:
+    known = (found.findings[question] for question in GLOBAL_QUESTIONS)
+    return [finding for finding in known if finding.verdict is Verdict.UNDECIDED]
+
+
+def _with_descent(asked: Asked, clock: Clock, found: Known, local: Finding) -> Known:
+    """With the end of the descent among the networks that are known, and the global questions asked again."""
+    proof, bracket = local.certificates[0], found.bracket
+    if not isinstance(proof, NotLocal) or bracket is None:
+        return found
+    end = end_of_descent(asked.problem, asked.network, proof)
+    value, mine = objective(asked.problem, end), found.subject.objective
+    if value is None or (mine is not None and value >= mine):
+        return found
+    try:
+        more = with_networks(asked.problem, bracket, [(value, end)], to_float(asked.terms.tol))
+        return _global(asked, clock, replace(found, bracket=more))
+    except TimeIsUpError:
+        return found
 
 
 def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fraction) -> Finding:
@@ -212,21 +235,6 @@ def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fr
     return replace(
         before, reason=f"{before.reason}; {lie}, but none was found that is better by more than the tolerance"
     )
-
-
-def _improved(asked: Asked, _: Clock, found: Known) -> Known:
-    """Global questions that are open, refuted by a network that the diagnosis makes of the given one."""
-    ladder = () if found.diagnosis is None else found.diagnosis.ladder
-    rungs = [rung.network for rung in reversed(ladder) if rung.network is not None]
-    for question in GLOBAL_QUESTIONS:
-        finding = found.findings[question]
-        if finding.verdict is not Verdict.UNDECIDED or found.subject.network is None:
-            continue
-        own_width = question is Question.GLOBAL_OPTIMUM
-        refuted = _beaten(question, found.subject, rungs, asked.terms.tol, own_width=own_width)
-        if refuted is not None:
-            found = found.with_findings(refuted)
-    return found
 
 
 # ------------------------------------------------------------------------- an exact KKT point near the network
@@ -271,7 +279,7 @@ def _exactly_refuted(asked: Asked, clock: Clock, found: Known) -> Known:
     local = local_without_exact_point(
         asked.problem, asked.network, found.findings, found.subject.network, clock.deadline
     )
-    return found if local is found.findings[Question.LOCAL_OPTIMUM] else _with_local(asked, found, local)
+    return found if local is found.findings[Question.LOCAL_OPTIMUM] else _with_local(asked, clock, found, local)
 
 
 STATIONARITY = Step(
@@ -316,14 +324,6 @@ EXACTLY_REFUTED = Step(
     name="local optimality",
     accepts=lambda _, found: found.fits and found.is_settled,
     run=_exactly_refuted,
-    without=lambda _, found, __: found,
-    end=lambda clock: clock.with_grace(clock.deadline),
-)
-
-IMPROVED = Step(
-    name="global optimality",
-    accepts=_fits,
-    run=_improved,
     without=lambda _, found, __: found,
     end=lambda clock: clock.with_grace(clock.deadline),
 )

@@ -21,7 +21,13 @@ __all__ = ["CLOSED_FORM", "DIAGNOSIS"]
 def _diagnosed(asked: Asked, _: Clock, found: Known) -> Known:
     is_stationary = found.findings[Question.STATIONARY].verdict is Verdict.PROVED
     search = partial(
-        diagnose, asked.problem, asked.network, found.subject.network, found.bracket, is_stationary=is_stationary
+        diagnose,
+        asked.problem,
+        asked.network,
+        found.subject.network,
+        found.bracket,
+        is_stationary=is_stationary,
+        improved=found.improved,
     )
     diagnosis = unless_floats_fail(search, lambda _: None)
     return replace(found, diagnosis=None if diagnosis is None else diagnosis.placed(asked.network.surroundings))

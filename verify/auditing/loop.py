@@ -16,7 +16,6 @@ from verify.auditing.concluding import (
     DIMENSION,
     EXACTLY_REFUTED,
     GLOBAL_OPTIMALITY,
-    IMPROVED,
     LOCAL_OPTIMALITY,
     NEARBY_POINT,
     STATIONARITY,
@@ -24,7 +23,7 @@ from verify.auditing.concluding import (
 from verify.auditing.explaining import CLOSED_FORM, DIAGNOSIS
 from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
 from verify.auditing.record import Audit
-from verify.auditing.searching import EXACT_OPTIMUM, SEARCH, SEARCH_WITHOUT_FIT, certified_bracket
+from verify.auditing.searching import EXACT_OPTIMUM, IMPROVED, SEARCH, SEARCH_WITHOUT_FIT, certified_bracket
 from verify.auditing.steps import Step
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_time_limit
@@ -45,12 +44,12 @@ STEPS: tuple[Step, ...] = (
     DIMENSION,
     SEARCH,
     EXACT_OPTIMUM,
+    IMPROVED,
     GLOBAL_OPTIMALITY,
     LOCAL_OPTIMALITY,
     NEARBY_POINT,
     EXACTLY_REFUTED,
     DIAGNOSIS,
-    IMPROVED,
     CLOSED_FORM,
 )
 """After whether the network fits, in this order; each is passed over where it has nothing to do."""

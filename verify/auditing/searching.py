@@ -13,11 +13,13 @@ from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.fitting import without_fit
 from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.checker.stationary import Stationary
+from verify.deciders.estimates import estimate
 from verify.deciders.finding import Finding, Question, Verdict
-from verify.deciders.global_optimality.bracket import bracket_optimum
+from verify.deciders.global_optimality.bracket import bracket_optimum, with_networks
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.time_limits import is_late, now
+from verify.diagnosis.ladder import Rung, RungKind, improvements
 from verify.numbers.arguments import a_time_limit, a_tolerance, instance_of
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
@@ -26,7 +28,7 @@ from verify.problem.problem import Problem, objective
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
 
-__all__ = ["EXACT_OPTIMUM", "SEARCH", "SEARCH_WITHOUT_FIT", "certified_bracket"]
+__all__ = ["EXACT_OPTIMUM", "IMPROVED", "SEARCH", "SEARCH_WITHOUT_FIT", "certified_bracket"]
 
 SMALLEST_GAP = 1e-9
 """What the float solvers are asked for at most, also when the question is sharper."""
@@ -188,6 +190,27 @@ def _is_exact(stationary: Finding) -> bool:
     return stationary.verdict is Verdict.PROVED and stationary.level != "approximate"
 
 
+def _improved(asked: Asked, _: Clock, found: Known) -> Known:
+    """With what is made of the network that fits, whose better ones are known as well as those of the search."""
+    problem, subject, bracket = asked.problem, found.subject.network, found.bracket
+    if subject is None or bracket is None:
+        return found
+    rungs = unless_floats_fail(lambda: improvements(problem, subject, estimate(problem, subject)), lambda _: ())
+    upper = bracket.ends[1]
+    is_better = bool(rungs) and (upper is None or rungs[0].objective < upper)
+    known = [(rung.objective, rung.network) for rung in rungs[0 if is_better else 1 :] if rung.network is not None]
+    if known:
+        bracket = with_networks(problem, bracket, known, to_float(asked.terms.tol))
+    return replace(found, bracket=bracket, improved=rungs)
+
+
+def _not_improved(_: Asked, found: Known, __: str) -> Known:
+    """With the network that fits alone."""
+    value, subject = found.subject.objective, found.subject.network
+    alone = () if value is None else (Rung(step=RungKind.GIVEN, objective=value, network=subject, excess=None),)
+    return replace(found, improved=alone)
+
+
 SEARCH_WITHOUT_FIT = Step(
     name=NAME,
     accepts=lambda _, found: found.is_open and not found.fits,
@@ -201,5 +224,13 @@ EXACT_OPTIMUM = Step(
     accepts=lambda _, found: found.fits,
     run=_without_gap,
     without=lambda _, found, __: found,
+    end=lambda clock: clock.with_grace(clock.deadline),
+)
+
+IMPROVED = Step(
+    name="what balancing the network brings",
+    accepts=lambda _, found: found.fits,
+    run=_improved,
+    without=_not_improved,
     end=lambda clock: clock.with_grace(clock.deadline),
 )

@@ -18,6 +18,7 @@ from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
 from verify.deciders.subjects import Subject
 from verify.diagnosis import Diagnosis
+from verify.diagnosis.ladder import Rung
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -42,6 +43,7 @@ class Known:
     fitting: the networks near the given one that fit.   earlier: what an earlier audit knew.
     limits: why the problem is not decided beyond whether the network fits; None where it is.
     infeasible: the proof that no network fits.
+    improved: what is made of the network that fits, the first rungs of the ladder; None where it was not looked at.
     is_settled: whether more time would find no exact KKT point near the network.
     easier: the relaxed problem, which the network fits; None where it fits the one asked, or that is not asked.
     ask_relaxed: asks about that.   relaxed: what was found of it.
@@ -55,6 +57,7 @@ class Known:
     limits: str | None = None
     infeasible: Infeasible | None = None
     bracket: Bracket | None = None
+    improved: tuple[Rung, ...] | None = None
     is_settled: bool = True
     diagnosis: Diagnosis | None = None
     symbolic: Symbolic | None = None

@@ -14,7 +14,7 @@ from verify.checker.bounds import LowerBound
 from verify.deciders.estimates import estimate
 from verify.deciders.global_optimality.record import Bracket
 from verify.diagnosis.excess import Excess, study_excess
-from verify.diagnosis.ladder import Rung, RungKind, climb
+from verify.diagnosis.ladder import Rung, RungKind, climb, improvements
 from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
 from verify.diagnosis.points import PointGroups, study_points
 from verify.diagnosis.summary import HEAD, RELAXED, noticed, rungs
@@ -85,11 +85,13 @@ def diagnose(
     bracket: Bracket | None = None,
     *,
     is_stationary: bool = False,
+    improved: tuple[Rung, ...] | None = None,
 ) -> Diagnosis | None:
     """What is wrong with `network`, and how much better it could be.
 
     subject: what the audit's questions are about: the network itself, its repair (min-norm), None when it does not fit.
     is_stationary: whether the network, or one near it, is known to be a KKT point: then no neuron has to turn.
+    improved: the first rungs of the ladder, where they are known: the `improvements` of the subject.
     bracket: with it the ladder goes up to the best networks known, and the excess is split into parts.
 
     None for depths other than 2, for shared weights and fixed output weights, and beyond the range of floats.
@@ -99,7 +101,7 @@ def diagnose(
     if problem.architecture.limits() is not None or not trains_all(problem.trained):
         return None
     try:
-        return _diagnosed(problem, network, subject, bracket, is_stationary=is_stationary)
+        return _diagnosed(problem, network, subject, bracket, improved, is_stationary=is_stationary)
     except OverflowError:
         return None
 
@@ -115,7 +117,13 @@ def explained_by(found: Diagnosis, problem: Problem, judged: Network, bound: Low
 
 
 def _diagnosed(
-    problem: Problem, network: Network, subject: Network | None, bracket: Bracket | None, *, is_stationary: bool
+    problem: Problem,
+    network: Network,
+    subject: Network | None,
+    bracket: Bracket | None,
+    improved: tuple[Rung, ...] | None,
+    *,
+    is_stationary: bool,
 ) -> Diagnosis:
     judged = network if subject is None else subject
     estimates = estimate(problem, judged)
@@ -125,5 +133,7 @@ def _diagnosed(
         excess = None
         if subject is not None and bracket is not None and bracket.lower is not None:
             excess = study_excess(problem, judged, estimates, bracket.lower, neurons.silent, points.least)
-        ladder = climb(problem, subject, bracket, neurons.silent, estimates)
+        if improved is None:
+            improved = () if subject is None else improvements(problem, subject, estimates)
+        ladder = climb(problem, improved, bracket, estimates)
     return Diagnosis(points=points, neurons=neurons, excess=excess, ladder=ladder)

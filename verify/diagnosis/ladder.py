@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
@@ -23,7 +23,7 @@ from verify.checker.codec import rational_text
 from verify.checker.derived import decimal
 from verify.checker.errors import InputError
 from verify.checker.exact import squared_norm
-from verify.deciders.estimates import Estimates, estimate, exact_objective
+from verify.deciders.estimates import Estimates, estimate, exact_objective, is_silent
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.time_limits import poll
@@ -82,31 +82,49 @@ class Rung:
         }
 
 
-def climb(
-    problem: Problem, subject: Network | None, bracket: Bracket | None, silent: frozenset[int], like: Estimates
-) -> tuple[Rung, ...]:
-    """The rungs from `subject` (None: no network that fits is given) to the lower bound, each below the one before.
+def improvements(problem: Problem, subject: Network, like: Estimates) -> tuple[Rung, ...]:
+    """The first rungs, from `subject`, which fits: without its dead neurons, and balanced; no excess is known yet.
 
-    silent: the neurons of the subject that add nothing at any point.   like: estimates on the same data.
-    A step that does not lower the objective by `SMALLEST_STEP` is left out.
+    like: estimates of the subject.   A step that does not lower the objective by `SMALLEST_STEP` is left out, as is all
+    whose numbers are too long to be kept.
     """
-    found: list[tuple[RungKind, Fraction, Network | None]] = []
-    for step, network in _candidates(problem, subject, bracket, silent):
-        poll()
-        value = _value(problem, network, like)
-        if value is not None and (not found or value < found[-1][1] * (1 - SMALLEST_STEP)):
-            found.append((step, value, network))
-    lower = None if bracket is None else bracket.ends[0]
-    upper = None if bracket is None else bracket.ends[1]
+    silent = frozenset(j for j in range(subject.width) if is_silent(problem, subject, like, j))
+    kept = without(subject, silent)
+    made = [(RungKind.GIVEN, subject)]
+    if kept is not None:
+        made.append((RungKind.WITHOUT_DEAD, kept))
+    made.append((RungKind.BALANCED, balanced(problem, kept or subject)))
+    return _falling(problem, (), made, like)
+
+
+def climb(problem: Problem, first: tuple[Rung, ...], bracket: Bracket | None, like: Estimates) -> tuple[Rung, ...]:
+    """The rungs to the lower bound, each below the one before, and their excess.
+
+    first: the `improvements` of a network that fits, if there is one.   like: estimates on the same data.
+    """
+    found = _falling(problem, first, () if bracket is None else _known(problem, bracket), like)
     if not found:
         return ()
-    upper = min(found[-1][1], found[-1][1] if upper is None else upper)
-    if lower is not None:
-        found.append((RungKind.BOUND, lower, None))
-    return tuple(
-        Rung(step=step, objective=value, network=network, excess=_excess(value, lower, upper))
-        for step, value, network in found
-    )
+    lower, upper = (None, None) if bracket is None else bracket.ends
+    upper = min(found[-1].objective, found[-1].objective if upper is None else upper)
+    rungs = tuple(replace(rung, excess=_excess(rung.objective, lower, upper)) for rung in found)
+    if lower is None:
+        return rungs
+    end = Rung(step=RungKind.BOUND, objective=lower, network=None, excess=_excess(lower, lower, upper))
+    return (*rungs, end)
+
+
+def _falling(
+    problem: Problem, first: tuple[Rung, ...], more: Iterable[tuple[RungKind, Network]], like: Estimates
+) -> tuple[Rung, ...]:
+    """The first rungs and those of the others that are lower by `SMALLEST_STEP` than the one before."""
+    found = list(first)
+    for step, network in more:
+        poll()
+        value = _value(problem, network, like)
+        if value is not None and (not found or value < found[-1].objective * (1 - SMALLEST_STEP)):
+            found.append(Rung(step=step, objective=value, network=network, excess=None))
+    return tuple(found)
 
 
 def _value(problem: Problem, network: Network, like: Estimates) -> Fraction | None:
@@ -124,17 +142,8 @@ def _excess(value: Fraction, lower: Fraction | None, upper: Fraction) -> tuple[F
     return max(value / upper - 1, Fraction(0)), value / lower - 1
 
 
-def _candidates(
-    problem: Problem, subject: Network | None, bracket: Bracket | None, silent: frozenset[int]
-) -> Iterator[tuple[RungKind, Network]]:
-    if subject is not None:
-        yield RungKind.GIVEN, subject
-        kept = without(subject, silent)
-        if kept is not None:
-            yield RungKind.WITHOUT_DEAD, kept
-        yield RungKind.BALANCED, balanced(problem, kept or subject)
-    if bracket is None:
-        return
+def _known(problem: Problem, bracket: Bracket) -> Iterator[tuple[RungKind, Network]]:
+    """The best networks of the search."""
     if bracket.own is not None:
         yield RungKind.POLISHED, bracket.own
     narrow = next((witness for witness in bracket.witnesses if is_no_wider(problem, witness)), None)

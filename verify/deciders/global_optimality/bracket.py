@@ -9,7 +9,7 @@ those of arXiv:2110.02732, section 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ from verify.problem.problem import Problem, objective
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
 
-__all__ = ["bracket_optimum"]
+__all__ = ["bracket_optimum", "with_networks"]
 
 
 def bracket_optimum(
@@ -152,27 +152,35 @@ def _with_precise(problem: Problem, found: Bracket, precise: Precise, tol: float
     lower = found.lower
     if precise.lower is not None and (lower is None or lower_end(precise.lower) > lower_end(lower)):
         lower = precise.lower
+    more = ((objective(problem, witness), witness) for witness in precise.witnesses)
+    valued = [(value, witness) for value, witness in more if value is not None]
+    better = with_networks(problem, replace(found, lower=lower), valued, tol)
+    return replace(better, status="stalled") if found.status == "optimal" and not _is_closed(better, tol) else better
+
+
+def with_networks(problem: Problem, found: Bracket, more: Iterable[tuple[Fraction, Network]], tol: float) -> Bracket:
+    """The bracket with these networks, which fit, and their objectives among its witnesses; "optimal" where it closes.
+
+    What was interrupted stays so.
+    """
     known = {
         witness.sha256(): (value, witness) for value, witness in zip(found.objectives, found.witnesses, strict=True)
     }
-    for witness in precise.witnesses:
-        if (value := objective(problem, witness)) is not None:
-            known[witness.sha256()] = (value, witness)
+    known |= {witness.sha256(): (value, witness) for value, witness in more}
     ordered = narrow_first(known.values(), Fraction(tol))
-    upper = found.upper
+    upper, end = found.upper, found.ends[1]
     if ordered:
         value, witness = min(ordered, key=lambda pair: pair[0])
-        upper = certified(problem, None, UpperBound(witness=witness, bracket=(None, value))) or upper
+        if end is None or value < end:
+            upper = certified(problem, None, UpperBound(witness=witness, bracket=(None, value))) or upper
     better = replace(
         found,
-        lower=lower,
         upper=upper,
         witnesses=tuple(witness for _, witness in ordered),
         objectives=tuple(value for value, _ in ordered),
     )
-    if _is_closed(better, tol):
-        return replace(better, status="optimal")
-    return replace(better, status="stalled" if found.status == "optimal" else found.status)
+    is_ended = found.status != "interrupted" and _is_closed(better, tol)
+    return replace(better, status="optimal") if is_ended else better
 
 
 def _is_met_by_zero(problem: Problem) -> bool:

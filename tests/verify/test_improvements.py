@@ -1,0 +1,90 @@
+"""What an audit makes of the given network is known: no question stays open, and no bracket ends, above it."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.problems import random_problems
+from tests.words import check_words
+from verify import Dataset, Network, Verdict, audit
+from verify.deciders.global_optimality.better import is_no_wider
+from verify.diagnosis.ladder import RungKind
+from verify.problem.problem import objective
+
+TWINS = (
+    Network.two_layer([[-1, 1], [-1, 1]], [1, 1]),
+    Dataset(
+        [[2, Fraction(1, 3)], [Fraction(1, 3), -2], [Fraction(5, 7), 1], [-2, Fraction(5, 7)]],
+        [0, 0, Fraction(4, 7), Fraction(38, 7)],
+    ),
+    {"goal": "min-norm", "time_limit": 0.001},
+)
+CLOSE = (
+    Network.two_layer([[0, 1], [2, -3]], [1, -2], b=[1, Fraction(1, 2)], slope=Fraction(1, 4)),
+    Dataset(
+        [[-1, 0], [Fraction(-1000000000001, 10**12), Fraction(-1, 1000)], [-1, 2]],
+        [Fraction(7, 4), Fraction(1747500000001, 10**12), Fraction(27, 4)],
+    ),
+    {"goal": "min-norm", "bias": "penalised"},
+)
+
+
+def check_one_best(result):
+    """No network of the ladder is better than the bracket's upper end, or leaves a question open that it answers."""
+    found = [rung for rung in result.diagnosis.ladder if rung.network is not None] if result.diagnosis else []
+    for rung in found:
+        assert rung.objective == objective(result.problem, rung.network)
+        if result.bracket is not None:
+            assert rung.objective >= result.bracket[1]
+        if result.objective is not None and rung.objective * (1 + result.tolerance) < result.objective:
+            assert result.global_any_width.verdict is Verdict.REFUTED
+            assert not is_no_wider(result.problem, rung.network) or result.global_optimum.verdict is Verdict.REFUTED
+            assert objective(result.problem, result.better) <= rung.objective * (1 + Fraction(1, 10**7))
+    if result.relaxed is not None:
+        check_one_best(result.relaxed)
+
+
+@pytest.mark.parametrize(("network", "data", "options"), [TWINS, CLOSE], ids=["twins", "close"])
+def test_the_balanced_network_refutes_and_ends_the_bracket(network, data, options):
+    result = audit(network, data, **options)
+    balanced = next(rung for rung in result.diagnosis.ladder if rung.step is RungKind.BALANCED)
+    assert balanced.objective * (1 + result.tolerance) < result.objective
+    assert result.global_optimum.verdict is result.global_any_width.verdict is Verdict.REFUTED
+    check_one_best(result)
+    check_words(result)
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.3])
+@pytest.mark.parametrize("network_number", range(0, 40, 3))
+def test_every_rung_is_a_witness(network_number, seconds):
+    problem, network = list(random_problems(29, 40))[network_number]
+    result = audit(network, problem.data, goal=problem.goal, bias=problem.bias, time_limit=seconds)
+    check_one_best(result)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_unbalanced_networks_of_floats_that_get_no_time(seed):
+    random = np.random.default_rng(seed)
+    points, weights = random.normal(size=(20, 2)).round(3), random.normal(size=(5, 2)).astype(np.float32)
+    outgoing = (random.normal(size=5) * 30).astype(np.float32)
+    outputs = np.maximum(points @ weights.T.astype(float), 0) @ outgoing.astype(float)
+    network = Network.two_layer(weights.tolist(), outgoing.tolist())
+    kept = np.abs(outputs) > 0.1
+    data = Dataset(points[kept].tolist(), np.sign(outputs[kept]).tolist())
+    result = audit(network, data, time_limit=0.001)
+    assert result.global_optimum.verdict is result.global_any_width.verdict is Verdict.REFUTED
+    check_one_best(result)
+
+
+def test_a_search_that_fails_leaves_what_is_made_of_the_network(monkeypatch):
+    def fails(*_, **__):
+        raise ArithmeticError("singular")
+
+    monkeypatch.setattr("verify.auditing.searching.bracket_optimum", fails)
+    result = audit(Network.two_layer([[3]], [1]), Dataset([[1]], [3]), goal="min-norm")
+    assert result.bracket is None
+    assert result.global_any_width.verdict is Verdict.REFUTED
+    assert result.global_optimum.verdict is Verdict.REFUTED
+    assert objective(result.problem, result.better) < result.objective
+    check_words(result)
