@@ -20,10 +20,14 @@ def compiled(function: Callable[..., Any], fastmath: frozenset[str] = frozenset(
 
     No arrays are made in kernels, so numba need not count references: that would take two thirds of the time. Functions
     with an underscore, called from their own file only, get no wrapper for Python, which saves half of the compilation.
+
+    Those that may take liberties are inlined. Else a caller that was just compiled would call them as they are by
+    themselves, and one that was kept the copy within it, which was optimised once more: to other last bits.
     """
     compiler: Any = numba.njit
-    plain = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
-    lean = {"_nrt": False, "no_cfunc_wrapper": True, "no_cpython_wrapper": function.__name__.startswith("_")}
+    is_own = function.__name__.startswith("_")
+    plain = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath), "forceinline": is_own and bool(fastmath)}
+    lean = {"_nrt": False, "no_cfunc_wrapper": True, "no_cpython_wrapper": is_own}
     for options in ({"cache": True, **lean}, lean):
         try:
             return _unless_unreadable(compiler(**plain, **options)(function))

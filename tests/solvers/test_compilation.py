@@ -2,7 +2,10 @@
 
 import importlib.util
 import os
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -100,3 +103,37 @@ def test_what_is_kept_and_cannot_be_read_is_compiled_anew(tmp_path, monkeypatch,
         assert sum(last.total.stats.cache_hits.values()) == 1
     finally:
         del sys.modules["kept"]
+
+
+DESCENT = """
+import numpy as np
+from solvers.layers import two_layers
+from solvers.training.descent import kernel
+from solvers.training.descent.gradient_descent import gradient_descent
+
+random = np.random.default_rng(9)
+layers = two_layers(2, 4, 0.3)
+start = random.standard_normal(layers.size) * 0.3
+rows, targets = random.standard_normal((6, 2)), random.standard_normal(6)
+for schedule in ("loss-adapted", "constant"):
+    found = gradient_descent(
+        layers, rows, np.sign(targets), start, loss="logistic", schedule=schedule, max_steps=3000, compiled=True
+    )
+    print(found.theta.tobytes().hex())
+print(sum(map(sum, (kernel.plain_steps.stats.cache_hits.values(), kernel.adapted_steps.stats.cache_hits.values()))))
+"""
+
+
+def test_kernels_that_are_kept_round_as_those_that_were_just_compiled(tmp_path):
+    shutil.copytree(Path(compilation.__file__).parent, tmp_path / "solvers", ignore=shutil.ignore_patterns("__pyc*"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+
+    def run():
+        command = [sys.executable, "-c", DESCENT]
+        found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        *weights, hits = found.stdout.split()
+        return weights, int(hits)
+
+    (compiled, _), (kept, hits) = run(), run()
+    assert hits == 2
+    assert compiled == kept

@@ -1,0 +1,215 @@
+"""Objects that are handed to the checker in Python: derived classes add names, and redefine none."""
+
+from fractions import Fraction
+
+import pytest
+
+from verify import Dataset, audit
+from verify import Network as UsersNetwork
+from verify.checker import Accepted, Refused, check
+from verify.checker.checking import KINDS
+from verify.checker.codec import Record
+from verify.checker.exact import Algebraic, Field
+from verify.checker.fit import Fits
+from verify.checker.goals import Bias, Goal, Trained
+from verify.checker.statement import Architecture, Layer, Network, Problem
+
+SHAPE = Architecture((Layer(inputs=1, outputs=1, slope=Fraction(0)), Layer(inputs=1, outputs=1, slope=None)))
+PARTS = (((Fraction(1),),), (Fraction(1),), SHAPE, Goal.MAX_MARGIN, Bias.NONE, Trained.BOTH)
+WEIGHTS = ((Fraction(-1),), (Fraction(1),))
+"""f(1) = 0: it does not fit."""
+
+
+class Plain(Problem):
+    """Adds a name."""
+
+    @property
+    def size(self):
+        return len(self.targets)
+
+
+class OtherRows(Problem):
+    rows = ((Fraction(-1),),)
+
+
+class OtherTargets(Problem):
+    @property
+    def targets(self):
+        return (Fraction(-1),)
+
+    @targets.setter
+    def targets(self, value):
+        self.__dict__["targets"] = value
+
+
+class AlwaysEqual(Problem):
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 0
+
+
+class OtherHash(Problem):
+    def sha256(self):
+        return "sha256:0"
+
+
+class Mixed(Record):
+    """Stands between `Problem` and `Record`."""
+
+    def sha256(self):
+        return "sha256:0"
+
+
+class BesideOther(Problem, Mixed):
+    pass
+
+
+class OtherSchema(Problem):
+    SCHEMA = "problem-2"
+
+
+class MoreFields(Problem):
+    more: int = 0
+
+
+class Everywhere(Problem):
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+
+
+class OtherWeights(Network):
+    @property
+    def hidden_weights(self):
+        return ((Fraction(1),),)
+
+
+class OtherMatrix(Layer):
+    def matrix(self, parameters):
+        return ((Fraction(1),),)
+
+
+class OtherLayers(Architecture):
+    layers: tuple[OtherMatrix, ...]
+
+
+class OfOtherLayers(Network):
+    architecture: OtherLayers
+
+
+class Mask(Architecture):
+    masks = ((0,),)
+
+
+class OfMask(Problem):
+    architecture: Mask
+
+
+class Half(Fraction):
+    """Says that it is 1/2."""
+
+    def __mul__(self, other):
+        return Fraction(1, 2) * other
+
+
+class Halves(Record):
+    """A record where numbers stand."""
+
+    half: int = 0
+
+
+class OfHalves(Network):
+    parameters: tuple[tuple[Halves, ...], ...]
+
+
+def certificate(problem, network):
+    """The proof that the network fits, with whatever hashes and claim the objects make."""
+    proof = Fits(margin=Fraction(1), problem=problem.sha256(), network=network.sha256())
+    from verify.checker.certificate import claim_text
+
+    return Fits(
+        margin=Fraction(1), problem=problem.sha256(), network=network.sha256(), claim=claim_text(problem, proof)
+    )
+
+
+def judged(problem, network):
+    return check(problem, network, certificate(problem, network))
+
+
+FITTING = Network(SHAPE, ((Fraction(1),), (Fraction(1),)))
+
+
+def test_what_adds_names_is_taken():
+    assert isinstance(judged(Problem(*PARTS), FITTING), Accepted)
+    assert isinstance(judged(Plain(*PARTS), FITTING), Accepted)
+    audited = audit(UsersNetwork.two_layer([[1]], [1]), Dataset([[1]], [1]))
+    assert isinstance(judged(audited.problem, audited.network), Accepted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "reason"),
+    [
+        (OtherRows, "problem.rows", "is redefined by a derived class"),
+        (OtherTargets, "problem.targets", "is redefined by a derived class"),
+        (AlwaysEqual, "problem.__eq__", "is redefined by a derived class"),
+        (OtherHash, "problem.sha256", "is redefined by a derived class"),
+        (BesideOther, "problem.head", "is redefined by a derived class"),
+        (OtherSchema, "problem.SCHEMA", "is redefined by a derived class"),
+        (MoreFields, "problem", "is of a class with other fields"),
+        (Everywhere, "problem.__getattribute__", "is redefined by a derived class"),
+    ],
+)
+def test_a_problem_that_says_more_than_its_fields_is_refused(kind, place, reason):
+    found = judged(kind(*PARTS), FITTING)
+    assert isinstance(found, Refused)
+    assert (found.place, found.reason) == (place, reason)
+
+
+def test_parts_of_derived_classes_are_refused():
+    problem = Problem(*PARTS)
+    assert judged(problem, OtherWeights(SHAPE, WEIGHTS)).place == "network.hidden_weights"
+    layers = OtherLayers((OtherMatrix(inputs=1, outputs=1, slope=Fraction(0)), OtherMatrix(1, 1, None)))
+    found = judged(problem, OfOtherLayers(layers, WEIGHTS))
+    assert (found.place, found.reason) == ("network.architecture.layers[0].matrix", "is redefined by a derived class")
+    masked = OfMask(*PARTS[:2], Mask(SHAPE.layers), *PARTS[3:])
+    assert judged(masked, FITTING).place == "problem.architecture.masks"
+
+
+def test_values_of_derived_classes_are_refused():
+    problem, network = Problem(*PARTS), Network(SHAPE, WEIGHTS)
+    object.__setattr__(network, "parameters", ((Half(1),), (Fraction(1),)))
+    found = judged(problem, network)
+    assert (found.place, found.reason) == ("network", "holds values of the class Half")
+    odd = OfHalves(SHAPE, ((Halves(),), (Halves(),)))
+    assert judged(problem, odd).reason == "holds values of the class Halves"
+
+
+def test_derived_numbers_are_read_as_their_fields():
+    network = Network(SHAPE, ((Half(1),), (Fraction(1),)))
+    assert {type(number) for layer in network.parameters for number in layer} == {Fraction}
+    assert network.parameters == ((1,), (1,))
+
+    class Root(Algebraic):
+        def __mul__(self, other):
+            return 0
+
+    field = Field((-2, 0, 1), (Fraction(1), Fraction(2)))
+    root = Network(SHAPE, ((Root(field, (Fraction(0), Fraction(1))),), (Fraction(1),)))
+    assert type(root.parameters[0][0]) is Algebraic
+
+
+def test_what_is_no_statement_is_refused():
+    problem = Problem(*PARTS)
+    proof = certificate(problem, FITTING)
+    for given in (None, "problem", SHAPE):
+        found = check(given, FITTING, proof)
+        assert (found.place, "must be of the class Problem, not" in found.reason) == ("problem", True)
+    assert check(problem, problem, proof).place == "network"
+    assert check(problem, None, proof).place == "network"
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_a_derived_kind_of_certificate_is_none(kind):
+    derived = object.__new__(type(kind.__name__, (kind,), {}))
+    assert check(Problem(*PARTS), FITTING, derived).reason == "is none of the certificate kinds"
