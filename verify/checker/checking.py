@@ -17,6 +17,7 @@ from verify.checker.codec import MAX_SIZE, load_json, reader
 from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError, InputError
 from verify.checker.fit import DoesNotFit, Fits
+from verify.checker.given import require_own
 from verify.checker.local import Local, NotLocal
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.statement import Network, Problem
@@ -53,11 +54,13 @@ class Refused:
 def check(problem: Problem, network: Network | None, certificate: Certificate) -> Accepted | Refused:
     """Whether `certificate` proves its claim about `problem` and `network` (None for kinds that speak of none).
 
-    Sound for every kind: what is accepted is true over the real numbers. A bad certificate is refused, not raised.
+    Sound for every kind: what is accepted is true over the real numbers. A bad certificate is refused, not raised, as
+    are a problem and a network whose classes redefine what their fields say (`verify.checker.given`).
     """
     if not any(type(certificate) is kind for kind in KINDS.values()):  # == may lie
         return Refused("certificate", "is none of the certificate kinds")
     try:
+        require_own(problem, network)
         certificate.examine(problem, network)
     except CertificateError as error:
         return Refused(error.place, error.reason)

@@ -58,7 +58,9 @@ class Record:
     head: ClassVar[Mapping[str, str]]
 
     def __init_subclass__(cls) -> None:
-        cls.head = {key: text for key, text in (("schema", cls.SCHEMA), ("kind", cls.KIND)) if text}
+        head = {key: text for key, text in (("schema", cls.SCHEMA), ("kind", cls.KIND)) if text}
+        if getattr(cls, "head", None) != head:
+            cls.head = head
         dataclass(frozen=True, eq=False)(cls)
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from itertools import chain
 from types import NoneType
 from typing import Any
 
-from verify.checker.codec import Record, at
+from verify.checker.codec import at
 from verify.checker.errors import require
 from verify.checker.exact import Algebraic
 from verify.checker.goals import Bias, Goal, Trained
@@ -27,22 +27,26 @@ _SPECIAL = ("__eq__", "__hash__", "__getattribute__", "__dict__")
 
 def require_own(problem: Any, network: Any) -> None:
     """Require that the problem and the network (None for none) say what their fields hold, and that these are plain."""
-    for place, kind, record in (("problem", Problem, problem), ("network", Network, network)):
-        if record is not None or kind is Problem:
-            at(place, _require_own, record, kind, Architecture)
-            at(f"{place}.architecture", _require_own, record.architecture, Architecture, Layer)
-            for i, layer in enumerate(record.architecture.layers):
-                at(f"{place}.architecture.layers[{i}]", _require_own, layer, Layer, Layer)
+    _require_statement("problem", problem, Problem)
+    if network is not None:
+        _require_statement("network", network, Network)
+
+
+def _require_statement(place: str, record: Any, kind: type[Any]) -> None:
+    at(place, _require_own, record, kind, Architecture)
+    at(f"{place}.architecture", _require_own, record.architecture, Architecture, Layer)
+    for i, layer in enumerate(record.architecture.layers):
+        at(f"{place}.architecture.layers[{i}]", _require_own, layer, Layer, Layer)
 
 
 @cache
-def _used(kind: type[Record]) -> frozenset[str]:
+def _used(kind: type[Any]) -> frozenset[str]:
     """The names that a derived class may not define."""
     names = {*dir(kind), *kind.__dataclass_fields__}
     return frozenset(name for name in names if not name.startswith("__") or name in _SPECIAL)
 
 
-def _require_own(record: Any, kind: type[Record], part: type[Record]) -> None:
+def _require_own(record: Any, kind: type[Any], part: type[Any]) -> None:
     """Require that a record is of `kind` and says what its fields hold: records of kind `part`, and plain values."""
     given = type(record)
     require(kind in given.__mro__, "", f"must be of the class {kind.__name__}, not {given.__name__}")

@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import chain
 from operator import mul
-from typing import Annotated, Self, TypeAlias
+from typing import Annotated, TypeAlias
 
 from verify.checker.codec import Record, not_negative, positive
 from verify.checker.errors import ShapeError, require
@@ -209,16 +209,6 @@ class Problem(Record):
     def points(self) -> "Points":
         """The same in integers."""
         return Points(self.rows)
-
-    def within(self, fit_tolerance: Fraction) -> Self:
-        """The same problem with another fit tolerance; its numbers, and what was made of them, are not made anew."""
-        fault = rules(self.goal).tolerance_fault(fit_tolerance)
-        require(fault == "", "fit_tolerance", fault)
-        other = object.__new__(type(self))
-        shared = (*self.__dataclass_fields__, "rows", "points")
-        other.__dict__.update((name, self.__dict__[name]) for name in shared if name in self.__dict__)
-        other.__dict__["fit_tolerance"] = fit_tolerance
-        return other
 
     @property
     def is_decided(self) -> bool:

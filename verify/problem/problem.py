@@ -206,8 +206,10 @@ class Problem(statement.Problem):
 
     def within(self, fit_tolerance: object) -> Problem:
         """The same data and question with another fit tolerance; the numbers, read once, are not read again."""
-        other = super().within(_fit_tolerance(fit_tolerance, self.goal))
-        other.__dict__["_data"] = self.data
+        other = object.__new__(Problem)
+        shared = (*self.__dataclass_fields__, "rows", "points", "_data")
+        other.__dict__.update((name, self.__dict__[name]) for name in shared if name in self.__dict__)
+        other.__dict__["fit_tolerance"] = _fit_tolerance(fit_tolerance, self.goal)
         return other
 
 

@@ -151,11 +151,13 @@ def test_problems_that_differ_in_their_tolerance_share_what_is_made_of_their_num
 @pytest.mark.parametrize(("goal", "tolerance"), [(Goal.MAX_MARGIN, Fraction(1)), (Goal.MIN_NORM, Fraction(-1))])
 def test_the_core_takes_no_tolerance_that_a_goal_does_not_have(goal, tolerance):
     given = problem([[1]], [1], Network.two_layer([[1]], [1]), goal)
-    bare = statement.Problem(**{name: getattr(given, name) for name in statement.Problem.__dataclass_fields__})
-    assert bare.within(Fraction(0)) == bare
+    fields = {name: getattr(given, name) for name in statement.Problem.__dataclass_fields__}
+    assert statement.Problem(**fields) == given.within(0) == given
     with pytest.raises(CertificateError) as caught:
-        bare.within(tolerance)
+        statement.Problem(**{**fields, "fit_tolerance": tolerance})
     assert caught.value.place == "fit_tolerance"
+    with pytest.raises(InputError, match="fit_tolerance"):
+        given.within(tolerance)
 
 
 def test_outputs_of_a_network_of_another_problem() -> None:
