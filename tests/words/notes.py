@@ -24,7 +24,10 @@ def _chosen(audit, _, found):
 
 
 def _one_class(audit, _, found):
-    return audit.problem.goal.value == "max-margin" and {*audit.problem.data.targets} in ({1}, {-1})
+    labels = {*audit.problem.data.targets}
+    if found[1] is not None:
+        assert labels == {int(found[1])}
+    return audit.problem.goal.value == "max-margin" and labels in ({1}, {-1})
 
 
 def _zero_and_one(audit, *_):
@@ -103,7 +106,7 @@ def _classes(audit, _, found):
 
 NOTES = [
     (r"points are counted from 0 in the order of the rows of X, as X.iloc does, .*", lambda *_: True),
-    (r"the points are standardised by their own means and standard deviations, .*", _standardised),
+    (r"the points are standardised exactly by their own means and standard deviations, .*", _standardised),
     (r".*: the classes (.*) and (.*) are read as -1 and 1", _classes),
     (
         (
@@ -113,7 +116,7 @@ NOTES = [
         _output_bias,
     ),
     (r"the goal is (max-margin|min-norm), chosen from the (labels|targets)", _chosen),
-    (r"all labels are (?:\S+): there is one class of two, .*", _one_class),
+    (r"all labels are (?:\S+|.*, read as (-?1)): there is one class of two, .*", _one_class),
     (r"labels 0 and 1 were read as -1 and 1|the label 0 was read as -1.*", _zero_and_one),
     (r"hidden biases count in the norm \(bias: penalised\)", _penalised),
     (r"asked with the tolerance (.*), which the network's largest residual takes", _within),

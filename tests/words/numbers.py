@@ -167,10 +167,12 @@ def _infimum(audit, _, found):
 
 
 def _formula(audit, _, found):
-    text, decimal, latex = found.groups()
+    text, rounded, decimal, latex = found.groups()
     exact = audit.symbolic.exact
     assert is_formula_of(text, exact)
     assert is_formula_of(latex, exact)
+    if decimal is not None and not rounded:
+        return Fraction(decimal) == exact
     return decimal is None or is_decimal_of(decimal, exact)
 
 
@@ -191,7 +193,7 @@ def _exact_optimum(audit, _, found):
 
 NUMBERS = [
     (r"this network: no objective: .*", lambda audit, *_: audit.objective is None),
-    (r"closed form: best possible = (.*?)(?: \(about (\S+)\))?, proved exactly; LaTeX: (.*)", _formula),
+    (r"closed form: best possible = (.*?)(?: \((about )?(\S+)\))?, proved exactly; LaTeX: (.*)", _formula),
     (r"multipliers: (.*)", _multipliers),
     (r"optimal neuron: .*", lambda *_: None),
     (rf"exact optimum: (.*?{N} of the norm away.*|.*has (\d+) neurons?|.*)", _exact_optimum),

@@ -153,7 +153,7 @@ def _seen(audit, panel, found):
     of_network = panel.title.startswith("this network")
     assert int(re.search(r"over (\d+) point", text)[1]) == len(audit.problem.targets)
     labels = [text.get_text() for legend in panel.figure.findobj(Legend) for text in legend.get_texts()]
-    for said, label in (("f = 0 is", "$f = 0$"), ("f = ±1 dashed", "$f = \\pm 1$"), ("a mark where", "breakpoint")):
+    for said, label in (("f = 0 is", "$f = 0$"), ("f = ±1", "$f = \\pm 1$"), ("a mark where", "breakpoint")):
         assert (said in text) == (label in labels and ("graph" not in text or label == "breakpoint"))
     if ringed := re.search(r"Ringed: (\d+) points?, as (?:it is|they are|it has|they have) (in conflict|a mult)", text):
         assert int(ringed[1]) == len(_ringed(audit, of_network=of_network))
@@ -253,7 +253,7 @@ HEADS = [
         ),
         _headline,
     ),
-    (r"(?:this network|no network|how far this|it is not known).*", _standing),
+    (r"(?:this network|no network|the objective of|how far this|it is not known).*", _standing),
 ]
 OWN = r"this network(?:: objective (\S+|about \S+?)(, after the repair)?)?"
 BETTER = r"(better network|best network found): (\d+) neurons?(?:, objective (\S+|about \S+))?"

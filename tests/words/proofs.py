@@ -24,6 +24,8 @@ from verify.checker.fit import Fits
 from verify.checker.local import Local
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.stationary import NotStationary, Stationary
+from verify.deciders.finding import Question
+from verify.deciders.global_optimality.better import is_no_wider
 from verify.problem.problem import Goal, objective, outputs
 
 
@@ -227,6 +229,22 @@ def _is_refuted(audit, *_):
     return bool(refuted) and audit.stationary.verdict.value != "proved"
 
 
+def _is_open(_, finding, __):
+    return finding.verdict.value == "undecided"
+
+
+def _none_found(audit, finding, found):
+    """Nothing that the audit knows, of its width, beats the network by more than the tolerance."""
+    assert re.fullmatch(OPEN, found[1])
+    rungs = () if audit.diagnosis is None else audit.diagnosis.ladder
+    known = [audit.better, audit.better_own_width, *(rung.network for rung in rungs)]
+    mine = objective(audit.problem, subject_of(audit, finding))
+    for network in (network for network in known if network is not None and mine is not None):
+        if finding.question is Question.GLOBAL_ANY_WIDTH or is_no_wider(audit.problem, network):
+            assert objective(audit.problem, network) * (1 + audit.tolerance) >= mine
+    return _is_open(audit, finding, found) and audit.local_optimum.verdict.value == "refuted"
+
+
 def _same_network(audit, finding, _):
     (proof,), (other,) = all_of(BetterNetwork, finding), all_of(BetterNetwork, audit.global_optimum)
     values = objective(audit.problem, proof.witness), objective(audit.problem, subject_of(audit, finding))
@@ -237,6 +255,11 @@ def _none_fits(audit, *_):
     return objective(audit.problem, audit.network) is None and any(isinstance(b, Infeasible) for b in audit.bounds)
 
 
+OPEN = (
+    r"a wider network is better; a search at this network's own width is not available yet"
+    r"|(?:the time limit was reached|the search was interrupted) before the bracket was narrow enough"
+    r"|the search could not narrow the bracket far enough|the floating-point search failed.*"
+)
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
 TOLD = rf"(\d+/\d+(?= )|{N[1:-1]})(?: \(about {N[1:-1]}\))?"  # a fraction with its decimal, or a decimal
 UP_TO = rf"ε = {N}(?:,| and) δ = {N}"
@@ -276,11 +299,19 @@ ROWS = [
     (r"it is not stationary, so that better networks of the same architecture lie arbitrarily near", _is_refuted),
     (
         (
-            r"a wider network is better; .* better networks of the same architecture lie arbitrarily near, but none "
-            r"that is better by more than the tolerance is known"
+            r"(.*); (?:it is not stationary, so that )?better networks of the same architecture lie arbitrarily near, "
+            r"but none was found that is better by more than the tolerance"
         ),
-        _is_refuted,
+        _none_found,
     ),
+    (OPEN, _is_open),
+    (r"every weight that counts is zero: nothing can be smaller", lambda audit, *_: not audit.objective),
+    (
+        r"problems with only the hidden layer trained are not decided yet",
+        lambda audit, *_: audit.problem.trained.value == "hidden",
+    ),
+    (r"networks that share weights are not decided yet", lambda audit, *_: audit.network.architecture.has_sharing),
+    (r"at one choice of sides neither multipliers nor a descent could be made exact", _is_open),
     (r"the network is 0 at every point", lambda audit, *_: not any(outputs(audit.problem, audit.network))),
     (rf"every point is on its side; the least margin is (at least )?{N}", _margin),
     (rf"every target is met exactly{AFTER}", _met),

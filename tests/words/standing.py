@@ -82,5 +82,6 @@ STANDING = [
     (rf"this network is about (\S+(?: %| times)) {ABOVE}{OVER}", _about),
     (rf"this network is at most (\S+(?: %| times)) {ABOVE}{OVER}", _at_most),
     (rf"this network is at least (\S+(?: %| times)) {ABOVE}{OVER}", _at_least),
+    (r"the objective of this network is 0, and that of no network is less", lambda audit, *_: audit.objective == 0),
     (r"how far this network is above the best possible is not known", _unknown),
 ]

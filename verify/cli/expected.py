@@ -30,7 +30,8 @@ def expected(notes: Iterable[str], out: str, around: Surroundings | None, scaler
             "units of the scaled targets"
         )
     elif by is not None:
-        named = by.removeprefix(STANDARDISED).partition(", exactly")[0] if by.startswith(STANDARDISED) else ""
+        is_named = by.startswith(STANDARDISED)
+        named = by.removeprefix(STANDARDISED).partition(": the question is about")[0] if is_named else ""
         how = f" by{named}" if named else ""
         file = scaler or "FILE, the file of that scaler or of its pipeline"
         yield (

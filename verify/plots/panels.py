@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
+import numpy as np
+
 from verify.numbers.counts import count
 from verify.plots.audited import AuditInPictures
 from verify.plots.bracket import has_course
@@ -34,9 +36,9 @@ LEFT, RIGHT, SCALE, TOP, BOTTOM, LEGEND_ROW = 0.72, 0.2, 0.55, 0.12, 0.55, 0.2
 """Inches: about the inside of a panel; for a colour bar or a second axis; for a row of the legend."""
 
 
-LINES = {"$f = 0$": "f = 0 is a solid line", "$f = \\pm 1$": "f = ±1 dashed ones"}
+ZERO, ONE = "$f = 0$", "$f = \\pm 1$"
 LEVELS = {"objective": "the upper end of the excess of this network", "tolerance": "the tolerance"}
-"""What is said of lines that are drawn, by their name in the legend, and by their id."""
+"""What is said of lines that are drawn, by their id; above the names of others in the legend."""
 
 
 @final
@@ -88,12 +90,16 @@ def _of_network(content: Content, legend: Legend, *, of_network: bool) -> str:
         seen = f"The graph of the network over {points}"
         seen += ", with a mark where a neuron bends" if "breakpoint" in legend else ""
     elif picture.classifies:
-        lines = [text for key, text in LINES.items() if key in legend]
+        lines = ["f = 0 is a solid line"] if ZERO in legend else []
+        if ONE in legend:
+            lines.append("f = ±1 dashed ones" if lines else "f = ±1 are dashed lines")
         seen = f"The signs of the network over {points}" + (f": {', '.join(lines)}" if lines else "")
     else:
-        seen = f"The levels of the network over {points}, which have the colours of their targets"
+        seen = f"The levels of the network over {points}, coloured by target"
     if dimension > 2:
-        seen += ", on the plane of the two leading principal components of the data"
+        is_spread = bool(np.ptp(picture.points, axis=0).any())
+        where = "the plane of the two leading principal components of the data" if is_spread else "a plane through them"
+        seen += f", on {where if len(picture.points) > 1 else 'a plane through it'}"
     ringed, _ = support(audit, of_network=of_network)
     if ringed:
         one = "it is in conflict" if audit.infeasible else "it has a multiplier λ ≠ 0"

@@ -68,6 +68,8 @@ def standing(audit: AuditInPictures) -> str:
         return BEST + over
     if audit.bracket is not None and audit.bracket[1] == 0:
         return f"this network is not the best possible{over}, which has the objective 0"
+    if audit.objective == 0:
+        return "the objective of this network is 0, and that of no network is less"
     if (told := _how_far(audit)) is None:
         return "how far this network is above the best possible is not known"
     return f"{told}{over}"

@@ -65,7 +65,7 @@ def pose(
         if not has_margin(chosen):
             said += filter(None, (regression_note(dataset, network.notes),))
         if has_margin(chosen) and len(labels) == 1:
-            said.append(_one_class(*labels))
+            said.append(_one_class(dataset))
     if has_margin(chosen) and Fraction(0) in labels and binary:
         signs = [1 if y else -1 for y in dataset.targets]
         dataset = Dataset(dataset.inputs, signs).placed(dataset.surroundings)
@@ -121,9 +121,11 @@ def _label(value: Fraction) -> str:
     return str(value) if value.denominator == 1 else repr(to_float(value))
 
 
-def _one_class(label: Fraction) -> str:
+def _one_class(data: Dataset) -> str:
+    label, classes = data.targets[0], None if data.surroundings is None else data.surroundings.classes
+    named = f"{label}" if classes is None else f"{classes[label > 0]!s:.40}, read as {-1 if label <= 0 else 1}"
     return (
-        f"all labels are {label}: there is one class of two, and all that is asked is the same sign at every point; to "
+        f"all labels are {named}: there is one class of two, and all that is asked is the same sign at every point; to "
         "fit the numbers themselves (regression), give --goal min-norm (in Python goal='min-norm')"
     )
 

@@ -27,7 +27,7 @@ _REMEDY = (
     ".npz, .json or .skops file, or "
     '"data" for the mean and the standard deviation of the data'
 )
-STANDARDISED = "the points are standardised by"
+STANDARDISED = "the points are standardised exactly by"
 """How the note begins that says by what."""
 
 _NAMES = ("mean", "scale")
@@ -48,7 +48,7 @@ def standardised(points: DataReading, given: object, *, trust_pickle: bool = Fal
         scaling, what = _in_file(path, trust_pickle=trust_pickle), f"{path}"
     else:
         scaling, what = _in_memory(given, "standardise"), f"the {type(given).__name__} given"
-    note = f"{STANDARDISED} {what}, exactly: the question is about the network and the data in these coordinates"
+    note = f"{STANDARDISED} {what}: the question is about the network and the data in these coordinates"
     return DataReading(scaled_inputs(points.data, scaling, f"standardise ({what})"), (*points.notes, note))
 
 

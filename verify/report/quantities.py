@@ -16,7 +16,7 @@ from verify.deciders.closed_forms.records import Symbolic
 from verify.deciders.finding import Finding, Verdict
 from verify.deciders.rounding import primitive
 from verify.numbers.counts import count
-from verify.numbers.decimals import about, allowed, at_least, at_most, denied, enclosure, nearest, value
+from verify.numbers.decimals import about, allowed, at_least, at_most, denied, enclosure, is_exactly, nearest, value
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, points, with_masks
@@ -100,8 +100,8 @@ def _closed_forms(audit: Audited, found: Symbolic) -> Iterator[tuple[str, str]]:
     if found.value is None:
         yield "closed form", f"none found: {found.reason}"
         return
-    decimal = f" (about {found.value.decimal})" if found.value.decimal != found.value.text else ""
-    yield "closed form", f"best possible = {found.value}{decimal}, proved exactly; LaTeX: {found.value.latex}"
+    told = f"{found.value}{_in_decimals(found)}"
+    yield "closed form", f"best possible = {told}, proved exactly; LaTeX: {found.value.latex}"
     yield "multipliers", ", ".join(f"λ_{i} = {form}" for i, form in found.multipliers)
     for neuron in found.neurons:
         sign = "-" if neuron.sign < 0 else ""
@@ -120,6 +120,14 @@ def _closed_forms(audit: Audited, found: Symbolic) -> Iterator[tuple[str, str]]:
             else "no small field with its √c was found"
         )
         yield "exact optimum", f"none of this architecture is proved in exact numbers: {why}"
+
+
+def _in_decimals(found: Symbolic) -> str:
+    """The decimal of a closed form, where the form is none."""
+    if found.value is None or found.value.decimal == found.value.text:
+        return ""
+    is_the_number = isinstance(found.exact, Fraction) and is_exactly(found.exact, found.value.decimal)
+    return f" ({'' if is_the_number else 'about '}{found.value.decimal})"
 
 
 def _why_no_objective(fits: Finding) -> str:

@@ -171,7 +171,7 @@ def test_each_way_to_say_mean_and_scale(tmp_path):
                 *(tmp_path / f"s.{end}" for end in ("npz", "json", "skops")), str(tmp_path / "s.npz")):  # fmt: skip
         data = read_data(X, VALUES, standardise=way)
         assert list(data.inputs) == STANDARDISED
-        assert "are standardised by" in data.notes[-1]
+        assert "are standardised exactly by" in data.notes[-1]
     assert read_data([[1, 2]], [1], standardise=(["1/3", 0], [1, 2])).inputs == ((Fraction(2, 3), 1),)
     assert read_data([[1, 2]], [1], standardise=([0, 0], [1, 2])).is_exact
 

@@ -7,10 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from tests.words import check_words
+from tests.words.pictures import check_pictures
 from verify.auditing.loop import audit
 from verify.cli import program
 from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.record import narrow_first
+from verify.plots.panels import panels
 from verify.plots.wording import standing
 from verify.problem.network import Architecture, Layer, Network
 from verify.problem.problem import Dataset, objective
@@ -425,3 +427,65 @@ def test_no_training_is_advised_that_stops_at_once():
     problem = Dataset([[1, 0], [0, 1], [1, 1]], [0, 0, 0])
     learnt = audit(net([[tiny, 0], [0, 1]], [1, tiny]), problem, goal="min-norm", fit_tol=0)
     assert all("train on" not in step.text for step in learnt.next_steps)
+
+
+def test_what_is_rounded_is_not_called_exact():
+    data, network = Dataset([[1, 0], [0, 3], [2, 2]], [1, 1, -1]), net(AXES, [1, -1])
+    notes = audit(network, data, standardise="data").notes
+    told = next(note for note in notes if "standardised" in note)
+    assert told.startswith(
+        "the points are standardised exactly by their own means and standard deviations, rounded to doubles: the "
+    )
+    closed = str(audit(net([[1]], [1]), Dataset([["2/9"]], [1]), symbolic=True)).replace("\n", " ")
+    assert "best possible = 9/2 (4.5), proved exactly" in closed
+
+
+def test_a_deep_network_of_zeros_is_the_best_possible_where_zero_fits():
+    shape = Architecture([Layer(inputs=2, outputs=2, slope=0), Layer(inputs=2, outputs=2, slope=0), ONE_OUTPUT])
+    result = audit(Network(shape, [[0] * 4, [0] * 4, [0, 0]]), Dataset(AXES, [0, 0]), goal="min-norm")
+    assert standing(result) == "the objective of this network is 0, and that of no network is less"
+    check_words(result)
+
+
+@pytest.mark.parametrize(
+    ("points", "told"),
+    [
+        ([[1, 2, 3]], "over 1 point, coloured by target, on a plane through it"),
+        ([[1, 2, 3]] * 2, "over 2 points, coloured by target, on a plane through them"),
+        ([[1, 2, 3], [1, 2, 4]], ", on the plane of the two leading principal components of the data"),
+    ],
+)
+def test_one_point_has_no_components(points, told):
+    result = audit(net([[1, 0, 0]], [1]), Dataset(points, [2] * len(points)), goal="min-norm")
+    assert told in panels(result)[0].words
+
+
+def test_dashed_lines_alone_are_called_lines():
+    result = audit(net([[1, 0]], [1], b=[10]), Dataset([[1, 0], [2, 1]], [1, 1]))
+    assert ": f = ±1 are dashed lines" in panels(result)[0].words
+    check_pictures(result)
+
+
+def test_one_class_is_named_as_in_the_data():
+    named = audit(net(AXES, [-1, -1]), AXES, ["no", "no"], classes=("no", "yes"))
+    assert any(note.startswith("all labels are no, read as -1: there is one class of two") for note in named.notes)
+    check_words(named)
+
+
+SHARING = Architecture(
+    [Layer(inputs=2, outputs=2, slope=0, entries=((0, 1), (1, 0))), Layer(inputs=2, outputs=1, slope=None)]
+)
+
+
+@pytest.mark.parametrize(
+    ("network", "data", "options"),
+    [
+        (net([[0, 0]], [0]), Dataset(AXES, [0, 0]), {"goal": "min-norm"}),
+        (net(AXES, [1, -1]), Dataset(AXES, [1, -1]), {"trained": "hidden"}),
+        (Network(SHARING, [[1, 2], [1, 1]]), Dataset([[1, 1]], [1]), {}),
+        (net([[1, 0], [0, 0]], [0, 0], b=[0, 1]), Dataset(AXES, [0, 0]), {"goal": "min-norm", "bias": "free"}),
+    ],
+    ids=["zeros", "hidden", "shared", "a free bias"],
+)
+def test_sentences_of_what_is_not_decided_are_known(network, data, options):
+    assert check_words(audit(network, data, **options))
