@@ -20,6 +20,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cache, cached_property, partial
 from itertools import pairwise
+from math import gcd
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, NoReturn, TypeAlias, Union, get_args, get_origin, get_type_hints
 from typing import dataclass_transform as dataclass_like
@@ -120,6 +121,8 @@ def rational_of(text: str) -> Fraction:
 
 def _digits(whole: int) -> str:
     """The decimal digits of an integer: `str`, in pieces of a length that Python writes."""
+    if -WHOLE_LIMIT < whole < WHOLE_LIMIT:
+        return str(whole)
     rest, pieces = abs(whole), list[str]()
     while rest >= WHOLE_LIMIT:
         rest, piece = divmod(rest, WHOLE_LIMIT)
@@ -252,9 +255,10 @@ def _integer(value: object) -> int:
 
 def _rational(value: object) -> Fraction:
     if isinstance(value, Fraction):
-        parts = value.numerator, value.denominator
-        if all(type(part) is int and -LIMIT < part < LIMIT for part in parts):
-            return Fraction(*parts)
+        above, below = value.numerator, value.denominator
+        if type(above) is int and type(below) is int and -LIMIT < above < LIMIT and 0 < below < LIMIT:
+            is_plain = type(value) is Fraction and gcd(above, below) == 1
+            return value if is_plain else Fraction(above, below)
     elif isinstance(value, str) and _RATIONAL.fullmatch(value):
         numerator, _, denominator = str.__str__(value).partition("/")
         number = Fraction(_from_digits(numerator), below := _from_digits(denominator or "1"))

@@ -51,9 +51,11 @@ def rational(value: object, place: str = "value") -> Fraction:
 
 def _ratio(value: object) -> Fraction | None:
     try:
+        if type(value) is Fraction:
+            return value
         if isinstance(value, bool):
             return None
-        if isinstance(value, int | float | Fraction):
+        if isinstance(value, (int, float, Fraction)):
             return Fraction(value)
         if isinstance(value, _SupportsRatio):
             return Fraction(*value.as_integer_ratio())
