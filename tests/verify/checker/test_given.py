@@ -9,6 +9,7 @@ from verify import Network as UsersNetwork
 from verify.checker import Accepted, Refused, check
 from verify.checker.checking import KINDS
 from verify.checker.codec import Record
+from verify.checker.errors import CertificateError
 from verify.checker.exact import Algebraic, Field
 from verify.checker.fit import Fits
 from verify.checker.goals import Bias, Goal, Trained
@@ -213,3 +214,19 @@ def test_what_is_no_statement_is_refused():
 def test_a_derived_kind_of_certificate_is_none(kind):
     derived = object.__new__(type(kind.__name__, (kind,), {}))
     assert check(Problem(*PARTS), FITTING, derived).reason == "is none of the certificate kinds"
+
+
+@pytest.mark.parametrize("number", [Fraction(10**20_000), Fraction(1, 10**20_000), Fraction(-(10**20_000), 3)])
+def test_numbers_that_are_too_long_are_not_read(number):
+    with pytest.raises(CertificateError, match="must be a rational in lowest terms of at most 20000 digits"):
+        Network(SHAPE, ((number,), (Fraction(1),)))
+
+
+def test_numbers_that_are_not_in_lowest_terms_are_made_anew():
+    class Doubled(Fraction):
+        numerator = property(lambda _: 2)
+        denominator = property(lambda _: 4)
+
+    network = Network(SHAPE, ((Doubled(1),), (Fraction(1),)))
+    assert network.parameters[0][0] == Fraction(1, 2)
+    assert type(network.parameters[0][0]) is Fraction
