@@ -8,6 +8,7 @@ from benchmarks.table import Row, seconds
 from solvers.arrays import Floats
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
+from verify.deciders.finding import Ending
 from verify.problem.network import Network
 
 LIMIT = 120.0
@@ -22,7 +23,7 @@ def audited(
     note = f"{result.status}; fits/stationary/global: {verdicts}"
     if result.excess is not None:
         note += f"; excess {float(result.excess[0]):.2%}"
-    if result.status == "time":
+    if result.ending is Ending.TIME:
         note += f" (limit {seconds(LIMIT)} s)"
     name = f"{instance}, k = {network.width}"
     return Row("audit", name, time, relative_gap(result.bracket), goal=goal, note=note), result

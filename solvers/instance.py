@@ -28,6 +28,19 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
+class SearchStatus(StrEnum):
+    """How a search over all widths ended."""
+
+    OPTIMAL = "optimal"
+    """The bracket is as narrow as asked."""
+    TIME = "time"
+    INTERRUPTED = "interrupted"
+    STALLED = "stalled"
+    """Nothing helps any more."""
+    FAILED = "failed"
+    """The arithmetic of floats did: no search says so of itself, it raises; those who asked for it say so."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ProblemInstance:
     """Data of a depth-2 problem: minimise sum_j |u_j| subject to margins or interpolation.

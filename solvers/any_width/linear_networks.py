@@ -14,7 +14,7 @@ import numpy as np
 
 from solvers.any_width.records import Atoms, DualGuess, Progress, SearchOutcome
 from solvers.arrays import Floats
-from solvers.instance import ProblemInstance
+from solvers.instance import ProblemInstance, SearchStatus
 from solvers.pricing.tree import Leaf, Tree
 from solvers.programs.nonnegative import nonnegative_least_squares
 
@@ -114,4 +114,4 @@ def _outcome(instance: ProblemInstance, coefficients: Floats, tol: float) -> Sea
     atoms = Atoms(weights[None], np.ones(1, np.int8), np.zeros(1, np.intp), value)
     progress = Progress(round=1, lower=lower, upper=value, columns=1, points=len(support), seconds=0.0)
     proof = DualGuess(multipliers, beta, support, (tree, tree), lower)
-    return SearchOutcome("optimal", proof, (atoms,), atoms, (progress,))
+    return SearchOutcome(SearchStatus.OPTIMAL, proof, (atoms,), atoms, (progress,))

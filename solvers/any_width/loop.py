@@ -16,7 +16,7 @@ from solvers.any_width.scaling import scaled
 from solvers.any_width.working_set import WorkingSet
 from solvers.arrays import Floats
 from solvers.clock import TimeIsUpError, now, seconds_left, until
-from solvers.instance import ProblemInstance, Status
+from solvers.instance import ProblemInstance, SearchStatus, Status
 
 FIRST_PENALTY = 100.0  # in the scaled problem, where rows and targets are about 1
 MAX_PENALTY = 1e10
@@ -58,14 +58,14 @@ class Loop:
             with until(search_end):
                 status = self._search(start, further, multipliers)
         except TimeIsUpError:
-            status = "time"
+            status = SearchStatus.TIME
             if self.prover.best.lower <= 0:
                 self._begin(late=True)  # for their dual point: a bound that is quickly found
         except KeyboardInterrupt:
-            status = "interrupted"
-        if status != "optimal":
+            status = SearchStatus.INTERRUPTED
+        if status is not SearchStatus.OPTIMAL:
             left = STALLED_SECONDS if self.deadline is None else max(seconds_left(self.deadline), 0.2)
-            self.prover.prove_best(left if status != "interrupted" else INTERRUPTED_SECONDS)
+            self.prover.prove_best(INTERRUPTED_SECONDS if status is SearchStatus.INTERRUPTED else left)
         proof = self.prover.proof
         return SearchOutcome(
             status,
@@ -76,7 +76,7 @@ class Loop:
             tuple(self.problem.unscaled_proof(coarse) for coarse in self.prover.coarser),
         )
 
-    def _search(self, start: list[Column], further: list[Column], multipliers: Floats | None) -> str:
+    def _search(self, start: list[Column], further: list[Column], multipliers: Floats | None) -> SearchStatus:
         """Rounds until the bracket is closed or nothing helps; what is found on the way is kept."""
         if self.problem.instance.free:
             self.prover.prove_steepest(self.working.points, self.ascents.rounded)
@@ -115,18 +115,18 @@ class Loop:
         sizes = np.linalg.norm(solution.directions, axis=1)
         self.pool.keep_only(c for c, size in zip(columns, sizes, strict=True) if size > 1e-7 * sizes.sum())
 
-    def _rounds(self) -> str:
+    def _rounds(self) -> SearchStatus:
         """Master, pricing, what both add, until the bracket is closed; a penalty that binds is raised."""
         penalty = FIRST_PENALTY
         stalls = 0
         while True:
             self.pool.round += 1
             if self._late():
-                return "time"
+                return SearchStatus.TIME
             keys, columns = list(self.pool.columns), list(self.pool.columns.values())
             solution = self._master(self.pool.for_master(), penalty)
             if solution.status is Status.FAILED:
-                return "time" if self._late() else "stalled"
+                return SearchStatus.TIME if self._late() else SearchStatus.STALLED
             self.pool.mark_used(keys, solution)
             self.candidates.record(solution, columns)
             grown = self.pool.release_violated(keys, solution) or self._add_points(solution, columns)
@@ -138,23 +138,23 @@ class Loop:
             waits = grown or (added and self.pool.round % 4)
             if not waits and self._penalty_binds(solution, penalty):
                 if penalty >= MAX_PENALTY:
-                    return "stalled"
+                    return SearchStatus.STALLED
                 penalty *= 10
                 continue
             if not added or self.candidates.gap(self.prover.best.lower) <= self.tol / 2:
                 added += self.pool.add(self._settle(multipliers))
                 if self.prover.proof is not None and self.candidates.gap(self.prover.proof.lower) <= self.tol:
                     self._report()
-                    return "optimal"
+                    return SearchStatus.OPTIMAL
             if added or grown:
                 stalls = 0
                 continue
             stalls += 1
             if stalls > 2 or self._late():
-                return "time" if self._late() else "stalled"
+                return SearchStatus.TIME if self._late() else SearchStatus.STALLED
             added = self.pool.add(self.ascents.columns(multipliers, 1.0 - 1e-3, starts=1000)[0])
             if not added:
-                return "stalled"
+                return SearchStatus.STALLED
 
     def _penalty_binds(self, solution: MasterSolution, penalty: float) -> bool:
         """Whether slack is paid for because a multiplier has reached the penalty, not by the solver's inaccuracy."""

@@ -15,7 +15,7 @@ from solvers.any_width.scaling import Scaled
 from solvers.any_width.working_set import ALL_POINTS
 from solvers.arrays import Floats, Indices
 from solvers.clock import now, poll
-from solvers.instance import ProblemInstance
+from solvers.instance import ProblemInstance, SearchStatus
 from solvers.pricing.dual_function import evaluate
 from solvers.pricing.search import bound_tree
 from solvers.pricing.tree import UNBOUNDED, Leaf, Tree
@@ -203,7 +203,7 @@ class Prover:
             for proof in (*found.coarser, found.proof):
                 if proof is not None:
                     self.keep(self.problem.of_part(proof, chosen))
-            if found.status == "interrupted":
+            if found.status is SearchStatus.INTERRUPTED:
                 raise KeyboardInterrupt
             count = math.ceil(MORE_POINTS * count)
             chosen = heaviest[:count] if count < len(heaviest) else self._held_and_missed(found, chosen, count)

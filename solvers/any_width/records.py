@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.arrays import Floats, Indices
+from solvers.instance import SearchStatus
 from solvers.pricing.tree import Tree
 
 
@@ -51,12 +52,12 @@ class DualGuess:
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """status: "optimal", "time", "interrupted" or "stalled". candidates: networks, best value first; own: the best
+    """status: how the search ended. candidates: networks, best value first; own: the best
     network with the columns it was started from only; all in the instance's own scale. history: one `Progress` a round.
     coarser: proofs of less, with smaller trees, the least first, for when no time is left to make `proof` exact.
     """
 
-    status: str
+    status: SearchStatus
     proof: DualGuess | None
     candidates: tuple[Atoms, ...]
     own: Atoms | None

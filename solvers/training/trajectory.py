@@ -15,8 +15,9 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,8 @@ __all__ = [
     "Kink",
     "Moment",
     "Recorder",
-    "Status",
     "Training",
+    "TrainingStatus",
     "Trajectory",
     "TrajectoryFileError",
     "alignments",
@@ -42,7 +43,6 @@ __all__ = [
 ]
 
 Integers: TypeAlias = NDArray[np.int64]
-Status: TypeAlias = Literal["stopped", "converged", "limit", "failed", "interrupted"]
 Kink: TypeAlias = tuple[int, int, int]
 """(layer, point, unit), all from 0."""
 
@@ -51,6 +51,21 @@ _BAD_ZIP = (zipfile.BadZipFile, zlib.error, MemoryError)
 """What reading raises as well where a damaged header asks for another compression, a password, or all memory."""
 SPACING = 0.05  # of the first samples: in log ||theta||, in log |log L|, and in the direction (radians)
 MOST_SAMPLES = 800  # then every other one is left out and the spacing doubled
+
+
+class TrainingStatus(StrEnum):
+    """How a training ended; its `reason` says more."""
+
+    STOPPED = "stopped"
+    """The caller's stop test said so."""
+    CONVERGED = "converged"
+    """Nothing moves any more."""
+    LIMIT = "limit"
+    """Time, steps or evaluations are used up."""
+    FAILED = "failed"
+    """NaN, overflow, vanishing steps."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C."""
 
 
 class TrajectoryFileError(ValueError):
@@ -108,14 +123,12 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Training:
-    """How training ended.
+    """How training ended: its status, and as `reason` a sentence with what was reached.
 
-    status: "stopped" (the caller's stop test said so), "converged" (nothing moves any more), "limit" (time, steps or
-    evaluations are used up), "failed" (NaN, overflow, vanishing steps), "interrupted" (Ctrl-C).
-    reason: a sentence with what was reached. held: the kinks that are slid along at the end, `slopes` theirs.
+    held: the kinks that are slid along at the end, `slopes` theirs.
     """
 
-    status: Status
+    status: TrainingStatus
     reason: str
     theta: Floats
     time: float

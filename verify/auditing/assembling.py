@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import assert_never
 
+from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
 from verify.auditing.clock import Clock
 from verify.auditing.consistency import consistent
@@ -16,7 +18,7 @@ from verify.checker.certificate import Certificate
 from verify.checker.derived import bracket_and_excess
 from verify.checker.exact import is_rational
 from verify.checker.optimal import BetterNetwork
-from verify.deciders.finding import Finding, Question, undecided
+from verify.deciders.finding import Ending, Finding, Question, undecided
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.time_limits import now
@@ -36,11 +38,11 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
     lower, upper = (None, None) if bracket is None else bracket.ends
     both, excess = map(Interval.of, bracket_and_excess(lower, upper, mine))
     better, own = _better(asked, found, findings)
-    status = _status(bracket, both, asked.terms.tol, findings[Question.GLOBAL_ANY_WIDTH])
+    ending, reason = _ending(bracket, both, asked.terms.tol, findings[Question.GLOBAL_ANY_WIDTH])
     if found.infeasible is not None:
-        status = "infeasible"
+        ending, reason = Ending.INFEASIBLE, ""
     elif clock.is_interrupted:
-        status = "interrupted"
+        ending, reason = Ending.INTERRUPTED, ""
     left_out = () if found.infeasible is not None else tuple(clock.notes())
     audited = Audit(
         problem=asked.problem,
@@ -58,7 +60,8 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
         infeasible=found.infeasible is not None,
         tolerance=asked.terms.tol,
         stationary_tolerance=asked.stationary_tolerance,
-        status=status,
+        ending=ending,
+        ending_reason=reason,
         seconds=now() - clock.began,
         bounds=tuple(_bounds(found)),
         notes=(*asked.notes, *found.notes, *left_out),
@@ -99,22 +102,39 @@ def _bounds(found: Known) -> Iterator[Certificate]:
         yield from (end for end in (found.bracket.lower, found.bracket.upper) if end is not None)
 
 
-def _status(bracket: Bracket | None, ends: tuple[Fraction, Fraction] | None, tolerance: Fraction, best: Finding) -> str:
-    """How the audit ended: "done" only when the bracket is as narrow as asked, else why it is not."""
+def _ending(
+    bracket: Bracket | None, ends: tuple[Fraction, Fraction] | None, tolerance: Fraction, best: Finding
+) -> tuple[Ending, str]:
+    """How the audit ended: done only when the bracket is as narrow as asked, else why it is not."""
     if bracket is None:
-        return f"stalled ({best.reason})"
-    if bracket.status not in ("optimal", "stalled"):
-        return bracket.status
+        return Ending.STALLED, best.reason
+    match bracket.status:
+        case SearchStatus.TIME:
+            return Ending.TIME, bracket.reason
+        case SearchStatus.INTERRUPTED:
+            return Ending.INTERRUPTED, bracket.reason
+        case SearchStatus.FAILED:
+            return Ending.FAILED, bracket.reason
+        case SearchStatus.OPTIMAL | SearchStatus.STALLED:
+            return _as_narrow_as_asked(bracket, ends, tolerance)
+        case other:
+            assert_never(other)
+
+
+def _as_narrow_as_asked(
+    bracket: Bracket, ends: tuple[Fraction, Fraction] | None, tolerance: Fraction
+) -> tuple[Ending, str]:
+    """Of a search that ended by itself."""
     if ends is None:
         missing = [name for name, end in zip(("lower", "upper"), bracket.ends, strict=True) if end is None]
-        return f"stalled (no {' and no '.join(missing)} end of the bracket was proved)"
+        return Ending.STALLED, f"no {' and no '.join(missing)} end of the bracket was proved"
     lower, upper = ends
     if upper <= (1 + tolerance) * lower:
-        return "done"
+        return Ending.DONE, ""
     if not lower:
-        return "stalled (the lower end of the bracket is 0, and the upper one is not)"
+        return Ending.STALLED, "the lower end of the bracket is 0, and the upper one is not"
     wide = f"the bracket is {at_most(upper / lower - 1, 3)} wide (relative)"
-    return f"stalled ({wide}, and {about(tolerance, 6)} was asked)"
+    return Ending.STALLED, f"{wide}, and {about(tolerance, 6)} was asked"
 
 
 def _closed(audited: Audit) -> Audit:
@@ -126,13 +146,14 @@ def _closed(audited: Audit) -> Audit:
     if exact is None or not is_rational(exact) or lower is None or upper is None:
         return audited
     bracket, excess = map(Interval.of, bracket_and_excess(exact, exact, audited.objective))
+    if audited.ending is Ending.STALLED:
+        audited = replace(audited, ending=Ending.DONE, ending_reason="")
     return replace(
         audited,
         bracket=bracket,
         excess=excess,
         bounds=(lower, upper),
         diagnosis=_explained(audited, lower),
-        status="done" if audited.status.startswith("stalled") else audited.status,
     )
 
 
@@ -146,7 +167,7 @@ def _explained(audited: Audit, lower: Certificate) -> Diagnosis | None:
 
 def with_relaxed(done: Audit, clock: Clock, found: Known) -> Audit:
     """The audit with the one about the relaxed question, unless it was interrupted before."""
-    if done.status == "interrupted":
+    if done.ending is Ending.INTERRUPTED:
         return done
     began = now()
     relaxed = found.relaxed
@@ -154,10 +175,12 @@ def with_relaxed(done: Audit, clock: Clock, found: Known) -> Audit:
         relaxed = found.ask_relaxed(clock.left())
     if relaxed is None:
         return done
+    is_cut = relaxed.ending is Ending.INTERRUPTED
     return replace(
         done,
         relaxed=relaxed,
         diagnosis=None if done.diagnosis is None else replace(done.diagnosis, relaxed=relaxed.diagnosis),
-        status="interrupted" if relaxed.status == "interrupted" else done.status,
+        ending=Ending.INTERRUPTED if is_cut else done.ending,
+        ending_reason="" if is_cut else done.ending_reason,
         seconds=done.seconds + now() - began,
     )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
+from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.fitting import fit_finding, follows
@@ -142,9 +143,12 @@ def _why_open(question: Question, found: dict[Question, Finding], bracket: Brack
     wider = found.get(Question.GLOBAL_ANY_WIDTH)
     if question is Question.GLOBAL_OPTIMUM and wider is not None and wider.verdict is Verdict.REFUTED:
         return "a wider network is better; a search at this network's own width is not available yet"
-    why = {"time": "the time limit was reached", "interrupted": "the search was interrupted"}
-    if bracket.status.startswith("failed"):
-        return f"the floating-point search {bracket.status}"
+    why = {
+        SearchStatus.TIME: "the time limit was reached",
+        SearchStatus.INTERRUPTED: "the search was interrupted",
+    }
+    if bracket.status is SearchStatus.FAILED:
+        return f"the floating-point search {bracket.ended}"
     if bracket.status in why:
         return f"{why[bracket.status]} before the bracket was narrow enough"
     return "the search could not narrow the bracket far enough"

@@ -17,7 +17,7 @@ from verify.checker.certificate import Certificate
 from verify.checker.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, decimal, subject_file
 from verify.checker.folder import relaxed_folder
 from verify.checker.stationary import NotStationary, Stationary
-from verify.deciders.finding import Finding, Verdict
+from verify.deciders.finding import Ending, Finding, Verdict
 from verify.files.writing import replace_folder
 from verify.numbers.arguments import a_path
 from verify.numbers.counts import count
@@ -60,9 +60,8 @@ class Audit:
     networks whose objectives differ by at most 5e-8 (relative) from the best one's, the one of the fewest neurons.
     infeasible: proved that no network fits.   history: the bracket over time.
     notes: what was assumed on the way, and what was cut short.
-    status: how the audit ended, which says nothing about the network: "done", "time" (limit reached), "interrupted",
-    "stalled (...)" with why the bracket is wider than asked, "infeasible", or "failed (...)" with what stopped the
-    search.
+    ending: how the audit ended, which says nothing about the network.   ending_reason: why the bracket is wider than
+    asked, or what stopped the search; `status` is both in words.
     diagnosis: what is wrong with the network and what would improve it; None where that is not known.
     symbolic: the best objective as a formula, with its own certificates; None when it was not asked for.
     relaxed: of a network that does not fit, the audit about what it does fit (`verify.auditing.relaxing`), with
@@ -84,7 +83,8 @@ class Audit:
     better_own_width: Network | None
     infeasible: bool
     tolerance: Fraction
-    status: str
+    ending: Ending
+    ending_reason: str = ""
     seconds: float
     bounds: tuple[Certificate, ...] = ()
     notes: tuple[str, ...] = ()
@@ -96,6 +96,11 @@ class Audit:
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an audit has no truth value: ask its findings, such as `.fits.verdict is Verdict.PROVED`")
+
+    @property
+    def status(self) -> str:
+        """How the audit ended: "done", "time", "interrupted", "stalled (why)", "infeasible" or "failed (why)"."""
+        return f"{self.ending} ({self.ending_reason})" if self.ending_reason else self.ending.value
 
     @property
     def findings(self) -> dict[str, Finding]:

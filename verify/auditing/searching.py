@@ -8,13 +8,14 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
+from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.fitting import without_fit
 from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.checker.stationary import Stationary
 from verify.deciders.estimates import estimate
-from verify.deciders.finding import Finding, Question, Verdict
+from verify.deciders.finding import Ending, Finding, Question, Verdict
 from verify.deciders.global_optimality.bracket import bracket_optimum, with_networks
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.global_optimality.warm_start import WarmStart
@@ -46,7 +47,7 @@ DIAGNOSIS_SHARE = 0.05
 """Of a time limit, for what comes after the relaxed question."""
 
 NAME = "the search for the best network"
-NOT_SEARCHED = Bracket(lower=None, upper=None, witnesses=(), status="interrupted", history=())
+NOT_SEARCHED = Bracket(lower=None, upper=None, witnesses=(), status=SearchStatus.INTERRUPTED, history=())
 
 
 def certified_bracket(
@@ -81,20 +82,20 @@ def bracketed(
         again = unless_floats_fail(partial(search, tol=gap, warm_start=_known(found)), lambda _: None)
         if again is None:
             break
-        status = again.status if again.status in ("time", "interrupted") else found.status
+        status = again.status if again.status in (SearchStatus.TIME, SearchStatus.INTERRUPTED) else found.status
         found = replace(again, status=status, history=(*found.history, *again.history))
     return found
 
 
 def _failed(why: str) -> Bracket:
-    return Bracket(lower=None, upper=None, witnesses=(), status=f"failed ({why})", history=())
+    return Bracket(lower=None, upper=None, witnesses=(), status=SearchStatus.FAILED, reason=why, history=())
 
 
 def _is_at_the_edge(problem: Problem, subject: Network | None, found: Bracket, tol: float) -> bool:
     """Whether a finished search leaves it open that the subject is within `tol` of the best."""
     mine = None if subject is None else objective(problem, subject)
     lower, upper = found.ends
-    if found.status != "optimal" or mine is None or lower is None or upper is None:
+    if found.status is not SearchStatus.OPTIMAL or mine is None or lower is None or upper is None:
         return False
     return lower < mine / (1 + Fraction(tol)) <= upper
 
@@ -121,8 +122,8 @@ def _search_until(asked: Asked, found: Known, deadline: float | None, earlier: W
 def _noted(clock: Clock, search: Callable[[], Bracket]) -> Bracket:
     """What the search finds, which notices Ctrl-C itself; nothing after an earlier interruption."""
     bracket = NOT_SEARCHED if clock.is_interrupted else search()
-    if bracket.status in ("interrupted", "time"):
-        clock.add(NAME, INTERRUPTED if bracket.status == "interrupted" else LATE)
+    if bracket.status in (SearchStatus.INTERRUPTED, SearchStatus.TIME):
+        clock.add(NAME, INTERRUPTED if bracket.status is SearchStatus.INTERRUPTED else LATE)
     return bracket
 
 
@@ -142,16 +143,16 @@ def _searched_and_relaxed(asked: Asked, clock: Clock, found: Known) -> Known:
     if ask is None or clock.seconds is None:
         return without_fit(_searched(asked, clock, found))
     known = ask(TRIAL_SHARE * clock.seconds)
-    if known is None or known.status != "time":
-        if known is not None and known.status == "interrupted":
+    if known is None or known.ending is not Ending.TIME:
+        if known is not None and known.ending is Ending.INTERRUPTED:
             clock.add(NAME)
         return without_fit(replace(_searched(asked, clock, found), ask_relaxed=None, relaxed=known))
     found = _searched(asked, clock, found, 1 - ASKED_SHARE)
-    if found.bracket is None or found.bracket.status != "time":
+    if found.bracket is None or found.bracket.status is not SearchStatus.TIME:
         return without_fit(found)
     known = ask(clock.left(DIAGNOSIS_SHARE))
     found = replace(found, ask_relaxed=None, relaxed=known)
-    if known is not None and known.status != "interrupted" and not is_late(clock.before(KEPT_SHARE)):
+    if known is not None and known.ending is not Ending.INTERRUPTED and not is_late(clock.before(KEPT_SHARE)):
         found = _searched_further(asked, clock, found)
     return without_fit(found)
 
@@ -162,7 +163,7 @@ def _searched_further(asked: Asked, clock: Clock, found: Known) -> Known:
         return found
     first = found.bracket
     again = _search_until(asked, found, clock.before(KEPT_SHARE), _known(first))
-    if again.status.startswith("failed"):
+    if again.status is SearchStatus.FAILED:
         return found
     clock.withdraw(NAME, LATE)
     both = replace(again, history=(*first.history, *again.history))

@@ -21,7 +21,7 @@ from verify.checker.stationary import Stationary
 from verify.claims.records import Instance
 from verify.deciders.closed_forms.active_set import UnitDirection, direction_of
 from verify.deciders.closed_forms.exact_trees import exact_lower_bound
-from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
+from verify.deciders.finding import Ending, Finding, Question, Verdict, decide, undecided
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal, sealed
 from verify.deciders.stationarity import stationarity
@@ -53,7 +53,7 @@ def audited(instance: Instance, tolerance: Fraction = TOLERANCE, near: Fraction 
         instance.network, problem.data, goal=problem.goal, bias=problem.bias, trained=problem.trained, tol=tolerance,
         stationary_tol=near, fit_tol=problem.fit_tolerance or None, relax=False,
     )  # fmt: skip
-    if found.status == "interrupted":
+    if found.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     return found
 

@@ -16,7 +16,7 @@ import numpy as np
 from solvers.training.flow.gradient_flow import gradient_flow
 from solvers.training.losses import Loss
 from solvers.training.stop_tests import Plateau, StopTest
-from solvers.training.trajectory import Training
+from solvers.training.trajectory import Training, TrainingStatus
 from verify.auditing.record import Audit
 from verify.checker.enclosure import StationaryNear
 from verify.claims.conclusions import judged
@@ -59,7 +59,7 @@ def trained(
     Raises KeyboardInterrupt at Ctrl-C.
     """
     run = train(instance.data, start=instance.network, loss=loss, stop_at=stop_at, max_evaluations=evaluations)
-    if run.status == "interrupted":
+    if run.status is TrainingStatus.INTERRUPTED:
         raise KeyboardInterrupt
     return run
 
@@ -78,7 +78,7 @@ def flowed(
         layers_of(shape), rows, targets_of(instance.data), start, loss=loss, stop=stop, max_evaluations=evaluations,
         **options,
     )  # fmt: skip
-    if run.status == "interrupted":
+    if run.status is TrainingStatus.INTERRUPTED:
         raise KeyboardInterrupt
     return run
 
@@ -105,7 +105,7 @@ def ended(instance: Instance, run: TrainingRun) -> Instance:
 
 def after(instance: Instance, run: TrainingRun, conclusion: Callable[[Instance], Judgement]) -> Judgement:
     """The conclusion about the end of a training; undecided where a limit ended it before its limit was reached."""
-    if run.status not in ("converged", "stopped"):
+    if run.status not in (TrainingStatus.CONVERGED, TrainingStatus.STOPPED):
         return undecided(f"training did not come to an end ({run.status})")
     return conclusion(ended(instance, run))
 

@@ -344,9 +344,9 @@ def _write_json(value: object, path: str) -> None:
 
 
 def _status(result: Audit, require: str | None, near: Fraction) -> int:
-    from verify.deciders.finding import shortfall
+    from verify.deciders.finding import Ending, shortfall
 
-    if result.status == "interrupted":
+    if result.ending is Ending.INTERRUPTED:
         return INTERRUPTED
     if require is None:
         return 0

@@ -90,6 +90,7 @@ def sweep_command(
     options["classes"] = two_classes(options["classes"])
     _check_places(folder, sources, listing, export, plot)
     from verify.sweeping import Sweep, sweep
+    from verify.sweeping.records import SweepStatus
 
     if not sources and listing is None:
         _check_alone()
@@ -98,7 +99,7 @@ def sweep_command(
     try:
         swept = sweep(pairs, out=folder, jobs=jobs, retry_failed=retry_failed, progress=True, **options)
         _shown(swept, export, plot)
-        is_interrupted = swept.status == "interrupted"
+        is_interrupted = swept.status is SweepStatus.INTERRUPTED
     except KeyboardInterrupt:  # before the first audit, after the last one, or for a second time
         is_interrupted, swept = True, None
     if is_interrupted or swept is None:

@@ -191,6 +191,7 @@ def train_command(
     _check_options(record, folder, page, fit_tol, is_audited=is_audited, resume=resume)
     if page is not None:
         check_page(page, [data], folder, [path for path in (out, plot, record) if path is not None])
+    from solvers.training.trajectory import TrainingStatus
     from verify.problem.network import Architecture
     from verify.readers import read_data_with_notes
     from verify.readers.given import given as both
@@ -233,15 +234,17 @@ def train_command(
     scaler = standardise or (str(start) if start is not None else None)
     for line in expected(points.notes, out, run.network.surroundings, scaler):
         click.echo(f"  {line}")
-    if is_audited and run.status in ("failed", "interrupted"):
-        click.echo(f"  not audited, because training {'failed' if run.status == 'failed' else 'was interrupted'}")
+    statuses = {TrainingStatus.FAILED: ("failed", 1), TrainingStatus.INTERRUPTED: ("was interrupted", INTERRUPTED)}
+    ended, exit_status = statuses.get(run.status, ("", 0))
+    if is_audited and ended:
+        click.echo(f"  not audited, because training {ended}")
     elif is_audited:
         click.echo()
         labels = labels_of(getattr(points, "classes", None) or reading["classes"], points.notes)
         goal = ["--goal min-norm"] if run.loss == "squared" and set(run.data.targets) <= {-1, 0, 1} else []
         known = options_of(out, run.network.surroundings, start) if isinstance(start, str) else ()
         _audit(run, folder, page, fit_tol, commanded(out, data, labels, *goal, known=known))
-    return {"failed": 1, "interrupted": INTERRUPTED}.get(run.status, 0)
+    return exit_status
 
 
 def _check_start() -> None:

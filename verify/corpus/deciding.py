@@ -9,6 +9,7 @@ from typing import final
 
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
+from verify.deciders.finding import Ending
 from verify.readers.cases import Bracket, Case
 
 __all__ = ["TOLERANCE", "Difference", "bracket_text", "differences", "is_inside", "outcome_text", "redecide"]
@@ -45,7 +46,7 @@ def redecide(case: Case) -> Audit:
         fit_tol=within,
         relax=False,
     )
-    if found.status == "interrupted":
+    if found.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     return found
 

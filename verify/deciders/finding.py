@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from fractions import Fraction
 from typing import NoReturn, final
 
@@ -17,7 +18,24 @@ from verify.problem.network import Network
 from verify.problem.problem import Problem
 from verify.shown import as_html, as_text
 
-__all__ = ["Answer", "Finding", "Question", "Verdict", "decide", "shortfall", "undecided"]
+__all__ = ["Answer", "Ending", "Finding", "Question", "Verdict", "decide", "shortfall", "undecided"]
+
+
+class Ending(StrEnum):
+    """How the search for answers ended, which says nothing about the network."""
+
+    DONE = "done"
+    """The bracket is as narrow as asked."""
+    TIME = "time"
+    """The time limit was reached."""
+    INTERRUPTED = "interrupted"
+    STALLED = "stalled"
+    """The bracket is wider than asked, or there is none."""
+    INFEASIBLE = "infeasible"
+    """It is proved that no network fits."""
+    FAILED = "failed"
+    """The floats of the search did."""
+
 
 MOST_CLAIM = 1000
 """Characters of a claim that are shown; the certificate holds it whole."""

@@ -14,7 +14,7 @@ from shlex import quote
 from typing import final
 
 from verify.checker.bounds import Infeasible
-from verify.deciders.finding import Finding, Verdict
+from verify.deciders.finding import Ending, Finding, Verdict
 from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
 from verify.numbers.decimals import is_exactly, nearest, value
@@ -150,8 +150,8 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
         yield from _to_fit(audit)
     elif audit.fits.verdict is Verdict.PROVED and audit.global_any_width.verdict is not Verdict.PROVED:
         yield from _to_improve(audit)
-    if audit.status in ("time", "interrupted") and (left := _left(audit)) is not None:
-        if audit.status == "time":
+    if audit.ending in (Ending.TIME, Ending.INTERRUPTED) and (left := _left(audit)) is not None:
+        if audit.ending is Ending.TIME:
             yield NextStep(f"the time ended before {left}; give it more", "--time-limit SECONDS")
         else:
             yield NextStep(f"the audit was interrupted before {left}: let it run to its end")

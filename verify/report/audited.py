@@ -10,7 +10,7 @@ from typing import Protocol
 
 from verify.checker.certificate import Certificate
 from verify.deciders.closed_forms.records import Symbolic
-from verify.deciders.finding import Finding
+from verify.deciders.finding import Ending, Finding
 from verify.diagnosis import Diagnosis
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -48,7 +48,9 @@ class Audited(Protocol):
     @property
     def tolerance(self) -> Fraction: ...
     @property
-    def status(self) -> str: ...
+    def ending(self) -> Ending: ...
+    @property
+    def ending_reason(self) -> str: ...
     @property
     def seconds(self) -> float: ...
     @property

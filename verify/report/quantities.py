@@ -13,7 +13,7 @@ from verify.checker.exact import common_integers
 from verify.checker.fit import Fits
 from verify.checker.folder import relaxed_folder
 from verify.deciders.closed_forms.records import Symbolic
-from verify.deciders.finding import Finding, Verdict
+from verify.deciders.finding import Ending, Finding, Verdict
 from verify.deciders.rounding import primitive
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, allowed, at_least, at_most, denied, enclosure, is_exactly, nearest, value
@@ -253,17 +253,16 @@ def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
         also = f", and {others} in {relaxed_folder(Path(folder))}" if others else ""
         kept = f"{files} in {folder}{also}; to check them again: isoptimal check {quote(folder)}"
     yield "certificates", kept
-    name, _, reason = audit.status.partition(" (")
-    why = reason.removesuffix(")")
+    why = audit.ending_reason
     if audit.bracket is not None:
         stalled = "the search ended before the bracket was as narrow as asked"
     else:
         stalled = "the search ended without a bracket" if audit.bounds else "nothing was searched"
     so_far = "" if audit.bracket is None else ", with the best bracket so far"
     ended = {
-        "time": f"; stopped by the time limit{so_far}",
-        "interrupted": f"; interrupted{so_far}",
-        "stalled": f"; {stalled}: {why}",
-        "failed": f"; the search failed: {why}",
-    }.get(name, "")
+        Ending.TIME: f"; stopped by the time limit{so_far}",
+        Ending.INTERRUPTED: f"; interrupted{so_far}",
+        Ending.STALLED: f"; {stalled}: {why}",
+        Ending.FAILED: f"; the search failed: {why}",
+    }.get(audit.ending, "")
     yield "time", f"{nearest(Fraction(audit.seconds), 2)} s{ended}"

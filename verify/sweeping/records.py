@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any, final
 
@@ -14,9 +15,19 @@ from verify.numbers.floats import to_float
 from verify.problem.phrases import QUESTIONS
 from verify.sweeping.tasks import TaskOutcome
 
-__all__ = ["AUDITED", "COLUMNS", "FAILED", "MAIN_COLUMNS", "Row", "facts_of"]
+__all__ = ["AUDITED", "COLUMNS", "FAILED", "MAIN_COLUMNS", "Row", "SweepStatus", "facts_of"]
 
 AUDITED, FAILED = "audited", "failed"
+
+
+class SweepStatus(StrEnum):
+    """How the last run into a sweep's folder ended."""
+
+    DONE = "done"
+    INTERRUPTED = "interrupted"
+    """The same sweep again goes on from here."""
+    UNFINISHED = "unfinished"
+    """It was stopped or killed, or is still at work: so says a folder that was read."""
 
 
 @final

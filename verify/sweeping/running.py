@@ -29,7 +29,7 @@ from verify.readers.reading import Options, Reading
 from verify.sweeping.options import Questions
 from verify.sweeping.pairs import Data, Pair, Reader, names_of, on_the_same, pairs_of
 from verify.sweeping.progress import Standing, watching
-from verify.sweeping.records import FAILED
+from verify.sweeping.records import FAILED, SweepStatus
 from verify.sweeping.store import Name, Store
 from verify.sweeping.sweeps import Sweep
 from verify.sweeping.tasks import SweepTask, TaskOutcome, carry_out, failure_of, key_of
@@ -110,20 +110,20 @@ def sweep(
         reader = Reader(options, target, classes, is_regression=questions.goal == Goal.MIN_NORM.value)
         runner = _Runner(store, questions, reader, executor, jobs, again, show, total, ctrl_c)
         stack.callback(runner.stop)
-        status = "interrupted"
+        status = SweepStatus.INTERRUPTED
         try:
             with ctrl_c.held():
                 store.begin(total)
             runner.run(given)
             with ctrl_c.held():
                 store.end()
-                status = "done"
+                status = SweepStatus.DONE
         except KeyboardInterrupt:
             ctrl_c.answered()
-            if status != "done":
+            if status is not SweepStatus.DONE:
                 runner.keep()
         result = Sweep.of(folder, status=status, notes=runner.notes)
-        if status == "done":
+        if status is SweepStatus.DONE:
             result = result.of_names(store.asked)
         if out is None:
             weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)

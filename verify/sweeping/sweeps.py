@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_flag, a_path
 from verify.numbers.counts import count
-from verify.sweeping.records import AUDITED, COLUMNS, FAILED, MAIN_COLUMNS, Row
+from verify.sweeping.records import AUDITED, COLUMNS, FAILED, MAIN_COLUMNS, Row, SweepStatus
 from verify.sweeping.store import last_run, rows_of
 
 if TYPE_CHECKING:
@@ -29,25 +29,30 @@ class Sweep(Sequence[Row]):
 
     What `sweep` returns has the networks that it was given; `Sweep.of` has all that the folder holds.
 
-    status: "done", or "interrupted": then the same sweep again goes on from here; of a folder that was read also
-    "unfinished", when its last run was stopped or killed, or is still at work.
     folder: holds sweep.sqlite, and the certificates of each audit in a folder that `isoptimal check` takes.
     notes: what else is to be said of how it ran.   total: how many networks the last run was given, if known.
     """
 
     def __init__(
-        self, folder: Path, rows: Sequence[Row], *, status: str, notes: Sequence[str] = (), total: int | None = None
+        self,
+        folder: Path,
+        rows: Sequence[Row],
+        *,
+        status: SweepStatus,
+        notes: Sequence[str] = (),
+        total: int | None = None,
     ) -> None:
         self.folder, self.rows, self.status = folder, tuple(rows), status
         self.notes, self.total = tuple(notes), total
 
     @classmethod
-    def of(cls, folder: str | Path, *, status: str | None = None, notes: Sequence[str] = ()) -> Sweep:
+    def of(cls, folder: str | Path, *, status: SweepStatus | None = None, notes: Sequence[str] = ()) -> Sweep:
         """What a folder holds so far; also while a sweep is writing into it."""
         place = a_path(folder, "folder")
         rows = rows_of(place)
         total, has_ended = last_run(place)
-        return cls(place, rows, status=status or ("done" if has_ended else "unfinished"), notes=notes, total=total)
+        known = status or (SweepStatus.DONE if has_ended else SweepStatus.UNFINISHED)
+        return cls(place, rows, status=known, notes=notes, total=total)
 
     def of_names(self, asked: AbstractSet[tuple[str, str]]) -> Sweep:
         """The rows with these names of network and data alone, and a note where the folder holds more."""

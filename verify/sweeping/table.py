@@ -26,7 +26,7 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, at_most
 from verify.problem.phrases import QUESTIONS
 from verify.problem.problem import Goal
-from verify.sweeping.records import COLUMNS, FAILED, Row
+from verify.sweeping.records import COLUMNS, FAILED, Row, SweepStatus
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -65,10 +65,12 @@ def headline(sweep: Sweep) -> str:
     text = f"{count(len(sweep), 'network')} on {count(sets, 'data set')}: {len(sweep.audited)} audited"
     if sweep.failed:
         text += f", {len(sweep.failed)} failed"
-    if sweep.status == "done":
+    if sweep.status is SweepStatus.DONE:
         return text
     run = "the last run" if sweep.total is None else f"the last run, of {count(sweep.total, 'network')},"
-    return f"{text}; {run} {'was interrupted' if sweep.status == 'interrupted' else 'has not come to its end'}"
+    return (
+        f"{text}; {run} {'was interrupted' if sweep.status is SweepStatus.INTERRUPTED else 'has not come to its end'}"
+    )
 
 
 def render(sweep: Sweep, *, ascii_only: bool = False) -> RenderableType:

@@ -57,10 +57,12 @@ class TaskOutcome:
 def carry_out(task: SweepTask) -> TaskOutcome:
     """Audit the network; whatever goes wrong is a sentence."""
     from verify.auditing.loop import audit
+    from verify.deciders.finding import Ending
 
     try:
         result = audit(task.network, _data(task), notes=task.notes, **task.questions.arguments())
-        return TaskOutcome(files=result.files(), is_interrupted=result.status == "interrupted", version=__version__)
+        is_interrupted = result.ending is Ending.INTERRUPTED
+        return TaskOutcome(files=result.files(), is_interrupted=is_interrupted, version=__version__)
     except KeyboardInterrupt:
         return TaskOutcome(is_interrupted=True, version=__version__)
     except Exception as error:  # noqa: BLE001 (what breaks one audit of a sweep is told in its row)

@@ -26,7 +26,7 @@ from solvers.training.stop_tests import (
     nearly,
     residuals,
 )
-from solvers.training.trajectory import Moment, TrajectoryFileError
+from solvers.training.trajectory import Moment, TrainingStatus, TrajectoryFileError
 from verify.checker.errors import InputError
 from verify.deciders.time_limits import TimeIsUpError, is_late, now, within
 from verify.numbers.counts import count
@@ -289,7 +289,7 @@ def _polished(
     problem: tuple[Layers, Floats, Floats], training: Training, loss: Loss, deadline: float | None
 ) -> tuple[Polished | None, Training, tuple[str, ...]]:
     """What was found by the deadline, training, and notes: what was trained is kept whatever happens."""
-    from solvers.kkt.polish import kkt_polish
+    from solvers.kkt.polish import PolishStatus, kkt_polish
 
     late = "the time limit was reached"
     if is_late(deadline):
@@ -301,8 +301,8 @@ def _polished(
     except TimeIsUpError:
         return None, training, (f"not polished: {late} before",)
     except KeyboardInterrupt:
-        return None, replace(training, status="interrupted"), ("not polished: interrupted",)
-    is_cut = is_late(deadline) and found.status.value != "stationary"
+        return None, replace(training, status=TrainingStatus.INTERRUPTED), ("not polished: interrupted",)
+    is_cut = is_late(deadline) and found.status is not PolishStatus.STATIONARY
     return found, training, (f"polishing ended early: {late}",) if is_cut else ()
 
 
@@ -314,11 +314,12 @@ def _with_status(
     No network rests where its loss is above that of zero weights, for a smaller multiple of it has less.
     """
     last, (rows, targets), for_margins = training.trajectory, problem, rule_of(loss).is_for_margins
-    is_at_rest = training.status == "converged" or (training.status == "stopped" and plateau.is_over)
+    is_stopped = training.status is TrainingStatus.STOPPED
+    is_at_rest = training.status is TrainingStatus.CONVERGED or (is_stopped and plateau.is_over)
     if for_margins and is_at_rest and last.log_losses[-1] > AT_ZERO:
         lost = "this is no rest, for zero weights have less loss: floats cannot follow; scale the data or the start"
-        return replace(training, status="failed", reason=f"{training.reason}; {lost}")
-    if training.status == "converged":
+        return replace(training, status=TrainingStatus.FAILED, reason=f"{training.reason}; {lost}")
+    if training.status is TrainingStatus.CONVERGED:
         fitted = FITTED + np.log(float((targets**2).mean()) or 1.0)
         if last.margins[-1] <= 0 if for_margins else last.log_losses[-1] > fitted:
             lost = contradiction(rows, targets) or (
@@ -328,9 +329,9 @@ def _with_status(
                 + (", or audit it with a tolerance (--fit-tol)" if not for_margins else "")
             )
             return replace(training, reason=f"{training.reason}; {lost}")
-    if training.status != "stopped" or not (limit.is_over or plateau.is_over):
+    if not is_stopped or not (limit.is_over or plateau.is_over):
         return training
-    return replace(training, status="limit" if limit.is_over else "converged")
+    return replace(training, status=TrainingStatus.LIMIT if limit.is_over else TrainingStatus.CONVERGED)
 
 
 def _with_residuals(
@@ -338,8 +339,8 @@ def _with_residuals(
 ) -> tuple[Training, tuple[float, float]]:
     """Epsilon and delta of where it ended; a limit at which they are small enough is what training was to stop at."""
     reached = residuals(*problem, training.theta, training.held, training.slopes)
-    if training.status == "limit" and max(reached) <= target:  # descent is asked now and then only
-        training = replace(training, status="stopped", reason=f"{nearly(*reached)}; {training.reason}")
+    if training.status is TrainingStatus.LIMIT and max(reached) <= target:  # descent is asked now and then only
+        training = replace(training, status=TrainingStatus.STOPPED, reason=f"{nearly(*reached)}; {training.reason}")
     return training, reached
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from solvers.kkt.polish import Polished
     from solvers.training.losses import Loss
-    from solvers.training.trajectory import Training, Trajectory
+    from solvers.training.trajectory import Training, TrainingStatus, Trajectory
     from verify.auditing.record import Audit
 
 __all__ = ["TrainingRun", "check_savable"]
@@ -53,7 +53,7 @@ class TrainingRun:
     start_notes: tuple[str, ...] = ()
 
     @property
-    def status(self) -> str:
+    def status(self) -> TrainingStatus:
         """How training ended: "stopped" as asked, "converged", at a "limit", "failed" or "interrupted"."""
         return self.training.status
 

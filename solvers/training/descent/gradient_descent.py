@@ -39,7 +39,16 @@ from solvers.arrays import Bits, Floats
 from solvers.layers import Layers, two_layers
 from solvers.training.descent.steps import CompiledSteps, NumpySteps, Rule, Schedule, Stand
 from solvers.training.losses import LOSSES, Loss, rule_of, value
-from solvers.training.trajectory import Moment, Recorder, Status, Training, TrajectoryFileError, load, margin, save
+from solvers.training.trajectory import (
+    Moment,
+    Recorder,
+    Training,
+    TrainingStatus,
+    TrajectoryFileError,
+    load,
+    margin,
+    save,
+)
 
 __all__ = ["SCHEDULES", "Schedule", "gradient_descent"]
 
@@ -159,7 +168,8 @@ class _Run:
                     if status is not None:
                         break
         except KeyboardInterrupt:
-            status, reason = "interrupted", f"interrupted after step {self.stand.made}, log L = {log_loss:.6g}"
+            status = TrainingStatus.INTERRUPTED
+            reason = f"interrupted after step {self.stand.made}, log L = {log_loss:.6g}"
         self.write()
         return Training(
             status=status,
@@ -193,21 +203,21 @@ class _Run:
             evaluations=made,
         )
 
-    def ended(self, moment: Moment, limit: int) -> tuple[Status | None, str]:
+    def ended(self, moment: Moment, limit: int) -> tuple[TrainingStatus | None, str]:
         """Whether the run is over at this moment, and why."""
         made = self.stand.made
         where = f"log L = {moment.log_loss:.6g} at step {made}"
         if self.on_progress is not None:
             self.on_progress(moment)
         sentence = self.stop(moment) if self.stop is not None else None
-        status: Status | None = None
+        status: TrainingStatus | None = None
         if sentence is not None:
-            status = "stopped"
+            status = TrainingStatus.STOPPED
         elif self.still_for > (STILL if self.rule.schedule == "loss-adapted" else 0):
             takes = "is kept" if self.rule.schedule == "loss-adapted" else "changes any parameter"
-            status, sentence = "converged", f"no step {takes} any more, {where}"
+            status, sentence = TrainingStatus.CONVERGED, f"no step {takes} any more, {where}"
         elif made >= limit:
-            status, sentence = "limit", f"all {limit} steps are made, {where}"
+            status, sentence = TrainingStatus.LIMIT, f"all {limit} steps are made, {where}"
         if status is not None:
             self.recorder.sample(
                 moment.time, moment.theta, moment.log_loss, moment.margin, made, self.stand.kept, force=True
@@ -216,7 +226,7 @@ class _Run:
             self.write()
         return status, sentence or ""
 
-    def advance(self, limit: int, log_loss: float) -> tuple[Status | None, str]:
+    def advance(self, limit: int, log_loss: float) -> tuple[TrainingStatus | None, str]:
         """Steps to the next look; why not, if not."""
         before = self.stand
         until = min(_next_look(before.made), limit)
@@ -234,7 +244,7 @@ class _Run:
             is_finite = self.steps.advance(until - stand.made, note)
             stand = self.steps.stand()
             if not is_finite:
-                return "failed", (
+                return TrainingStatus.FAILED, (
                     f"the outputs are no longer finite at step {stand.made}: the step {self.rule.step:g} is too large; "
                     f"at step {before.made}, which is kept, log L was {log_loss:.6g}"
                 )

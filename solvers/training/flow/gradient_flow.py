@@ -26,7 +26,7 @@ from solvers.training.flow.integrators import CALM, METHODS, Integrators, Method
 from solvers.training.flow.smooth import Look, Mode, Task
 from solvers.training.flow.state import State, fingerprint
 from solvers.training.losses import LOSSES, Loss, rule_of
-from solvers.training.trajectory import Moment, Recorder, Status, Training
+from solvers.training.trajectory import Moment, Recorder, Training, TrainingStatus
 
 __all__ = ["METHODS", "Method", "gradient_flow"]
 
@@ -99,9 +99,9 @@ def gradient_flow(
     _validate(layers, rows, targets, theta0, moving, loss, method)
     task = Task(layers, rows, targets, loss, moving)
     if not all(np.isfinite(part).all() for part in (rows, targets, theta0)):
-        return _nothing(theta0, "failed", "the data or the initial parameters contain NaN or infinity")
+        return _nothing(theta0, TrainingStatus.FAILED, "the data or the initial parameters contain NaN or infinity")
     if not theta0.any():
-        return _nothing(theta0, "converged", "all parameters are 0: nothing moves")
+        return _nothing(theta0, TrainingStatus.CONVERGED, "all parameters are 0: nothing moves")
     flow = _Flow(task, theta0, rtol, method, residual, resolution)
     flow.stop, flow.on_progress = stop, on_progress
     flow.limits = (max_time, max_steps, max_evaluations)
@@ -114,9 +114,9 @@ def gradient_flow(
 class _EndedError(Exception):
     """The run is over."""
 
-    def __init__(self, status: Status, reason: str) -> None:
+    def __init__(self, status: TrainingStatus, reason: str) -> None:
         super().__init__(reason)
-        self.status: Status = status
+        self.status: TrainingStatus = status
         self.reason = reason
 
 
@@ -144,7 +144,7 @@ class _Flow:
 
     def run(self, *, resume: bool) -> Training:
         """The whole of it."""
-        status: Status
+        status: TrainingStatus
         try:
             if not (resume and self.file is not None and self._resumed(self.file)):
                 self.state.resolve_initial_kinks(self.task, self.recorder)
@@ -156,7 +156,7 @@ class _Flow:
             status, reason = end.status, end.reason
             self._save(always=True)
         except KeyboardInterrupt:
-            status, reason = "interrupted", f"interrupted at {self._words()}"
+            status, reason = TrainingStatus.INTERRUPTED, f"interrupted at {self._words()}"
         self._sample(self.state.evaluations, force=True)
         s = self.state
         counts = {"steps": s.steps, "jacobians": s.jacobians, "events": s.events}
@@ -184,8 +184,9 @@ class _Flow:
                 message = stepped(solver)
                 if solver.status == "failed" or not np.isfinite(solver.y).all():
                     if mode.cancellation(y, look) <= NEARLY_CANCELLED:
-                        raise _EndedError("converged", f"the gradient vanishes at {self._words()}")
-                    raise _EndedError("failed", f"the integrator cannot go on ({message}) at {self._words()}")
+                        raise _EndedError(TrainingStatus.CONVERGED, f"the gradient vanishes at {self._words()}")
+                    reason = f"the integrator cannot go on ({message}) at {self._words()}"
+                    raise _EndedError(TrainingStatus.FAILED, reason)
                 dense = solver.dense_output()
                 event = earliest(mode, dense, start, solver.t, s.signs, sides)
                 s.step, s.steps, s.calm = float(solver.h_abs), s.steps + 1, s.calm + 1
@@ -211,7 +212,7 @@ class _Flow:
                 if abs(y[-1]) > LONGEST or s.frozen(self.task) != mode.frozen:
                     return
                 if count % LOOK == 0 and mode.cancellation(y, look) <= CANCELLED:
-                    raise _EndedError("converged", f"the gradient vanishes at {self._words()}")
+                    raise _EndedError(TrainingStatus.CONVERGED, f"the gradient vanishes at {self._words()}")
                 if count % LOOK == 0 or count == CALM:
                     before, s.method = s.method, self.integrators.choice(s, mode, y, look)
                     if s.method != before:
@@ -225,7 +226,8 @@ class _Flow:
         if event.time - start <= 1e-13 * (end - start):
             s.stuck, s.step = s.stuck + 1, min(s.step, end - start)
             if s.stuck > STUCK:
-                raise _EndedError("failed", f"the flow does not get away from a kink, {event.kink}, at {self._words()}")
+                reason = f"the flow does not get away from a kink, {event.kink}, at {self._words()}"
+                raise _EndedError(TrainingStatus.FAILED, reason)
         else:
             s.stuck = 0
             s.flipped.clear()
@@ -249,15 +251,15 @@ class _Flow:
         """y at an event: of an implicit method by steps that end there, for between steps c is not accurate."""
         if time <= start or self.state.method != "Radau":
             return dense(time) if time > start else y_start
-        again = self.integrators.start("Radau", mode, y_start, time - start, start, time)
-        while again.status == "running":
-            again.step()
-        return again.y if again.status == "finished" and np.isfinite(again.y).all() else dense(time)
+        solver = self.integrators.start("Radau", mode, y_start, time - start, start, time)
+        while solver.status == "running":
+            solver.step()
+        return solver.y if solver.status == "finished" and np.isfinite(solver.y).all() else dense(time)
 
     def _reject(self, step: float) -> None:
         self.rejected, self.state.step = self.rejected + 1, step
         if self.rejected > REJECTIONS:
-            raise _EndedError("failed", f"the loss falls no more in floats, at {self._words()}")
+            raise _EndedError(TrainingStatus.FAILED, f"the loss falls no more in floats, at {self._words()}")
 
     def _advance_to(self, y: Floats, elapsed: float) -> None:
         s = self.state
@@ -307,20 +309,21 @@ class _Flow:
         if self.on_progress:
             self.on_progress(moment)
         if self.stop and (reason := self.stop(moment)):
-            raise _EndedError("stopped", reason)
+            raise _EndedError(TrainingStatus.STOPPED, reason)
         if not size:
-            raise _EndedError("converged", f"nothing moves at {self._words()}")
+            raise _EndedError(TrainingStatus.CONVERGED, f"nothing moves at {self._words()}")
         if not rule_of(task.loss).is_for_margins:
             if look.valued.objective <= INTERPOLATED * float(task.targets @ task.targets) / len(task.targets):
-                raise _EndedError("converged", f"the loss is 0 to rounding at {self._words()}")
+                raise _EndedError(TrainingStatus.CONVERGED, f"the loss is 0 to rounding at {self._words()}")
         elif rest <= self.residual and (mode.frozen is not None or float((task.targets * outputs).min()) > FINEST):
             if mode.frozen is None or mode.frozen >= FINEST:
-                raise _EndedError("converged", f"the direction is stationary to {rest:.1g} at {self._words()}")
+                reason = f"the direction is stationary to {rest:.1g} at {self._words()}"
+                raise _EndedError(TrainingStatus.CONVERGED, reason)
             s.resolution = min(FINEST, 10 * s.resolution)
         names = ("the time", "the number of steps", "the number of evaluations")
         for name, limit, used in zip(names, self.limits, (s.time, s.steps, evaluations), strict=True):
             if used >= limit:
-                raise _EndedError("limit", f"{name} is used up at {self._words()}")
+                raise _EndedError(TrainingStatus.LIMIT, f"{name} is used up at {self._words()}")
 
     def _sample(self, evaluations: int, *, force: bool = False) -> tuple[Floats, Floats, float, float]:
         s, task = self.state, self.task
@@ -368,7 +371,7 @@ class _Flow:
         return True
 
 
-def _nothing(theta: Floats, status: Status, reason: str) -> Training:
+def _nothing(theta: Floats, status: TrainingStatus, reason: str) -> Training:
     return Training(status, reason, theta, 0.0, Recorder().trajectory(), 0)
 
 

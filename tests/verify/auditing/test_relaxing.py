@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from solvers.instance import SearchStatus
 from tests.words import check_words
 from verify.auditing.loop import audit
 from verify.auditing.relaxing import relaxed
@@ -144,7 +145,7 @@ def searched(monkeypatch, relaxed_is_late):
             searches.append(round((options["deadline"] - started) / 1000, 2))
         elif not relaxed_is_late:
             return whole(problem, *rest, **options)
-        return Bracket(lower=None, upper=None, witnesses=(), status="time", history=())
+        return Bracket(lower=None, upper=None, witnesses=(), status=SearchStatus.TIME, history=())
 
     monkeypatch.setattr(verify.auditing.searching, "bracketed", search)
     return audit(RAMPS, POINTS, time_limit=1000), searches

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.training.trajectory import TrainingStatus
 from verify import Bias, Dataset, Goal, Network
 from verify.claims import Instance, Outcome, held, registry, run, trainings
 from verify.claims.safran2022 import learning, regions, theorem_3_1, theorem_3_2
@@ -290,7 +291,7 @@ def test_ctrl_c_within_a_flow_is_passed_on(monkeypatch, name):
                 remembering.cache_clear()
 
     def interrupted(*given, real=trainings.gradient_flow, **more):
-        return replace(real(*given, **{**more, "max_steps": 2}), status="interrupted")
+        return replace(real(*given, **{**more, "max_steps": 2}), status=TrainingStatus.INTERRUPTED)
 
     monkeypatch.setattr(trainings, "gradient_flow", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -21,6 +21,7 @@ import verify.corpus
 from verify.cli import program
 from verify.cli.checking import readable
 from verify.cli.progress import ProgressLine, progress_text
+from verify.deciders.finding import Ending
 
 OTHER_COLUMNS = "the data have 3 columns, but the network takes 2 inputs: give the columns that it was trained on"
 ROOT = Path(__file__).resolve().parents[3]
@@ -207,7 +208,7 @@ def test_an_interrupted_audit_is_reported_and_ends_with_130(folder, monkeypatch)
     def interrupted(*arguments, **options):
         from dataclasses import replace
 
-        return replace(audit(*arguments, **options), status="interrupted")
+        return replace(audit(*arguments, **options), ending=Ending.INTERRUPTED)
 
     monkeypatch.setattr(verify.auditing.loop, "audit", interrupted)
     result = run("audit", "net.npz", "data.npz", "--json", "out.json", "--require", "global")

@@ -30,6 +30,7 @@ from verify.corpus import (
     stored_differences,
 )
 from verify.corpus.__main__ import main
+from verify.deciders.finding import Ending
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, objective
 
@@ -299,7 +300,7 @@ def test_one_case_that_breaks_the_audit_does_not_end_the_run(copy: Path, monkeyp
 
 def test_an_interruption_ends_the_run(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> object:
-        return replace(audit(Network.two_layer([[1]], [1]), ([[1]], [1])), status="interrupted")
+        return replace(audit(Network.two_layer([[1]], [1]), ([[1]], [1])), ending=Ending.INTERRUPTED)
 
     monkeypatch.setattr("verify.corpus.deciding.audit", interrupted)
     with pytest.raises(KeyboardInterrupt):

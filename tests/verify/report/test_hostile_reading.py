@@ -10,7 +10,7 @@ from tests.words import check_words
 from tests.words.pictures import check_pictures
 from verify.auditing.loop import audit
 from verify.cli import program
-from verify.deciders.finding import Verdict
+from verify.deciders.finding import Ending, Verdict
 from verify.deciders.global_optimality.record import narrow_first
 from verify.plots.panels import panels
 from verify.plots.wording import standing
@@ -372,7 +372,13 @@ def test_a_point_that_is_its_own_mean_is_on_no_side(point):
 def test_a_search_without_a_bracket_was_a_search():
     result = audit(net(AXES, [1, 1]), Dataset(AXES, [1, 1]))
     lower = tuple(bound for bound in result.bounds if bound.KIND == "lower-bound")
-    stalled = replace(result, bracket=None, bounds=lower, status="stalled (no upper end of the bracket was proved)")
+    stalled = replace(
+        result,
+        bracket=None,
+        bounds=lower,
+        ending=Ending.STALLED,
+        ending_reason="no upper end of the bracket was proved",
+    )
     assert "the search ended without a bracket: no upper end" in str(stalled)
     assert "nothing was searched: no upper end" in str(replace(stalled, bounds=()))
 
@@ -413,11 +419,11 @@ def test_a_deep_network_that_does_not_fit_is_no_optimum(tmp_path):
 
 
 def test_time_is_missed_only_where_something_is_left():
-    result = replace(audit(net(AXES, [1, 1]), Dataset(AXES, [1, 1])), status="time")
+    result = replace(audit(net(AXES, [1, 1]), Dataset(AXES, [1, 1])), ending=Ending.TIME)
     assert all("time ended" not in step.text for step in result.next_steps)
     wide = replace(result, bracket=(Fraction(1), Fraction(3)))
     assert "the time ended before the bracket was as narrow as asked; give it more" in str(wide)
-    interrupted = str(replace(wide, status="interrupted")).replace("\n", " ")
+    interrupted = str(replace(wide, ending=Ending.INTERRUPTED)).replace("\n", " ")
     assert "time ended" not in interrupted
     assert "the audit was interrupted before the bracket" in interrupted
 

@@ -15,7 +15,7 @@ from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.checker.optimal import OptimalWithin
 from verify.checker.stationary import NotStationary, Stationary
-from verify.deciders.finding import Finding, Question, Verdict, undecided
+from verify.deciders.finding import Ending, Finding, Question, Verdict, undecided
 from verify.diagnosis import diagnose
 from verify.numbers.decimals import at_least, at_most, enclosure, nearest, small, value
 from verify.problem.network import Architecture, Layer, Network
@@ -350,17 +350,19 @@ def test_wide_and_one_sided_brackets(tie):
 
 
 @pytest.mark.parametrize(
-    ("status", "text"),
+    ("ending", "reason", "status", "text"),
     [
-        ("done", ""),
-        ("time", "; stopped by the time limit, with the best bracket so far"),
-        ("interrupted", "; interrupted, with the best bracket so far"),
-        ("stalled (why)", "; the search ended before the bracket was as narrow as asked: why"),
-        ("failed (why)", "; the search failed: why"),
+        (Ending.DONE, "", "done", ""),
+        (Ending.TIME, "", "time", "; stopped by the time limit, with the best bracket so far"),
+        (Ending.INTERRUPTED, "", "interrupted", "; interrupted, with the best bracket so far"),
+        (Ending.STALLED, "why", "stalled (why)", "; the search ended before the bracket was as narrow as asked: why"),
+        (Ending.FAILED, "why", "failed (why)", "; the search failed: why"),
     ],
 )
-def test_how_the_search_ended(tie, status, text):
-    assert numbers(replace(tie, status=status, seconds=0.25))["time"] == f"0.25 s{text}"
+def test_how_the_search_ended(tie, ending, reason, status, text):
+    ended = replace(tie, ending=ending, ending_reason=reason, seconds=0.25)
+    assert numbers(ended)["time"] == f"0.25 s{text}"
+    assert ended.status == ended.to_json()["status"] == status
 
 
 def test_where_the_certificates_are(tie):

@@ -10,6 +10,7 @@ from matplotlib.legend import Legend
 from tests.words.sweeps import check_sweep
 from verify.problem.phrases import QUESTIONS
 from verify.sweeping import Row, Sweep
+from verify.sweeping.records import SweepStatus
 from verify.sweeping.table import as_text
 
 SIZES = [0.0, 5e-324, 1e-300, 1e-9, 9.9e-5, 1e-4, 1.5e-4, 0.0123, 0.5, 3.0, 1e9, 1e300, 1.7e308, inf]
@@ -34,7 +35,7 @@ def drawn(number: int) -> Sweep:
         note = draw.choice([None, "the output bias 1 became hidden neuron 1, the output-bias neuron"])
         shape = {"goal": draw.choice(["max-margin", "min-norm"]), "neurons": 3, "seconds": 1.0, "notes": note}
         rows.append(Row(network=name, data=data, outcome="audited", **shape, **answers, **ends))
-    return Sweep(Path("sweep"), rows, status="done")
+    return Sweep(Path("sweep"), rows, status=SweepStatus.DONE)
 
 
 @pytest.mark.parametrize("number", range(60))
@@ -47,7 +48,7 @@ def test_a_table_that_is_not_is_noticed(true, false, monkeypatch):
     row = Row(
         network="n", data="d", outcome="audited", fits="proved", excess_lower=0.125, excess_upper=0.25, seconds=1.0
     )
-    sweep = Sweep(Path("sweep"), [row], status="done")
+    sweep = Sweep(Path("sweep"), [row], status=SweepStatus.DONE)
     check_sweep(sweep)
     text = as_text(sweep, width=400).replace("\u00a0", " ")
     assert true in text
@@ -59,9 +60,9 @@ def test_a_table_that_is_not_is_noticed(true, false, monkeypatch):
 def test_one_network_has_no_half():
     shape = {"data": "d", "outcome": "audited", "excess_lower": 0.125, "excess_upper": 0.25, "seconds": 1.0}
     one, two = (Row(network=name, **shape, fits="proved") for name in "ab")
-    said = as_text(Sweep(Path("sweep"), [one], status="done"), width=400).replace("\u00a0", " ")
+    said = as_text(Sweep(Path("sweep"), [one], status=SweepStatus.DONE), width=400).replace("\u00a0", " ")
     assert "excess over the best possible of 1 network: at least 12.5 %, at most 25 %\n" in said
-    said = as_text(Sweep(Path("sweep"), [one, two], status="done"), width=400).replace("\u00a0", " ")
+    said = as_text(Sweep(Path("sweep"), [one, two], status=SweepStatus.DONE), width=400).replace("\u00a0", " ")
     assert "of 2 networks: at least 12.5 %, half of them at most 25 %, all at most 25 %\n" in said
 
 
@@ -70,5 +71,5 @@ def test_the_picture_says_no_more_than_is_proved_of_each_colour():
     near = Row(network="a", global_any_width="proved (near)", **shape)
     itself = Row(network="b", global_any_width="proved", **shape)
     for rows, said in (([itself], "any width"), ([near, itself], "or one near it is")):
-        (legend,) = Sweep(Path("sweep"), rows, status="done").plot().findobj(Legend)
+        (legend,) = Sweep(Path("sweep"), rows, status=SweepStatus.DONE).plot().findobj(Legend)
         assert next(text.get_text() for text in legend.get_texts()).endswith(said)

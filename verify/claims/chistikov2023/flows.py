@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 
 from solvers.arrays import Floats
-from solvers.training.trajectory import Moment
+from solvers.training.trajectory import Moment, TrainingStatus
 from verify.claims.records import Instance
 from verify.claims.trainings import EVALUATIONS, flowed
 from verify.training import rows_of, targets_of
@@ -120,6 +120,6 @@ def flow_from(instance: Instance, scale: float, accuracy: float = 1e-8, fitted: 
         log_losses=np.array([loss for _, _, loss in moments]),
         changes=changes,
         is_fitted=moments[-1][2] <= bound,
-        has_converged=run.status == "converged",
+        has_converged=run.status is TrainingStatus.CONVERGED,
         reason=run.reason,
     )

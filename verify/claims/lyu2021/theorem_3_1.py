@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from solvers.training.losses import value
+from solvers.training.trajectory import TrainingStatus
 from verify.claims.records import Claim, Instance, Judgement, failed, undecided
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import after, flowed, has_loss_below, is_nearly_stationary, trained
@@ -32,9 +33,9 @@ def loss_vanishes_at_kkt(instance: Instance) -> Judgement:
     first = layers_of(shape).outputs(theta, rows_of(instance.data, shape))
     aim = 10 * value("logistic", targets_of(instance.data), first).log_loss - 10
     run = flowed(instance, loss="logistic", stop=lambda moment: "the loss is small" if moment.log_loss < aim else None)
-    if run.status == "converged" and run.trajectory.margins[-1] <= 0:
+    if run.status is TrainingStatus.CONVERGED and run.trajectory.margins[-1] <= 0:
         return failed("the flow comes to rest with points on the wrong side")
-    if run.status != "stopped":
+    if run.status is not TrainingStatus.STOPPED:
         return undecided(f"the loss has not vanished ({run.status})")
     if not np.linalg.norm(run.theta) > np.linalg.norm(theta):
         return failed("the loss fell, but the weights did not grow")

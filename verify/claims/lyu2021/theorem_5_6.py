@@ -15,6 +15,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from solvers.arrays import Floats
+from solvers.training.trajectory import TrainingStatus
 from verify.claims.decisions import locally
 from verify.claims.lyu2021.ends import CLOSE, STOP_AT, normalised
 from verify.claims.predicates import is_margin_problem
@@ -59,7 +60,7 @@ def keeps_the_margin(instance: Instance) -> Judgement:
         for sign in (1.0, -1.0):
             start, direction = _beside(instance, sign * epsilon, size)
             run = trained(start, stop_at=STOP_AT)
-            if run.status not in ("converged", "stopped"):
+            if run.status not in (TrainingStatus.CONVERGED, TrainingStatus.STOPPED):
                 return undecided(f"training did not come to an end ({run.status})")
             end = Instance(instance.problem, run.network)
             theta = parameters_of(run.network)

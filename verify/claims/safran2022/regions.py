@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
+from solvers.training.trajectory import TrainingStatus
 from verify.claims.predicates import is_relu
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.trainings import NEARLY, ended, is_nearly_stationary, nearby_certificate, trained
@@ -53,7 +54,7 @@ def limit_has_few_regions(instance: Instance) -> Judgement:
     direction in the limit still have two.
     """
     run = trained(instance, evaluations=EVALUATIONS)
-    if run.status not in ("converged", "stopped"):
+    if run.status not in (TrainingStatus.CONVERGED, TrainingStatus.STOPPED):
         return undecided(f"training did not come to an end ({run.status})")
     end = ended(instance, run)
     near = is_nearly_stationary(end)

@@ -16,7 +16,7 @@ import numpy as np
 
 from solvers.training.losses import Loss
 from solvers.training.stop_tests import any_of
-from solvers.training.trajectory import Moment
+from solvers.training.trajectory import Moment, TrainingStatus
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.safran2022.learning import SURE, is_sampled, needed_width, wide_start
 from verify.claims.safran2022.regions import EVALUATIONS, is_univariate
@@ -53,7 +53,7 @@ def reaches_small_loss(instance: Instance) -> Judgement:
         moved = float(np.linalg.norm(run.theta - start) / np.linalg.norm(start))
         furthest = max(furthest, Fraction(moved))
         if not has_loss_below(with_weights(instance, run.theta), Fraction(1, 2)):
-            is_over = rest.is_over or run.status == "converged"
+            is_over = rest.is_over or run.status is TrainingStatus.CONVERGED
             return failed(run.reason) if is_over else undecided(f"{run.status}: {run.reason}")
     return held("a loss below 1/(2n) is reached", measured=furthest)
 

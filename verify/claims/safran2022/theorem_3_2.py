@@ -18,7 +18,7 @@ import numpy as np
 
 from solvers.training.losses import value
 from solvers.training.stop_tests import any_of
-from solvers.training.trajectory import Moment, Training
+from solvers.training.trajectory import Moment, Training, TrainingStatus
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.safran2022.regions import EVALUATIONS, is_univariate, switches
 from verify.claims.theorems import run_alone
@@ -84,7 +84,7 @@ def stays_above(instance: Instance) -> Judgement:
     text = f"the population loss is {lowest:.4g} at least, the bound {to_float(bound):.4g}"
     if lowest < bound:
         return failed(text, measured=Fraction(lowest))
-    if run.status in ("stopped", "converged"):
+    if run.status in (TrainingStatus.STOPPED, TrainingStatus.CONVERGED):
         return held(text, measured=Fraction(lowest))
     return undecided(f"{text}; {run.reason}")
 
@@ -136,7 +136,7 @@ def live_neurons_bound_the_loss(instance: Instance) -> Judgement:
         return failed(f"a neuron that was off everywhere is on; {text}")
     if found < wrong or lowest < bound:
         return failed(text, measured=Fraction(lowest))
-    if not np.isfinite(lowest) or run.status == "failed":
+    if not np.isfinite(lowest) or run.status is TrainingStatus.FAILED:
         return undecided(f"nothing is known of the way: {run.reason}")
     return held(text, measured=Fraction(lowest))
 

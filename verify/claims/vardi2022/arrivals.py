@@ -7,7 +7,7 @@ import numpy as np
 from solvers.arrays import Floats
 from solvers.training.losses import Loss
 from solvers.training.stop_tests import any_of
-from solvers.training.trajectory import Moment, Training
+from solvers.training.trajectory import Moment, Training, TrainingStatus
 from verify.claims.records import Instance, Judgement, failed, undecided
 from verify.claims.trainings import at_rest, flowed
 
@@ -36,7 +36,7 @@ def flow_to(instance: Instance, goal: Floats, loss: Loss, near: float) -> tuple[
     if apart <= near:
         return run, None
     text = f"{loss} loss: {run.status} at a distance of {apart:.3g} from the direction ({run.reason})"
-    is_over = run.status in ("stopped", "converged")
+    is_over = run.status in (TrainingStatus.STOPPED, TrainingStatus.CONVERGED)
     return run, failed(text) if is_over and apart > FAR else undecided(text)
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from solvers.instance import SearchStatus
 from verify.checker.bounds import UpperBound
 from verify.deciders.global_optimality.float_search import float_bracket
 from verify.deciders.global_optimality.precise_search import Precise, precise_bracket
@@ -118,10 +119,10 @@ def _bracket(
         found = float_bracket(problem, network, subject, tol, deadline, on_progress, earlier)
     except FLOAT_FAILURES as error:
         lower, failure = certified(problem, None, trivial_lower_bound(problem)), error
-        found = Bracket(lower=lower, upper=None, witnesses=(), status="failed", history=())
+        found = Bracket(lower=lower, upper=None, witnesses=(), status=SearchStatus.FAILED, history=())
     if _is_closed(found, tol):
-        return found if found.status == "interrupted" else replace(found, status="optimal")
-    if found.status in ("time", "interrupted"):
+        return found if found.status is SearchStatus.INTERRUPTED else replace(found, status=SearchStatus.OPTIMAL)
+    if found.status in (SearchStatus.TIME, SearchStatus.INTERRUPTED):
         return found
     directions = [
         w for known in (*found.witnesses[:2], *([] if network is None else [network])) for w in _floats(known)
@@ -129,13 +130,15 @@ def _bracket(
     try:
         precise = precise_bracket(problem, directions, tol / 4, deadline)
     except KeyboardInterrupt:
-        return replace(found, status="interrupted")
+        return replace(found, status=SearchStatus.INTERRUPTED)
     except FLOAT_FAILURES:
         precise = Precise()
     if failure is not None and not precise.witnesses:
         raise failure
     better = _with_precise(problem, found, precise, tol)
-    return replace(better, status="time") if better.status != "optimal" and is_late(deadline) else better
+    if better.status is not SearchStatus.OPTIMAL and is_late(deadline):
+        return replace(better, status=SearchStatus.TIME, reason="")
+    return better
 
 
 def _is_closed(found: Bracket, tol: float) -> bool:
@@ -155,7 +158,9 @@ def _with_precise(problem: Problem, found: Bracket, precise: Precise, tol: float
     more = ((objective(problem, witness), witness) for witness in precise.witnesses)
     valued = [(value, witness) for value, witness in more if value is not None]
     better = with_networks(problem, replace(found, lower=lower), valued, tol)
-    return replace(better, status="stalled") if found.status == "optimal" and not _is_closed(better, tol) else better
+    if found.status is SearchStatus.OPTIMAL and not _is_closed(better, tol):
+        return replace(better, status=SearchStatus.STALLED)
+    return better
 
 
 def with_networks(problem: Problem, found: Bracket, more: Iterable[tuple[Fraction, Network]], tol: float) -> Bracket:
@@ -179,8 +184,8 @@ def with_networks(problem: Problem, found: Bracket, more: Iterable[tuple[Fractio
         witnesses=tuple(witness for _, witness in ordered),
         objectives=tuple(value for value, _ in ordered),
     )
-    is_ended = found.status != "interrupted" and _is_closed(better, tol)
-    return replace(better, status="optimal") if is_ended else better
+    is_ended = found.status is not SearchStatus.INTERRUPTED and _is_closed(better, tol)
+    return replace(better, status=SearchStatus.OPTIMAL, reason="") if is_ended else better
 
 
 def _is_met_by_zero(problem: Problem) -> bool:
@@ -195,6 +200,6 @@ def _nothing_needed(problem: Problem) -> Bracket:
         upper=certified(problem, None, UpperBound(witness=zero, bracket=(None, Fraction(0)))),
         witnesses=(zero,),
         objectives=(Fraction(0),),
-        status="optimal",
+        status=SearchStatus.OPTIMAL,
         history=(),
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.instance import SearchStatus
 from verify.checker.bounds import LowerBound, UpperBound
 from verify.checker.statement import pattern
 from verify.deciders.global_optimality.better import is_no_wider
@@ -69,7 +70,7 @@ def float_bracket(
         return _exact_bracket(problem, instance, outcome, subject, earlier, tol, deadline)
     except KeyboardInterrupt:  # what was reached is still made exact; a second one is passed on
         found = _exact_bracket(problem, instance, outcome, subject, earlier, tol, deadline)
-        return replace(found, status="interrupted")
+        return replace(found, status=SearchStatus.INTERRUPTED)
 
 
 def _exact_bracket(

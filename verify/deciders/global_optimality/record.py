@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn
 
+from solvers.instance import SearchStatus
 from verify.checker.bounds import LowerBound, UpperBound
 from verify.checker.dual_trees import Bound
 from verify.numbers.counts import count
@@ -27,14 +28,15 @@ class Bracket:
 
     lower, upper: certificates or None.   witnesses: networks that fit, the best first, and their objectives.
     own: the best network found with the activation patterns of the network in question, no wider than that.
-    status: how the search ended ("optimal", "time", "interrupted", "stalled").   history: one float `Progress` a round.
+    status: how the search ended, and where it failed the `reason`.   history: one float `Progress` a round.
     """
 
     lower: LowerBound | None
     upper: UpperBound | None
     witnesses: tuple[Network, ...]
     objectives: tuple[Fraction, ...] = ()
-    status: str
+    status: SearchStatus
+    reason: str = ""
     history: tuple[Progress, ...]
     own: Network | None = None
 
@@ -43,10 +45,15 @@ class Bracket:
         ends = f"[{'?' if low is None else at_least(low, 10)}, {'?' if high is None else at_most(high, 10)}]"
         if low is not None and high is not None:
             ends = repr(Interval(low, high))
-        return f"<Bracket: {ends}, {self.status}, {count(len(self.witnesses), 'network')} that fit>"
+        return f"<Bracket: {ends}, {self.ended}, {count(len(self.witnesses), 'network')} that fit>"
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a bracket has no truth value: ask `.ends`, or whether `.lower` or `.upper` is None")
+
+    @property
+    def ended(self) -> str:
+        """How the search ended, in words: "failed (the reason)", or the status alone."""
+        return f"{self.status} ({self.reason})" if self.reason else self.status.value
 
     @property
     def ends(self) -> tuple[Fraction | None, Fraction | None]:
