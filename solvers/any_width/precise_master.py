@@ -12,15 +12,15 @@ scaling and Mehrotra's corrector (L. Vandenberghe, The CVXOPT linear and quadrat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
 from solvers.arrays import Indices
 from solvers.clock import is_late
+from solvers.programs.cone_program import Places
 from solvers.programs.precise_cones import (
     ConeScaling,
     Numbers,
@@ -91,10 +91,9 @@ def maximise(
 
 @dataclass(slots=True)
 class _State:
-    """x = (lambda, nu flat); slacks s and multipliers z of the linear rows (R,) and of the norms, (J, D + 1) each."""
+    """x: all variables; slacks s and multipliers z of the linear constraints (R,) and of the norms, (J, D + 1) each."""
 
-    lam: Numbers
-    nu: Numbers
+    x: Numbers
     s: Numbers
     z: Numbers
     cone_s: list[Numbers]
@@ -102,6 +101,13 @@ class _State:
 
 
 class _PreciseProgram:
+    """Its blocks are named as `solvers.programs.cone_program` does it:
+
+    variables    lam (n,), and nus[j] (T_j,) of each column
+    constraints  lam <= box (upper), lam >= 0 or -box (lower); nus[j] >= 0 (above[j]), and for max-margin
+                 nus[j] <= (1 - a) lam at the column's points (below[j])
+    """
+
     def __init__(
         self,
         required: Numbers,
@@ -114,107 +120,125 @@ class _PreciseProgram:
     ) -> None:
         self.scale = scale
         self.required, self.blocks, self.box, self.margin, self.slope = required, blocks, box, margin, slope
-        n, sizes = len(required), [len(block.points) for block in blocks]
-        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
-        total = int(self.starts[-1])
-        owners = np.concatenate([block.points for block in blocks]).astype(int) if total else np.zeros(0, int)
-        every, all_nu = np.arange(n), np.arange(total)
-        # linear rows: h - (on_lambda lambda[at] + on_nu nu[nu_at]) >= 0
-        parts: list[tuple[Decimal, Any, Decimal, Any, Decimal]] = [
-            (Decimal(1), every, Decimal(0), None, box),
-            (Decimal(-1), every, Decimal(0), None, box),
-        ]
-        if margin:
-            parts[1] = (Decimal(-1), every, Decimal(0), None, Decimal(0))
-        if total:
-            parts.append((Decimal(0), owners, Decimal(-1), all_nu, Decimal(0)))
-            if margin:
-                parts.append((slope - 1, owners, Decimal(1), all_nu, Decimal(0)))
-        self.at = np.concatenate([at for _, at, _, _, _ in parts])
-        self.nu_at = np.concatenate([np.zeros(len(at), int) if q is None else q for _, at, _, q, _ in parts])
-        self.on_lam = np.concatenate([np.full(len(at), c, object) for c, at, _, _, _ in parts])
-        self.on_nu = np.concatenate([np.full(len(at), c, object) for _, at, c, _, _ in parts])
-        self.h = np.concatenate([np.full(len(at), h, object) for _, at, _, _, h in parts])
-        self.has_nu = total > 0
-        self.degree = len(self.at) + len(blocks)
+        sizes = [len(block.points) for block in blocks]
+        self.variables, constraints = Places(), Places()
+        self.lam = self.variables.block(len(required))
+        self.nus = [self.variables.block(size) for size in sizes]
+        self.upper, self.lower = constraints.block(len(required)), constraints.block(len(required))
+        self.above = [constraints.block(size) for size in sizes]
+        self.below = [constraints.block(size if margin else 0) for size in sizes]
+        self.right = zeros(constraints.count)
+        self.right[self.upper] = box
+        if not margin:
+            self.right[self.lower] = box
+        self.degree = constraints.count + len(blocks)
 
     # -- the linear maps ------------------------------------------------------------------------------------------
 
-    def rows(self, lam: Numbers, nu: Numbers) -> Numbers:
-        value = self.on_lam * lam[self.at]
-        return value + self.on_nu * nu[self.nu_at] if self.has_nu else value
+    def rows(self, x: Numbers) -> Numbers:
+        """What has to be at most `right`."""
+        value = zeros(len(self.right))
+        value[self.upper], value[self.lower] = +x[self.lam], -x[self.lam]
+        for block, nu, above, below in self._of_columns():
+            value[above] = -x[nu]
+            if len(below):
+                value[below] = (self.slope - 1) * x[self.lam[block.points]] + x[nu]
+        return value
 
-    def cones(self, lam: Numbers, nu: Numbers) -> list[Numbers]:
+    def cones(self, x: Numbers) -> list[Numbers]:
         """-(0, p_j)."""
         found = []
-        for j, block in enumerate(self.blocks):
-            p = block.on_lambda @ lam
-            if len(block.points):
-                p = p + block.on_nu @ nu[self.starts[j] : self.starts[j + 1]]
+        for block, nu in zip(self.blocks, self.nus, strict=True):
+            p = block.on_lambda @ x[self.lam]
+            if len(nu):
+                p = p + block.on_nu @ x[nu]
             found.append(joined(Decimal(0), -p))
         return found
 
-    def transposed(self, z: Numbers, cone_z: list[Numbers]) -> tuple[Numbers, Numbers]:
-        lam, nu = zeros(len(self.required)), zeros(int(self.starts[-1]))
-        np.add.at(lam, self.at, self.on_lam * z)
-        if self.has_nu:
-            np.add.at(nu, self.nu_at, self.on_nu * z)
-        for j, block in enumerate(self.blocks):
-            lam = lam - block.on_lambda.T @ cone_z[j][1:]
-            if len(block.points):
-                nu[self.starts[j] : self.starts[j + 1]] -= block.on_nu.T @ cone_z[j][1:]
-        return lam, nu
+    def transposed(self, z: Numbers, cone_z: list[Numbers]) -> Numbers:
+        """The transposes of `rows` and `cones`, added."""
+        found = zeros(self.variables.count)
+        found[self.lam] = z[self.upper] - z[self.lower]
+        for block, nu, above, below in self._of_columns():
+            found[nu] = -z[above]
+            if len(below):
+                found[self.lam[block.points]] += (self.slope - 1) * z[below]
+                found[nu] += z[below]
+        for block, nu, cone in zip(self.blocks, self.nus, cone_z, strict=True):
+            found[self.lam] -= block.on_lambda.T @ cone[1:]
+            if len(nu):
+                found[nu] -= block.on_nu.T @ cone[1:]
+        return found
+
+    def weighted_squares(self, weights: Numbers) -> tuple[Numbers, list[Numbers]]:
+        """The transpose of `rows` by the weights times `rows`: its diagonal over all variables, and for each column its
+        entries between nu_jk and lambda at the point of that.
+        """
+        diagonal = zeros(self.variables.count)
+        diagonal[self.lam] = weights[self.upper] + weights[self.lower]
+        cross = [zeros(len(nu)) for nu in self.nus]
+        for j, (block, nu, above, below) in enumerate(self._of_columns()):
+            diagonal[nu] = +weights[above]
+            if len(below):
+                factor = self.slope - 1
+                diagonal[self.lam[block.points]] += factor * factor * weights[below]
+                diagonal[nu] += weights[below]
+                cross[j] = factor * weights[below]
+        return diagonal, cross
+
+    def _of_columns(self) -> Iterator[tuple[Block, Indices, Indices, Indices]]:
+        """Each column with its nu and the constraints on that."""
+        return zip(self.blocks, self.nus, self.above, self.below, strict=True)
 
     # -- the method -----------------------------------------------------------------------------------------------
 
     def start(self) -> _State:
         """Strictly inside on the side of x, and centred: z = mu / s."""
-        n, total = len(self.required), int(self.starts[-1])
-        lam = np.array([max(abs(r), TINY) for r in self.required], object) if self.margin else zeros(n)
-        nu = zeros(total)
-        if total:
-            owners = np.concatenate([block.points for block in self.blocks]).astype(int)
-            nu = lam[owners] * (1 - self.slope) / 2 if self.margin else zeros(total) + max(map(abs, self.required))
-        largest = max(cone[1:] @ cone[1:] for cone in self.cones(lam, nu)).sqrt()
+        x = zeros(self.variables.count)
+        if self.margin:
+            x[self.lam] = [max(abs(r), TINY) for r in self.required]
+        for block, nu in zip(self.blocks, self.nus, strict=True):
+            x[nu] = x[self.lam[block.points]] * (1 - self.slope) / 2 if self.margin else max(map(abs, self.required))
+        largest = max(cone[1:] @ cone[1:] for cone in self.cones(x)).sqrt()
         factor = 1 / (2 * largest) if largest else Decimal(1)
+        lam = x[self.lam]
         factor = min(factor, self.box / (2 * max(map(abs, lam)))) if any(lam) else factor
-        lam, nu = lam * factor, nu * factor
-        s = self.h - self.rows(lam, nu)
-        cone_s = [joined(Decimal(1), -cone[1:]) for cone in self.cones(lam, nu)]
+        x = x * factor
+        s = self.right - self.rows(x)
+        cone_s = [joined(Decimal(1), -cone[1:]) for cone in self.cones(x)]
         mu = self.scale
         cone_z = []
         for cone in cone_s:
             inverse = -cone
             inverse[0] = cone[0]
             cone_z.append(mu * inverse / determinant(cone))
-        return _State(lam, nu, s, mu / s, cone_s, cone_z)
+        return _State(x, s, mu / s, cone_s, cone_z)
 
-    def residuals(self, state: _State) -> tuple[Numbers, Numbers, Numbers, list[Numbers]]:
-        """Of G'z + c = 0 in lambda and nu; of s + G x = h in the linear rows and the cones."""
-        lam, nu = self.transposed(state.z, state.cone_z)
-        cones = self.cones(state.lam, state.nu)
+    def residuals(self, state: _State) -> tuple[Numbers, Numbers, list[Numbers]]:
+        """Of G'z + c = 0 in the variables; of s + G x = h in the linear constraints and the cones."""
+        of_x = self.transposed(state.z, state.cone_z)
+        of_x[self.lam] -= self.required
+        cones = self.cones(state.x)
         unit = [joined(Decimal(1), zeros(len(s) - 1)) for s in state.cone_s]
         return (
-            lam - self.required,
-            nu,
-            state.s + self.rows(state.lam, state.nu) - self.h,
+            of_x,
+            state.s + self.rows(state.x) - self.right,
             [s + c - e for s, c, e in zip(state.cone_s, cones, unit, strict=True)],
         )
 
     def gap(self, state: _State) -> Decimal:
-        lam, nu, rows, cones = self.residuals(state)
-        value = self.required @ state.lam
+        of_x, rows, cones = self.residuals(state)
+        value = self.required @ state.x[self.lam]
         inner = state.s @ state.z + sum((s @ z for s, z in zip(state.cone_s, state.cone_z, strict=True)), Decimal(0))
         unit = max(abs(value), Decimal(1))
-        primal = max(map(abs, [*lam, *nu]), default=Decimal(0)) / max(map(abs, self.required))
+        primal = max(map(abs, of_x), default=Decimal(0)) / max(map(abs, self.required))
         dual = max(map(abs, [*rows, *(x for cone in cones for x in cone)]))
         return max(inner / unit, primal, dual)
 
     def optimum(self, state: _State, gap: Decimal) -> Optimum:
-        largest = max(map(abs, state.lam))
-        return Optimum(
-            state.lam, [-z[1:] for z in state.cone_z], self.required @ state.lam, gap, largest * 2 > self.box
-        )
+        lam = state.x[self.lam]
+        largest = max(map(abs, lam))
+        return Optimum(lam, [-z[1:] for z in state.cone_z], self.required @ lam, gap, largest * 2 > self.box)
 
     def step(self, state: _State) -> None:
         """One predictor and corrector step, in place."""
@@ -236,7 +260,7 @@ class _PreciseProgram:
             cone_right[q][0] += sigma * mu
         second = system.solve(residuals, 1 - sigma, right, cone_right)
         alpha = min(self._longest(state, second) * Decimal("0.99"), Decimal(1))
-        state.lam, state.nu = state.lam + alpha * second.lam, state.nu + alpha * second.nu
+        state.x = state.x + alpha * second.x
         state.s, state.z = state.s + alpha * second.s, state.z + alpha * second.z
         for j in range(len(self.blocks)):
             state.cone_s[j] = state.cone_s[j] + alpha * second.cone_s[j]
@@ -256,8 +280,7 @@ class _PreciseProgram:
 
 @dataclass(slots=True)
 class _Step:
-    lam: Numbers
-    nu: Numbers
+    x: Numbers
     s: Numbers
     z: Numbers
     cone_s: list[Numbers]
@@ -273,33 +296,25 @@ class _System:
 
     def __init__(self, program: _PreciseProgram, w: Numbers, point: Numbers, scalings: list[ConeScaling]) -> None:
         self.program, self.w, self.point, self.scalings = program, w, point, scalings
-        weights = 1 / (w * w)
-        n = len(program.required)
+        n = len(program.lam)
+        diagonal, cross = program.weighted_squares(1 / (w * w))
         whole = zeros(n, n)
-        diagonal = zeros(n)
-        np.add.at(diagonal, program.at, program.on_lam * program.on_lam * weights)
-        whole[np.arange(n), np.arange(n)] = diagonal
-        total = int(program.starts[-1])
-        on_nu, cross = zeros(total), zeros(total)
-        if total:
-            np.add.at(on_nu, program.nu_at, program.on_nu * program.on_nu * weights)
-            np.add.at(cross, program.nu_at, program.on_lam * program.on_nu * weights)
+        whole[np.arange(n), np.arange(n)] = diagonal[program.lam]
         self.factors: list[Numbers | None] = []
         self.links: list[Numbers] = []
-        for j, block in enumerate(program.blocks):
+        for j, (block, nu) in enumerate(zip(program.blocks, program.nus, strict=True)):
             inner = scalings[j].inverse_square
             left = inner @ block.on_lambda
             whole = whole + block.on_lambda.T @ left
-            size = len(block.points)
+            size = len(nu)
             if not size:
                 self.factors.append(None)
                 self.links.append(zeros(0, n))
                 continue
-            part = slice(program.starts[j], program.starts[j + 1])
             link = block.on_nu.T @ left
-            link[np.arange(size), block.points] += cross[part]
+            link[np.arange(size), block.points] += cross[j]
             own = block.on_nu.T @ (inner @ block.on_nu)
-            own[np.arange(size), np.arange(size)] += on_nu[part]
+            own[np.arange(size), np.arange(size)] += diagonal[nu]
             factor = cholesky(own)
             self.factors.append(factor)
             self.links.append(link)
@@ -309,45 +324,39 @@ class _System:
 
     def solve(
         self,
-        residuals: tuple[Numbers, Numbers, Numbers, list[Numbers]],
+        residuals: tuple[Numbers, Numbers, list[Numbers]],
         share: Decimal,
         right: Numbers,
         cone_right: list[Numbers],
     ) -> _Step:
         """The step that removes `share` of the residuals and has lambda o (W^-1 ds + W dz) = right."""
         program, w = self.program, self.w
-        of_lam, of_nu, of_rows, of_cones = residuals
+        of_x, of_rows, of_cones = residuals
         target = right / self.point
         cone_target = [q.quotient(r) for q, r in zip(self.scalings, cone_right, strict=True)]
         b = -share * of_rows - w * target
         cone_b = [-share * r - q.times(t) for q, r, t in zip(self.scalings, of_cones, cone_target, strict=True)]
         weighted = b / (w * w)
         cone_weighted = [q.divide_twice(r) for q, r in zip(self.scalings, cone_b, strict=True)]
-        lam, nu = program.transposed(weighted, cone_weighted)
-        lam, nu = self._reduced(lam - share * of_lam, nu - share * of_nu)
-        z = program.rows(lam, nu) / (w * w) - weighted
-        cone_z = [
-            q.divide_twice(c) - r for q, c, r in zip(self.scalings, program.cones(lam, nu), cone_weighted, strict=True)
-        ]
+        x = self._reduced(program.transposed(weighted, cone_weighted) - share * of_x)
+        z = program.rows(x) / (w * w) - weighted
+        cone_z = [q.divide_twice(c) - r for q, c, r in zip(self.scalings, program.cones(x), cone_weighted, strict=True)]
         scaled_z = w * z
         cone_scaled_z = [q.times(r) for q, r in zip(self.scalings, cone_z, strict=True)]
         scaled_s = target - scaled_z
         cone_scaled_s = [t - r for t, r in zip(cone_target, cone_scaled_z, strict=True)]
         cone_s = [q.times(r) for q, r in zip(self.scalings, cone_scaled_s, strict=True)]
-        return _Step(lam, nu, w * scaled_s, z, cone_s, cone_z, scaled_s, scaled_z, cone_scaled_s, cone_scaled_z)
+        return _Step(x, w * scaled_s, z, cone_s, cone_z, scaled_s, scaled_z, cone_scaled_s, cone_scaled_z)
 
-    def _reduced(self, lam: Numbers, nu: Numbers) -> tuple[Numbers, Numbers]:
-        """The solution with the right-hand side (lam, nu)."""
-        program = self.program
-        rest = lam
-        for j, factor in enumerate(self.factors):
+    def _reduced(self, right: Numbers) -> Numbers:
+        """The solution with this right-hand side."""
+        program, found = self.program, right.copy()
+        rest = right[program.lam]
+        for nu, factor, link in zip(program.nus, self.factors, self.links, strict=True):
             if factor is not None:
-                own = nu[program.starts[j] : program.starts[j + 1]]
-                rest = rest - self.links[j].T @ backward(factor, forward(factor, own))
-        found = backward(self.whole, forward(self.whole, rest))
-        inner = nu.copy()
-        for j, factor in enumerate(self.factors):
+                rest = rest - link.T @ backward(factor, forward(factor, right[nu]))
+        found[program.lam] = lam = backward(self.whole, forward(self.whole, rest))
+        for nu, factor, link in zip(program.nus, self.factors, self.links, strict=True):
             if factor is not None:
-                part = slice(program.starts[j], program.starts[j + 1])
-                inner[part] = backward(factor, forward(factor, nu[part] - self.links[j] @ found))
-        return found, inner
+                found[nu] = backward(factor, forward(factor, right[nu] - link @ lam))
+        return found

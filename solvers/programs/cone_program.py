@@ -23,10 +23,22 @@ from solvers.arrays import Floats, Indices
 from solvers.instance import Solution, Status
 from solvers.programs.interior_point import Cone, solve_cone_program
 
-__all__ = ["Block", "ConeProgram", "ConeSolution"]
+__all__ = ["Block", "ConeProgram", "ConeSolution", "Places"]
 
 Block: TypeAlias = Indices
 """The places of some variables, or of some constraints, in the whole program; a part of a block is one too."""
+
+
+class Places:
+    """The places of a program's variables, or of its constraints, given out block by block."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def block(self, count: int) -> Block:
+        """The next `count` places."""
+        self.count += count
+        return np.arange(self.count - count, self.count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,14 +79,13 @@ class ConeProgram:
         self._cost: list[Floats] = []
         self._right: list[Floats] = []
         self._cones: list[tuple[Cone, int]] = []
-        self._columns = self._rows = 0
+        self._columns, self._rows = Places(), Places()
         self._entries: list[tuple[Floats, Indices, Indices]] = []
 
     def variables(self, count: int, *, cost: float = 0.0) -> Block:
         """New variables, each with this cost."""
         self._cost.append(np.full(count, cost))
-        self._columns += count
-        return np.arange(self._columns - count, self._columns)
+        return self._columns.block(count)
 
     def constraints(self, cone: Cone, right: ArrayLike) -> Block:
         """New constraints with these right-hand sides (m,): a second-order cone of size m, or m linear ones."""
@@ -85,8 +96,7 @@ class ConeProgram:
         elif count:
             self._cones.append((cone, count))
         self._right.append(sides)
-        self._rows += count
-        return np.arange(self._rows - count, self._rows)
+        return self._rows.block(count)
 
     def put(self, constraints: Block, variables: Block, block: Floats) -> None:
         """The entries (m, k) of the matrix between m constraints and k variables; entries put twice are added."""
@@ -100,7 +110,7 @@ class ConeProgram:
     def solve(self, *, accuracy: float = 1e-10, time_limit: float = np.inf) -> ConeSolution:
         """As `solve_cone_program` does it."""
         data, rows, columns = (np.concatenate(part) for part in zip(*self._entries, strict=True))
-        matrix = sparse.csc_matrix((data, (rows, columns)), shape=(self._rows, self._columns))
+        matrix = sparse.csc_matrix((data, (rows, columns)), shape=(self._rows.count, self._columns.count))
         cost, right = np.concatenate(self._cost), np.concatenate(self._right)
         solution = solve_cone_program(cost, matrix, right, self._cones, accuracy=accuracy, time_limit=time_limit)
         return ConeSolution(solution, matrix, right)

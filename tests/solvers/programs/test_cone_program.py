@@ -5,7 +5,7 @@ import pytest
 
 from solvers.instance import Status
 from solvers.programs import cone_program
-from solvers.programs.cone_program import ConeProgram
+from solvers.programs.cone_program import ConeProgram, Places
 from solvers.programs.interior_point import solve_cone_program
 
 
@@ -53,3 +53,10 @@ def test_neighbouring_linear_cones_become_one_and_others_do_not(monkeypatch):
     assert right.shape == (9,)
     assert matrix.toarray()[[0, 5]].tolist() == [[1.0, 2.0], [3.0, 14.0]]
     assert np.count_nonzero(matrix.toarray()) == 4
+
+
+def test_places_are_given_out_once_and_in_order():
+    places = Places()
+    blocks = [places.block(count) for count in (2, 0, 3)]
+    assert [block.tolist() for block in blocks] == [[0, 1], [], [2, 3, 4]]
+    assert places.count == 5
