@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, assert_never, get_args
 
 import numpy as np
 
@@ -57,7 +57,13 @@ class LossRule:
     @property
     def is_for_margins(self) -> bool:
         """Whether it is large margins that it trains for, and not given outputs."""
-        return self.goal == "max-margin"
+        match self.goal:
+            case "max-margin":
+                return True
+            case "min-norm":
+                return False
+            case _:
+                assert_never(self.goal)
 
 
 def smallest_squared(targets: Floats) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 from verify.auditing.relaxing import relaxation_note
 from verify.numbers.arguments import a_flag, a_tolerance, items_of, wrong
 from verify.problem import posing
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, is_regression
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Goal, Problem, Trained
 from verify.readers.given import Given, given, notes_about
@@ -19,7 +19,7 @@ from verify.readers.given import Given, given, notes_about
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
 
-__all__ = ["Asked", "Terms", "is_regression", "pose", "posed"]
+__all__ = ["Asked", "Terms", "pose", "posed"]
 
 STATIONARY_TOLERANCE = Fraction(1, 1000)
 
@@ -112,11 +112,6 @@ class Asked:
             counts_rounding=False,
             notes=tuple(dict.fromkeys((relaxation_note(self.problem, easier), *told))),
         )
-
-
-def is_regression(goal: Goal | str | None) -> bool:
-    """Whether the goal that a user names meets targets, as numbers."""
-    return isinstance(goal, str) and goal == Goal.MIN_NORM
 
 
 def posed(

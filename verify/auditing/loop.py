@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify.auditing.asked import Asked, Terms, is_regression, pose, posed
+from verify.auditing.asked import Asked, Terms, pose, posed
 from verify.auditing.assembling import assembled, with_relaxed
 from verify.auditing.clock import Clock
 from verify.auditing.concluding import (
@@ -27,6 +27,7 @@ from verify.auditing.searching import EXACT_OPTIMUM, IMPROVED, SEARCH, SEARCH_WI
 from verify.auditing.steps import Step
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_time_limit
+from verify.problem.members import is_regression
 from verify.problem.problem import Bias, Goal, Trained
 from verify.readers.given import given
 from verify.readers.reading import MissingOptionsError, Options

@@ -178,20 +178,29 @@ class Claim:
             raise InputError(f"the id of a claim is {self.id!r}: give a name without spaces, such as 'mine.lemma1'")
         if not self.needs and self.conclusion is None:
             raise InputError(f"claim {self.id} has no conclusion: give one, or say in `needs` what is missing")
-        if not self.needs and (self.trial if self.kind == "chance" else self.instances) is None:
-            raise InputError(f"claim {self.id} has no {'trial' if self.kind == 'chance' else 'instances'}: give one")
+        if not self.needs and (self.trial if self.is_chance else self.instances) is None:
+            raise InputError(f"claim {self.id} has no {'trial' if self.is_chance else 'instances'}: give one")
         if unknown := sorted((self.sharp.keys() | self.without.keys()) - self.hypotheses.keys()):
             raise InputError(f"claim {self.id} speaks of {unknown[0]!r}, which is none of its hypotheses")
-        if (self.kind == "chance") is not (self.chance is not None):
+        if self.is_chance is not (self.chance is not None):
             raise InputError(f"claim {self.id} must have a chance exactly when its kind is 'chance'")
-        if self.kind not in ("property", "chance"):
-            raise InputError(f"claim {self.id} has the kind {self.kind!r}: take 'property' or 'chance'")
         if self.examples < 1:
             raise InputError(f"claim {self.id} asks for {self.examples} examples: it needs at least 1")
         if self.chance is not None and not 0 <= self.chance <= 1:
             raise InputError(f"claim {self.id} has the chance {self.chance}: it is a number from 0 to 1")
         for name in ("hypotheses", "sharp", "without"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether it is about a probability, and not about every instance."""
+        match self.kind:
+            case "chance":
+                return True
+            case "property":
+                return False
+            case _:
+                raise InputError(f"claim {self.id} has the kind {self.kind!r}: take 'property' or 'chance'")
 
     def _check_types(self) -> None:
         """Each member is what the docstring says; a claim that is not would fail far from where it was written."""

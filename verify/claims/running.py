@@ -139,7 +139,7 @@ def run(
         claim, -(-examples * claim.examples // USUAL), seed, time_limit, is_interrupted, time.monotonic(), os.getpid()
     )
     try:
-        if claim.is_decidable and claim.kind == "chance":
+        if claim.is_decidable and claim.is_chance:
             _sample(task, result)
         elif claim.is_decidable:
             _search(task, result)

@@ -23,7 +23,7 @@ from verify.cli.printing import print_report, write_page
 from verify.cli.reading import refused_unless
 from verify.files.writing import write_text
 from verify.numbers.floats import to_float
-from verify.problem.members import trains_all
+from verify.problem.members import is_regression, trains_all
 
 if TYPE_CHECKING:
     from verify.auditing.record import Audit
@@ -246,8 +246,8 @@ def _task(
             data,
             options=Options(**options),
             target=target,
-            as_stored=goal == "min-norm",
-            is_regression=goal == "min-norm",
+            as_stored=is_regression(goal),
+            is_regression=is_regression(goal),
             classes=classes,
             standardise=standardise,
         )

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free
 
-__all__ = ["has_bias", "has_margin", "is_free", "is_penalised", "trains_all"]
+__all__ = ["has_bias", "has_margin", "is_free", "is_penalised", "is_regression", "trains_all"]
 
 
 def has_margin(goal: Goal) -> bool:
@@ -20,6 +20,14 @@ def has_margin(goal: Goal) -> bool:
             return False
         case _:
             assert_never(goal)
+
+
+def is_regression(goal: Goal | str | None) -> bool:
+    """Whether the goal that a user names, as a member or its text, meets targets, as numbers.
+
+    No goal is none that does, and what is no goal is refused where the problem is posed.
+    """
+    return isinstance(goal, str) and goal in set(Goal) and not has_margin(Goal(goal))
 
 
 def is_penalised(bias: Bias) -> bool:

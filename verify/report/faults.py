@@ -218,12 +218,21 @@ def _ladder(diagnosis: Diagnosis) -> Iterator[str]:
         )
     elif rungs and rungs[0].step is not RungKind.GIVEN:
         first, *others = rungs
-        what = "a polished network" if first.step is RungKind.POLISHED else "another network"
+        what = _FITTING[first.step]
         further = "".join(
             f"; so does {steps[rung.step]}{_size(rung)}, {_with(rung, in_times=in_times)}" for rung in others
         )
         yield f"{what}{_size(first)} fits, {_with(first, in_times=in_times)}{further}"
 
+
+_FITTING = {
+    RungKind.WITHOUT_DEAD: "another network",
+    RungKind.BALANCED: "another network",
+    RungKind.POLISHED: "a polished network",
+    RungKind.OWN_WIDTH: "another network",
+    RungKind.ANY_WIDTH: "another network",
+}
+"""What may come first, where it is not the given network."""
 
 _IMPROVEMENTS = {
     RungKind.GIVEN: "this network",

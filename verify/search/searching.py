@@ -87,7 +87,7 @@ def search(
     """
     if not claim.is_decidable or claim.conclusion is None:
         raise InputError(f"claim {claim.id} is {claim.status}: there is nothing to search for")
-    if claim.kind == "chance":
+    if claim.is_chance:
         raise InputError(
             f"claim {claim.id} is about a probability, which no single instance refutes: isoptimal claims tries it"
         )

@@ -23,6 +23,7 @@ from typing import cast, final
 from verify.auditing.interruptions import CtrlC
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_flag, a_path, wrong
+from verify.problem.members import is_regression
 from verify.problem.problem import Bias, Goal
 from verify.processes import available_cores
 from verify.readers.reading import Options, Reading
@@ -107,7 +108,7 @@ def sweep(
         show = stack.enter_context(watching(progress))
         with ctrl_c.held():
             store = stack.enter_context(Store(folder, questions))
-        reader = Reader(options, target, classes, is_regression=questions.goal == Goal.MIN_NORM.value)
+        reader = Reader(options, target, classes, is_regression=is_regression(questions.goal))
         runner = _Runner(store, questions, reader, executor, jobs, again, show, total, ctrl_c)
         stack.callback(runner.stop)
         status = SweepStatus.INTERRUPTED

@@ -4,6 +4,7 @@ import ast
 import json
 from dataclasses import replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from verify.checker.statement import Problem
 from verify.checker.width import OptimalWithinWidth
 from verify.deciders.global_optimality.instance import as_instance
 from verify.problem import Dataset, Network
-from verify.problem.members import has_margin, is_penalised, trains_all
+from verify.problem.members import has_margin, is_penalised, is_regression, trains_all
 from verify.problem.posing import pose
 
 ROOT = Path(__file__).parents[3]
@@ -117,36 +118,128 @@ HOMES = {"verify/checker/goals.py", "verify/problem/members.py"}
 """Where members are told apart, each with a case for what is none of them."""
 
 
+ENUMS, WORDS = ("Goal", "Bias", "Trained"), {"goal", "bias", "trained", "kind"}
+TEXTS = {str(member) for enum in FIELDS.values() for member in enum} | {"chance", "property"}
+"""Of members, and of the kinds of claims."""
+
+
+@cache
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """The comparisons, calls and matches of a file."""
+    wanted = (ast.Compare, ast.MatchValue, ast.Call, ast.Match)
+    return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, wanted))
+
+
 def told_apart(source: str) -> list[int]:
-    """The lines that compare with a member, as in `goal is Goal.MAX_MARGIN`, or match one."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        parts = [*node.comparators, node.left] if isinstance(node, ast.Compare) else []
-        parts += [node.value] if isinstance(node, ast.MatchValue) else []
-        enums = [
-            part.value.id for part in parts if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)
-        ]
-        found += [node.lineno for name in enums if name in ("Goal", "Bias", "Trained")]
-    return found
+    """The lines that compare with a member or with its text, look for one among some, or match one."""
+    return sorted({node.lineno for node in nodes(source) if _tells_apart(node)})
+
+
+def _tells_apart(node: ast.AST) -> bool:
+    match node:
+        case ast.Compare():
+            sides = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
+            asks = any(isinstance(part, ast.Name | ast.Attribute) and _last(part) in WORDS for part in sides)
+            return any(map(_is_member, sides)) or (
+                asks and any(isinstance(part, ast.Constant) and part.value in TEXTS for part in sides)
+            )
+        case ast.MatchValue():
+            return _is_member(node.value)
+        case ast.Call(func=ast.Attribute(value=ast.Dict(keys=keys), attr="get")):
+            return any(key is not None and _is_member(key) for key in keys)
+        case _:
+            return False
+
+
+def _is_member(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ENUMS
+
+
+def _last(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr
+
+
+def falls_through(source: str) -> list[int]:
+    """The lines of each `match` of a goal, a bias, trained layers or a kind that has no last case for what is none."""
+    return [
+        node.lineno
+        for node in nodes(source)
+        if isinstance(node, ast.Match)
+        and isinstance(node.subject, ast.Name | ast.Attribute)
+        and _last(node.subject) in WORDS
+        and any(isinstance(case.pattern, ast.MatchValue) and _is_literal(case.pattern.value) for case in node.cases)
+        and not _refuses(node.cases[-1])
+    ]
+
+
+def _is_literal(node: ast.AST) -> bool:
+    return _is_member(node) or (isinstance(node, ast.Constant) and node.value in TEXTS)
+
+
+def _refuses(case: ast.match_case) -> bool:
+    """Whether a case takes the rest, and raises or cannot be reached."""
+    is_rest = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+    (only,) = case.body if len(case.body) == 1 else (None,)
+    return is_rest and (isinstance(only, ast.Raise) or ast.unparse(only or case.body[0]).startswith("assert_never("))
+
+
+FILES = [path for root in ("verify", "solvers", "isoptimal") for path in sorted((ROOT / root).rglob("*.py"))]
 
 
 def test_members_are_told_apart_in_two_files_only():
     """So that there is no `if goal is X ... else` through which another member could fall."""
-    files = [path for root in ("verify", "solvers", "isoptimal") for path in sorted((ROOT / root).rglob("*.py"))]
-    found = {path.relative_to(ROOT).as_posix(): told_apart(path.read_text("utf-8")) for path in files}
-    assert [file for file, lines in found.items() if lines and file not in HOMES | AS_TEXT.keys()] == []
-    assert {file: len(lines) for file, lines in found.items() if file in AS_TEXT} == AS_TEXT
+    found = {path.relative_to(ROOT).as_posix(): told_apart(path.read_text("utf-8")) for path in FILES}
+    assert {file: lines for file, lines in found.items() if lines and file not in HOMES} == {}
     assert all(found[file] for file in HOMES)
 
 
-AS_TEXT = {"verify/auditing/asked.py": 1}
-"""Files that compare with the text that a user gave, such as goal == "min-norm"."""
+def test_what_tells_members_apart_refuses_the_rest():
+    found = {path.relative_to(ROOT).as_posix(): falls_through(path.read_text("utf-8")) for path in FILES}
+    assert {file: lines for file, lines in found.items() if lines} == {}
 
 
-def test_what_tells_members_apart_is_found():
-    assert told_apart("x = problem.goal is not Goal.MIN_NORM") == [1]
-    assert told_apart("match goal:\n    case Goal.MIN_NORM:\n        pass") == [2]
-    assert told_apart("pose(goal=Goal.MIN_NORM)") == []
+@pytest.mark.parametrize(
+    ("source", "is_found"),
+    [
+        ("x = problem.goal is not Goal.MIN_NORM", True),
+        ("goal == Goal.MIN_NORM.value", True),
+        ("bias in (Bias.NONE, Bias.FREE)", True),
+        ("options.goal == 'min-norm'", True),
+        ("claim.kind != 'chance'", True),
+        ("{Goal.MIN_NORM: 1}.get(goal, 2)", True),
+        ("match goal:\n    case Goal.MIN_NORM:\n        pass", True),
+        ("pose(goal=Goal.MIN_NORM)", False),
+        ("{Bias.NONE: '', Bias.FREE: 'free'}[bias]", False),
+        ("name == 'none'", False),
+    ],
+)
+def test_what_tells_members_apart_is_found(source, is_found):
+    assert bool(told_apart(source)) is is_found
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_found"),
+    [
+        ("case _:\n        assert_never(goal)", False),
+        ("case _:\n        raise none_of_them(goal)", False),
+        ("case _:\n        return False", True),
+        ("case Goal.MIN_NORM:\n        return False", True),
+    ],
+)
+def test_a_match_that_falls_through_is_found(rest, is_found):
+    source = f"def f(goal):\n  match goal:\n    case Goal.MAX_MARGIN:\n        return True\n    {rest}"
+    assert bool(falls_through(source)) is is_found
+
+
+@pytest.mark.parametrize("text", ["planted", "min-norm", "max-margin", None, "nonsense"])
+def test_a_goal_by_its_text_is_asked_as_well(text, monkeypatch):
+    planted(Goal, monkeypatch)
+    monkeypatch.setattr(Goal, "_member_names_", [*Goal._member_names_, "PLANTED"])
+    if text == "planted":
+        with pytest.raises(AssertionError):
+            is_regression(text)
+    else:
+        assert is_regression(text) is (text == "min-norm")
 
 
 @pytest.mark.parametrize("field", FIELDS)
