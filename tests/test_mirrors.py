@@ -64,6 +64,7 @@ ELSEWHERE = {
     "verify/deciders/stationarity/test_stationarity.py": "verify/auditing/fitting",
     "verify/deciders/test_finding.py": "verify/deciders/proposal",
     "verify/diagnosis/test_diagnosis.py": "verify/deciders/estimates",
+    "verify/html_report/test_html_report.py": "verify/plots/panels",
     "verify/numbers/test_arguments.py": "verify/errors",
     "verify/plots/test_plots.py": "verify/surroundings",
     "verify/problem/test_network.py": "verify/problem/architecture",
@@ -82,6 +83,7 @@ ELSEWHERE = {
     "verify/report/test_report.py": "verify/diagnosis/summary verify/numbers/decimals verify/problem/phrases",
     "verify/sweeping/test_sweeping.py": "verify/processes",
     "verify/test_shown.py": "verify/numbers/intervals",
+    "verify/training/test_training.py": "verify/plots/trajectories",
     "test_packaging.py": "verify/version",
 }
 """The modules that a file tests besides the one that it mirrors."""
