@@ -45,9 +45,9 @@ class SearchStatus(StrEnum):
 class ProblemInstance:
     """Data of a depth-2 problem: minimise sum_j |u_j| subject to margins or interpolation.
 
-    rows: lifted points x_i, shape (n, c); targets: y_i, shape (n,); slope: a in [0, 1].
+    rows: lifted points x_i, shape (n, c); targets: y_i, shape (n,), for margins none 0; slope: a in [0, 1].
     masks: for every mask class the columns that its neurons see, increasing; all columns when not given.
-    margin: True for max-margin (targets are +1 or -1), False for min-norm.
+    margin: True for margins, f(x_i) / y_i >= 1 (which is y_i f(x_i) >= 1 for labels +1 and -1), False for min-norm.
     free: whether the last column is a bias that does not count in the norm.
     tolerance: min-norm fits every target within this.
 
@@ -75,8 +75,8 @@ class ProblemInstance:
             raise ValueError("rows and targets must be finite")
         if not 0.0 <= self.slope <= 1.0:
             raise ValueError(f"the slope must lie in [0, 1], not {self.slope}")
-        if self.margin and not np.isin(targets, (-1.0, 1.0)).all():
-            raise ValueError("max-margin targets must be -1 or 1")
+        if self.margin and not targets.all():
+            raise ValueError("a target of a margin must not be 0, which has no side")
         if not 0.0 <= self.tolerance < np.inf or (self.margin and self.tolerance):
             raise ValueError(f"the tolerance must be at least 0, and 0 for max-margin, not {self.tolerance}")
         object.__setattr__(self, "rows", rows)
@@ -96,8 +96,10 @@ class ProblemInstance:
 
     @property
     def signs(self) -> Floats:
-        """The factor between a multiplier and its coefficient in h: y_i for max-margin, 1 for min-norm; shape (n,)."""
-        return self.targets if self.margin else np.ones(self.points)
+        """The factor between a multiplier and its coefficient in h: 1 / y_i (y_i where it is +1 or -1) for margins, 1
+        for min-norm; shape (n,).
+        """
+        return 1.0 / self.targets if self.margin else np.ones(self.points)
 
     def masked_rows(self, mask: int) -> Floats:
         """The columns of the points that class `mask` sees, shape (n, len(masks[mask]))."""

@@ -21,7 +21,6 @@ ELSEWHERE = {
         solvers/any_width/ascents solvers/any_width/candidates solvers/any_width/columns solvers/any_width/loop
         solvers/any_width/proving solvers/any_width/records solvers/any_width/scaling solvers/any_width/working_set
         solvers/clock""",
-    "solvers/any_width/test_master.py": "solvers/instance",
     "solvers/kkt/test_polish.py": """
         solvers/kkt/annealing solvers/kkt/newton solvers/kkt/pattern_polish solvers/kkt/pattern_program
         solvers/kkt/reading""",
@@ -29,6 +28,7 @@ ELSEWHERE = {
         solvers/training/descent/kernel solvers/training/descent/steps""",
     "solvers/training/flow/test_gradient_flow.py": """
         solvers/training/flow/events solvers/training/flow/integrators solvers/training/flow/state""",
+    "solvers/training/test_losses.py": "solvers/training/loss_names",
     "solvers/training/flow/test_sliding.py": "solvers/training/resting",
     "solvers/training/flow/test_smooth.py": "solvers/training/flow/radau",
     "verify/auditing/test_fit_tolerance.py": "verify/deciders/fit/output_rounding",

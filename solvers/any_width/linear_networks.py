@@ -1,6 +1,6 @@
 """The best linear networks of any width: their outputs are x.w, and sum_j |u_j| is least for one neuron, |w|.
 
-    max-margin: min |w|, y_i x_i.w >= 1;   min-norm: min |w|, |x_i.w - y_i| <= tolerance;   both: G w >= h
+    margins: min |w|, x_i.w / y_i >= 1;   min-norm: min |w|, |x_i.w - y_i| <= tolerance;   both: G w >= h
 
 At the optimum w = G^T mu with mu >= 0 and |w|^2 = h.mu, so mu / |w| is a dual point of the same value: h(u) = x(u) is
 linear, and |sum_i c_i x_i| <= 1 bounds it. Nothing is to be searched: mu comes from one nonnegative least-squares
@@ -42,7 +42,7 @@ def solve_linear(instance: ProblemInstance, tol: float) -> SearchOutcome | None:
     sizes = np.linalg.norm(instance.rows, axis=1)
     units: Floats = np.asarray(2.0 ** -np.round(np.log2(np.where(sizes > 0, sizes, 1.0))), dtype=np.float64)
     rows = instance.rows * units[:, None]
-    sides: Floats = (np.ones(len(rows)) if instance.margin else instance.targets) * units
+    sides: Floats = instance.signs * instance.targets * units
     height = float(np.abs(sides).max()) or 1.0
     for found in (_least_norm, _constrained):
         multipliers = found(instance, rows, sides / height, instance.tolerance * units / height)
@@ -68,7 +68,7 @@ def _least_norm(instance: ProblemInstance, rows: Floats, sides: Floats, _: Float
 def _constrained(instance: ProblemInstance, rows: Floats, sides: Floats, tolerances: Floats) -> Floats | None:
     """c (n,) with w = sum_i c_i x_i the shortest vector that meets the inequalities."""
     if instance.margin:
-        matrix, limits = instance.targets[:, None] * rows, sides
+        matrix, limits = instance.signs[:, None] * rows, sides
     else:
         matrix, limits = np.concatenate([rows, -rows]), np.concatenate([sides - tolerances, -sides - tolerances])
     system = np.concatenate([matrix.T, limits[None]])
@@ -82,7 +82,7 @@ def _constrained(instance: ProblemInstance, rows: Floats, sides: Floats, toleran
     if room <= NOTHING:
         return None
     found /= room
-    return instance.targets * found if instance.margin else found[: len(rows)] - found[len(rows) :]
+    return instance.signs * found if instance.margin else found[: len(rows)] - found[len(rows) :]
 
 
 def _outcome(instance: ProblemInstance, coefficients: Floats, tol: float) -> SearchOutcome | None:
@@ -91,7 +91,7 @@ def _outcome(instance: ProblemInstance, coefficients: Floats, tol: float) -> Sea
     weights = coefficients @ instance.rows
     outputs = instance.rows @ weights
     if instance.margin:
-        least = float((instance.targets * outputs).min())
+        least = float((instance.signs * outputs).min())
         if least <= 0:
             return None
         weights = weights / least
@@ -100,7 +100,7 @@ def _outcome(instance: ProblemInstance, coefficients: Floats, tol: float) -> Sea
         return None
     quantum = 2.0 ** (np.floor(np.log2(largest)) - BITS)
     rounded = np.round(coefficients / quantum) * quantum
-    multipliers = rounded * instance.signs
+    multipliers = rounded / instance.signs
     beta = float(np.linalg.norm(rounded @ instance.rows))
     gain = float(rounded @ instance.targets) - instance.tolerance * float(np.abs(rounded).sum())
     apart = np.abs(outputs - instance.targets) - instance.tolerance

@@ -84,7 +84,7 @@ class Loop:
         if len(self.pool):
             self._solve_own()
         if multipliers is not None:
-            self._begin_at(multipliers / self.problem.row_scales)
+            self._begin_at(self.problem.scaled_multipliers(multipliers))
         self.pool.add([*further, *self._begin()])
         return self._rounds()
 

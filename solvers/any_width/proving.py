@@ -217,7 +217,7 @@ class Prover:
         given, atoms = self.problem.given, found.candidates[0]
         z = given.rows @ atoms.directions.T
         outputs = np.maximum(z, given.slope * z) @ atoms.signs.astype(float)
-        missed = 1.0 - given.targets * outputs if given.margin else np.abs(outputs - given.targets) - given.tolerance
+        missed = 1.0 - given.signs * outputs if given.margin else np.abs(outputs - given.targets) - given.tolerance
         missed[chosen] = 0.0
         held = chosen[found.proof.support]
         worst = np.argsort(-missed, kind="stable")[: max(count - len(held), 1)]

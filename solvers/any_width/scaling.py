@@ -15,8 +15,9 @@ from solvers.pricing.tree import Leaf
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaled:
-    """instance: `given` with scaled rows. required (n,): y_i f(x_i) >= r_i (max-margin), |f(x_i) - r_i| <= tolerances_i
-    (min-norm). row_scales (n,), target_scale: the powers of two. unit: a given value for one of the scaled problem.
+    """instance: `given` with scaled rows, targets +1 or -1 for margins. required (n,): y_i f(x_i) >= r_i (margins),
+    |f(x_i) - r_i| <= tolerances_i (min-norm). row_scales (n,), target_scale: powers of two; levels (n,): a multiplier
+    of `given` for one of its rows and targets in this form. unit: a given value for one of the scaled problem.
     """
 
     given: ProblemInstance
@@ -24,6 +25,7 @@ class Scaled:
     required: Floats
     tolerances: Floats
     row_scales: Floats
+    levels: Floats
     target_scale: float
     unit: float
 
@@ -53,21 +55,26 @@ class Scaled:
 
     def unscaled_proof(self, proof: DualGuess) -> DualGuess:
         """A proof of the scaled problem as one of the given problem."""
-        return _rescaled(proof, self.row_scales, self.unit)
+        return _rescaled(proof, self.row_scales, self.levels, self.unit)
+
+    def scaled_multipliers(self, multipliers: Floats) -> Floats:
+        """Multipliers (n,) of the given problem as some of the scaled one."""
+        return multipliers / (self.row_scales * self.levels)
 
     def of_part(self, proof: DualGuess, chosen: Indices) -> DualGuess:
         """A proof over some of the given points as one over all, scaled."""
         multipliers = np.zeros(len(self.given.rows))
         multipliers[chosen] = proof.multipliers
         whole = replace(proof, multipliers=multipliers, support=chosen[proof.support])
-        return _rescaled(whole, 1.0 / self.row_scales, 1.0 / self.unit)
+        return _rescaled(whole, 1.0 / self.row_scales, 1.0 / self.levels, 1.0 / self.unit)
 
 
 def scaled(given: ProblemInstance) -> Scaled:
     """The instance with rows and required outputs of about 1."""
     row_scales, target_scale = _scales(given)
     rows = given.rows * row_scales[:, None]
-    sides = np.ones(len(rows)) if given.margin else given.targets
+    levels = np.abs(given.targets) if given.margin else np.ones(len(rows))
+    sides, targets = (levels, np.sign(given.targets)) if given.margin else (given.targets, given.targets)
     if given.free:
         rows[:, -1] = given.rows[:, -1]
         unit = float(row_scales[0]) / target_scale  # (s x, 1).(w, b) = (x, 1).(s w, b)
@@ -77,7 +84,8 @@ def scaled(given: ProblemInstance) -> Scaled:
         unit = 1.0 / target_scale
         required = sides * row_scales * target_scale
         tolerances = given.tolerance * row_scales * target_scale
-    return Scaled(given, replace(given, rows=rows), required, tolerances, row_scales, target_scale, unit)
+    instance = replace(given, rows=rows, targets=targets)
+    return Scaled(given, instance, required, tolerances, row_scales, levels, target_scale, unit)
 
 
 def without_unseen_bias(instance: ProblemInstance) -> ProblemInstance:
@@ -102,12 +110,12 @@ def _scales(instance: ProblemInstance) -> tuple[Floats, float]:
     if instance.free:
         sizes[:] = sizes.max()
     scales = 2.0 ** -np.round(np.log2(sizes))
-    sides = 1.0 if instance.margin else np.maximum(np.abs(instance.targets) - instance.tolerance, 0.0)
+    sides = np.maximum(np.abs(instance.targets) - instance.tolerance, 0.0)
     required = np.abs((scales if not instance.free else 1.0) * sides)
     return scales, 2.0 ** -np.round(np.log2(float(np.max(required)) or 1.0))
 
 
-def _rescaled(proof: DualGuess, row_scales: Floats, unit: float) -> DualGuess:
+def _rescaled(proof: DualGuess, row_scales: Floats, levels: Floats, unit: float) -> DualGuess:
     """Multipliers and slopes scale with the rows, range multipliers with their quotients: powers of two."""
     scales = row_scales[proof.support]
 
@@ -122,4 +130,4 @@ def _rescaled(proof: DualGuess, row_scales: Floats, unit: float) -> DualGuess:
         replace(tree, nodes=[node if isinstance(node, int) else rescaled(node) for node in tree.nodes or []])
         for tree in proof.trees
     )
-    return replace(proof, multipliers=proof.multipliers * row_scales, trees=trees, lower=proof.lower * unit)
+    return replace(proof, multipliers=proof.multipliers * row_scales * levels, trees=trees, lower=proof.lower * unit)

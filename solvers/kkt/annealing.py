@@ -80,14 +80,14 @@ class AnnealingState:
         return h, h @ self.v
 
     def penalty(self, f: Floats, beta: float) -> tuple[float, Floats]:
-        """The penalty and minus its derivative by f: an estimate of lambda_i y_i (min-norm: lambda_i)."""
-        y = self.instance.targets
+        """The penalty and minus its derivative by f: an estimate of c_i, the multiplier times its factor."""
         if not self.instance.margin:
-            rest = y - f
+            rest = self.instance.targets - f
             return beta * self.ceiling / 2 * float(rest @ rest), beta * self.ceiling * rest
-        s = beta * (1 - y * f)
+        signs = self.instance.signs
+        s = beta * (1 - signs * f)
         value = self.ceiling / beta * float(np.logaddexp(0, s).sum())
-        return value, self.ceiling * y * np.exp(-np.logaddexp(0, -s))
+        return value, self.ceiling * signs * np.exp(-np.logaddexp(0, -s))
 
     def descend(self, beta: float, iterations: int = ITERATIONS, progress: float = 0.0) -> None:
         """L-BFGS at one beta, the held kinks kept; it ends when the value falls by less than this part of it."""
@@ -129,7 +129,7 @@ class AnnealingState:
 
     def multipliers(self, beta: float) -> Floats:
         """The estimate of lambda (n,) that the penalty gives."""
-        return self.instance.signs * self.penalty(self.outputs()[1], beta)[1]
+        return self.penalty(self.outputs()[1], beta)[1] / self.instance.signs
 
     def hold_and_release(self, beta: float) -> bool:
         """Hold the neurons that came to rest on points, let go those whose slope is outside; whether any changed."""

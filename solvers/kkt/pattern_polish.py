@@ -122,9 +122,8 @@ def _slopes(
     """mu (C, n), and where a neuron that lives presses against a kink with a slope outside its interval."""
     patterns = np.array([column.pattern for column in columns])
     signs = np.array([[column.output] for column in columns])
-    ys = instance.targets if instance.margin else np.ones(len(multipliers))
     slopes = np.where(patterns > 0, 1.0, instance.slope)
-    products = slopes * multipliers + signs * ys * patterns * nu
+    products = slopes * multipliers + signs * np.sign(instance.signs) * patterns * nu
     ends = np.sort(np.stack([instance.slope * multipliers, multipliers]), axis=0)
     allowed = NEAR * np.abs(multipliers).max()
     outside = (products < ends[0] - allowed) | (products > ends[1] + allowed)

@@ -94,7 +94,7 @@ def _nearest_amplitudes(frame: Frame, point: FloatPoint, wanted: Floats) -> Floa
     stacked = np.vstack([np.eye(len(live)), 1e5 * basis])
     found = lsq_linear(stacked, np.concatenate([wanted[live], 1e5 * basis @ own]), bounds=(1e-9 * own.max(), np.inf))
     step = found.x - own
-    change, slack = instance.targets * (features @ step), instance.targets * (features @ own) - 1.0
+    change, slack = instance.signs * (features @ step), instance.signs * (features @ own) - 1.0
     falling = ~support & (change < 0) if instance.margin else np.zeros(len(change), bool)
     length = min(1.0, float((np.maximum(slack[falling], 0.0) / -change[falling]).min(initial=1.0)))
     factors[live] = (own + length * step) / own

@@ -172,7 +172,7 @@ def distance(frame: Frame, theta: Floats, other: Floats) -> Moved:
         weights, outgoing = frame.split(end)
         least = 1.0
         if frame.instance.margin:
-            least = float((frame.instance.targets * frame.outputs(weights, outgoing)).min())
+            least = float((frame.instance.signs * frame.outputs(weights, outgoing)).min())
         if not least > 0:
             return Moved(angle, np.inf)
         ends.append(end / np.sqrt(least))
@@ -320,7 +320,7 @@ def _fits(frame: Frame, weights: Floats, outgoing: Floats) -> bool:
     """Whether every point is on its side; min-norm: nearly interpolated."""
     f = frame.outputs(weights, outgoing)
     if frame.instance.margin:
-        return bool((frame.instance.targets * f).min() > 0)
+        return bool((frame.instance.signs * f).min() > 0)
     return float(np.abs(f - frame.instance.targets).max()) < FITTED
 
 
@@ -330,7 +330,7 @@ def _balanced(frame: Frame, weights: Floats, outgoing: Floats) -> tuple[Floats, 
     roots = np.sqrt(sizes * np.abs(outgoing))
     W = np.divide(weights, sizes[:, None], out=np.zeros_like(weights), where=sizes[:, None] > 0) * roots[:, None]
     v = np.sign(outgoing) * roots
-    least = float((frame.instance.targets * frame.outputs(W, v)).min()) if frame.instance.margin else 1.0
+    least = float((frame.instance.signs * frame.outputs(W, v)).min()) if frame.instance.margin else 1.0
     return (W / np.sqrt(least), v / np.sqrt(least)) if least > 0 else (W, v)
 
 

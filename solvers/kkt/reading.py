@@ -184,11 +184,11 @@ class Frame:
         f = self.outputs(weights, outgoing)
         slacks, misfit, nothing = np.zeros(instance.points), 0.0, np.zeros(near.shape)
         if instance.margin:
-            least = float((instance.targets * f).min())
+            least = float((instance.signs * f).min())
             if not least > 0:
                 return KinkReading(weights, outgoing, np.inf, 0.0, np.inf, near, slacks, nothing)
             weights, outgoing = weights / np.sqrt(least), outgoing / np.sqrt(least)
-            slacks = np.maximum(instance.targets * f / least - 1.0, 0.0)
+            slacks = np.maximum(instance.signs * f / least - 1.0, 0.0)
         else:
             misfit = float(np.abs(f - instance.targets).max())
         norm = float((weights**2).sum() + (outgoing**2).sum())

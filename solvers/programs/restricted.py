@@ -191,7 +191,7 @@ def _solve(scaled: _Scaled) -> Solution:
     flat = cp.vec(directions, order="C")
     fit_matrix = scaled.slopes.T[:, :, None] * scaled.rows[:, None, :] * scaled.shown
     output = sparse.csr_matrix(fit_matrix.reshape(points, -1)) @ flat
-    fit = cp.NonNeg(cp.multiply(scaled.targets, output) - 1) if scaled.margin else cp.Zero(output - scaled.targets)
+    fit = cp.NonNeg(cp.multiply(scaled.signs, output) - 1) if scaled.margin else cp.Zero(output - scaled.targets)
     inside = cp.NonNeg(scaled.matrix(cones, scaled.patterns[cones] / scaled.sizes[cones]) @ flat)
     on_kinks = cp.Zero(scaled.matrix(kinks, 1 / scaled.sizes[kinks]) @ flat)
     constraints = [fit, *([inside] if cones[0].size else []), *([on_kinks] if kinks[0].size else [])]
@@ -222,7 +222,7 @@ def _asked_again(scaled: _Scaled, fit: Floats, cones: tuple[Indices, ...]) -> St
     free = np.tile([-np.inf, np.inf], (fit.shape[1], 1))
     cost = np.zeros(fit.shape[1])
     if scaled.margin:
-        above, least = np.vstack([above, -fit * scaled.targets[:, None]]), np.append(least, -np.ones(len(fit)))
+        above, least = np.vstack([above, -fit * scaled.signs[:, None]]), np.append(least, -np.ones(len(fit)))
         found = solve_lp(cost, above, least, bounds=free)
     else:
         found = solve_lp(cost, above, least, fit, scaled.targets, free)
@@ -269,7 +269,7 @@ def _judged(scaled: _Scaled, status: Status, message: str, primal: Floats, dual:
     turn = -1.0 if np.vdot(rest[live], forced[live]) < 0 else 1.0
 
     output = (scaled.slopes * (primal @ scaled.rows.T)).sum(axis=0)
-    misfit = float(np.max(1 - scaled.targets * output if scaled.margin else np.abs(output - scaled.targets)))
+    misfit = float(np.max(1 - scaled.signs * output if scaled.margin else np.abs(output - scaled.targets)))
     gap = abs(value - dual @ gains) / max(value, 1.0)
     if status is Status.OPTIMAL and max(gap, misfit) > ACCEPTED:
         status, message = Status.INACCURATE, f"{message}, but relative gap {gap:.1e} and misfit {misfit:.1e}"

@@ -5,7 +5,7 @@
 with q_i = y_i f(x_i). What is followed is F = log L for the first two, whose gradient does not vanish as the loss
 does, and F = L for the third; the trajectory of the flow is the same for L and log L, only its time differs.
 
-A loss is one record below; it takes part as soon as it stands in `_RULES` and `Loss` names it.
+A loss is one record below; it takes part as soon as it stands in `_RULES` and `solvers.training.loss_names` names it.
 
 Source: arXiv:1906.05890v4, section 2 (exponential and logistic); arXiv:2306.06479, section 2 (squared).
 """
@@ -14,16 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, assert_never, get_args
+from typing import Literal, assert_never
 
 import numpy as np
 
 from solvers.arrays import Floats
+from solvers.training.loss_names import LOSSES, Loss
 
 __all__ = ["LOSSES", "Loss", "LossRule", "Valued", "rule_of", "smallest_squared", "value"]
-
-Loss: TypeAlias = Literal["exponential", "logistic", "squared"]
-LOSSES: tuple[Loss, ...] = get_args(Loss)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from verify.cli.folders import decided
 from verify.cli.places import check_file
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, small
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, margins
 from verify.problem.network import Network
 from verify.problem.phrases import lower_by
 from verify.problem.problem import Problem, objective, outputs
@@ -131,7 +131,7 @@ def _held(problem: Problem, better: Network, held: Network) -> str:
     values = outputs(posed, held)
     value = objective(posed, held)
     if has_margin(problem.goal):
-        margin = min(y * f for y, f in zip(problem.targets, values, strict=True))
+        margin = min(margins(problem, values))
         if value is None or margin <= 0:
             return f"{start}: rounded so, a point is not classified correctly; a .json holds the exact network"
         return (

@@ -22,11 +22,40 @@ from verify.cli.reading import refused_unless
 from verify.numbers.floats import to_float
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from verify.training import TrainingRun
 
 __all__ = ["train_command"]
 
 INTERRUPTED = 130
+
+
+@final
+class _LossName(click.ParamType):
+    """A choice among the losses there are, which are read when they are asked for: until then no solver is imported."""
+
+    name = "choice"
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Their names."""
+        check_solvers_are_ours()
+        from solvers.training.loss_names import LOSSES
+
+        return LOSSES
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
+        """Such as [one|two]."""
+        return f"[{'|'.join(self.choices)}]"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name."""
+        return click.Choice(self.choices).convert(value, param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names that begin like this."""
+        return click.Choice(self.choices).shell_complete(ctx, param, incomplete)
 
 
 @final
@@ -84,7 +113,7 @@ Examples:
 @click.option("--bias", is_flag=True, help="Give the hidden neurons biases.")
 @click.option(
     "--loss",
-    type=click.Choice(["exponential", "logistic", "squared"]),
+    type=_LossName(),
     help="By default logistic for targets -1 and 1, else squared.",
 )
 @click.option(
@@ -191,6 +220,7 @@ def train_command(
     _check_options(record, folder, page, fit_tol, is_audited=is_audited, resume=resume)
     if page is not None:
         check_page(page, [data], folder, [path for path in (out, plot, record) if path is not None])
+    from solvers.training.losses import LOSSES, rule_of
     from solvers.training.trajectory import TrainingStatus
     from verify.problem.network import Architecture
     from verify.readers import read_data_with_notes
@@ -199,7 +229,7 @@ def train_command(
     from verify.training import check_savable, train
 
     reading: dict[str, Any] = {"target": target, "classes": two_classes(classes), "standardise": standardise}
-    reading["as_stored"] = options["loss"] == "squared"
+    reading["as_stored"] = options["loss"] in [name for name in LOSSES if not rule_of(name).is_for_margins]
     start_notes: tuple[str, ...] = ()
     if start is None:
         check_savable(Architecture.two_layer(1, 1, slope=options["slope"]), out)
@@ -241,7 +271,8 @@ def train_command(
     elif is_audited:
         click.echo()
         labels = labels_of(getattr(points, "classes", None) or reading["classes"], points.notes)
-        goal = ["--goal min-norm"] if run.loss == "squared" and set(run.data.targets) <= {-1, 0, 1} else []
+        is_of_numbers = not rule_of(run.loss).is_for_margins
+        goal = ["--goal min-norm"] if is_of_numbers and set(run.data.targets) <= {-1, 0, 1} else []
         known = options_of(out, run.network.surroundings, start) if isinstance(start, str) else ()
         _audit(run, folder, page, fit_tol, commanded(out, data, labels, *goal, known=known))
     return exit_status

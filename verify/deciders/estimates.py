@@ -15,8 +15,8 @@ import numpy as np
 
 from solvers.arrays import Bits, Floats
 from verify.deciders.time_limits import poll
-from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float
-from verify.problem.members import has_margin
+from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float, to_floats
+from verify.problem.members import factors, has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, Problem, half_squared_norm, outputs
 
@@ -90,12 +90,15 @@ def outputs_at(problem: Problem, network: Network, points: Iterable[int]) -> dic
 
 
 def least_margins(problem: Problem, network: Network, estimates: Estimates) -> tuple[Fraction, tuple[int, ...]]:
-    """The least y_i f(x_i) (max-margin), exactly, and all points that have it."""
-    margins, errors = estimates.targets * estimates.outputs, estimates.output_errors
+    """The least q_i (of a goal with a margin), exactly, and all points that have it."""
+    every = factors(problem)
+    sizes = to_floats(every)
+    margins = sizes * estimates.outputs
+    errors = np.abs(sizes) * estimates.output_errors + 2 * UNIT * np.abs(margins) + SMALLEST
     ceiling = float((margins + errors).min())
     doubtful = np.flatnonzero(~(margins - errors > ceiling))
     exact = outputs_at(problem, network, doubtful)
-    found = {i: problem.data.targets[i] * value for i, value in exact.items()}
+    found = {i: every[i] * value for i, value in exact.items()}
     least = min(found.values())
     return least, tuple(i for i, margin in found.items() if margin == least)
 

@@ -25,7 +25,7 @@ from verify.deciders.stationarity import stationarity
 from verify.deciders.time_limits import TimeIsUpError, is_late, share
 from verify.deciders.witnesses import distance, dot_product_scales
 from verify.numbers.floats import float_rows, float_weights
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, margins
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective, outputs
 
@@ -60,8 +60,8 @@ class Subject:
 
     @cached_property
     def margins(self) -> list[Fraction]:
-        """y_i f(x_i) of the given network."""
-        return [value * y for value, y in zip(self.values, self.problem.data.targets, strict=True)]
+        """q_i of the given network: y_i f(x_i) for max-margin."""
+        return margins(self.problem, self.values)
 
     @cached_property
     def residuals(self) -> list[Fraction]:

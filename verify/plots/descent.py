@@ -13,7 +13,7 @@ from verify.deciders.local_optimality.descent import steps
 from verify.numbers.floats import to_float, to_matrix
 from verify.plots.audited import AuditInPictures
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, margins
 from verify.problem.problem import outputs
 
 if TYPE_CHECKING:
@@ -48,5 +48,5 @@ def _course(audit: AuditInPictures, proof: NotLocal) -> tuple[Floats, Floats]:
     eps = np.linspace(0.0, 1.0, 101)
     values = np.array([np.linalg.norm((start + e * step)[:, counted], axis=1).sum() for e in eps])
     if has_margin(problem.goal):
-        values /= to_float(min(y * f for y, f in zip(problem.data.targets, outputs(problem, network), strict=True)))
+        values /= to_float(min(margins(problem, outputs(problem, network))))
     return eps, values

@@ -22,7 +22,7 @@ from verify.numbers.decimals import value as told
 from verify.numbers.floats import to_float
 from verify.plots.audited import AuditInPictures
 from verify.plots.style import LABELS, plain
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, margins
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
@@ -182,7 +182,7 @@ def _factor(picture: Scene, network: Network, values: Floats, product: Fraction,
     largest = float(np.abs(values).max(initial=0.0))
     margin = float((values * picture.targets).min())
     if fits and margin <= 1e-6 * largest:  # rounding matters: the exact margin
-        exact = min(y * f for y, f in zip(picture.problem.data.targets, outputs(picture.problem, network), strict=True))
+        exact = min(margins(picture.problem, outputs(picture.problem, network)))
         margin = _float(exact / product)
     if margin > 0 and isfinite(1 / margin):
         return 1 / margin, True

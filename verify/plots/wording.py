@@ -11,7 +11,7 @@ from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, at_most, nearest, small, value
 from verify.plots.audited import AuditInPictures
-from verify.problem.members import has_margin
+from verify.problem.members import goal_words
 from verify.problem.network import Architecture, Network
 from verify.problem.phrases import PER_CENT, any_width, has_infimum_0, with_masks
 from verify.problem.problem import Bias, objective
@@ -27,7 +27,7 @@ BEST = "this network is the best possible"
 def headline(audit: AuditInPictures) -> str:
     """Such as "Max-margin problem: 100 points in dimension 2, 12 ReLU neurons with biases"."""
     problem = audit.problem
-    goal = "Max-margin" if has_margin(problem.goal) else "Min-norm interpolation"
+    goal = goal_words(problem.goal).title
     if problem.fit_tolerance:
         goal = f"Min-norm within {value(problem.fit_tolerance)}"
     points = f"{count(len(problem.data), 'point')} in dimension {problem.data.dimension}"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from operator import mul
 from typing import final
 
 from verify.checker.codec import rational_text
 from verify.checker.exact import dot
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, margins
 from verify.problem.network import Network
 from verify.problem.problem import Problem, half_squared_norm, outputs
 
@@ -60,10 +59,10 @@ def misfit(problem: Problem, network: Network) -> Misfit | None:
     values, targets = outputs(problem, network), problem.data.targets
     far: tuple[int, ...] = ()
     if has_margin(problem.goal):
-        margins = list(map(mul, targets, values))
-        missed = [i for i, margin in enumerate(margins) if margin <= 0]
-        worst = min(missed, key=lambda i: margins[i], default=None)
-        amount = None if worst is None else margins[worst]
+        found = margins(problem, values)
+        missed = [i for i, margin in enumerate(found) if margin <= 0]
+        worst = min(missed, key=lambda i: found[i], default=None)
+        amount = None if worst is None else found[worst]
     else:
         apart = [abs(f - y) for f, y in zip(values, targets, strict=True)]
         missed = [i for i, miss in enumerate(apart) if miss > problem.fit_tolerance]

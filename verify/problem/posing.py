@@ -13,7 +13,7 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import about
 from verify.numbers.floats import to_float
 from verify.numbers.values import rational
-from verify.problem.members import has_margin
+from verify.problem.members import has_labels, has_margin
 from verify.problem.network import Network
 from verify.problem.phrases import SECOND_MINUS_FIRST
 from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained, outputs
@@ -66,7 +66,7 @@ def pose(
             said += filter(None, (regression_note(dataset, network.notes),))
         if has_margin(chosen) and len(labels) == 1:
             said.append(_one_class(dataset))
-    if has_margin(chosen) and Fraction(0) in labels and binary:
+    if has_labels(chosen) and Fraction(0) in labels and binary:
         signs = [1 if y else -1 for y in dataset.targets]
         dataset = Dataset(dataset.inputs, signs).placed(dataset.surroundings)
         said.append(LABELS_0_AND_1 if len(labels) == 2 else ONLY_LABEL_0)
@@ -85,7 +85,7 @@ def a_fit_tolerance(value: object, goal: Goal) -> Fraction:
     """The tolerance that a user gives for the targets, exactly."""
     if has_margin(goal):
         raise InputError(
-            "fit_tol is given, but max-margin asks for a margin and meets no targets: leave it out, or ask for "
+            f"fit_tol is given, but {goal.value} asks for a margin and meets no targets: leave it out, or ask for "
             "min-norm, which fits the labels as numbers"
         )
     tolerance = rational(value, "fit_tol")

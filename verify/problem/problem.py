@@ -12,12 +12,13 @@ from typing import cast, final
 from verify.checker import statement
 from verify.checker.codec import reader
 from verify.checker.errors import InputError, ShapeError
+from verify.checker.goals import rules
 from verify.checker.statement import Bias, Goal, Trained, half_squared_norm, objective
 from verify.numbers.arguments import instance_of
 from verify.numbers.counts import count
 from verify.numbers.decimals import small
 from verify.numbers.values import array, as_input_error, is_exact_input, line, rational, vector
-from verify.problem.members import has_bias, has_margin
+from verify.problem.members import goal_words, has_bias
 from verify.problem.network import Architecture
 from verify.surroundings import Surroundings
 
@@ -145,10 +146,10 @@ class Problem(statement.Problem):
             has = "a bias" if shape.bias else "no bias"
             raise InputError(f"the first layer has {has}, which does not go with bias mode {bias.value!r}")
         for i, target in enumerate(data.targets):
-            if has_margin(goal) and abs(target) != 1:
+            if rules(goal).target_fault(target):
                 raise InputError(
-                    f"targets[{i}] is {target!s:.60}; max-margin needs targets 1 and -1: name the two classes, or ask "
-                    "for min-norm, which fits numbers"
+                    f"targets[{i}] is {target!s:.60}; {goal.value} needs targets {goal_words(goal).targets}: name the "
+                    "two classes, or ask for min-norm, which fits numbers"
                 )
         tolerance = _fit_tolerance(fit_tolerance, goal)
         outgoing = None if output_weights is None else vector(output_weights, "output_weights")
@@ -215,8 +216,8 @@ class Problem(statement.Problem):
 
 def _fit_tolerance(value: object, goal: Goal) -> Fraction:
     tolerance = rational(value, "fit_tolerance")
-    if tolerance < 0 or (tolerance and has_margin(goal)):
-        why = "it must be at least 0" if tolerance < 0 else "max-margin has none: leave it out, or fit by min-norm"
+    if rules(goal).tolerance_fault(tolerance):
+        why = "it must be at least 0" if tolerance < 0 else f"{goal.value} has none: leave it out, or fit by min-norm"
         raise InputError(f"fit_tolerance is {tolerance!s:.60}; {why}")
     return tolerance
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from operator import mul
 from shlex import quote
 from typing import final
 
@@ -19,7 +18,7 @@ from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
 from verify.numbers.decimals import is_exactly, nearest, value
 from verify.numbers.floats import to_float
-from verify.problem.members import has_margin, is_free, trains_all
+from verify.problem.members import has_margin, is_free, margins, trains_all
 from verify.problem.phrases import (
     SECOND_MINUS_FIRST,
     WENT_INTO_WEIGHTS,
@@ -331,9 +330,9 @@ def _exchanged(audit: Audited) -> NextStep | None:
     """To exchange the classes, where nearly all points are on the wrong side; what that brings is exact."""
     if exchanged_classes(audit.problem, audit.network) is None:
         return None
-    margins = list(map(mul, audit.problem.data.targets, outputs(audit.problem, audit.network)))
-    right = sum(margin < 0 for margin in margins)
-    brings = "it then fits" if right == len(margins) else f"it then has {right} of {len(margins)} points on their sides"
+    found = margins(audit.problem, outputs(audit.problem, audit.network))
+    right = sum(margin < 0 for margin in found)
+    brings = "it then fits" if right == len(found) else f"it then has {right} of {len(found)} points on their sides"
     text = f"exchange the two classes: the network has them the other way round, and {brings}"
     return NextStep(text, "isoptimal audit NETWORK EXCHANGED OPTIONS")
 

@@ -11,6 +11,7 @@ from verify.diagnosis import Diagnosis, Excess, Neurons, PointGroups, Rung, Rung
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_most, nearest
 from verify.numbers.floats import to_float
+from verify.problem.members import goal_words
 from verify.problem.network import Network
 from verify.problem.phrases import PER_CENT, SMALL, amount, has_infimum_0, named, no_neuron
 from verify.problem.problem import outputs
@@ -75,8 +76,8 @@ def _furthest(audit: Audited, found: PointGroups) -> Iterator[str]:
     if found.worst is None or found.least is None:
         return
     if found.least < 0:
-        least = about(found.least, 3)
-        yield f"no point is further on the wrong side than point {found.worst}, where y·f(x) is {least}"
+        least, bounded = about(found.least, 3), goal_words(audit.problem.goal).bounded
+        yield f"no point is further on the wrong side than point {found.worst}, where {bounded} is {least}"
     elif found.worst_is_unseen:
         nobody = no_neuron(audit.problem, audit.network, [found.worst])
         yield f"{nobody} is active at point {found.worst}, so that f(x) = 0 there"

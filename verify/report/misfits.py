@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from verify.checker.bounds import LowerBound, UpperBound
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, at_most, broken
-from verify.problem.members import has_margin
+from verify.problem.members import goal_words, has_margin
 from verify.problem.misfits import Misfit, misfit
 from verify.problem.phrases import has_infimum_0, named, no_neuron
 from verify.report.audited import Audited
@@ -20,8 +20,8 @@ def misfits(audit: Audited) -> Iterator[str]:
         return
     if has_margin(audit.problem.goal):
         if audit.diagnosis is None and found.amount < 0:
-            least = about(found.amount, 3)
-            yield f"no point is further on the wrong side than point {found.worst}, where y·f(x) is {least}"
+            least, bounded = about(found.amount, 3), goal_words(audit.problem.goal).bounded
+            yield f"no point is further on the wrong side than point {found.worst}, where {bounded} is {least}"
         yield from _unseen(audit, found)
         yield from _margin(audit, found)
         return

@@ -11,7 +11,7 @@ from verify.checker.local import NotLocal
 from verify.deciders.finding import Finding
 from verify.deciders.local_optimality.descent import steps
 from verify.numbers.decimals import at_least, at_most, is_exactly, nearest, value
-from verify.problem.members import has_margin, is_free
+from verify.problem.members import has_margin, is_free, margins
 from verify.problem.problem import objective, outputs
 from verify.report.audited import Audited
 
@@ -100,4 +100,4 @@ def _objective_at_end(audit: Audited, proof: NotLocal) -> Fraction:
         total += sqrt_upper(squared_norm(row[c] for c in problem.norm_columns))
     if not has_margin(problem.goal):
         return total
-    return total / min(y * f for y, f in zip(problem.data.targets, outputs(problem, subject), strict=True))
+    return total / min(margins(problem, outputs(problem, subject)))

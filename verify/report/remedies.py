@@ -9,7 +9,7 @@ from operator import mul
 from verify.checker.errors import InputError
 from verify.checker.exact import dot
 from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float, to_floats
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, margins
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 from verify.readers.reading import DataReading
@@ -210,8 +210,8 @@ def is_at_rest(problem: Problem, network: Network) -> bool:
     values, targets = outputs(problem, network), problem.targets
     try:
         if has_margin(problem.goal):
-            margins = to_floats(y * f for f, y in zip(values, targets, strict=True))
-            residuals = -float_targets(problem, clamp=False) / (1 + np.exp(np.clip(margins, -700.0, 700.0)))
+            found = to_floats(margins(problem, values))
+            residuals = -float_targets(problem, clamp=False) / (1 + np.exp(np.clip(found, -700.0, 700.0)))
         else:
             residuals = to_floats(f - y for f, y in zip(values, targets, strict=True))
         rows = float_rows(problem, clamp=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from operator import mul
 
 from verify.checker.bounds import Infeasible
 from verify.checker.codec import rational_text
@@ -19,7 +18,7 @@ from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.finding import Finding, Question, Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed, at_least, denied, is_exactly, kept, small
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, margins
 from verify.problem.phrases import any_width, lower_by, points
 from verify.problem.problem import Problem, objective, outputs
 from verify.report.audited import Audited
@@ -74,12 +73,12 @@ def _misfit(audit: Audited, finding: Finding) -> str:
     if not has_margin(audit.problem.goal):
         return finding.reason
     values = outputs(audit.problem, audit.network)
-    margins = list(map(mul, audit.problem.data.targets, values))
-    missed = [i for i, margin in enumerate(margins) if margin <= 0]
+    found = margins(audit.problem, values)
+    missed = [i for i, margin in enumerate(found) if margin <= 0]
     if not any(values):
         return "the network is 0 at every point"
     kind = "is not on its side" if len(missed) == 1 else "are not on their sides"
-    return f"{len(missed)} of {count(len(margins), 'point')} {kind}: {points(missed)}"
+    return f"{len(missed)} of {count(len(found), 'point')} {kind}: {points(missed)}"
 
 
 def _stationary(problem: Problem, proof: Stationary, numbers: Mapping[str, Fraction]) -> str:

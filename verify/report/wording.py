@@ -10,7 +10,7 @@ from typing import final
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import value
-from verify.problem.members import has_margin, trains_all
+from verify.problem.members import goal_words, trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import QUESTIONS
 from verify.problem.problem import Bias, Problem
@@ -75,12 +75,9 @@ def _steps(audit: Audited, folder: str | None, given: Mapping[str, str] | None) 
 def _title(problem: Problem, network: Network) -> Iterator[str]:
     points = count(len(problem.data), "point")
     yield f"{network.architecture.description}, on {points} in dimension {problem.data.dimension}"
-    if has_margin(problem.goal):
-        asked = "max-margin: the least norm with y·f(x) ≥ 1 at every point"
-    else:
-        within = problem.fit_tolerance
-        met = f"|f(x) − y| ≤ {value(within)}" if within else "f(x) = y"
-        asked = f"min-norm: the least norm with {met} at every point"
+    within = problem.fit_tolerance
+    met = f"|f(x) − y| ≤ {value(within)}" if within else goal_words(problem.goal).met
+    asked = f"{problem.goal.value}: the least norm with {met} at every point"
     bias = {
         Bias.NONE: "no biases",
         Bias.PENALISED: "biases count in the norm (penalised)",

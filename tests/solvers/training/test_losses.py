@@ -9,10 +9,11 @@ from solvers.layers import two_layers
 from solvers.training import losses
 from solvers.training.descent.gradient_descent import gradient_descent
 from solvers.training.flow.gradient_flow import gradient_flow
-from solvers.training.losses import LOSSES, LossRule, Valued, rule_of, value
+from solvers.training.loss_names import LOSSES
+from solvers.training.losses import LossRule, Valued, rule_of, value
 
 TARGETS = np.array([1.0, -1.0, 1.0, 1.0])
-OUTPUTS = np.array([0.3, -2.0, 40.0, -1.5])
+OUTPUTS = np.array([0.3, -2.1, 40.0, -1.5])
 
 
 @pytest.mark.parametrize("loss", ["exponential", "logistic"])
@@ -35,12 +36,16 @@ def test_log_loss_and_pull_at_any_margin(loss, scale):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_derivatives(loss):
+    """To seven digits, and to what the quotient of differences loses: the rounding of F and of c over the step."""
     found, step = value(loss, TARGETS, OUTPUTS), 1e-6
+    lost = 4 * np.finfo(float).eps / step
+    allowed = {"rel": 1e-7, "abs": max(1e-9, lost * abs(found.objective))}
+    allowed_of_pull = {"rel": 1e-6, "abs": max(1e-9, lost * np.abs(found.pull).max())}
     curvature = -np.diag(found.diagonal) + (np.outer(found.pull, found.pull) if found.is_ranked else 0)
     for j, unit in enumerate(np.eye(4)):
         after, before = (value(loss, TARGETS, OUTPUTS + s * step * unit) for s in (1, -1))
-        assert -found.pull[j] == pytest.approx((after.objective - before.objective) / (2 * step), rel=1e-7, abs=1e-9)
-        assert curvature[:, j] == pytest.approx((after.pull - before.pull) / (2 * step), rel=1e-6, abs=1e-9)
+        assert -found.pull[j] == pytest.approx((after.objective - before.objective) / (2 * step), **allowed)
+        assert curvature[:, j] == pytest.approx((after.pull - before.pull) / (2 * step), **allowed_of_pull)
 
 
 def test_the_squared_loss():
@@ -51,7 +56,7 @@ def test_the_squared_loss():
 
 def test_every_name_has_a_record_and_the_kernel_has_its_numbers():
     kernel = pytest.importorskip("solvers.training.descent.kernel")
-    numbers = {loss: rule_of(loss).kernel for loss in LOSSES}
+    numbers = {loss: number for loss in LOSSES if (number := rule_of(loss).kernel) is not None}
     assert numbers == {"exponential": kernel.EXPONENTIAL, "logistic": kernel.LOGISTIC, "squared": kernel.SQUARED}
     assert sorted(losses._RULES) == sorted(LOSSES)
 

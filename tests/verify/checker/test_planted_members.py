@@ -20,7 +20,7 @@ from verify.checker.statement import Problem
 from verify.checker.width import OptimalWithinWidth
 from verify.deciders.global_optimality.instance import as_instance
 from verify.problem import Dataset, Network
-from verify.problem.members import has_margin, is_penalised, is_regression, trains_all
+from verify.problem.members import goal_words, has_labels, has_margin, is_penalised, is_regression, trains_all
 from verify.problem.posing import pose
 
 ROOT = Path(__file__).parents[3]
@@ -245,9 +245,10 @@ def test_a_goal_by_its_text_is_asked_as_well(text, monkeypatch):
 @pytest.mark.parametrize("field", FIELDS)
 def test_questions_about_it_and_the_solvers_raise(field, monkeypatch):
     member = planted(FIELDS[field], monkeypatch)
-    ask = {"goal": has_margin, "bias": is_penalised, "trained": trains_all}[field]
-    with pytest.raises((AssertionError, CertificateError)):
-        ask(member)
+    asked = {"goal": (has_margin, has_labels, goal_words), "bias": (is_penalised,), "trained": (trains_all,)}[field]
+    for ask in asked:
+        with pytest.raises((AssertionError, CertificateError)):
+            ask(member)
     assert as_instance(with_member(POSED, field, getattr(POSED, field))).rows.shape == (1, 1)
     if field != "trained":  # the solvers are told nothing of it
         with pytest.raises((AssertionError, CertificateError)):

@@ -231,7 +231,7 @@ def test_json_round_trip_and_hash() -> None:
     ("key", "value", "reason"),
     [
         ("schema", "problem-2", "^problem.schema"),
-        ("goal", "best", "^problem.goal: must be one of max-margin, min-norm, not 'best'"),
+        ("goal", "best", f"^problem.goal: must be one of {', '.join(Goal)}, not 'best'"),
         ("bias", None, "^problem.bias: must be one of none, penalised, free, not None"),
         ("trained", ["both"], "^problem.trained"),
         ("inputs", [[1, 2]], r"^problem.inputs\[0\]\[0\]: must be a rational .* written as text, not int"),

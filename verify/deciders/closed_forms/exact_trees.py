@@ -23,11 +23,12 @@ from solvers.pricing.tree import Leaf, boxes, solve_decided
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Nodes
 from verify.checker.exact import Algebraic
+from verify.checker.multipliers import dual_value
 from verify.deciders.closed_forms.active_set import UnitDirection
 from verify.deciders.closed_forms.elimination import solve
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_float, to_floats, to_matrix
-from verify.problem.members import has_margin
+from verify.problem.members import factors
 from verify.problem.problem import Problem
 
 __all__ = ["exact_lower_bound", "kink_products"]
@@ -53,9 +54,9 @@ def exact_lower_bound(
 
     multipliers: of the support, exact.   vectors: of the directions, exact unit vectors.
     """
-    margin, targets = has_margin(problem.goal), problem.data.targets
-    coefficients = [m * targets[i] if margin else m for i, m in zip(support, multipliers, strict=True)]
-    value = sum((c * targets[i] for i, c in zip(support, coefficients, strict=True)), Fraction(0))
+    every = factors(problem)
+    coefficients = [m * every[i] for i, m in zip(support, multipliers, strict=True)]
+    value = dual_value(problem, dict(zip(support, coefficients, strict=True)))
     trees: list[_Nodes] = []
     for mask in range(len(problem.mask_classes)):
         for sign in (1, -1):
@@ -101,9 +102,9 @@ def kink_products(
     vector: Sequence[Fraction],
 ) -> dict[int, Fraction] | None:
     """mu_i = lambda_i g_i at the points of the support on whose kink the unit vector lies, so that p = u; by point."""
-    margin, targets, slope = has_margin(problem.goal), problem.data.targets, problem.architecture.slope
-    factors = [targets[i] * direction.sign if margin else Fraction(direction.sign) for i in support]
-    coefficients = [m * f for m, f in zip(multipliers, factors, strict=True)]
+    every, slope = factors(problem), problem.architecture.slope
+    own = [every[i] * direction.sign for i in support]
+    coefficients = [m * f for m, f in zip(multipliers, own, strict=True)]
     side = _DualSide.of(problem, support, coefficients, direction.mask, [])
     unit = [vector[c] for c in problem.mask_classes[direction.mask]]
     found = side.slopes_at(unit, np.zeros(len(support), np.int8))
@@ -113,7 +114,7 @@ def kink_products(
     for k, (t, c) in enumerate(zip(found, coefficients, strict=True)):
         if not sum((a * u for a, u in zip(side.exact_rows[k], unit, strict=True)), Fraction(0)):
             gain = (1 - slope) * c if t == "e" else t / Fraction(DENOMINATOR)
-            products[support[k]] = (slope * c + gain) / factors[k]
+            products[support[k]] = (slope * c + gain) / own[k]
     return products
 
 

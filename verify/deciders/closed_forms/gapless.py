@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound
+from verify.checker.multipliers import coefficients, dual_value
 from verify.deciders.closed_forms import find_closed_forms
 from verify.deciders.proposal import certified
-from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
 
@@ -43,9 +43,7 @@ def gapless_bound(problem: Problem, subject: Network, multipliers: Iterable[tupl
 
 def _linear(problem: Problem, multipliers: list[tuple[int, Fraction]]) -> LowerBound | None:
     """The bound with beta = 1 of multipliers for which ||sum c_i x_i|| <= 1 in every mask class."""
-    targets = problem.data.targets
-    margin = has_margin(problem.goal)
-    value = sum((m if margin else m * targets[i] for i, m in multipliers), Fraction(0))
+    value = dual_value(problem, coefficients(problem, tuple(multipliers)))
     if not multipliers or value <= 0:
         return None
     leaf = Bound((0,) * len(multipliers))

@@ -15,7 +15,7 @@ from verify.checker.statement import Network
 from verify.deciders.closed_forms.active_set import UnitDirection
 from verify.deciders.closed_forms.elimination import solve
 from verify.numbers.floats import float_outgoing, float_weights, to_float, to_floats, to_matrix
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, margins
 from verify.problem.problem import Problem, outputs
 
 __all__ = ["amplitudes", "distance_bound", "own_network", "upper_bound"]
@@ -109,7 +109,7 @@ def _scale(problem: Problem, given: Network) -> Fraction:
     """About the square root of the least margin of the given network; 1 for min-norm, or when it does not fit."""
     if not has_margin(problem.goal):
         return Fraction(1)
-    margin = min(y * f for y, f in zip(problem.data.targets, outputs(problem, given), strict=True))
+    margin = min(margins(problem, outputs(problem, given)))
     return sqrt_upper(margin, 20) if margin > 0 else Fraction(1)
 
 

@@ -28,7 +28,7 @@ from solvers.programs.nonnegative import nonnegative_least_squares
 from verify.deciders.closed_forms.active_set import ActiveSet
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_float
-from verify.problem.members import has_margin
+from verify.problem.members import factors, has_margin
 from verify.problem.problem import Problem
 
 __all__ = ["DIGITS", "ManyDigits", "PolishedDual", "polish"]
@@ -100,6 +100,7 @@ class _PolishingSystem:
 
 def _system(problem: Problem, active: ActiveSet) -> _PolishingSystem:
     margin, slope, targets = has_margin(problem.goal), problem.architecture.slope, problem.data.targets
+    every = factors(problem)
     rows = np.array(problem.rows, object)
     points = list(active.support) if margin else list(range(len(targets)))
     kinks = [(q, i) for q, found in enumerate(active.directions) for i in active.support if not found.pattern[i]]
@@ -111,9 +112,8 @@ def _system(problem: Problem, active: ActiveSet) -> _PolishingSystem:
         seen.append(masked)
         gains = np.array([Fraction(1) if sign > 0 else slope for sign in direction.pattern], object)
         read = direction.sign * gains[:, None] * masked
-        factors = [targets[i] if margin else Fraction(1) for i in active.support]
         slopes = [masked[i] * (direction.sign * (owner == q)) for owner, i in kinks]
-        maps.append(np.stack([*(read[i] * f for i, f in zip(active.support, factors, strict=True)), *slopes], axis=1))
+        maps.append(np.stack([*(read[i] * every[i] for i in active.support), *slopes], axis=1))
         reads.append(read[points])
     return _PolishingSystem(
         maps=np.stack(maps),

@@ -36,7 +36,7 @@ from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import now, poll, seconds_left
 from verify.numbers.counts import count
 from verify.numbers.floats import float_outgoing, float_weights, to_float
-from verify.problem.members import has_margin, is_free
+from verify.problem.members import has_margin, is_free, margins
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
@@ -125,7 +125,7 @@ def _scale(problem: Problem, network: Network) -> Fraction | None:
     """What brings the network to margin 1 (min-norm: 1); None when it does not fit."""
     if not has_margin(problem.goal):
         return Fraction(1)
-    least = min(f * y for f, y in zip(outputs(problem, network), problem.data.targets, strict=True))
+    least = min(margins(problem, outputs(problem, network)))
     return dyadic(1 / math.sqrt(to_float(least)), 53) if least > 0 else None
 
 

@@ -26,7 +26,7 @@ from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.deciders.time_limits import is_late
 from verify.numbers.floats import float_rows, to_float, to_floats
-from verify.problem.members import has_margin
+from verify.problem.members import factors
 from verify.problem.problem import Problem
 
 __all__ = ["with_pricing"]
@@ -46,9 +46,7 @@ def with_pricing(
     """The certificate with trees, as a global optimum; None where h exceeds 1 or the trees become too large."""
     support, count = list(proof.support), len(proof.support)
     multipliers = proof.centre[:count]
-    targets, slope = problem.data.targets, Fraction(problem.architecture.slope)
-    margin = has_margin(problem.goal)
-    factors = [targets[i] if margin else Fraction(1) for i in support]
+    slope, every = Fraction(problem.architecture.slope), factors(problem)
     trees: list[Nodes] = []
     for mask in problem.architecture.mask_classes:
         rows = float_rows(problem, clamp=False)[np.ix_(support, mask)]
@@ -59,7 +57,7 @@ def with_pricing(
                 for q, (seen, own, sides) in enumerate(cells)
                 if seen == mask and own in signs
             }
-            exact = [step * f * m for f, m in zip(factors, multipliers, strict=True)]
+            exact = [step * every[i] * m for i, m in zip(support, multipliers, strict=True)]
             grower = _Grower(rows, exact, slope, support, mine, deadline)
             nodes = grower.grow()
             if nodes is None:

@@ -13,12 +13,13 @@ import numpy as np
 from verify.checker.bounds import Infeasible
 from verify.checker.errors import CertificateError
 from verify.checker.exact import common_integers
+from verify.checker.multipliers import dual_value
 from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import primitive, solve_exactly
 from verify.deciders.simplified import distinct
 from verify.numbers.floats import to_float
-from verify.problem.members import has_margin
+from verify.problem.members import factors, has_margin
 from verify.problem.problem import Problem
 
 __all__ = ["exact_lines", "infeasibility"]
@@ -89,10 +90,9 @@ def _vanishing(
 
     support: each point with the sign that its multiplier has where a fit tolerance makes the value depend on it.
     """
-    margin = has_margin(problem.goal)
     equations = _equations(problem, lines, list(support))
-    eps, targets = problem.fit_tolerance, problem.data.targets
-    value_row = [Fraction(1) if margin else targets[i] - eps * sign for i, sign in support.items()]
+    every = factors(problem)
+    value_row = [sign * dual_value(problem, {i: sign * every[i]}) for i, sign in support.items()]
     exact = solve_exactly([*equations, value_row], [Fraction(0)] * len(equations) + [Fraction(1)])
     if exact is None:
         return None
@@ -132,10 +132,10 @@ def _equations(
     problem: Problem, lines: list[list[tuple[list[int], list[Fraction]]]], support: list[int]
 ) -> list[list[Fraction]]:
     """The rows of h = 0 as a linear system in the multipliers of `support`."""
-    margin = has_margin(problem.goal)
-    signs = [problem.data.targets[i] if margin else Fraction(1) for i in support]
+    every = factors(problem)
+    own = [every[i] for i in support]
     equations = [
-        [sign * problem.rows[i][column] for sign, i in zip(signs, support, strict=True)]
+        [factor * problem.rows[i][column] for factor, i in zip(own, support, strict=True)]
         for mask in problem.mask_classes
         for column in mask
     ]
@@ -144,5 +144,5 @@ def _equations(
             on_line = dict(zip(indices, sizes, strict=True))
             if any(i in on_line for i in support):
                 zero = Fraction(0)
-                equations.append([s * on_line.get(i, zero) for s, i in zip(signs, support, strict=True)])
+                equations.append([factor * on_line.get(i, zero) for factor, i in zip(own, support, strict=True)])
     return equations

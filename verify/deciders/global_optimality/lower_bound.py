@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Nodes, Range, centred
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
+from verify.checker.multipliers import dual_value
 from verify.deciders.global_optimality.tree_walks import with_signs
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import float_rows, to_float
-from verify.problem.members import has_margin
+from verify.problem.members import factors
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -38,18 +39,16 @@ FEWEST_BITS, MOST_BITS = 20, 44
 def lower_bound(problem: Problem, proof: DualGuess, tol: float = 1e-9) -> LowerBound | None:
     """The certificate for `proof`, or None where its multipliers prove nothing.
 
-    A free bias needs sum c_i = 0: what rounding left of it is taken from the largest multiplier that can give it.
+    The coefficients c_i are the short numbers, as trees hold them. A free bias needs sum c_i = 0: what rounding left of
+    it is taken from the largest that can give it.
     """
     support = [int(i) for i in proof.support]
-    multipliers = [Fraction(float(proof.multipliers[i])) for i in support]
-    targets = problem.data.targets
-    margin = has_margin(problem.goal)
-    factors = [targets[i] if margin else Fraction(1) for i in support]
+    every = factors(problem)
+    coefficients = [Fraction(float(proof.multipliers[i]) * to_float(every[i])) for i in support]
     if sees_free_bias(problem):
-        multipliers = _balanced(multipliers, factors)
-    coefficients = [value * factor for value, factor in zip(multipliers, factors, strict=True)]
-    value = sum((c * targets[i] for i, c in zip(support, coefficients, strict=True)), Fraction(0))
-    value -= problem.fit_tolerance * sum(map(abs, multipliers))
+        coefficients = _balanced(coefficients)
+    multipliers = [c / every[i] for i, c in zip(support, coefficients, strict=True)]
+    value = dual_value(problem, dict(zip(support, coefficients, strict=True)))
     if value <= 0:
         return None
     bits = min(max(math.ceil(-math.log2(tol)) + 13, FEWEST_BITS), MOST_BITS)
@@ -74,16 +73,16 @@ def sees_free_bias(problem: Problem) -> bool:
     return any(column not in problem.norm_columns for mask in problem.mask_classes for column in mask)
 
 
-def _balanced(multipliers: list[Fraction], factors: Sequence[Fraction]) -> list[Fraction]:
-    """Multipliers with sum lambda_i f_i = 0, f_i = 1 or -1; none where no multiplier could give what is too much."""
-    surplus = sum(map(mul, multipliers, factors), Fraction(0))
+def _balanced(coefficients: list[Fraction]) -> list[Fraction]:
+    """Coefficients with sum c_i = 0, each of the sign that it has; zeros where none could give what is too much."""
+    surplus = sum(coefficients, Fraction(0))
     if not surplus:
-        return multipliers
-    able = [q for q, (m, f) in enumerate(zip(multipliers, factors, strict=True)) if m * f * surplus > surplus**2]
+        return coefficients
+    able = [q for q, c in enumerate(coefficients) if c * surplus > surplus**2]
     if not able:
-        return [Fraction(0)] * len(multipliers)
-    chosen = max(able, key=lambda q: abs(multipliers[q]))
-    return [m - surplus * factors[q] if q == chosen else m for q, m in enumerate(multipliers)]
+        return [Fraction(0)] * len(coefficients)
+    chosen = max(able, key=lambda q: abs(coefficients[q]))
+    return [c - surplus if q == chosen else c for q, c in enumerate(coefficients)]
 
 
 def coarse(proof: DualGuess) -> DualGuess:

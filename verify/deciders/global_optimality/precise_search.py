@@ -20,6 +20,7 @@ import numpy as np
 from verify.checker.bounds import LowerBound
 from verify.checker.errors import InputError
 from verify.checker.exact import sqrt_upper, squared_norm
+from verify.checker.multipliers import dual_value
 from verify.deciders.global_optimality.precise_numbers import (
     ExactColumn,
     Leaves,
@@ -32,7 +33,7 @@ from verify.deciders.global_optimality.precise_numbers import (
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import is_late, now
-from verify.problem.members import has_margin, is_free
+from verify.problem.members import factors, has_margin, is_free
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
@@ -97,14 +98,15 @@ def _row_scales(problem: Problem) -> list[Fraction]:
 
 
 def _required(problem: Problem, scales: Sequence[Fraction]) -> list[Fraction]:
-    """What is required at the scaled rows: s_i, and s_i y_i for min-norm.
+    """What is required at the scaled rows: s_i |y_i|, and s_i y_i for min-norm.
 
-    For max-margin at least 2^-LEAST_REQUIRED of the largest: to ask so little more costs little more, and a network
+    For margins at least 2^-LEAST_REQUIRED of the largest: to ask so little more costs little more, and a network
     that gives it fits all the more.
     """
     if not has_margin(problem.goal):
         return [scale * y for scale, y in zip(scales, problem.data.targets, strict=True)]
-    return [max(scale, max(scales) / 2**LEAST_REQUIRED) for scale in scales]
+    asked = [scale * abs(y) for scale, y in zip(scales, problem.data.targets, strict=True)]
+    return [max(size, max(asked) / 2**LEAST_REQUIRED) for size in asked]
 
 
 def _lost_digits(rows: Sequence[Sequence[Fraction]], required: Sequence[Fraction]) -> int:
@@ -141,7 +143,8 @@ class _Loop:
         )
         if self.free:  # a bias that costs 10^-FREE_WEIGHT of a weight
             self.rows[:, -1] = self.rows[:, -1] * Decimal(10) ** FREE_WEIGHT
-        self.targets = [in_decimals(y) for y in problem.data.targets]
+        self.factors = factors(problem)
+        self.signs = [1 if factor > 0 else -1 for factor in self.factors]
         self.unit = max(map(abs, required))
         self.required = np.array([in_decimals(value / self.unit) for value in required], object)
         self.columns: dict[ExactColumn, None] = {}
@@ -198,7 +201,7 @@ class _Loop:
         """Whether it is new; only the points that it helps matter for max-margin."""
         on = column.on
         if self.margin:
-            on = tuple(side and column.sign * y > 0 for side, y in zip(on, self.targets, strict=True))
+            on = tuple(side and column.sign * y > 0 for side, y in zip(on, self.signs, strict=True))
         key = ExactColumn(column.mask, column.sign, on)
         if self.problem.architecture.slope == 1:
             key = ExactColumn(column.mask, 1, (True,) * len(on))
@@ -228,7 +231,7 @@ class _Loop:
             sides = np.array([Decimal(1) if on else Decimal(-1) for on in column.on], object)
             points = np.arange(len(x)) if self.slope < 1 else np.zeros(0, int)
             return Block((column.sign * slopes[:, None] * x).T, (sides[:, None] * x)[points].T, points)
-        helps = np.array([column.sign * y > 0 for y in self.targets])
+        helps = np.array([column.sign * y > 0 for y in self.signs])
         points = np.flatnonzero(~helps) if self.slope < 1 else np.zeros(0, int)
         factors = np.array(
             [gain if helped else -self.slope for gain, helped in zip(slopes, helps, strict=True)], object
@@ -251,7 +254,7 @@ class _Loop:
 
     def _steepness(self) -> Decimal:
         """What the outputs ask of slopes at least: an estimate of the value."""
-        outputs_ = [r * y if self.margin else r for r, y in zip(self.required, self.targets, strict=True)]
+        outputs_ = [r * y for r, y in zip(self.required, self.signs, strict=True)]
         counted = list(self.problem.norm_columns)
         steep = Decimal(0)
         for i, one in enumerate(self.rows):
@@ -277,10 +280,9 @@ class _Loop:
             for value in optimum.multipliers
         ]
         if self.free:
-            factors = self.problem.data.targets if self.margin else [Fraction(1)] * len(found)
-            surplus = sum((value * y for value, y in zip(found, factors, strict=True)), Fraction(0))
+            surplus = sum((value * y for value, y in zip(found, self.signs, strict=True)), Fraction(0))
             place = max(range(len(found)), key=lambda i: abs(found[i]))
-            found[place] -= surplus * factors[place]
+            found[place] -= surplus * self.signs[place]
         return found
 
     # -- pricing --------------------------------------------------------------------------------------------------
@@ -289,9 +291,7 @@ class _Loop:
         from solvers.pricing.precise import price
 
         support = [i for i, value in enumerate(multipliers) if value]
-        coefficients = np.array(
-            [in_decimals(multipliers[i]) * (self.targets[i] if self.margin else 1) for i in support], object
-        )
+        coefficients = np.array([in_decimals(multipliers[i]) * self.signs[i] for i in support], object)
         found, beta = [], 1 + in_decimals(Fraction(self.tol)) / 8
         for mask, seen in enumerate(self.problem.mask_classes):
             rows = self.rows[np.ix_(support, list(seen))]
@@ -312,14 +312,11 @@ class _Loop:
         """The certificate: slopes over one denominator, beta from what they exactly reach."""
         problem = self.problem
         support = [i for i, value in enumerate(multipliers) if value]
-        multipliers = [value * scale for value, scale in zip(multipliers, self.scales, strict=True)]
+        c = [multipliers[i] * self.scales[i] * self.signs[i] for i in support]
         largest = max(abs(entry) for i in support for entry in problem.rows[i]) or Fraction(1)
         bits = 60 + math.ceil(-math.log2(self.tol)) + max(log2(largest), 0)
         denominator = 2**bits
-        c = [multipliers[i] * (problem.data.targets[i] if self.margin else 1) for i in support]
-        value = sum(
-            (multipliers[i] if self.margin else multipliers[i] * problem.data.targets[i] for i in support), Fraction(0)
-        )
+        value = dual_value(problem, dict(zip(support, c, strict=True)))
         beta = Fraction(0)
         trees = []
         for mask, sign, search in searches:
@@ -331,7 +328,7 @@ class _Loop:
             return None
         beta = ceil_dyadic(beta * (1 + Fraction(1, 2**40)), 60)
         proof = LowerBound(
-            multipliers=tuple((i, multipliers[i]) for i in support),
+            multipliers=tuple((i, value / self.factors[i]) for i, value in zip(support, c, strict=True)),
             beta=beta,
             bracket=(value / beta, None),
             denominator=denominator,

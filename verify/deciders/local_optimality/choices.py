@@ -19,7 +19,7 @@ import numpy as np
 
 from verify.checker.statement import pattern
 from verify.numbers.floats import float_rows
-from verify.problem.members import has_margin
+from verify.problem.members import factors, has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
@@ -68,8 +68,8 @@ def sides_of(strict: Mapping[int, int], ties: Sequence[int], cell: Cell) -> dict
 class KKTNeighbourhood:
     """An exact KKT point with what is near it.
 
-    factors: what turns lambda_i into c_i, y_i for max-margin, 1 for min-norm; with a fit tolerance -1 for outputs at
-    the upper end of their interval, where c_i <= 0.   active: the points with multipliers.
+    factors: what turns lambda_i into c_i, as the goal says; with a fit tolerance -1 for outputs at the upper end of
+    their interval, where c_i <= 0.   active: the points with multipliers.
     is_margin: whether the constraints are inequalities, with lambda_i >= 0: also those of a fit tolerance.
     """
 
@@ -82,7 +82,7 @@ class KKTNeighbourhood:
         self.ties = [self._ties(j) for j in range(len(self.masks))]
         values = outputs(problem, network)
         self.is_margin = has_margin(problem.goal)
-        self.factors = list(problem.data.targets) if self.is_margin else [Fraction(1)] * len(values)
+        self.factors = list(factors(problem))
         self.active = list(range(len(values)))
         if self.is_margin:
             quantities = list(map(mul, self.factors, values))

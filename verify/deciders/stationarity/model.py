@@ -14,13 +14,12 @@ from verify.numbers.floats import (
     float_near,
     float_outgoing,
     float_rows,
-    float_targets,
     float_weights,
     to_float,
     to_floats,
     weight_places,
 )
-from verify.problem.members import has_margin
+from verify.problem.members import factors, has_margin, margins
 from verify.problem.network import Network
 from verify.problem.problem import Problem, half_squared_norm, outputs
 
@@ -65,7 +64,7 @@ def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubjec
     norm = 2 * half_squared_norm(problem, network)
     if norm <= 0:
         return None
-    factors, slacks = _constraints(problem, network)
+    own, slacks = _constraints(problem, network)
     unit = _unit(norm)
     scaled = (
         network if unit == 1 else Network(network.architecture, [[z / unit for z in p] for p in network.parameters])
@@ -75,12 +74,12 @@ def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubjec
     counted[list(problem.norm_columns)] = True
     slope = problem.architecture.slope
     grid, rows = np.array(signs, dtype=np.int8), float_rows(problem)
-    if len(factors) > len(rows):
+    if len(own) > len(rows):
         grid, rows = np.hstack([grid, grid]), np.vstack([rows, rows])
     try:
         model = LocalModel(
             rows=rows,
-            signs=float_targets(problem) if has_margin(problem.goal) else to_floats(factors),
+            signs=to_floats(own),
             slope=to_float(slope),
             weights=weights,
             outgoing=float_outgoing(scaled),
@@ -96,7 +95,7 @@ def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubjec
     if not (np.isfinite(model.rows).all() and np.isfinite(model.weights).all()):
         return None
     kinks = tuple((int(i), int(j)) for j, i in np.argwhere(model.kink)) if slope < 1 else ()
-    return KktSubject(network, given, distance(network, given), factors, slacks, kinks, model, unit)
+    return KktSubject(network, given, distance(network, given), own, slacks, kinks, model, unit)
 
 
 def _unit(norm: Fraction) -> Fraction:
@@ -107,12 +106,12 @@ def _unit(norm: Fraction) -> Fraction:
 
 def _constraints(problem: Problem, network: Network) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
     """The factors and slacks of a `KktSubject`."""
-    values, targets = outputs(problem, network), problem.data.targets
+    values = outputs(problem, network)
     if has_margin(problem.goal):
-        margins = [value * y for value, y in zip(values, targets, strict=True)]
-        least = min(margins)
-        return targets, tuple(margin - least for margin in margins)
-    apart = [value - y for value, y in zip(values, targets, strict=True)]
+        found = margins(problem, values)
+        least = min(found)
+        return tuple(factors(problem)), tuple(margin - least for margin in found)
+    apart = [value - y for value, y in zip(values, problem.data.targets, strict=True)]
     if problem.fit_tolerance == 0:
         return (Fraction(1),) * len(values), (Fraction(0),) * len(values)
     rooms = [problem.fit_tolerance + sign * gap for sign in (1, -1) for gap in apart]
