@@ -325,7 +325,19 @@ def _least_norm(audit, _, found):
 
 
 def _of_the_relaxed(audit, _, found):
+    """The ladder of the relaxed question; neurons that add nothing there are named where others do for all points."""
+    silent = [_adds_nothing(about) for about in (audit, audit.relaxed)]
+    if "removing the" in found[1]:
+        named = re.search(r"that add nothing at these points \(neurons? (.*?)\)", found[1])
+        assert (named is None) == (silent[0] == silent[1])
+        assert named is None or [int(j) for j in re.findall(r"\d+", named[1])] == silent[1][:8]
     return _climbs(audit.relaxed, found[1])
+
+
+def _adds_nothing(audit):
+    values = [_preactivations(audit, i) for i in range(len(audit.problem.targets))]
+    weights = enumerate(audit.network.output_weights)
+    return [j for j, v in weights if not v or all(_is_off(audit, z[j]) for z in values)]
 
 
 UNSEEN = (

@@ -6,11 +6,13 @@ import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+from tests.words.precision import legend_of_approximate
 from tests.words.reading import (
     SLACK,
     N,
     amount,
     has_masks,
+    is_up,
     is_value,
     subject_of,
 )
@@ -18,6 +20,7 @@ from verify.checker.formulas import is_decimal_of, is_formula_of
 from verify.problem.network import Network
 from verify.problem.phrases import SMALL
 from verify.problem.problem import Goal, objective, outputs
+from verify.report.quantities import quantities
 
 
 def _own(audit, _, found):
@@ -191,6 +194,37 @@ def _exact_optimum(audit, _, found):
     return found[3] is None or int(found[3]) == len(audit.symbolic.neurons) > audit.network.width
 
 
+ASKED = ("stationary", "local_optimum", "global_optimum", "global_any_width")
+SHORT = {"near": " (near)", "approximate": " (approx.)"}
+
+
+def _verdicts_of_the_relaxed(audit, _, found):
+    """Each verdict and its level, and that every level and every open question is explained in a row of its own."""
+    names = ("stationary", "local optimum", "global optimum of its width", "of any width")
+    findings = [getattr(audit.relaxed, key) for key in ASKED]
+    told = [f"{n} {f.verdict.value}{SHORT.get(f.level, '')}" for n, f in zip(names, findings, strict=True)]
+    rows = dict(quantities(audit, None))
+    assert ("· undecided" in rows) == any(f.verdict.value == "undecided" for f in findings)
+    assert ("· approx." in rows) == any(f.level == "approximate" for f in findings)
+    assert ("· near" in rows) == any(f.level == "near" and f.moved for f in findings)
+    return found[1] == ", ".join(told)
+
+
+def _open_of_the_relaxed(audit, _, found):
+    findings = [getattr(audit.relaxed, key) for key in ASKED]
+    reasons = [finding.reason for finding in findings if finding.verdict.value == "undecided"]
+    return all(reason and f": {reason}" in found[1] for reason in reasons)
+
+
+def _near_of_the_relaxed(audit, _, found):
+    moved = [f.moved for f in (getattr(audit.relaxed, key) for key in ASKED) if f.level == "near"]
+    return is_up(found[1], max(moved))
+
+
+def _approximate_of_the_relaxed(audit, _, found):
+    return legend_of_approximate(audit.relaxed, _, found)
+
+
 NUMBERS = [
     (r"this network: no objective: .*", lambda audit, *_: audit.objective is None),
     (r"closed form: best possible = (.*?)(?: \((about )?(\S+)\))?, proved exactly; LaTeX: (.*)", _formula),
@@ -224,6 +258,9 @@ NUMBERS = [
     (r"certificates: (\d+) files?(?:, and (\d+) files? about what it fits)?, not written; .*", _files),
     (rf"what it fits: the same within {N} of every target, which this network meets", _relaxed_within),
     (r"what it fits: the same without the (\d+) that it misses: on the (\d+) points? that .*", _relaxed_to),
-    (r"· verdicts: .*", lambda *_: None),
+    (r"· verdicts: (.*)", _verdicts_of_the_relaxed),
+    (r"· undecided: (.*)", _open_of_the_relaxed),
+    (rf"· near: proved exactly, of .* whose weights differ by at most {N} of their norm", _near_of_the_relaxed),
+    (r"· approx\.: proved up to ε, what is left of the gradient.*", _approximate_of_the_relaxed),
     (r"time: \S+ s(?:; .*)?", lambda *_: None),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import partial
+from itertools import combinations
 from math import exp
 
 import numpy as np
@@ -93,6 +94,38 @@ def _shallow(audit, _, found):
 def _impossible(audit, _, found):
     (proof,) = audit.bounds
     return [int(i) for i in re.findall(r"\d+", found[1])] == sorted(i for i, _ in proof.multipliers)[:8]
+
+
+def _freer(audit, _, found):
+    """No two of the rows that networks without masks see are parallel, but where their targets agree.
+
+    Then such networks have any values at the rows, as they have at rows of which no two are parallel.
+    """
+    problem, shape = audit.problem, audit.problem.architecture
+    (proof,) = audit.bounds
+    assert [int(i) for i in re.findall(r"\d+", found[2])] == sorted(i for i, _ in proof.multipliers)[:8]
+    bias = shape.bias or found[3] is not None
+    assert (found[1] is None) == shape.bias
+    assert (found[4] is not None) == has_masks(audit)
+    assert (found[6] is not None) == bias
+    assert (found[7] is not None) == (problem.goal.value == "min-norm")
+    assert int(found[5]) == max(20, 2 * len(audit.network.output_weights))
+    points = [(*x, 1) if bias else x for x in problem.data.inputs]
+    for (x, y), (z, t) in combinations(list(zip(points, problem.targets, strict=True)), 2):
+        if any(a * d != b * c for (a, b), (c, d) in combinations(list(zip(x, z, strict=True)), 2)):
+            continue  # not parallel
+        size, other = sum(a * a for a in x), sum(a * b for a, b in zip(x, z, strict=True))
+        assert size > 0
+        assert other > 0
+        if problem.goal.value == "max-margin":
+            assert y * t > 0
+        else:
+            assert abs(y * other / size - t) <= problem.fit_tolerance * (1 + other / size)
+    return any(any(x) or abs(y) <= problem.fit_tolerance for x, y in zip(points, problem.targets, strict=True))
+
+
+def _all_zero(audit, *_):
+    return not any(audit.problem.targets)
 
 
 def _exchanged(audit, _, found):
@@ -272,6 +305,16 @@ STEPS = [
             r"\(counting from 0\).*"
         ),
         _lost,
+    ),
+    (r"all targets are 0, so that the best network, at any tolerance, is 0 everywhere", _all_zero),
+    (
+        (
+            r"no network of any width(?: with these masks)?(, without biases,)? (?:has|meets the targets? of) "
+            r"points? (.*?) \(counting from 0\).*?, and a wide enough (?:ReLU network|one)( with biases)?(?: and)?"
+            r"( without masks)? fits: train one: isoptimal train DATA(?: --classes 0,1)? --width (\d+)( --bias)?"
+            r"(?: --slope \S+)?( --loss squared)? --out freer.npz.*"
+        ),
+        _freer,
     ),
     (r"no training helps, for no network .* points? (.*?) \(counting from 0\).*", _impossible),
     (rf"the network has {HAS} when the points are taken as they were given, .*", _unscaled),

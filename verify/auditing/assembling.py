@@ -27,11 +27,11 @@ from verify.numbers.decimals import about, at_most
 from verify.numbers.intervals import Interval
 from verify.problem.network import Network
 
-__all__ = ["assembled", "with_relaxed"]
+__all__ = ["assembled"]
 
 
 def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
-    """The audit of what was found, with a closed form in place of the bracket; without the relaxed question."""
+    """The audit of what was found, with a closed form in place of the bracket."""
     known = {question: undecided(question, "it was not asked") for question in Question} | dict(found.findings)
     findings = consistent(asked.problem, asked.network, known)
     bracket, mine = found.bracket, found.subject.objective
@@ -41,7 +41,7 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
     ending, reason = _ending(bracket, both, asked.terms.tol, findings[Question.GLOBAL_ANY_WIDTH])
     if found.infeasible is not None:
         ending, reason = Ending.INFEASIBLE, ""
-    elif clock.is_interrupted:
+    elif clock.is_interrupted or (found.relaxed is not None and found.relaxed.ending is Ending.INTERRUPTED):
         ending, reason = Ending.INTERRUPTED, ""
     left_out = () if found.infeasible is not None else tuple(clock.notes())
     audited = Audit(
@@ -68,6 +68,7 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
         history=() if bracket is None else bracket.history,
         diagnosis=found.diagnosis,
         symbolic=found.symbolic,
+        relaxed=found.relaxed,
     )
     return _closed(audited) if found.is_open else audited
 
@@ -163,24 +164,3 @@ def _explained(audited: Audit, lower: Certificate) -> Diagnosis | None:
     if found is None or not isinstance(lower, LowerBound):
         return found
     return explained_by(found, audited.problem, judged, lower)
-
-
-def with_relaxed(done: Audit, clock: Clock, found: Known) -> Audit:
-    """The audit with the one about the relaxed question, unless it was interrupted before."""
-    if done.ending is Ending.INTERRUPTED:
-        return done
-    began = now()
-    relaxed = found.relaxed
-    if relaxed is None and found.ask_relaxed is not None:
-        relaxed = found.ask_relaxed(clock.left())
-    if relaxed is None:
-        return done
-    is_cut = relaxed.ending is Ending.INTERRUPTED
-    return replace(
-        done,
-        relaxed=relaxed,
-        diagnosis=None if done.diagnosis is None else replace(done.diagnosis, relaxed=relaxed.diagnosis),
-        ending=Ending.INTERRUPTED if is_cut else done.ending,
-        ending_reason="" if is_cut else done.ending_reason,
-        seconds=done.seconds + now() - began,
-    )

@@ -18,7 +18,7 @@ LATE = "the time limit was reached"
 GRACE_SHARE, GRACE_SECONDS = 0.03, 0.25
 """What a short step may take beyond a time limit: this part of the limit and these seconds."""
 
-LEAST_SECONDS = 1.0
+LEAST_SECONDS = 0.5
 """For another audit within this one."""
 
 _T = TypeVar("_T")
@@ -62,7 +62,7 @@ class Clock:
         return max(end, now() + GRACE_SHARE * self.seconds + GRACE_SECONDS)
 
     def left(self, kept: float = 0.0) -> float | None:
-        """For another audit: the seconds until a share `kept` of the limit is left, if few still one; None without."""
+        """For another audit: the seconds until a share `kept` of the limit is left, half a second at least."""
         end = self.before(kept)
         return None if end is None else max(end - now(), LEAST_SECONDS)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.auditing.asked import Asked, Terms, pose, posed
-from verify.auditing.assembling import assembled, with_relaxed
+from verify.auditing.assembling import assembled
 from verify.auditing.clock import Clock
 from verify.auditing.concluding import (
     DIMENSION,
@@ -23,6 +23,7 @@ from verify.auditing.concluding import (
 from verify.auditing.explaining import CLOSED_FORM, DIAGNOSIS
 from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
 from verify.auditing.record import Audit
+from verify.auditing.relaxed_audit import with_relaxed
 from verify.auditing.searching import EXACT_OPTIMUM, IMPROVED, SEARCH, SEARCH_WITHOUT_FIT, certified_bracket
 from verify.auditing.steps import Step
 from verify.checker.errors import InputError
@@ -110,7 +111,7 @@ def audit(
     near: how far another network may be from the given one, relative to its norm, that an answer may speak of instead:
     a repair, an exact KKT point. By default `stationary_tol`. A repair changes the neurons v_j w_j by at most this or
     1e-3 of their size at the data, whatever the units, and no target may be missed by more than 1e-3 of the largest.
-    time_limit: seconds after which the best certified bracket so far is returned; Ctrl-C does the same.
+    time_limit: seconds after which, nearly, the best certified bracket so far is returned; Ctrl-C does the same.
     warm_start: a folder of an earlier audit of the same data (`Audit.save`), whose search is taken up again.
     symbolic: also seek the best objective as a formula, such as 8/sqrt(17), with proofs (small problems).
     progress: called once a round of the search with a `solvers.any_width.dual_cuts.Progress`.
@@ -159,7 +160,7 @@ def answered(asked: Asked, clock: Clock, steps: Sequence[Step] = STEPS) -> Audit
         found = replace(found, ask_relaxed=partial(_answered_within, asked.about(found.easier)))
     for step in steps:
         found = step.taken(asked, clock, found)
-    return with_relaxed(assembled(asked, clock, found), clock, found)
+    return assembled(asked, clock, with_relaxed(asked, clock, found))
 
 
 def _answered_within(asked: Asked, seconds: float | None) -> Audit | None:

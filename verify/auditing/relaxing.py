@@ -7,16 +7,22 @@ objective is at most that of the question asked, and the network in question has
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from operator import mul
 
+from verify.checker.bounds import LowerBound
 from verify.checker.codec import LIMIT
+from verify.checker.multipliers import coefficients, dual_value
+from verify.deciders.proposal import certified
+from verify.deciders.simplified import Simplified
 from verify.numbers.decimals import at_most, value
 from verify.problem.members import has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, Problem, outputs
 
-__all__ = ["is_relaxation_note", "relaxation_note", "relaxed"]
+__all__ = ["bound_of_all", "is_relaxation_note", "relaxation_note", "relaxed"]
 
 WITHIN, WITHOUT = "asked with the tolerance", "asked without the"
 
@@ -37,7 +43,7 @@ def relaxed(problem: Problem, network: Network) -> Problem | None:
         if largest <= problem.fit_tolerance or max(largest.as_integer_ratio()) >= LIMIT:
             return None
         return problem.within(Fraction(at_most(largest, DIGITS)))
-    kept = [i for i, margin in enumerate(map(mul, targets, values)) if margin > 0]
+    kept = _on_their_sides(targets, values)
     if not 0 < len(kept) < len(targets):
         return None
     return Problem(
@@ -47,6 +53,28 @@ def relaxed(problem: Problem, network: Network) -> Problem | None:
         bias=problem.bias,
         trained=problem.trained,
     )
+
+
+def _on_their_sides(targets: Sequence[Fraction], values: Sequence[Fraction]) -> tuple[int, ...]:
+    return tuple(i for i, margin in enumerate(map(mul, targets, values)) if margin > 0)
+
+
+def bound_of_all(problem: Problem, network: Network, easier: Problem, proof: LowerBound) -> LowerBound | None:
+    """A lower bound of the relaxed problem of `network` as one of the problem asked, which is at least as high.
+
+    The multipliers stand at the points that were kept, the others have none, and c, h and beta are the same. Min-norm:
+    the dual value, sum lambda_i y_i - eps sum |lambda_i|, grows as eps falls.
+
+    Source: `docs/mathematics.md`, 5.7 "Bracket, gap and excess".
+    """
+    kept = tuple(range(len(problem.data)))
+    if has_margin(problem.goal):
+        kept = _on_their_sides(problem.data.targets, outputs(problem, network))
+    shift = (Fraction(0),) * problem.data.dimension
+    places = Simplified(given=problem, problem=easier, kept=kept, groups=(), shift=shift, size=0, height=0)
+    moved = places.returned_bound(proof)
+    value = dual_value(problem, coefficients(problem, moved.multipliers)) / moved.beta
+    return certified(problem, None, replace(moved, bracket=(value, None)))
 
 
 def relaxation_note(problem: Problem, easier: Problem) -> str:

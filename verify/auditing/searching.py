@@ -37,6 +37,12 @@ SMALLEST_GAP = 1e-9
 KEPT_SHARE = 0.15
 """Of a time limit, for what comes after the search: its last proof is made exact and checked late."""
 
+LAST_SHARE = 0.1
+"""Of a time limit, what is kept of it once a search came back in time, with its last proof, and is taken up again."""
+
+WORTH_SHARE = 0.05
+"""Of a time limit: what is worth a search that is taken up again."""
+
 ASKED_SHARE = 0.45
 """Of a time limit, for the question as it is asked before the relaxed one; then what that leaves."""
 
@@ -127,10 +133,23 @@ def _noted(clock: Clock, search: Callable[[], Bracket]) -> Bracket:
     return bracket
 
 
-def _searched(asked: Asked, clock: Clock, found: Known, kept: float = KEPT_SHARE) -> Known:
+def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
+    """The bracket that is found in the time there is: a search that came back in time is taken up again."""
+    return _searched_again(asked, clock, _searched_once(asked, clock, found, KEPT_SHARE), LAST_SHARE)
+
+
+def _searched_once(asked: Asked, clock: Clock, found: Known, kept: float) -> Known:
     """The bracket that is found until a share `kept` of the time limit is left."""
     search = partial(_search_until, asked, found, clock.before(kept))
     return replace(found, bracket=_noted(clock, search))
+
+
+def _searched_again(asked: Asked, clock: Clock, found: Known, kept: float) -> Known:
+    """The search taken up again until a share `kept` is left, where the time ended it and there is still some."""
+    is_ended = found.bracket is not None and found.bracket.status is SearchStatus.TIME
+    if not is_ended or is_late(clock.before(kept + WORTH_SHARE)):
+        return found
+    return _searched_further(asked, clock, found, kept)
 
 
 def _searched_and_relaxed(asked: Asked, clock: Clock, found: Known) -> Known:
@@ -146,23 +165,24 @@ def _searched_and_relaxed(asked: Asked, clock: Clock, found: Known) -> Known:
     if known is None or known.ending is not Ending.TIME:
         if known is not None and known.ending is Ending.INTERRUPTED:
             clock.add(NAME)
-        return without_fit(replace(_searched(asked, clock, found), ask_relaxed=None, relaxed=known))
-    found = _searched(asked, clock, found, 1 - ASKED_SHARE)
+        found = _searched(asked, clock, replace(found, ask_relaxed=None, relaxed=known))
+        return without_fit(_searched_again(asked, clock, found, DIAGNOSIS_SHARE))
+    found = _searched_once(asked, clock, found, 1 - ASKED_SHARE)
     if found.bracket is None or found.bracket.status is not SearchStatus.TIME:
         return without_fit(found)
     known = ask(clock.left(DIAGNOSIS_SHARE))
     found = replace(found, ask_relaxed=None, relaxed=known)
-    if known is not None and known.ending is not Ending.INTERRUPTED and not is_late(clock.before(KEPT_SHARE)):
-        found = _searched_further(asked, clock, found)
+    if known is not None and known.ending is not Ending.INTERRUPTED:
+        found = _searched_again(asked, clock, found, LAST_SHARE)
     return without_fit(found)
 
 
-def _searched_further(asked: Asked, clock: Clock, found: Known) -> Known:
-    """The search taken up again where it ended, in what the relaxed audit left of the time."""
+def _searched_further(asked: Asked, clock: Clock, found: Known, kept: float) -> Known:
+    """The search taken up again where it ended, until a share `kept` of the time limit is left."""
     if found.bracket is None:
         return found
     first = found.bracket
-    again = _search_until(asked, found, clock.before(KEPT_SHARE), _known(first))
+    again = _search_until(asked, found, clock.before(kept), _known(first))
     if again.status is SearchStatus.FAILED:
         return found
     clock.withdraw(NAME, LATE)

@@ -105,7 +105,8 @@ Examples:
     "--time-limit",
     type=Number(is_positive=True),
     metavar="SECONDS",
-    help="Stop each audit then, with the best bracket proved so far. Ctrl-C does the same in isoptimal audit.",
+    help="Stop each audit about then, with the best bracket proved so far; a tenth of the time is for proofs. "
+    "Ctrl-C does the same in isoptimal audit.",
 )
 @click.option(
     "--warm-start",

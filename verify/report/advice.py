@@ -6,34 +6,31 @@ from and PROOFS for the folder of certificates; `filled` puts names of files the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from shlex import quote
-from typing import final
 
 from verify.checker.bounds import Infeasible
 from verify.deciders.finding import Ending, Finding, Verdict
 from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
-from verify.numbers.decimals import is_exactly, nearest, value
-from verify.numbers.floats import to_float
+from verify.numbers.decimals import value
 from verify.problem.members import has_margin, is_free, margins, trains_all
 from verify.problem.phrases import (
     SECOND_MINUS_FIRST,
     WENT_INTO_WEIGHTS,
     WHERE_TRAINING_STARTS,
-    any_width,
     points,
     with_masks,
 )
 from verify.problem.posing import LABELS_0_AND_1, ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
-from verify.problem.problem import Problem, outputs
+from verify.problem.problem import outputs
 from verify.report.audited import Audited
+from verify.report.commands import PLENTY, NextStep, asked, exactly, filled, shape_options
+from verify.report.impossible import BENT, bent_command, function_kind, helps_bending, impossible
 from verify.report.remedies import (
-    droppable,
     fits_by_least_squares,
-    fits_when_bent,
     is_at_rest,
     is_learnt,
     on_their_sides,
@@ -46,38 +43,6 @@ __all__ = ["IN_PYTHON", "NextStep", "filled", "next_steps", "reading_options"]
 
 NEAR = Fraction(1, 1000)
 """Relative to the norm: what training could hardly tell apart."""
-
-
-PLENTY = 20
-"""As many neurons at least as a training is to begin with that a smaller network failed in."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class NextStep:
-    """text: what to do and why, or what it brings.   command: what does it; "" where that is not one command."""
-
-    text: str
-    command: str = ""
-
-    def to_json(self, given: Mapping[str, str] | None = None) -> dict[str, str]:
-        """The step as JSON; `given` as for `filled`."""
-        return {"text": filled(self.text, given or {}), "command": filled(self.command, given or {})}
-
-    def told(self, given: Mapping[str, str]) -> str:
-        """The step as one sentence; `given` as for `filled`."""
-        text = filled(self.text, given)
-        return f"{text}: {filled(self.command, given)}" if self.command else text
-
-
-def filled(command: str, given: Mapping[str, str]) -> str:
-    """The command with what was given in place of NETWORK, START, DATA and OPTIONS, of EXCHANGED (the data with the
-    classes the other way round) and PROOFS (the folder of certificates).
-    """
-    exchanged = f"{given.get('DATA', 'DATA')} --classes POSITIVE,NEGATIVE"
-    start = given.get("NETWORK", "NETWORK")
-    known = {"START": start, "OPTIONS": "", "EXCHANGED": exchanged, "PROOFS": "proofs", **given}
-    return " ".join(text for word in command.split(" ") if (text := known.get(word, word)))
 
 
 def reading_options(audit: Audited) -> dict[str, str]:
@@ -143,7 +108,7 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
             text += " that shares no weights, before a dense output"
         loss = "" if has_margin(problem.goal) else " --loss squared"
         command = f"isoptimal train DATA --width {_width(audit)}{bias}{loss} --out shallow.npz --audit"
-        yield NextStep(text, f"{command}{_asked(audit)}")
+        yield NextStep(text, f"{command}{asked(audit)}")
         return
     if audit.fits.verdict is Verdict.REFUTED:
         yield from _to_fit(audit)
@@ -177,15 +142,15 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
     if not is_margin and (labels := two_labels(audit.problem.data)) and _was_regression_chosen(audit):
         text = "if the two values of the targets are labels of classes, ask for the margin"
         yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --classes {','.join(labels)}")
-    if not is_margin and audit.relaxed is not None:
+    if not is_margin and audit.relaxed is not None and not _is_met_by_nothing(audit.relaxed):
         within = audit.relaxed.problem.fit_tolerance
         text = f"for all that is known of this network within {value(within)} of every target"
-        yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {_exactly(within)}")
+        yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {exactly(within)}")
     if (moved := _scaled_otherwise(audit)) is not None:
         yield moved
         return
     if conflict:
-        yield _impossible(audit, sorted(conflict))
+        yield impossible(audit, sorted(conflict))
         return
     if is_margin and (wrong := _exchanged(audit)):
         yield wrong
@@ -194,16 +159,16 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
     if is_margin and found is not None and found.width > audit.network.width:
         text = f"the best network found has {count(found.width, 'neuron')}, more than this one: train a wide one"
         width = max(found.width, PLENTY)
-        yield NextStep(text, f"isoptimal train DATA --width {width}{_shape(audit)} --out wider.npz --audit")
+        yield NextStep(text, f"isoptimal train DATA --width {width}{shape_options(audit)} --out wider.npz --audit")
         if _why_not_on(audit) is not None:
             return
     if fits_by_least_squares(audit.problem, audit.problem.architecture.slope):
         if not is_learnt(audit.problem, audit.network):
             yield _train(audit)
-    elif audit.problem.architecture.slope == 1 and not with_masks(audit.problem) and _helps_bending(audit.problem):
-        kind = _kind(audit.problem)
+    elif audit.problem.architecture.slope == 1 and not with_masks(audit.problem) and helps_bending(audit.problem):
+        kind = function_kind(audit.problem)
         text = f"f is {kind} in x at any width, and the one of least squares misses targets: "
-        yield NextStep(f"{text}{BENT}", f"{_bent(audit)}{_asked(audit)}")
+        yield NextStep(f"{text}{BENT}", f"{bent_command(audit)}{asked(audit)}")
 
 
 def _scaled_otherwise(audit: Audited) -> NextStep | None:
@@ -238,45 +203,23 @@ def _has(moved: int, right: int, total: int) -> str | None:
     return None
 
 
-def _asked(audit: Audited) -> str:
-    """The tolerance as an option, where there is one."""
-    tolerance = audit.problem.fit_tolerance
-    return f" --fit-tol {_exactly(tolerance)}" if tolerance else ""
-
-
-BENT = "train a ReLU network, of which a wide enough one fits"
-
-
-def _bent(audit: Audited) -> str:
-    """The command that trains a wide ReLU network."""
-    bias = " --bias" if audit.problem.architecture.bias else ""
-    loss = "" if has_margin(audit.problem.goal) else " --loss squared"
-    width = max(2 * audit.network.width, PLENTY)
-    return f"isoptimal train DATA --width {width}{bias}{loss} --out relu.npz --audit"
-
-
-def _helps_bending(problem: Problem) -> bool:
-    """Whether a wide ReLU network fits, and the squared loss does not lead away from that."""
-    return fits_when_bent(problem) and fits_by_least_squares(problem, Fraction(0))
-
-
-def _kind(problem: Problem) -> str:
-    """What functions linear neurons give."""
-    return "affine" if problem.architecture.bias else "linear"
+def _is_met_by_nothing(audit: Audited) -> bool:
+    """Whether the network that is 0 everywhere fits, so that there is nothing to ask."""
+    return max(map(abs, audit.problem.targets)) <= audit.problem.fit_tolerance
 
 
 def _train(audit: Audited) -> NextStep:
     """To train on; with more neurons, from the beginning, where training on has nothing to learn from."""
     tolerance = audit.problem.fit_tolerance
-    asked = _asked(audit)
+    tolerant = asked(audit)
     loss = "" if has_margin(audit.problem.goal) else " --loss squared"
     if (why := _why_not_on(audit)) is not None:
-        command = f"isoptimal train DATA --width {max(2 * audit.network.width, PLENTY)}{_shape(audit)}{loss}"
-        return NextStep(f"{why}: take more neurons", f"{command} --out wider.npz --audit{asked}")
+        command = f"isoptimal train DATA --width {max(2 * audit.network.width, PLENTY)}{shape_options(audit)}{loss}"
+        return NextStep(f"{why}: take more neurons", f"{command} --out wider.npz --audit{tolerant}")
     within = f"within {value(tolerance)}" if tolerance else "exactly"
     met = f"the targets are met {within}" if loss else "every point is on its side"
     return NextStep(
-        f"train on, until {met}", f"isoptimal train DATA --start START{loss} --out further.npz --audit{asked}"
+        f"train on, until {met}", f"isoptimal train DATA --start START{loss} --out further.npz --audit{tolerant}"
     )
 
 
@@ -295,37 +238,6 @@ def _was_regression_chosen(audit: Audited) -> bool:
     return regression_note(audit.problem.data, audit.network.notes) in audit.notes
 
 
-def _shape(audit: Audited) -> str:
-    """The options that make a network with the neurons of this one."""
-    shape = audit.problem.architecture
-    bias = " --bias" if shape.bias else ""
-    slope = f" --slope {_slope(shape.slope)}" if shape.slope else ""
-    return bias + slope
-
-
-def _impossible(audit: Audited, conflict: list[int]) -> NextStep:
-    """What helps where no network of any width fits; to drop a point only where that is proved to help."""
-    problem = audit.problem
-    is_margin, asked = has_margin(problem.goal), points(conflict)
-    sides, targets = (
-        ("its side", f"target of {asked}") if len(conflict) == 1 else ("their sides", f"targets of {asked} together")
-    )
-    missed = f"has {asked} on {sides}" if is_margin else f"meets the {targets}"
-    if problem.architecture.slope == 1 and not with_masks(problem):
-        kind = _kind(problem)
-        text = f"f is {kind} in x at any width, and no {kind} function {missed}, so that no training helps: "
-        wider = "wider " if problem.fit_tolerance else ""
-        tolerant = "" if is_margin else f"ask for them within a {wider}tolerance (--fit-tol)"
-        if not _helps_bending(problem):
-            return NextStep(text + (tolerant or "correct the data"))
-        return NextStep(f"{text}{tolerant}{', or ' * (not is_margin)}{BENT}", f"{_bent(audit)}{_asked(audit)}")
-    helpful = droppable(problem, conflict)
-    if not helpful:
-        return NextStep(f"no training helps, for no network of {any_width(problem)} {missed}: correct the data first")
-    drop = "drop" if len(helpful) == 1 else "drop one of the"
-    return NextStep(f"no training helps: correct the data first, or {drop} {points(helpful)}")
-
-
 def _exchanged(audit: Audited) -> NextStep | None:
     """To exchange the classes, where nearly all points are on the wrong side; what that brings is exact."""
     if exchanged_classes(audit.problem, audit.network) is None:
@@ -339,7 +251,10 @@ def _exchanged(audit: Audited) -> NextStep | None:
 
 def _to_improve(audit: Audited) -> Iterator[NextStep]:
     is_margin, tolerance = has_margin(audit.problem.goal), audit.problem.fit_tolerance
-    if not is_margin and tolerance and max(map(abs, audit.problem.targets)) <= tolerance:
+    if not is_margin and not any(audit.problem.targets):
+        yield NextStep("all targets are 0, so that the best network, at any tolerance, is 0 everywhere")
+        return
+    if not is_margin and tolerance and _is_met_by_nothing(audit):
         text = "no target, in the units of the network, is further from 0 than the tolerance, so that the best network"
         yield NextStep(f"{text} is 0 everywhere: ask for a smaller tolerance", "--fit-tol EPS")
         return
@@ -352,7 +267,9 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         is_over = is_local and _is_about(audit, audit.local_optimum)
         ended = "training has ended, and would have to begin elsewhere to end lower: try other seeds"
         text = ended if is_over else "trainings from other starts may end lower: try other seeds"
-        yield NextStep(text, f"isoptimal train DATA --width {width}{_shape(audit)} --seed 1 --out other.npz --audit")
+        yield NextStep(
+            text, f"isoptimal train DATA --width {width}{shape_options(audit)} --seed 1 --out other.npz --audit"
+        )
     if audit.better is not None:
         text = "write the better network from the folder of --certificates PROOFS (in Python .better.save)"
         yield NextStep(text, "isoptimal better PROOFS --out better.npz")
@@ -363,14 +280,3 @@ def _is_about(audit: Audited, finding: Finding) -> bool:
     if finding.subject is None:
         return (finding.moved or 0) <= NEAR
     return distance(finding.subject, audit.network) <= NEAR
-
-
-def _exactly(number: Fraction) -> str:
-    """The number as the command line takes it: the decimal where that is exact, else the fraction."""
-    decimal = nearest(number)
-    return decimal if is_exactly(number, decimal) else str(number)
-
-
-def _slope(slope: Fraction) -> str:
-    """A slope as the command line takes it, where a decimal means the double nearest to it."""
-    return repr(to_float(slope)) if Fraction(to_float(slope)) == slope else str(slope)

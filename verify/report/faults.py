@@ -52,7 +52,7 @@ def faults(audit: Audited) -> Iterator[str]:
     if audit.relaxed is None or has_infimum_0(audit.relaxed.problem):
         return
     if audit.relaxed.diagnosis is not None:
-        for sentence in _ladder(audit.relaxed.diagnosis):
+        for sentence in _ladder(audit.relaxed.diagnosis, diagnosis.neurons):
             yield f"{RELAXED}{sentence}"
 
 
@@ -148,6 +148,10 @@ def _silent_ones(found: Neurons) -> str:
     return "dead neurons and those with v = 0" if found.dead else "neurons with v = 0"
 
 
+def _adding_nothing(found: Neurons) -> list[int]:
+    return sorted({*found.dead, *found.idle})
+
+
 def _constants(network: Network) -> Iterator[str]:
     """Which neurons add a constant, as one that an output bias was turned into does."""
     for j in network.output_bias_neurons:
@@ -201,8 +205,11 @@ def _parts(diagnosis: Diagnosis, excess: Excess, whole: float) -> Iterator[str]:
         yield f"{begin} {name}{f' ({named(main, kind)})' if main else ''}"
 
 
-def _ladder(diagnosis: Diagnosis) -> Iterator[str]:
-    """One sentence, all of whose heights are in one unit."""
+def _ladder(diagnosis: Diagnosis, told: Neurons | None = None) -> Iterator[str]:
+    """One sentence, all of whose heights are in one unit.
+
+    told: what was said before of the neurons at more points, where fewer of them may be dead.
+    """
     found = [rung for rung in diagnosis.ladder if rung.step is not RungKind.BOUND]
     in_times = all(rung.excess is None or rung.excess[1] >= TIMES for rung in found)
     rungs: list[Rung] = []
@@ -210,7 +217,10 @@ def _ladder(diagnosis: Diagnosis) -> Iterator[str]:
         if not (rungs and _looks_as_high(rungs[-1], rung, in_times=in_times)):
             rungs.append(rung)
     heights = [_height(rung, in_times=in_times) for rung in rungs]
-    steps = _IMPROVEMENTS | {RungKind.WITHOUT_DEAD: f"removing the {_silent_ones(diagnosis.neurons)}"}
+    silent, own = _silent_ones(diagnosis.neurons), _adding_nothing(diagnosis.neurons)
+    if told is not None and own != _adding_nothing(told):
+        silent = f"neurons that add nothing at these points ({named(own, 'neuron')})"
+    steps = _IMPROVEMENTS | {RungKind.WITHOUT_DEAD: f"removing the {silent}"}
     if len(rungs) > 1 and rungs[0].step is RungKind.GIVEN:
         begin = f" would bring the network from {heights[0]}{_above(rungs[0], in_times=in_times)}"
         yield "; then ".join(

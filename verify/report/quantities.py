@@ -23,6 +23,7 @@ from verify.problem.phrases import PER_CENT, SMALL, amount, any_width, has_infim
 from verify.problem.problem import objective
 from verify.report.audited import Audited
 from verify.report.path import descent_path
+from verify.report.verdicts import legend, level
 
 
 def quantities(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
@@ -91,8 +92,24 @@ def _relaxed(audit: Audited, easier: Audited) -> Iterator[tuple[str, str]]:
         asked = f"the same without the {left_out} that it misses: on the {kept} that {are} on their sides"
     yield "what it fits", asked
     yield from ((f"{RELAXED}{label}", text) for label, text in _numbers(easier))
-    verdicts = (f"{name} {easier.findings[key].verdict.value}" for key, name in _ASKED.items())
+    yield from _verdicts(easier)
+
+
+def _verdicts(easier: Audited) -> Iterator[tuple[str, str]]:
+    """What is found of the relaxed question, with the levels and what they mean, and with why the rest is open."""
+    found = {name: easier.findings[key] for key, name in _ASKED.items()}
+    told = {name: f" ({short})" if (short := level(finding)) else "" for name, finding in found.items()}
+    verdicts = (f"{name} {finding.verdict.value}{told[name]}" for name, finding in found.items())
     yield f"{RELAXED}verdicts", ", ".join(verdicts)
+    for line in legend(easier.problem, found.values()):
+        label, _, meaning = line.partition(": ")
+        yield f"{RELAXED}{label}", meaning
+    reasons: dict[str, list[str]] = {}
+    for name, finding in found.items():
+        if finding.verdict is Verdict.UNDECIDED:
+            reasons.setdefault(finding.reason, []).append(name)
+    if reasons:
+        yield f"{RELAXED}undecided", "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
 
 
 def _closed_forms(audit: Audited, found: Symbolic) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ __all__ = [
     "droppable",
     "fits_by_least_squares",
     "fits_when_bent",
+    "fits_when_freer",
     "is_at_rest",
     "on_their_sides",
     "right_standardised",
@@ -49,18 +50,33 @@ def fits_when_bent(problem: Problem) -> bool:
     return _is_met(problem, range(len(problem.data)))
 
 
+def fits_when_freer(problem: Problem, *, bias: bool) -> bool:
+    """Whether it is proved that some network of some width fits all points, if its neurons have a kink and see all.
+
+    And with a bias, where `bias` is true; and whether the squared loss does not lead away from that.
+    """
+    rows = [(*x, Fraction(1)) if bias else x for x in problem.data.inputs]
+    is_led = has_margin(problem.goal) or _fit_by_directions(problem, rows)
+    return is_led and _are_met(problem, rows, range(len(rows)))
+
+
 def _is_met(problem: Problem, chosen: Sequence[int]) -> bool:
+    """Whether some network of some width with these masks fits at the chosen points; only what is proved."""
+    columns = len(problem.rows[0])
+    if all(len(mask) < columns for mask in problem.architecture.masks):
+        return False
+    return _are_met(problem, problem.rows, chosen)
+
+
+def _are_met(problem: Problem, rows: Sequence[tuple[Fraction, ...]], chosen: Sequence[int]) -> bool:
     """Whether networks of some width reach every value at rows of different directions, and these can be the targets.
 
     With a kink at 0 the functions w -> act(w.x) are linearly independent if no two rows x are parallel, so that the
     outputs at one row of each direction are arbitrary. At a positive multiple of a row, f is that multiple.
     """
-    columns = len(problem.rows[0])
-    if all(len(mask) < columns for mask in problem.architecture.masks):
-        return False
     wanted: dict[tuple[Fraction, ...], list[tuple[Fraction, Fraction]]] = {}
     for i in chosen:
-        row, target = problem.rows[i], problem.targets[i]
+        row, target = rows[i], problem.targets[i]
         size = abs(next((entry for entry in row if entry), Fraction(0)))
         if not size:
             if has_margin(problem.goal) or abs(target) > problem.fit_tolerance:
@@ -89,13 +105,13 @@ def fits_by_least_squares(problem: Problem, slope: Fraction) -> bool:
     """
     if has_margin(problem.goal):
         return True
-    return _fit_linearly(problem) if slope == 1 else _fit_by_directions(problem)
+    return _fit_linearly(problem) if slope == 1 else _fit_by_directions(problem, problem.rows)
 
 
-def _fit_by_directions(problem: Problem) -> bool:
+def _fit_by_directions(problem: Problem, rows: Sequence[tuple[Fraction, ...]]) -> bool:
     """At rows of one direction f is c times their size: whether the c of least squares meets their targets."""
     held: dict[tuple[Fraction, ...], list[tuple[Fraction, Fraction]]] = {}
-    for row, target in zip(problem.rows, problem.targets, strict=True):
+    for row, target in zip(rows, problem.targets, strict=True):
         size = abs(next((entry for entry in row if entry), Fraction(0)))
         if size:
             held.setdefault(tuple(entry / size for entry in row), []).append((target, size))

@@ -153,14 +153,42 @@ def searched(monkeypatch, relaxed_is_late):
 
 def test_a_short_relaxed_audit_leaves_the_search_the_whole_time(monkeypatch):
     result, searches = searched(monkeypatch, relaxed_is_late=False)
-    assert searches == [0.85]
+    assert searches == [0.85, 0.9, 0.95]
     assert (result.status, result.relaxed.status) == ("time", "done")
 
 
 def test_the_search_has_what_a_long_relaxed_audit_leaves(monkeypatch):
     result, searches = searched(monkeypatch, relaxed_is_late=True)
-    assert searches == [0.45, 0.85]
+    assert searches == [0.45, 0.9]
     assert (result.status, result.relaxed.status) == ("time", "time")
+
+
+def test_a_search_that_came_back_in_time_is_taken_up_again(monkeypatch):
+    """Of a network that fits, too; not one that used up what there was, and none that ended otherwise."""
+    import verify.auditing.searching as searching
+    from solvers.instance import SearchStatus
+    from verify.deciders.global_optimality.record import Bracket
+
+    fitting = Dataset([[2, 0], [0, 1], [-1, 0]], [1, -1, 1])
+    deadlines, endings = [], {}
+
+    def search(*_, **options):
+        deadlines.append(options["deadline"])
+        return Bracket(lower=None, upper=None, witnesses=(), status=endings["status"], history=())
+
+    monkeypatch.setattr(searching, "bracketed", search)
+    monkeypatch.setattr(searching, "is_late", lambda moment: endings["is_late"])
+    for status, is_late, wanted in [
+        (SearchStatus.TIME, False, 2),
+        (SearchStatus.TIME, True, 1),
+        (SearchStatus.STALLED, False, 1),
+    ]:
+        endings |= {"status": status, "is_late": is_late}
+        deadlines.clear()
+        result = audit(RAMPS, fitting, time_limit=1000)
+        assert len(deadlines) == wanted
+        assert deadlines == sorted(deadlines)
+        assert any("the search for the best network" in note for note in result.notes) == (status is SearchStatus.TIME)
 
 
 def test_the_relaxed_audit_names_what_it_leaves_out():

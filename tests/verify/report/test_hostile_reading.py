@@ -193,11 +193,55 @@ READ = {
     ),
     "with masks a linear network gives not every linear function": (
         net([[1, 0]], [1], slope=1, masks=[[0]]), Dataset([[0, 1]], [1]), {"goal": "max-margin"},
-        ["no training helps, for no network of any width with these masks has point 0"], ["no linear function"],
+        ["no network of any width with these masks, without biases, has point 0 (counting from 0) on its side, and a",
+         "wide enough ReLU network without masks fits: train one: isoptimal train DATA --width 20 --out freer.npz"],
+        ["no linear function", "no training helps"],
     ),
     "nor with a bias that is hidden every affine one": (
         net([[1]], [1], b=[0], slope=1, masks=[[0]]), Dataset([[1], [-1], [2]], [1, 1, 1]), {"goal": "max-margin"},
-        ["no training helps, for no network of any width with these masks has points 0 and 1"], ["no affine function"],
+        ["no network of any width with these masks has points 0 and 1", "ReLU network without masks fits",
+         "--width 20 --bias --out freer.npz"], ["no affine function", "no training helps"],
+    ),
+    "on one ray biases help": (
+        net([[1]], [1]), Dataset([[1], [2], [-1]], [1, -1, 1]), {},
+        ["no network of any width, without biases, has points 0 and 1 (counting from 0) on their sides, and a wide",
+         "enough one with biases fits: train one: isoptimal train DATA --width 20 --bias --out freer.npz --audit"],
+        ["no training helps"],
+    ),
+    "and at 0": (
+        net([[1, 0]], [1], slope="1/10"), Dataset([[0, 0], [1, 1]], [1, 1]), {},
+        ["has point 0 (counting from 0) on its side, and a wide enough one with biases fits", "--slope 1/10"],
+        ["no training helps", "drop"],
+    ),
+    "of a regression as well": (
+        net([[1]], [1]), Dataset([[1], [2]], [1, 3]), {"goal": "min-norm"},
+        ["meets the targets of points 0 and 1 (counting from 0) together, and a wide enough one with biases fits",
+         "--bias --loss squared --out freer.npz"],
+        ["no training helps"],
+    ),
+    "but not at equal points": (
+        net([[1]], [1]), Dataset([[1], [1], [0]], [1, -1, 1]), {},
+        ["no training helps, for no network of any width has point"], ["with biases"],
+    ),
+    "nor where the squared loss does not lead": (
+        net([[1]], [1]), Dataset([[1], [1], [1], [0]], [0, 0, 1, 1]), {"goal": "min-norm", "fit_tol": "1/2"},
+        ["no training helps"], ["with biases"],
+    ),
+    "a linear network on one ray": (
+        net([[1]], [1], slope=1), Dataset([[1], [2], [-1]], [1, -1, 1]), {},
+        ["and a wide enough ReLU network with biases fits"], ["no training helps"],
+    ),
+    "all targets are 0": (
+        net([[1]], [1]), Dataset([[1], [2]], [0, 0]), {"goal": "min-norm", "fit_tol": 3},
+        ["all targets are 0, so that the best network, at any tolerance, is 0 everywhere"], ["a smaller tolerance"],
+    ),
+    "within a tolerance in which 0 fits there is nothing to ask": (
+        net([[1]], [-2]), Dataset([[1], [2]], [1, 2]), {"goal": "min-norm"}, ["· best possible 0"],
+        ["for all that is known of this network"],
+    ),
+    "neurons that are dead on what it fits alone are named": (
+        net([[1, 0], [0, 1], [0, -1]], [1, 3, -3]), Dataset([[1, 0], [2, -1], [1, 2], [1, -3]], [1, 1, -1, 1]), {}, [],
+        ["removing the dead neurons"],
     ),
     "no KKT point to train on to, and no best margin": (
         net([[1], [-1]], [1, 1], b=[1, 1]), Dataset([[1], [-1], [3]], [1, 1, 1]), {"bias": "free"},
@@ -252,7 +296,8 @@ READ = {
     ),
     "a target of a point at 0": (
         net([[1]], [1]), Dataset([[0], [1], [-1]], [1, 1, 1]), {"goal": "min-norm"},
-        ["no network of any width meets the target of point 0 (counting from 0): correct the data first"], [],
+        ["no network of any width, without biases, meets the target of point 0 (counting from 0), and a wide enough",
+         " one with biases fits"], ["no training helps"],
     ),
 }  # fmt: skip
 
