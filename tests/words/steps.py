@@ -81,7 +81,20 @@ def _seeds(audit, _, found):
 
 
 def _ended(audit, what, found):
+    """At a local optimum that is not so near that the rounding of training explains the excess."""
+    moved = _local_distance(audit)
+    assert audit.excess is None or audit.excess[0] >= 1000 * moved or audit.problem.goal.value != "max-margin"
     return audit.local_optimum.verdict.value == "proved" and _seeds(audit, what, found)
+
+
+def _local_distance(audit):
+    return audit.local_optimum.moved or Fraction(0)
+
+
+def _point_beside(audit, *_):
+    """There is a KKT point beside the network that is a local optimum, and the network is better than it by little."""
+    assert audit.problem.goal.value == "max-margin"
+    return audit.local_optimum.verdict.value == "proved" and audit.excess[0] < 1000 * _local_distance(audit)
 
 
 def _shallow(audit, _, found):
@@ -330,6 +343,7 @@ STEPS = [
         r"of such a network only whether it fits .* --width (\d+)(?: --bias)?(?: --loss squared)? --out shallow.npz.*",
         _shallow,
     ),
+    (r"the KKT point near this network may be what is better: train on to it: .* --polish .*", _point_beside),
     (
         rf"training has ended, .*: isoptimal train DATA --width (\d+){SHAPE} --seed 1 --out .*",
         _ended,

@@ -81,6 +81,8 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
     click.echo(f"written: {out}, {_held(problem, better, held)}")
     for line in expected((str(note) for note in said.get("notes", ())), out, better.surroundings):
         click.echo(f"  {line}")
+    if better.surroundings is not None:
+        click.echo("  scalers, classes and columns are what audit.json says of them, which no certificate proves")
     return 0
 
 

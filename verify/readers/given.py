@@ -120,8 +120,8 @@ def notes_of_scaling(reading: Reading) -> Iterator[str]:
     """What has to be said of data that were scaled so."""
     if reading.inputs is not None:
         yield (
-            f"{SCALED_POINTS}, exactly, and the network is kept, whose "
-            "norm is the one that was trained; with fold the scaler goes into the first layer instead"
+            f"{SCALED_POINTS}, exactly, and the network is kept as it "
+            "is; with fold the scaler goes into the first layer instead"
         )
     if reading.outputs is not None:
         yield f"{SCALED_TARGETS}, exactly: amounts are in these units"

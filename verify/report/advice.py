@@ -44,6 +44,9 @@ __all__ = ["IN_PYTHON", "NextStep", "filled", "next_steps", "reading_options"]
 NEAR = Fraction(1, 1000)
 """Relative to the norm: what training could hardly tell apart."""
 
+FAR_ABOVE = 1000
+"""An excess of less than so many times the distance of a KKT point may be that distance."""
+
 
 def reading_options(audit: Audited) -> dict[str, str]:
     """What is known of how a network is read and asked about where no file of it is: for `filled`."""
@@ -264,7 +267,12 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
     elif audit.stationary.verdict is Verdict.PROVED and audit.global_any_width.verdict is Verdict.REFUTED:
         width = audit.network.width
         is_local = audit.local_optimum.verdict is Verdict.PROVED and not is_free(audit.problem.bias)
-        is_over = is_local and _is_about(audit, audit.local_optimum)
+        apart = _apart(audit, audit.local_optimum)
+        is_over = is_local and apart <= NEAR
+        if is_over and is_margin and audit.excess is not None and audit.excess[0] < FAR_ABOVE * apart:
+            text = "the KKT point near this network may be what is better: train on to it"
+            yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
+            is_over = False
         ended = "training has ended, and would have to begin elsewhere to end lower: try other seeds"
         text = ended if is_over else "trainings from other starts may end lower: try other seeds"
         yield NextStep(
@@ -275,8 +283,8 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         yield NextStep(text, "isoptimal better PROOFS --out better.npz")
 
 
-def _is_about(audit: Audited, finding: Finding) -> bool:
-    """Whether what is found is about the network itself, or one that training could hardly tell from it."""
+def _apart(audit: Audited, finding: Finding) -> Fraction:
+    """How far from the network is what was found to be a local optimum, at most; relative to its norm."""
     if finding.subject is None:
-        return (finding.moved or 0) <= NEAR
-    return distance(finding.subject, audit.network) <= NEAR
+        return finding.moved or Fraction(0)
+    return distance(finding.subject, audit.network)

@@ -73,7 +73,7 @@ def test_both_ways_are_the_same_function_exactly(scaler):
     assert kept.network == network
     assert [list(row) for row in kept.data.inputs] == scaled
     assert not kept.data.is_exact
-    assert any("the network is kept, whose norm is the one that was trained" in note for note in kept.notes)
+    assert any("the network is kept as it is; with fold" in note for note in kept.notes)
 
     folded = read_with_notes(pipeline, output_bias="neuron", fold=True)
     assert [folded.network(x) for x in exact] == [network(z) for z in scaled]
@@ -216,7 +216,7 @@ def test_the_command_line_audits_and_checks_a_pipeline(tmp_path):
     words = ["audit", network, data, "--output-bias", "neuron", "--time-limit", "3", "--certificates", folder]
     shown = CliRunner().invoke(program, words)
     assert shown.exit_code == 0, shown.output
-    assert "the network is kept, whose norm is the one that was trained" in " ".join(shown.output.split())
+    assert "the network is kept as it is; with fold" in " ".join(shown.output.split())
     assert CliRunner().invoke(program, ["check", folder, "--network", network, "--data", data]).exit_code == 0
 
     alone, scaler = str(tmp_path / "alone.skops"), str(tmp_path / "scaler.skops")
@@ -246,7 +246,7 @@ def test_training_goes_on_in_the_coordinates_of_the_network(tmp_path):
     often = ["--output-bias", "neuron", "--max-evaluations", "50"]
     shown = CliRunner().invoke(program, ["train", data, "--start", network, "--out", out, *often])
     assert shown.exit_code == 0, shown.output
-    assert "the network is kept, whose norm is the one that was trained" in " ".join(shown.output.split())
+    assert "the network is kept as it is; with fold" in " ".join(shown.output.split())
     first = read(out)
     alone = str(tmp_path / "alone.skops")
     skops.io.dump(pipeline[-1], alone)

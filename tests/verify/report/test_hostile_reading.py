@@ -350,6 +350,20 @@ def test_training_has_not_ended_far_from_a_local_optimum():
     assert "training has ended" not in replace(result, local_optimum=far).next_steps[0].text
 
 
+def test_an_excess_that_rounding_may_explain_is_no_other_optimum():
+    """The best network lies beside the KKT point of this one: polishing ends there, without beginning elsewhere."""
+    root = 2**0.5
+    result = audit(net([[0, root], [0, root]], [root, root]), Dataset([[1, "1/4"], [-1, "1/4"]], [1, 1]))
+    local = replace(result.local_optimum, moved=Fraction(13, 10**6), subject=None)
+    beside = replace(result, local_optimum=local, excess=(Fraction(21, 10**6), Fraction(22, 10**6)))
+    text = beside.next_steps[0].text
+    assert text == "the KKT point near this network may be what is better: train on to it"
+    assert "--polish" in beside.next_steps[0].command
+    assert "training has ended" not in "".join(step.text for step in beside.next_steps)
+    farther = replace(result, local_optimum=replace(result.local_optimum, moved=Fraction(1, 10**9), subject=None))
+    assert "training has ended" in farther.next_steps[0].text
+
+
 @pytest.mark.parametrize(
     ("before", "after", "text"),
     [
