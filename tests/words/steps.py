@@ -80,13 +80,6 @@ def _seeds(audit, _, found):
     return int(found[1]) == len(audit.network.output_weights)
 
 
-def _ended(audit, what, found):
-    """At a local optimum that is not so near that the rounding of training explains the excess."""
-    moved = _local_distance(audit)
-    assert audit.excess is None or audit.excess[0] >= 1000 * moved or audit.problem.goal.value != "max-margin"
-    return audit.local_optimum.verdict.value == "proved" and _seeds(audit, what, found)
-
-
 def _local_distance(audit):
     return audit.local_optimum.moved or Fraction(0)
 
@@ -309,7 +302,7 @@ STEPS = [
         _within,
     ),
     (
-        r"no training helps: correct the data first, or drop (?:one of the )?points? (.*) \(counting from 0\)",
+        r"correct the data first, or drop (?:one of the )?points? (.*) \(counting from 0\)",
         _contradictory,
     ),
     (
@@ -329,7 +322,13 @@ STEPS = [
         ),
         _freer,
     ),
-    (r"no training helps, for no network .* points? (.*?) \(counting from 0\).*", _impossible),
+    (
+        (
+            r"no network of any width(?: with these masks)? (?:has|meets the targets? of) points? (.*?) \(counting "
+            r"from 0\).*: correct the data first"
+        ),
+        _impossible,
+    ),
     (rf"the network has {HAS} when the points are taken as they were given, .*", _unscaled),
     (r"exchange the two classes: .* it then fits: .*", _fits_exchanged),
     (r"exchange the two classes: .* it then has (\d+) of (\d+) points on their sides: .*", _exchanged),
@@ -344,10 +343,6 @@ STEPS = [
         _shallow,
     ),
     (r"the KKT point near this network may be what is better: train on to it: .* --polish .*", _point_beside),
-    (
-        rf"training has ended, .*: isoptimal train DATA --width (\d+){SHAPE} --seed 1 --out .*",
-        _ended,
-    ),
     (
         rf"trainings from other starts may end lower: .*: isoptimal train DATA --width (\d+){SHAPE} --seed 1 --out .*",
         _seeds,

@@ -17,7 +17,7 @@ def expected(notes: Iterable[str], out: str, around: Surroundings | None, scaler
     """
     if out.lower().endswith(".skops") and around is not None and (held := list(_held(around))):
         *first, last = held
-        yield f"around it stand {', '.join(first)}{' and ' if first else ''}{last}, as they were read"
+        yield f"around it stand {', '.join(first)}{' and ' if first else ''}{last}"
         return
     from verify.readers.given import SCALED_POINTS, SCALED_TARGETS
     from verify.readers.standardising import STANDARDISED

@@ -266,21 +266,24 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
     elif audit.stationary.verdict is Verdict.PROVED and audit.global_any_width.verdict is Verdict.REFUTED:
         width = audit.network.width
-        is_local = audit.local_optimum.verdict is Verdict.PROVED and not is_free(audit.problem.bias)
-        apart = _apart(audit, audit.local_optimum)
-        is_over = is_local and apart <= NEAR
-        if is_over and is_margin and audit.excess is not None and audit.excess[0] < FAR_ABOVE * apart:
+        if is_margin and _is_beside_one(audit):
             text = "the KKT point near this network may be what is better: train on to it"
             yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
-            is_over = False
-        ended = "training has ended, and would have to begin elsewhere to end lower: try other seeds"
-        text = ended if is_over else "trainings from other starts may end lower: try other seeds"
+        text = "trainings from other starts may end lower: try other seeds"
         yield NextStep(
             text, f"isoptimal train DATA --width {width}{shape_options(audit)} --seed 1 --out other.npz --audit"
         )
     if audit.better is not None:
         text = "write the better network from the folder of --certificates PROOFS (in Python .better.save)"
         yield NextStep(text, "isoptimal better PROOFS --out better.npz")
+
+
+def _is_beside_one(audit: Audited) -> bool:
+    """Whether a KKT point lies so near that the excess may be what is between the two."""
+    if audit.local_optimum.verdict is not Verdict.PROVED or is_free(audit.problem.bias) or audit.excess is None:
+        return False
+    apart = _apart(audit, audit.local_optimum)
+    return apart <= NEAR and audit.excess[0] < FAR_ABOVE * apart
 
 
 def _apart(audit: Audited, finding: Finding) -> Fraction:

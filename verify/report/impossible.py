@@ -47,7 +47,7 @@ def impossible(audit: Audited, conflict: list[int]) -> NextStep:
         return freer
     if problem.architecture.slope == 1 and not with_masks(problem):
         kind = function_kind(problem)
-        text = f"f is {kind} in x at any width, and no {kind} function {missed}, so that no training helps: "
+        text = f"f is {kind} in x at any width, and no {kind} function {missed}: "
         wider = "wider " if problem.fit_tolerance else ""
         tolerant = "" if is_margin else f"ask for them within a {wider}tolerance (--fit-tol)"
         if not bent:
@@ -55,9 +55,9 @@ def impossible(audit: Audited, conflict: list[int]) -> NextStep:
         return NextStep(f"{text}{tolerant}{', or ' * (not is_margin)}{BENT}", f"{bent_command(audit)}{asked(audit)}")
     helpful = droppable(problem, conflict)
     if not helpful:
-        return NextStep(f"no training helps, for no network of {any_width(problem)} {missed}: correct the data first")
+        return NextStep(f"no network of {any_width(problem)} {missed}: correct the data first")
     drop = "drop" if len(helpful) == 1 else "drop one of the"
-    return NextStep(f"no training helps: correct the data first, or {drop} {points(helpful)}")
+    return NextStep(f"correct the data first, or {drop} {points(helpful)}")
 
 
 def _freer(audit: Audited, missed: str) -> NextStep | None:

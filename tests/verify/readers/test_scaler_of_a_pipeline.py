@@ -153,7 +153,7 @@ def test_the_command_line_writes_the_pipeline(stored):
     assert run("audit", model, data, *carried, "--time-limit", "5", "--certificates", proofs)[0] == 0
     code, said = run("better", proofs, "--out", better)
     assert code == 0, said
-    assert "around it stand the scaler of the points and the classes no and yes, as they were read" in said
+    assert "around it stand the scaler of the points and the classes no and yes" in said
     assert "scalers, classes and columns are what audit.json says of them, which no certificate proves" in said
     assert "it holds no scaler" not in said
     code, said = run("train", data, "--start", model, *carried, "--out", kkt, "--max-evaluations", "5")

@@ -56,7 +56,7 @@ def test_two_conflicts_are_not_mended_by_dropping_one_point():
     result = audit(Network.two_layer([[1, 1]], [1], b=[0]), Dataset([[1, 0], [1, 0], [0, 1], [0, 1]], [1, 2, 1, 2]))
     assert result.infeasible
     assert "drop" not in "".join(steps(result))
-    assert "no training helps, for no network of any width meets the targets of points" in steps(result)[-1]
+    assert "no network of any width meets the targets of points" in steps(result)[-1]
     check_words(result)
 
 
