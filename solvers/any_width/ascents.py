@@ -24,6 +24,31 @@ def multiplier_bits(tol: float) -> int:
     return int(np.clip(np.ceil(-np.log2(tol)) + 12, FEWEST_BITS, MOST_BITS))
 
 
+def on_grid(problem: Scaled, multipliers: Floats, tol: float, *, balance: bool) -> Floats:
+    """Multipliers on a dyadic grid, tiny ones zero; balance: with a signed sum of exactly zero, or none."""
+    largest = float(np.abs(multipliers).max(initial=0.0))
+    if largest <= 0:
+        return np.zeros_like(multipliers)
+    quantum = 2.0 ** (np.floor(np.log2(largest)) - multiplier_bits(tol))
+    rounded = np.round(multipliers / quantum) * quantum
+    rounded[np.abs(multipliers) < SUPPORT_TOLERANCE * largest] = 0.0
+    return _balanced(problem, rounded) if balance else rounded
+
+
+def _balanced(problem: Scaled, rounded: Floats) -> Floats:
+    """What is too much is taken from the largest multiplier that can give it."""
+    y = problem.coefficients(np.ones(len(rounded)))
+    surplus = float(rounded @ y)
+    if surplus == 0:
+        return rounded
+    for i in np.argsort(-np.abs(rounded)):
+        is_able = rounded[i] != 0 and np.sign(rounded[i] * y[i]) == np.sign(surplus)
+        if is_able and abs(rounded[i]) > abs(surplus):
+            rounded[i] -= surplus * y[i]
+            return rounded
+    return np.zeros_like(rounded)
+
+
 class Ascents:
     """Local ascents of |h(u)| / ||u|| at dual points of a scaled problem; columns are told apart as the pool does."""
 
@@ -32,29 +57,7 @@ class Ascents:
 
     def rounded(self, multipliers: Floats) -> Floats:
         """Multipliers on a dyadic grid, tiny ones zero; with a free bias their signed sum is exactly zero."""
-        instance = self.problem.instance
-        largest = float(np.abs(multipliers).max(initial=0.0))
-        if largest <= 0:
-            return np.zeros_like(multipliers)
-        quantum = 2.0 ** (np.floor(np.log2(largest)) - multiplier_bits(self.tol))
-        rounded = np.round(multipliers / quantum) * quantum
-        rounded[np.abs(multipliers) < SUPPORT_TOLERANCE * largest] = 0.0
-        if instance.free:
-            y = instance.targets if instance.margin else np.ones(len(rounded))
-            surplus = float(rounded @ y)
-            order = np.argsort(-np.abs(rounded))
-            for i in order:
-                if (
-                    rounded[i] != 0
-                    and np.sign(rounded[i] * y[i]) == np.sign(surplus)
-                    and abs(rounded[i]) > abs(surplus)
-                ):
-                    rounded[i] -= surplus * y[i]
-                    break
-            else:
-                if surplus != 0:
-                    return np.zeros_like(multipliers)
-        return rounded
+        return on_grid(self.problem, multipliers, self.tol, balance=self.problem.instance.free)
 
     def at_solution(
         self, multipliers: Floats, solution: MasterSolution, columns: list[Column]

@@ -44,12 +44,15 @@ class Column:
     assumed (n,) bool, for max-margin: opposing points (those whose margin the neuron lowers) that are taken to lie on
     the side that `on` says, without their own variable t. That is a guess which shrinks the program;
     `violated_assumptions` says afterwards where it was wrong.
+    cone: (point, side) with side x_i . u_j >= 0 as a constraint; these points agree with `on`, are `assumed`, and
+    belong to the working set.
     """
 
     mask: int
     sign: int
     on: Bits
     assumed: Bits | None = None
+    cone: tuple[tuple[int, int], ...] = ()
 
     def key(self, instance: ProblemInstance, points: Indices) -> tuple[int, int, bytes]:
         """Columns with equal keys are the same column of the master on these points."""
@@ -162,6 +165,7 @@ class _Program:
         for j in range(len(self.columns)):
             poll()
             add(j)
+            self._keep_in_cone(j)
         at_least_zero = self.cones.constraints("nonnegative", np.zeros(len(self.slacks)))
         self.cones.put_diagonal(at_least_zero, self.slacks, -1.0)
         for j in range(len(self.columns)):
@@ -198,6 +202,15 @@ class _Program:
             tau = np.where(column.on[self.points], 1.0, -1.0)
             on_cone = cones.constraints("nonnegative", np.zeros(len(self.points)))
             cones.put(on_cone, u, -tau[:, None] * x)
+
+    def _keep_in_cone(self, j: int) -> None:
+        """side x_i . u_j >= 0 where that is not said yet."""
+        column, is_said = self.columns[j], not self.instance.margin and self.instance.slope < 1
+        if not column.cone or is_said:
+            return
+        points, sides = (np.array(entries) for entries in zip(*column.cone, strict=True))
+        inside = self.cones.constraints("nonnegative", np.zeros(len(points)))
+        self.cones.put(inside, self.directions[j], -sides[:, None] * self.rows[j][np.searchsorted(self.points, points)])
 
     def _bound_norm(self, j: int) -> None:
         """||u_j|| <= its bound, over what counts in the norm: a free bias does not."""

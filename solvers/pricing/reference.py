@@ -15,6 +15,7 @@ from solvers.pricing.dual_function import evaluate, normalise
 from solvers.pricing.slope_descent import SlopeDescent
 from solvers.pricing.tree import Leaf, Limits, Tree, boxes, preorder, solve_decided
 
+INSIDE = 1e-8  # a direction has a sign that holds in advance up to this part of ||x_i||
 FIRST, TIGHTENED, DECIDED = 4, 10, 30  # sweeps: with the parent's ranges, with a cone's own, with nothing undecided
 
 
@@ -67,12 +68,16 @@ def bound_tree(
     beta: float,
     limits: Limits,
     max_nodes: int,
+    known: Signs,
     *,
     free: bool = False,
     batch: int = 256,
 ) -> Tree:
-    """`solvers.pricing.search.bound_tree`, `batch` cones at once; free: the rows are in the frame of the bias."""
-    search = _BatchSearch(SlopeDescent(rows, coefficients, slope, free=free, beta=beta), beta)
+    """`solvers.pricing.search.bound_tree`, `batch` cones at once; free: the rows are in the frame of the bias.
+
+    known (S,): the signs that hold in advance.
+    """
+    search = _BatchSearch(SlopeDescent(rows, coefficients, slope, free=free, beta=beta), beta, known)
     most = np.inf if limits.max_violators is None else limits.max_violators
     while search.stack:
         if is_late(limits.deadline):
@@ -88,7 +93,7 @@ def bound_tree(
 @dataclass(slots=True)
 class _Open:
     """An unresolved node: signs (S,), slopes (S,), and per positive point range vectors (2, P, D), multipliers (2, P,
-    P); theta: the bias at which the bound was largest.
+    Q) of the Q points that may be decided; theta: the bias at which the bound was largest.
     """
 
     identity: int
@@ -106,7 +111,7 @@ class _Batch:
     signs: Signs  # (B, S)
     slopes: Floats  # (B, S)
     vectors: Floats  # (B, 2, P, D)
-    multipliers: Floats  # (B, 2, P, P)
+    multipliers: Floats  # (B, 2, P, Q)
     theta: Floats  # (B,)
     low: Floats  # (B, S)
     high: Floats  # (B, S)
@@ -129,16 +134,16 @@ class _Batch:
 class _BatchSearch:
     """The open nodes, what the others have become, and the violators found on the way."""
 
-    def __init__(self, descent: SlopeDescent, beta: float) -> None:
-        self.descent, self.beta = descent, beta
+    def __init__(self, descent: SlopeDescent, beta: float, known: Signs) -> None:
+        self.descent, self.beta, self.known = descent, beta, known
         rows, self.positive = descent.rows, np.flatnonzero(descent.positive)
-        count = len(self.positive)
+        self.decidable = np.flatnonzero(descent.positive | (known != 0))
         root = _Open(
             0,
-            np.zeros(len(rows), np.int8),
+            known.astype(np.int8),
             descent.slope_jumps / 2,
             np.stack([-rows[self.positive], rows[self.positive]]),
-            np.zeros((2, count, count)),
+            np.zeros((2, len(self.positive), len(self.decidable))),
         )
         self.stack = [root]
         self.results: list[int | Leaf | None] = [None]
@@ -234,7 +239,14 @@ class _BatchSearch:
         descent = self.descent
         directions = normalise(descent.rows, descent.coefficients, descent.slope, p, free=descent.free)
         values = evaluate(descent.rows, descent.coefficients, descent.slope, directions)
-        self.violators.extend(directions[values > self.beta])
+        self.violators.extend(directions[(values > self.beta) & self._is_known(directions)])
+
+    def _is_known(self, directions: Floats) -> Bits:
+        """Which of the directions (V, D) have the signs that hold in advance, up to rounding."""
+        decided = np.flatnonzero(self.known)
+        rows = self.descent.rows[decided] * self.known[decided, None]
+        sizes = np.outer(self.descent.size(directions), self.descent.curvature[decided] ** 0.5)
+        return np.count_nonzero(directions @ rows.T < -INSIDE * sizes, axis=1) == 0
 
     def _ranges(self, vectors: Floats) -> tuple[Floats, Floats]:
         """l and r (B, S) from the range vectors (B, 2, P, D): their sizes."""
@@ -246,9 +258,9 @@ class _BatchSearch:
 
     def _shorten(self, nodes: _Batch) -> None:
         """Shorten the range vectors by nonnegative multiples of decided rows, in place."""
-        rows, positive = self.descent.rows, self.positive
+        rows, positive, decidable = self.descent.rows, self.positive, self.decidable
         for _ in range(3):
-            for q, k in enumerate(positive):
+            for q, k in enumerate(decidable):
                 decided = np.flatnonzero(nodes.signs[:, k])
                 if not len(decided):
                     continue
@@ -258,13 +270,15 @@ class _BatchSearch:
                 new = np.maximum(old - np.einsum("bzpd,bd->bzp", w, step_rows) / self.descent.curvature[k], 0.0)
                 nodes.vectors[decided] = w + (new - old)[..., None] * step_rows[:, None, None, :]
                 nodes.multipliers[decided, :, :, q] = new
-        signed = nodes.multipliers * nodes.signs[:, None, None, positive]
+        signed = nodes.multipliers * nodes.signs[:, None, None, decidable]
         start = np.stack([-rows[positive], rows[positive]])
-        nodes.vectors[:] = start + np.einsum("bzpq,qd->bzpd", signed, rows[positive])
+        nodes.vectors[:] = start + np.einsum("bzpq,qd->bzpd", signed, rows[decidable])
 
     def _close(self, node: _Open, nodes: _Batch, b: int) -> None:
         self.bound = max(self.bound, float(nodes.total[b]))
-        self.results[node.identity] = _leaf(nodes.slopes[b], nodes.chord[b], nodes.multipliers[b], self.positive)
+        self.results[node.identity] = _leaf(
+            nodes.slopes[b], nodes.chord[b], nodes.multipliers[b], self.positive, self.decidable
+        )
 
     def _split(self, node: _Open, nodes: _Batch, b: int) -> None:
         point = self._widest_gap(nodes, b)
@@ -294,11 +308,12 @@ def _leaf(
     chord: Bits,
     multipliers: Floats,
     positive: Indices,
+    decidable: Indices,
 ) -> Leaf:
     ranges: dict[int, tuple[dict[int, float], ...]] = {}
     sides, places, terms = np.nonzero(multipliers)
     for z, q, k in zip(sides.tolist(), places.tolist(), terms.tolist(), strict=True):
         i = int(positive[q])
         if chord[i]:
-            ranges.setdefault(i, ({}, {}))[z][int(positive[k])] = float(multipliers[z, q, k])
+            ranges.setdefault(i, ({}, {}))[z][int(decidable[k])] = float(multipliers[z, q, k])
     return Leaf(t.copy(), ranges)

@@ -14,7 +14,7 @@ from importlib import import_module
 
 import numpy as np
 
-from solvers.arrays import Floats
+from solvers.arrays import Floats, Signs
 from solvers.clock import seconds_left
 from solvers.pricing import reference
 from solvers.pricing.dual_function import bias_frame, from_frame, normalise, to_frame
@@ -77,10 +77,13 @@ def bound_tree(
     truncate: bool = False,
     max_violators: int | None = None,
     compiled: bool | None = None,
+    signs: Signs | None = None,
 ) -> Tree:
     """Prove h(u) <= beta on the unit ball by a tree of cones, or find violators.
 
-    rows (S, D), coefficients (S,) all nonzero. free: the last column is a bias that does not count in ||u||.
+    rows (S, D), coefficients (S,). free: the last column is a bias that does not count in ||u||.
+    signs (S,): of x_i . u that hold in advance, 0 where there is none: the bound is then proved on that cone, and
+    violators are in it; always in numpy.
     Stops early (nodes None) at `deadline` (of clock.now), at `max_nodes`, or with `max_violators` violators.
     truncate: at the deadline the open cones become leaves as they are; the tree then proves a larger `bound` than beta.
     The compiled kernels do so as well at `max_nodes`, and where a certificate would be too long.
@@ -90,20 +93,21 @@ def bound_tree(
     if not len(rows):
         return Tree([Leaf(np.zeros(0))], 0.0, np.empty((0, rows.shape[1])), 1)
     limits = Limits(deadline, truncate, max_violators)
+    known = np.zeros(len(rows), np.int8) if signs is None else signs
     if free:
         framed, middle, reach = bias_frame(rows)
-        tree = reference.bound_tree(framed, coefficients, slope, beta, limits, max_nodes, free=True, batch=batch)
+        tree = reference.bound_tree(framed, coefficients, slope, beta, limits, max_nodes, known, free=True, batch=batch)
         tree.violators = from_frame(tree.violators, middle, reach)
         return tree
     given = rows, coefficients, slope, beta, limits
-    wanted = _wanted(compiled)
+    wanted = False if known.any() else _wanted(compiled)
     if wanted is None:
-        tree = reference.bound_tree(*given, min(FIRST_NODES, max_nodes), batch=batch)
+        tree = reference.bound_tree(*given, min(FIRST_NODES, max_nodes), known, batch=batch)
         if tree.nodes is not None or tree.count <= FIRST_NODES:
             return tree
         wanted = _is_compiled_in_time("search", limits.deadline)
     if not wanted:
-        return reference.bound_tree(*given, max_nodes, batch=batch)
+        return reference.bound_tree(*given, max_nodes, known, batch=batch)
     from solvers.pricing.compiled import bound_tree as search
 
     return search(*given, max_nodes)

@@ -136,5 +136,5 @@ NOTES = [
         _transposed,
     ),
     (r"the targets have (\d+) values \((.*?)\), which are read as numbers to fit .*", _regression),
-    (r"for want of time cut short or left out: .*", lambda *_: None),
+    (r"(?:for want of time|interrupted;) cut short or left out: .*", lambda *_: None),
 ]

@@ -52,13 +52,16 @@ def _one_end(audit, _, found):
 
 
 def _excess(audit, _, found):
-    said, kind, asked = found[1], found[2], found[3]
     assert (found[4] is not None) == (audit.fits.subject is not None)
     lower = None if audit.bracket is None else audit.bracket[0]
     uppers = [b.bracket[1] for b in audit.bounds if getattr(b, "bracket", (None, None))[1] is not None]
     upper = min([*uppers, audit.objective])
     low = audit.objective / upper - 1
     high = audit.objective / lower - 1 if lower else None
+    return _is_excess(audit, *found.groups()[:3], low, high)
+
+
+def _is_excess(audit, said, kind, asked, low, high):
     tolerance = Fraction(asked.removeprefix("about "))
     if kind == "within":
         assert high is not None
@@ -90,6 +93,32 @@ def _excess(audit, _, found):
 def _no_excess(audit, _, found):
     assert (found[1] is not None) == (audit.fits.subject is not None)
     return objective(audit.problem, audit.fits.subject or audit.network) == audit.bracket[0]
+
+
+def _excess_there(audit, _, found):
+    lower, upper = audit.bracket_own_width
+    assert audit.excess_own_width == (audit.objective / upper - 1, audit.objective / lower - 1)
+    return _is_excess(audit, *found.groups(), *audit.excess_own_width)
+
+
+OWN_ENDS = rf"(?:{N} … {N}|(\S+(?: \(about {N[1:-1]}\))?|about {N[1:-1]}))"
+
+
+def _own_width(audit, _, found):
+    """Both ends, of a bound of that width and of a network that is no wider."""
+    least, most, value, width = found.groups()
+    lower, upper = audit.bracket_own_width
+    assert int(width) == audit.network.width
+    assert has_masks(audit) == ("mask" in found[0])
+    assert any(bound.bracket[0] == lower for bound in audit.bounds if bound.KIND == "lower-bound-width")
+    assert upper <= audit.objective
+    if value:
+        return lower == upper and is_value(value, lower)
+    return Fraction(least) <= lower <= upper <= Fraction(most)
+
+
+def _no_excess_there(audit, *_):
+    return objective(audit.problem, audit.fits.subject or audit.network) == audit.bracket_own_width[0]
 
 
 def _witness(audit, _, found):
@@ -245,6 +274,15 @@ NUMBERS = [
         _excess,
     ),
     (r"excess: none: this network is the best possible(, after the repair)?", _no_excess),
+    (
+        rf"best of its width: {OWN_ENDS}, over networks of (\d+) neurons?(?: with (?:these masks|this mask))?",
+        _own_width,
+    ),
+    (
+        r"excess there: (.*), (within|not within|whether within) (\S+|about \S+) \(relative\)(?: is open)?",
+        _excess_there,
+    ),
+    (r"excess there: none: this network is the best of its width", _no_excess_there),
     (r"better network(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (r"best network found(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (

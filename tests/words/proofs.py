@@ -24,6 +24,7 @@ from verify.checker.fit import Fits
 from verify.checker.local import Local
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.stationary import NotStationary, Stationary
+from verify.checker.width import OptimalWithinWidth
 from verify.deciders.finding import Question
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.problem.problem import Goal, objective, outputs
@@ -168,6 +169,37 @@ def _optimal(audit, finding, found):
     return proof.tolerance <= Fraction(found[1]) <= proof.tolerance * Fraction(100001, 10**5)
 
 
+def _best_of_width(audit, finding, found):
+    """By the bound of its width, and what a wider network that is better saves."""
+    (proof,) = all_of(OptimalWithinWidth, finding)
+    own = objective(audit.problem, subject_of(audit, finding))
+    assert own <= (1 + proof.tolerance) * proof.lower.bracket[0]
+    width, factor, relative, wider, saved = found.groups()
+    assert int(width) == audit.network.width
+    assert has_masks(audit) == ("mask" in found[0])
+    if wider:
+        (other,) = all_of(BetterNetwork, audit.global_any_width)
+        assert len(other.witness.output_weights) == int(wider) > int(width)
+        lower = 1 - objective(audit.problem, other.witness) / own
+        assert amount(saved) <= lower <= amount(saved) * SLACK
+    within = factor or relative
+    if within is None:
+        return proof.tolerance == 0
+    return proof.tolerance <= Fraction(within) <= proof.tolerance * Fraction(100001, 10**5)
+
+
+def _own_width_open(audit, finding, found):
+    """Between a bound that is proved and the network's own objective."""
+    assert audit.global_any_width.verdict.value == "refuted"
+    width, least, most = found.groups()
+    if width is None:
+        return None
+    assert int(width) == audit.network.width
+    bounds = [bound.bracket[0] for bound in audit.bounds if bound.KIND in ("lower-bound", "lower-bound-width")]
+    assert audit.objective <= Fraction(most) <= audit.objective * Fraction(100001, 10**5)
+    return Fraction(least) <= max(bounds)
+
+
 def _at_a_kink(audit, _, found):
     """What is next to 0 beside the neuron and the point, at the given network; not so at what is judged."""
     j, i = int(found[1]), int(found[2])
@@ -286,6 +318,7 @@ NO_MULTIPLIERS = (
     rf"no multipliers satisfy the KKT conditions(?: exactly| to within (?P<w>{N})){HELD}"
     rf"(?:; a network within (?P<far>{N}) of its norm satisfies them exactly)?"
 )
+OWN = r"(\d+) neurons?(?: with (?:these masks|this mask))?"
 EXACTLY = (
     r"the KKT conditions hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+) of (\d+) points?)"
     r"(, the only multipliers|; all multipliers are a (?:polytope|set) of dimension (\d+))?" + AFTER
@@ -336,6 +369,29 @@ ROWS = [
     (rf"{BETTER}(?:: its objective is {AMOUNT} lower)?", _better),
     (rf"no network of any width.* is better by more than {N} \(relative\)", _optimal),
     (r"no network (?:of any width(?: with these masks)?|at all) is better", _best),
+    (
+        (
+            rf"no network of {OWN} is better(?: by more than (?:a factor 1 \+ {N}|{N} \(relative\)))?"
+            rf"(?:; one of (\d+) neurons? is: its objective is {AMOUNT} lower)?"
+        ),
+        _best_of_width,
+    ),
+    (
+        (
+            r"a wider network is better(?:; .* but none was found that is better by more than the tolerance)?"
+            rf"(?:; the best of {OWN} is between {N} and {N})?; (?:the time limit was reached|the search was "
+            r"interrupted|the search ended(?:, which has \S+ s without a limit,)?) after \d+ states? of the neurons, "
+            r"\d+ of them open"
+        ),
+        _own_width_open,
+    ),
+    (
+        (
+            r"a wider network is better; (?:.*; )?(?:the search was interrupted|the time limit was reached before the "
+            r"search at this width|the floating-point search at this width failed)"
+        ),
+        lambda audit, *_: audit.global_any_width.verdict.value == "refuted",
+    ),
     (r"neuron (\d+) has its kink at point (\d+) up to rounding, and no network near it was found .*", _at_a_kink),
     (r"only networks of one hidden layer are decided yet, and this one has (\d+)", _deep),
     (rf"no network of any width.* is better by more than a factor 1 \+ {N}", _optimal),

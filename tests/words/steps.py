@@ -80,6 +80,11 @@ def _seeds(audit, _, found):
     return int(found[1]) == len(audit.network.output_weights)
 
 
+def _beyond_its_width(audit, _, found):
+    assert audit.global_optimum.verdict.value == "proved" != audit.global_any_width.verdict.value
+    return (int(found[1]), int(found[2])) == (audit.network.width, max(audit.better.width, 20))
+
+
 def _local_distance(audit):
     return audit.local_optimum.moved or Fraction(0)
 
@@ -258,6 +263,13 @@ def _cut_short(status, audit, _, found):
 
 
 STEPS = [
+    (
+        (
+            r"no network of (\d+) neurons?(?: with (?:these masks|this mask))? is better by more than was asked: "
+            rf"take more neurons: isoptimal train DATA --width (\d+){SHAPE}(?: --out wider.npz --audit| --out .*)"
+        ),
+        _beyond_its_width,
+    ),
     (r"NETWORK and DATA are files of the network and the data; in Python the same is .*", lambda *_: None),
     (r"train on, until every point is on its side: .*", _misses_points),
     (r"train on, until the targets are met exactly: .*", _misses_targets),

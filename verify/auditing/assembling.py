@@ -21,11 +21,13 @@ from verify.checker.optimal import BetterNetwork
 from verify.deciders.finding import Ending, Finding, Question, undecided
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.record import Bracket
+from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.time_limits import now
 from verify.diagnosis import Diagnosis, explained_by
 from verify.numbers.decimals import about, at_most
 from verify.numbers.intervals import Interval
 from verify.problem.network import Network
+from verify.problem.problem import objective
 
 __all__ = ["assembled"]
 
@@ -38,6 +40,7 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
     lower, upper = (None, None) if bracket is None else bracket.ends
     both, excess = map(Interval.of, bracket_and_excess(lower, upper, mine))
     better, own = _better(asked, found, findings)
+    own_bracket, own_excess = map(Interval.of, _own_width(asked, found, own))
     ending, reason = _ending(bracket, both, asked.terms.tol, findings[Question.GLOBAL_ANY_WIDTH])
     if found.infeasible is not None:
         ending, reason = Ending.INFEASIBLE, ""
@@ -57,6 +60,8 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
         excess=excess,
         better=better,
         better_own_width=own,
+        bracket_own_width=own_bracket,
+        excess_own_width=own_excess,
         infeasible=found.infeasible is not None,
         tolerance=asked.terms.tol,
         stationary_tolerance=asked.stationary_tolerance,
@@ -75,18 +80,34 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
 
 def _better(asked: Asked, found: Known, findings: dict[Question, Finding]) -> tuple[Network | None, Network | None]:
     """The best network that is better, of any width, and of at most the given one's."""
-    better = own = None
-    bracket, mine = found.bracket, found.subject.objective
-    known = () if bracket is None else zip(bracket.witnesses, bracket.objectives, strict=True)
-    for witness, value in known:
-        if mine is not None and value >= mine:
-            continue
-        better = better or witness
-        own = own or (witness if is_no_wider(asked.problem, witness) else None)
+    mine = found.subject.objective
+    known, searched = (_below(mine, bracket) for bracket in (found.bracket, found.own_width))
+    narrow = [pair for pair in known if is_no_wider(asked.problem, pair[1])][:1] + searched[:1]
+    better = known[0][1] if known else None
+    own = min(narrow, key=lambda pair: pair[0])[1] if narrow else None
     better = better or _witness(findings[Question.GLOBAL_ANY_WIDTH])
     own = own or _witness(findings[Question.GLOBAL_OPTIMUM])
     around = asked.network.surroundings
     return None if better is None else better.placed(around), None if own is None else own.placed(around)
+
+
+def _below(mine: Fraction | None, bracket: Bracket | WidthBracket | None) -> list[tuple[Fraction, Network]]:
+    """The networks of a bracket that are better than this objective, in its order."""
+    known = () if bracket is None else zip(bracket.objectives, bracket.witnesses, strict=True)
+    return [(value, witness) for value, witness in known if mine is None or value < mine]
+
+
+def _own_width(
+    asked: Asked, found: Known, better: Network | None
+) -> tuple[tuple[Fraction, Fraction] | None, tuple[Fraction, Fraction] | None]:
+    """The bracket and the excess at the network's own width, where a bound of that width is proved."""
+    lower = None if found.own_width is None else found.own_width.ends[0]
+    known = found.bracket
+    ends = [] if better is None else [objective(asked.problem, better)]
+    if known is not None and known.upper is not None and is_no_wider(asked.problem, Network.of(known.upper.witness)):
+        ends.append(known.ends[1])
+    mine = found.subject.objective
+    return bracket_and_excess(lower, min(filter(None, (*ends, mine)), default=None), mine)
 
 
 def _witness(finding: Finding) -> Network | None:
@@ -101,6 +122,8 @@ def _bounds(found: Known) -> Iterator[Certificate]:
         yield found.infeasible
     if found.bracket is not None:
         yield from (end for end in (found.bracket.lower, found.bracket.upper) if end is not None)
+    if found.own_width is not None and found.own_width.lower is not None:
+        yield found.own_width.lower
 
 
 def _ending(

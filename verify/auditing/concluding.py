@@ -43,6 +43,7 @@ __all__ = [
     "LOCAL_OPTIMALITY",
     "NEARBY_POINT",
     "STATIONARITY",
+    "beaten_by",
 ]
 
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
@@ -108,7 +109,7 @@ def _global(asked: Asked, _: Clock, found: Known) -> Known:
     for question in GLOBAL_QUESTIONS:
         poll()
         own_width = question is Question.GLOBAL_OPTIMUM
-        refuted = _beaten(question, subject, bracket.witnesses, tolerance, own_width=own_width)
+        refuted = beaten_by(question, subject, bracket.witnesses, tolerance, own_width=own_width)
         if refuted is not None:
             beaten[question] = refuted
     numbers = {"tolerance": tolerance}
@@ -121,7 +122,7 @@ def _without_global(_: Asked, found: Known, reason: str) -> Known:
     return found.with_findings(*(undecided(question, reason) for question in GLOBAL_QUESTIONS))
 
 
-def _beaten(
+def beaten_by(
     question: Question, subject: Subject, witnesses: Iterable[Network], tolerance: Fraction, *, own_width: bool
 ) -> Finding | None:
     """A global question refuted by the first witness that is better by more than the tolerance; None without one.
@@ -142,7 +143,7 @@ def _beaten(
 def _why_open(question: Question, found: dict[Question, Finding], bracket: Bracket) -> str:
     wider = found.get(Question.GLOBAL_ANY_WIDTH)
     if question is Question.GLOBAL_OPTIMUM and wider is not None and wider.verdict is Verdict.REFUTED:
-        return "a wider network is better; a search at this network's own width is not available yet"
+        return "a wider network is better"
     why = {
         SearchStatus.TIME: "the time limit was reached",
         SearchStatus.INTERRUPTED: "the search was interrupted",
@@ -233,7 +234,7 @@ def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fr
     if isinstance(proof, NotLocal):
         end = end_of_descent(subject.problem, subject.given, proof)
         moved = subject.at(local.subject or subject.given)
-        beaten = _beaten(question, moved, [end], tolerance, own_width=True)
+        beaten = beaten_by(question, moved, [end], tolerance, own_width=True)
         if beaten is not None:
             return beaten
     return replace(

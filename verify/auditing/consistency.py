@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from verify.checker.enclosure import StationaryNear
 from verify.checker.optimal import OptimalWithin
+from verify.checker.width import OptimalWithinWidth
 from verify.deciders.finding import Finding, Question, Verdict, undecided
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
@@ -76,6 +77,6 @@ def _subject(finding: Finding) -> str:
 
 def _leaves_room(problem: Problem, network: Network, finding: Finding) -> bool:
     """Whether better networks may exist beside an optimum within a tolerance."""
-    proofs = [c for c in finding.certificates if isinstance(c, OptimalWithin)]
+    proofs = [c for c in finding.certificates if isinstance(c, OptimalWithin | OptimalWithinWidth)]
     best = objective(problem, finding.subject or network)
     return bool(proofs) and all(proof.lower.bracket[0] != best for proof in proofs)

@@ -22,6 +22,7 @@ from verify.auditing.concluding import (
 )
 from verify.auditing.explaining import CLOSED_FORM, DIAGNOSIS
 from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
+from verify.auditing.own_width import OWN_WIDTH
 from verify.auditing.record import Audit
 from verify.auditing.relaxed_audit import with_relaxed
 from verify.auditing.searching import EXACT_OPTIMUM, IMPROVED, SEARCH, SEARCH_WITHOUT_FIT, certified_bracket
@@ -52,6 +53,7 @@ STEPS: tuple[Step, ...] = (
     NEARBY_POINT,
     EXACTLY_REFUTED,
     DIAGNOSIS,
+    OWN_WIDTH,
     CLOSED_FORM,
 )
 """After whether the network fits, in this order; each is passed over where it has nothing to do."""

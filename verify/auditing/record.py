@@ -56,6 +56,7 @@ class Audit:
     fit.
     bracket: bounds of the best objective over all widths, `.lower` and `.upper`, exact, printed as decimals that
     enclose them.   excess: how far above that best the network is, likewise.
+    bracket_own_width, excess_own_width: the same over networks of this one's width, where a bound of that is proved.
     better: the best network found, of any width; better_own_width: the best with at most this network's neurons. Of
     networks whose objectives differ by at most 5e-8 (relative) from the best one's, the one of the fewest neurons.
     infeasible: proved that no network fits.   history: the bracket over time.
@@ -93,6 +94,8 @@ class Audit:
     symbolic: Symbolic | None = None
     stationary_tolerance: Fraction = Fraction(0)
     relaxed: Audit | None = None
+    bracket_own_width: Interval | None = None
+    excess_own_width: Interval | None = None
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an audit has no truth value: ask its findings, such as `.fits.verdict is Verdict.PROVED`")

@@ -15,6 +15,7 @@ from verify.checker.bounds import Infeasible
 from verify.deciders.finding import Finding, Question
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.global_optimality.warm_start import WarmStart
+from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
 from verify.deciders.subjects import Subject
 from verify.diagnosis import Diagnosis
@@ -44,6 +45,8 @@ class Known:
     limits: why the problem is not decided beyond whether the network fits; None where it is.
     infeasible: the proof that no network fits.
     improved: what is made of the network that fits, the first rungs of the ladder; None where it was not looked at.
+    bracket: of the best objective over all widths.   own_width: over networks of the given one's width, where it was
+    searched.
     is_settled: whether more time would find no exact KKT point near the network.
     easier: the relaxed problem, which the network fits; None where it fits the one asked, or that is not asked.
     ask_relaxed: asks about that.   relaxed: what was found of it.
@@ -58,6 +61,7 @@ class Known:
     infeasible: Infeasible | None = None
     bracket: Bracket | None = None
     improved: tuple[Rung, ...] | None = None
+    own_width: WidthBracket | None = None
     is_settled: bool = True
     diagnosis: Diagnosis | None = None
     symbolic: Symbolic | None = None

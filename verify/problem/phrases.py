@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from verify.checker.exact import dot
+from verify.numbers.counts import count
 from verify.numbers.decimals import at_least
 from verify.problem.members import has_margin, is_free, trains_all
 from verify.problem.network import Network
@@ -62,6 +63,13 @@ def lower_by(found: Fraction, own: Fraction) -> str:
 def any_width(problem: Problem) -> str:
     """Over which networks a bound holds: of any width, whose neurons have the masks of the problem."""
     return f"any width{with_masks(problem)}"
+
+
+def of_width(problem: Problem) -> str:
+    """Over which networks a bound of one width holds: such as "2 neurons", "1 neuron with this mask"."""
+    width = len(problem.architecture.masks)
+    masked = with_masks(problem).replace("these masks", "this mask" if width == 1 else "these masks")
+    return f"{count(width, 'neuron')}{masked}"
 
 
 def no_neuron(problem: Problem, network: Network, unseen: Iterable[int]) -> str:

@@ -21,6 +21,7 @@ from verify.problem.phrases import (
     SECOND_MINUS_FIRST,
     WENT_INTO_WEIGHTS,
     WHERE_TRAINING_STARTS,
+    of_width,
     points,
     with_masks,
 )
@@ -264,6 +265,10 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
     if audit.stationary.verdict is Verdict.REFUTED and is_margin and not is_free(audit.problem.bias):
         text = "this is no KKT point: train on to one"
         yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
+    elif audit.global_optimum.verdict is Verdict.PROVED and audit.better is not None:
+        text = f"no network of {of_width(audit.problem)} is better by more than was asked: take more neurons"
+        width = max(audit.better.width, PLENTY)
+        yield NextStep(text, f"isoptimal train DATA --width {width}{shape_options(audit)} --out wider.npz --audit")
     elif audit.stationary.verdict is Verdict.PROVED and audit.global_any_width.verdict is Verdict.REFUTED:
         width = audit.network.width
         if is_margin and _is_beside_one(audit):

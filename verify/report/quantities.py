@@ -19,11 +19,13 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import about, allowed, at_least, at_most, denied, enclosure, is_exactly, nearest, value
 from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, points, with_masks
+from verify.problem.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, of_width, points, with_masks
 from verify.problem.problem import objective
 from verify.report.audited import Audited
 from verify.report.path import descent_path
 from verify.report.verdicts import legend, level
+
+BEST = "the best possible"
 
 
 def quantities(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
@@ -54,11 +56,8 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     if has_infimum_0(audit.problem):
         yield "best possible", f"comes as near to 0 as asked, {over}: a free bias gives constants, and no network has 0"
         return
-    if lower is not None and lower == upper:
-        yield "best possible", f"{value(lower)}, {over}"
-    elif lower and upper is not None:
-        ends = enclosure(lower, upper) if upper < 2 * lower else (at_least(lower, 4), at_most(upper, 4))
-        yield "best possible", f"{' … '.join(ends)}, {over}"
+    if lower is not None and upper is not None and (lower or not upper):
+        yield "best possible", f"{' … '.join(_enclosed(lower, upper))}, {over}"
     elif upper is not None:
         yield "best possible", f"at most {at_most(upper)}; no lower bound above 0 is proved"
     elif lower:
@@ -69,6 +68,25 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     elif audit.objective and upper and audit.objective > upper:
         low = audit.objective / upper - 1
         yield "excess", f"{_above(low, at_least, 'at least ')}, {_within(low, None, audit.tolerance)}{repaired}"
+    yield from _own_width(audit)
+
+
+def _own_width(audit: Audited) -> Iterator[tuple[str, str]]:
+    """The best of the network's own width, and how far above that the network is, where a bound of that is proved."""
+    if audit.bracket_own_width is None:
+        return
+    over = f"over networks of {of_width(audit.problem)}"
+    yield "best of its width", f"{' … '.join(_enclosed(*audit.bracket_own_width))}, {over}"
+    if audit.excess_own_width is not None:
+        low, high = audit.excess_own_width
+        yield "excess there", excess_text((low, high), audit.tolerance, "the best of its width")
+
+
+def _enclosed(lower: Fraction, upper: Fraction) -> tuple[str, ...]:
+    """Decimals below and above; one where both ends are the same."""
+    if lower == upper:
+        return (value(lower),)
+    return enclosure(lower, upper) if upper < 2 * lower else (at_least(lower, 4), at_most(upper, 4))
 
 
 _ASKED = {
@@ -171,29 +189,29 @@ def _bounds(audit: Audited) -> tuple[Fraction | None, Fraction | None]:
     return next(iter(lower), None), next(iter(upper), None)
 
 
-def excess_text(excess: tuple[Fraction, Fraction], tolerance: Fraction) -> str:
+def excess_text(excess: tuple[Fraction, Fraction], tolerance: Fraction, best: str = BEST) -> str:
     """Such as "12.8 % above the best possible (between 12.79 % and 12.81 %), not within 1e-6 (relative)"."""
     low, high = excess
     verdict = _within(low, high, tolerance)
     if high == 0:
-        return "none: this network is the best possible"
+        return f"none: this network is {best}"
     if low <= 0 or high <= min(tolerance, SMALL):
-        return f"{_above(high, at_most, 'at most ')}, {verdict}"
+        return f"{_above(high, at_most, 'at most ', best)}, {verdict}"
     if high < SMALL:
         ends = f"between {at_least(100 * low, 2)}{PER_CENT} and {at_most(100 * high, 2)}{PER_CENT}"
-        return f"{ends} above the best possible, {verdict}"
+        return f"{ends} above {best}, {verdict}"
     if high < TIMES:
-        return f"{_between(100 * low, 100 * high, PER_CENT, 'above the best possible')}, {verdict}"
-    return f"this network is {_between(1 + low, 1 + high, '', 'times the best possible')}, {verdict}"
+        return f"{_between(100 * low, 100 * high, PER_CENT, f'above {best}')}, {verdict}"
+    return f"this network is {_between(1 + low, 1 + high, '', f'times {best}')}, {verdict}"
 
 
 TIMES = 10  # an excess from here on is told as how many times the best possible the network is
 
 
-def _above(excess: Fraction, rounded: Callable[[Fraction, int], str], bound: str) -> str:
+def _above(excess: Fraction, rounded: Callable[[Fraction, int], str], bound: str, best: str = BEST) -> str:
     if excess < TIMES:
-        return f"{bound}{amount(excess, rounded)} above the best possible"
-    return f"this network is {bound}{rounded(1 + excess, 3)} times the best possible"
+        return f"{bound}{amount(excess, rounded)} above {best}"
+    return f"this network is {bound}{rounded(1 + excess, 3)} times {best}"
 
 
 def _within(low: Fraction, high: Fraction | None, tolerance: Fraction) -> str:
@@ -231,7 +249,7 @@ def _witnesses(audit: Audited) -> Iterator[tuple[str, str]]:
     found, own = audit.better, audit.better_own_width
     if found is not None:
         yield label, _witness(audit, found)
-    if own is not None and own != found:
+    if own is not None and own != found and audit.global_optimum.verdict is not Verdict.PROVED:
         yield f"{label}, no wider", _witness(audit, own)
 
 

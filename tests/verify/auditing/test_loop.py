@@ -87,13 +87,13 @@ def test_theorem_3_2(dead):
     assert dead.history
 
 
-def test_a_wider_network_leaves_the_own_width_open():
+def test_beside_a_wider_network_the_best_of_the_own_width_is_searched():
     result = audit(Network.two_layer([[0, 2]], [2]), PAIR)
     assert_sound(result)
-    assert verdicts(result) == expected("proved", "proved", "proved", "undecided", "refuted")
-    assert "wider" in result.global_optimum.reason
+    assert verdicts(result) == expected("proved", "proved", "proved", "proved", "refuted")
     assert result.better.width == 2
     assert result.better_own_width is None
+    assert result.bracket[1] < result.bracket_own_width[0] <= 4 == result.bracket_own_width[1]
 
 
 def test_an_optimal_network():
@@ -582,6 +582,7 @@ def test_a_failure_of_the_linear_program_leaves_feasibility_open(monkeypatch):
 
 def test_a_failure_of_rounding_leaves_the_bracket_open(monkeypatch):
     monkeypatch.setattr("verify.deciders.global_optimality.float_search.lower_bound", fail)
+    monkeypatch.setattr("verify.deciders.own_width.certificates.dual_point", fail)
     result = audit(Network.two_layer([[0, 2]], [2]), PAIR)
     assert_sound(result)
     assert result.global_optimum.verdict is UNDECIDED

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Atoms, SearchOutcome
     from solvers.instance import ProblemInstance
 
-__all__ = ["ExactObjectives", "exact_candidates"]
+__all__ = ["ExactObjectives", "exact_candidates", "networks_near"]
 
 DROPPED = (1e-4, 1e-6, 1e-8)
 """Neurons smaller than these parts of the largest are left out, in turn: an interior point leaves traces of all
@@ -36,12 +36,12 @@ def exact_candidates(
 ) -> Iterator[tuple[Atoms, Network]]:
     """Exact networks near those that the search found, with where they come from."""
     for atoms in (*outcome.candidates, *([] if outcome.own is None else [outcome.own])):
-        for found in _networks(problem, instance, atoms):
+        for found in networks_near(problem, instance, atoms):
             poll()
             yield atoms, found
 
 
-def _networks(problem: Problem, instance: ProblemInstance, atoms: Atoms) -> Iterable[Network]:
+def networks_near(problem: Problem, instance: ProblemInstance, atoms: Atoms) -> Iterable[Network]:
     """Exact networks near the float directions: merged as far as possible, and as they are."""
     slope = to_float(problem.architecture.slope)
     sizes = norms(atoms.directions)

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verify.checker.bounds import LowerBound
-from verify.checker.dual_trees import Bound, Nodes, Range, centred
+from verify.checker.dual_trees import Bound, Dual, Nodes, Range, centred
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
 from verify.checker.multipliers import dual_value
 from verify.deciders.global_optimality.tree_walks import with_signs
@@ -31,21 +31,38 @@ if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import DualGuess
     from solvers.pricing.tree import Leaf
 
-__all__ = ["coarse", "lower_bound", "sees_free_bias"]
+__all__ = ["Cone", "coarse", "dual_point", "lower_bound"]
 
 FEWEST_BITS, MOST_BITS = 20, 44
+BITS_BELOW = 30  # beta is at least this many bits below what the float trees prove: it has to be above 0
+
+
+Cone: TypeAlias = tuple[int, int, tuple[int, ...]]
+"""What a tree is about: mask class, sign, and the side of each point of the support that holds in advance, if any."""
 
 
 def lower_bound(problem: Problem, proof: DualGuess, tol: float = 1e-9) -> LowerBound | None:
-    """The certificate for `proof`, or None where its multipliers prove nothing.
+    """The certificate for `proof`, or None where its multipliers prove nothing."""
+    everywhere: list[Cone] = [(mask, sign, ()) for mask in range(len(problem.mask_classes)) for sign in (1, -1)]
+    found = dual_point(problem, proof, everywhere, tol)
+    if found is None:
+        return None
+    dual, value = found
+    return LowerBound(dual.multipliers, dual.beta, dual.denominator, dual.trees, bracket=(value / dual.beta, None))
 
-    The coefficients c_i are the short numbers, as trees hold them. A free bias needs sum c_i = 0: what rounding left of
-    it is taken from the largest that can give it.
+
+def dual_point(
+    problem: Problem, proof: DualGuess, cones: Sequence[Cone], tol: float = 1e-9
+) -> tuple[Dual, Fraction] | None:
+    """The dual point of `proof`, with a tree for each of the cones, and its dual value D; None where that is not > 0.
+
+    The coefficients c_i are the short numbers, as trees hold them. A free bias needs sum c_i = 0, except in cones that
+    forbid to go along it: what rounding left of it is taken from the largest that can give it.
     """
     support = [int(i) for i in proof.support]
     every = factors(problem)
     coefficients = [Fraction(float(proof.multipliers[i]) * to_float(every[i])) for i in support]
-    if sees_free_bias(problem):
+    if _leans(problem, cones, sum(coefficients, Fraction(0))):
         coefficients = _balanced(coefficients)
     multipliers = [c / every[i] for i, c in zip(support, coefficients, strict=True)]
     value = dual_value(problem, dict(zip(support, coefficients, strict=True)))
@@ -55,22 +72,21 @@ def lower_bound(problem: Problem, proof: DualGuess, tol: float = 1e-9) -> LowerB
     denominator = _denominator(problem, support, coefficients, bits)
     builder = _Builder(problem, support, coefficients, denominator, Fraction(float(proof.beta)))
     trees: list[Nodes] = []
-    order = [(mask, sign) for mask in range(len(problem.mask_classes)) for sign in (1, -1)]
-    for (mask, sign), tree in zip(order, proof.trees, strict=True):
-        trees.append(tuple(builder.nodes(mask, sign, tree.nodes or [])))
-    beta = ceil_dyadic(builder.beta, 44)
-    return LowerBound(
-        multipliers=tuple(zip(support, multipliers, strict=True)),
-        beta=beta,
-        bracket=(value / beta, None),
-        denominator=denominator,
-        trees=tuple(trees),
-    )
+    for (mask, sign, known), tree in zip(cones, proof.trees, strict=True):
+        trees.append(tuple(builder.nodes(mask, sign, tree.nodes or [], known)))
+    beta = ceil_dyadic(max(builder.beta, Fraction(float(proof.beta)) / 2**BITS_BELOW), 44)
+    return Dual(tuple(zip(support, multipliers, strict=True)), beta, denominator, tuple(trees)), value
 
 
-def sees_free_bias(problem: Problem) -> bool:
-    """Whether some mask class sees a free bias, so that multipliers have to balance."""
-    return any(column not in problem.norm_columns for mask in problem.mask_classes for column in mask)
+def _leans(problem: Problem, cones: Sequence[Cone], total: Fraction) -> bool:
+    """Whether s h grows without end along a free bias in one of the cones, where sum c_i is `total`, not 0."""
+    for mask, sign, known in cones:
+        if all(column in problem.norm_columns for column in problem.mask_classes[mask]):
+            continue
+        up, down = sign * total, -problem.architecture.slope * sign * total
+        if (up > 0 and -1 not in known) or (down > 0 and 1 not in known):
+            return True
+    return False
 
 
 def _balanced(coefficients: list[Fraction]) -> list[Fraction]:
@@ -128,7 +144,7 @@ class _Builder:
         self.floats: NDArray[np.float64] = np.empty((0, 0))  # the rows on the columns of each mask
         self.row_denominator = 1
 
-    def nodes(self, mask: int, sign: int, nodes: Sequence[int | Leaf]) -> list[int | Bound]:
+    def nodes(self, mask: int, sign: int, nodes: Sequence[int | Leaf], known: Sequence[int] = ()) -> list[int | Bound]:
         seen = self.problem.mask_classes[mask]
         self.plain.clear()  # rows are those of this mask
         counted = [q for q, column in enumerate(seen) if column in self.problem.norm_columns]
@@ -144,7 +160,7 @@ class _Builder:
         excess = [int((1 - self.slope) * sign * c * self.denominator) for c in self.coefficients]
         base = [int(self.slope * sign * c * self.denominator * self.base_unit) for c in self.coefficients]
         result: list[int | Bound] = []
-        for node, signs in with_signs(nodes, len(self.support)):
+        for node, signs in with_signs(nodes, len(self.support), known):
             if isinstance(node, int):
                 result.append(self.support[node])
             else:

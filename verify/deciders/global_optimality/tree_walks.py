@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 Leaf = TypeVar("Leaf")
 
 
-def with_signs(nodes: Iterable[int | Leaf], points: int) -> Iterator[tuple[int | Leaf, list[int]]]:
+def with_signs(
+    nodes: Iterable[int | Leaf], points: int, known: Sequence[int] = ()
+) -> Iterator[tuple[int | Leaf, list[int]]]:
     """The nodes of a tree in pre-order, each with the signs (points,) on the path to it: 1, -1, or 0 where undecided.
 
+    known (points,): those that hold in advance, if any.
     An int is a split on that point, its side 1 before its side -1. The list is the same one throughout, and holds the
     signs of a node until the next is taken.
     """
-    signs = [0] * points
+    signs = list(known) or [0] * points
     path: list[int] = []
     for node in nodes:
         yield node, signs

@@ -1,0 +1,133 @@
+"""Networks of the width near the pieces of a relaxed problem: pieces are summed until there are no more than neurons.
+
+Then the network is the best one with its own patterns, again and again while that improves it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from solvers.any_width.columns import column_of
+from solvers.any_width.master import Column, solve_master
+from solvers.any_width.records import Atoms
+from solvers.arrays import Floats
+from solvers.instance import Status
+from solvers.own_width.setting import Setting
+
+__all__ = ["Incumbents", "Neuron"]
+
+Neuron = tuple[int, int, Floats]
+"""Mask class, output sign, direction (D,)."""
+
+STEPS = 12  # of one descent
+PENALTY = 1e4
+FITS = 1e-7  # of the required outputs, about 1
+MOST = 4  # networks that are kept
+
+
+class Incumbents:
+    """networks: of the scaled problem that fit and have the width, at most `MOST`, best value first."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.networks: list[Atoms] = []
+        self.tried: set[tuple[tuple[int, int, bytes], ...]] = set()
+
+    def descend(self, neurons: Sequence[Neuron]) -> None:
+        """The best network with these patterns, then with those that it has, while it gets better."""
+        instance, best = self.setting.problem.instance, np.inf
+        columns = self._columns(neurons)
+        for _ in range(STEPS):
+            self.setting.poll()
+            key = tuple(sorted(column.key(instance, np.arange(len(instance.rows))) for column in columns))
+            if not columns or key in self.tried:
+                return
+            self.tried.add(key)
+            value = self._best_of(columns)
+            if value is None or value >= best * (1.0 - 1e-9):
+                return
+            best, columns = value, self._columns(self._neurons)
+
+    def _columns(self, neurons: Sequence[Neuron]) -> list[Column]:
+        instance = self.setting.problem.instance
+        return [
+            Column(mask, sign, column_of(instance, mask, sign, u[instance.masks[mask]]).on)
+            for mask, sign, u in neurons
+            if len(instance.masks[mask])
+        ]
+
+    def _best_of(self, columns: list[Column]) -> float | None:
+        """The value of the best network with these columns, noted where it fits; its penalised value else."""
+        problem = self.setting.problem
+        points = self.setting.working.points
+        solution = solve_master(
+            problem.instance,
+            problem.required,
+            columns,
+            points,
+            PENALTY,
+            tolerances=problem.tolerances if problem.instance.tolerance else None,
+        )
+        if solution.status is Status.FAILED:
+            return None
+        self._neurons = [(c.mask, c.sign, u) for c, u in zip(columns, solution.directions, strict=True) if np.any(u)]
+        self._note(self._neurons)
+        return solution.value
+
+    def _note(self, neurons: Sequence[Neuron]) -> None:
+        """Keep the network, scaled to its margin, when it fits."""
+        if not neurons:
+            return
+        problem = self.setting.problem
+        directions = np.array([u for _, _, u in neurons])
+        signs = np.array([sign for _, sign, _ in neurons], np.int8)
+        body = directions[:, :-1] if problem.instance.free else directions
+        value = float(np.linalg.norm(body, axis=1).sum())
+        outputs = problem.outputs(directions, signs)
+        if problem.instance.margin:
+            margin = float((problem.instance.targets * outputs / problem.required).min())
+            if margin <= 0:
+                return
+            directions, value = directions / margin, value / margin
+        elif float((np.abs(outputs - problem.required) - problem.tolerances).max()) > FITS:
+            return
+        masks = np.array([mask for mask, _, _ in neurons], np.intp)
+        self.networks.append(Atoms(directions, signs, masks, value))
+        self.networks.sort(key=lambda atoms: atoms.value)
+        del self.networks[MOST:]
+        self.setting.upper = min(self.setting.upper, value)
+
+    def from_pieces(self, pieces: Sequence[Neuron]) -> None:
+        """Sum the pieces that are most alike until each neuron has one at most, and descend from there."""
+        room = Counter(self.setting.masks)
+        kept = list(pieces)
+        for mask in {mask for mask, _, _ in kept}:
+            while sum(own == mask for own, _, _ in kept) > room[mask]:
+                pair = self._most_alike([q for q, (own, _, _) in enumerate(kept) if own == mask], kept)
+                if pair is None:
+                    smallest = min(
+                        (q for q, (own, _, _) in enumerate(kept) if own == mask),
+                        key=lambda q: float(np.linalg.norm(kept[q][2])),
+                    )
+                    kept.pop(smallest)
+                    continue
+                a, b = pair
+                kept[a] = (*kept[a][:2], kept[a][2] + kept[b][2])
+                kept.pop(b)
+        self.descend(kept)
+
+    def _most_alike(self, places: Sequence[int], pieces: Sequence[Neuron]) -> tuple[int, int] | None:
+        """Two pieces of one sign with the least angle at the data; None without."""
+        instance, best, found = self.setting.problem.instance, -np.inf, None
+        for at, a in enumerate(places):
+            for b in places[at + 1 :]:
+                if pieces[a][1] != pieces[b][1]:
+                    continue
+                za, zb = instance.rows @ pieces[a][2], instance.rows @ pieces[b][2]
+                alike = float(za @ zb) / max(float(np.linalg.norm(za) * np.linalg.norm(zb)), 1e-300)
+                if alike > best:
+                    best, found = alike, (a, b)
+        return found

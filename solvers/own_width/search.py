@@ -1,0 +1,247 @@
+"""Branch and bound over the states of the neurons of a width, the state with the least bound first.
+
+    relaxed problem of a state  ->  bound with a proof (the state is a leaf), or a split; and networks of the width
+
+A state whose bound reaches the goal, the best objective known over 1 + tol / 2, is done. At a deadline what is open
+becomes a leaf with its own multipliers, so that the tree is whole and proves the least of their bounds.
+Source: `docs/mathematics.md`, 12 "Own width, and only the hidden layer trained".
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from solvers.any_width.master import Column
+from solvers.any_width.records import DualGuess
+from solvers.any_width.scaling import Scaled, scaled, without_unseen_bias
+from solvers.clock import TimeIsUpError, share
+from solvers.instance import ProblemInstance, SearchStatus
+from solvers.own_width.branching import split_of
+from solvers.own_width.incumbents import Incumbents, Neuron
+from solvers.own_width.records import StateProof, WidthOutcome
+from solvers.own_width.relaxation import Relaxation
+from solvers.own_width.setting import Setting
+from solvers.own_width.states import Known, Split, StateCase, cases_of, children_of
+
+__all__ = ["search"]
+
+SEARCH_SHARE = 0.75
+"""Of the time; the rest is for proofs of what is left open."""
+
+ATTEMPTS = 4
+"""Proofs of one state that is left open, each of less."""
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """bound: of the parent, then of its own.   columns: to begin with, of each case."""
+
+    known: Known
+    bound: float
+    columns: dict[StateCase, list[Column]]
+    relaxed: Relaxation | None = None
+    split: Split | None = None
+    children: tuple[_Node, _Node] | None = None
+    parent: _Node | None = None
+    proof: DualGuess | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether nothing is known of the children that is not known here."""
+        return self.children is None or all(child.relaxed is None for child in self.children)
+
+
+def search(
+    instance: ProblemInstance,
+    masks: Sequence[int],
+    start: Iterable[Sequence[Neuron]] = (),
+    *,
+    upper: float = np.inf,
+    tol: float = 1e-6,
+    deadline: float | None = None,
+    on_progress: Callable[[int, int, float, float], None] | None = None,
+    max_nodes: int | None = None,
+    seed: int = 0,
+) -> WidthOutcome:
+    """The best objective over networks with neurons of these mask classes, bracketed to a relative gap `tol`.
+
+    start: networks of at most that width, as their neurons with directions u_j = |v_j| w_j.   upper: an objective that
+    one of the width is known to have.   max_nodes: states that are looked at, at most.
+    on_progress: called after each state with the number of states, of open ones, and both ends of the bracket.
+    Ctrl-C and the deadline end the search alike, with what is proved then.
+    """
+    known = without_unseen_bias(instance)
+    with np.errstate(all="ignore"):
+        return _StateSearch(known, masks, tol, deadline, on_progress, max_nodes, seed).run(start, upper)
+
+
+class _StateSearch:
+    def __init__(
+        self,
+        instance: ProblemInstance,
+        masks: Sequence[int],
+        tol: float,
+        deadline: float | None,
+        on_progress: Callable[[int, int, float, float], None] | None,
+        max_nodes: int | None,
+        seed: int,
+    ) -> None:
+        self.problem: Scaled = scaled(instance)
+        random = np.random.default_rng(seed)
+        self.deadline, self.on_progress, self.max_nodes = deadline, on_progress, max_nodes
+        self.setting = Setting(self.problem, masks, tol, share(deadline, SEARCH_SHARE), random)
+        self.incumbents = Incumbents(self.setting)
+        self.heap: list[tuple[float, int, _Node]] = []
+        self.order = count()
+        self.nodes = 0
+        self.stuck = 0
+
+    def run(self, start: Iterable[Sequence[Neuron]], upper: float) -> WidthOutcome:
+        """The search, then proofs of what it left open."""
+        self.setting.upper = upper / self.problem.unit
+        root = _Node({}, 0.0, self._first_columns())
+        self._push(root)
+        try:
+            for neurons in start:
+                self.incumbents.descend([self._scaled(neuron) for neuron in neurons])
+            status = self._search()
+        except TimeIsUpError:
+            status = SearchStatus.TIME
+        except KeyboardInterrupt:
+            status = SearchStatus.INTERRUPTED
+        left = sum(node.is_cut and node.proof is None for node in _walk(root))
+        self.setting.deadline = self.deadline
+        try:
+            tree = self._proved(root)
+        except TimeIsUpError:
+            tree = ()
+        lower = min((node.dual.lower for node in tree if isinstance(node, StateProof)), default=0.0)
+        problem = self.problem
+        return WidthOutcome(
+            status,
+            tuple(self._unscaled(node) for node in tree),
+            lower * problem.unit,
+            tuple(problem.unscaled(atoms) for atoms in self.incumbents.networks),
+            self.nodes,
+            left,
+        )
+
+    def _scaled(self, neuron: Neuron) -> Neuron:
+        """A neuron of the given instance in the units of the scaled one."""
+        mask, sign, direction = neuron
+        u = direction * self.problem.target_scale
+        if self.problem.instance.free:
+            u = u.copy()
+            u[:-1] /= self.problem.row_scales[0]
+        return mask, sign, u
+
+    def _unscaled(self, node: Split | StateProof) -> Split | StateProof:
+        return StateProof(node.cases, self.problem.unscaled_proof(node.dual)) if isinstance(node, StateProof) else node
+
+    def _push(self, node: _Node) -> None:
+        heapq.heappush(self.heap, (node.bound, next(self.order), node))
+
+    def _first_columns(self) -> dict[StateCase, list[Column]]:
+        """All on, and for a free bias all off; the rows themselves as directions."""
+        instance, found = self.problem.instance, dict[StateCase, list[Column]]()
+        for case in cases_of(self.setting.masks, {}):
+            seen, n = instance.masks[case.mask], len(instance.rows)
+            found[case] = [Column(case.mask, case.sign, np.ones(n, bool))] if len(seen) else []
+            if self.problem.is_free(seen):
+                found[case].append(Column(case.mask, case.sign, np.zeros(n, bool)))
+        return found
+
+    def _search(self) -> SearchStatus:
+        """States from the heap until none is below the goal."""
+        while self.heap:
+            if self.max_nodes is not None and self.nodes >= self.max_nodes:
+                return SearchStatus.STALLED
+            _, _, node = heapq.heappop(self.heap)
+            try:
+                self._look_at(node)
+            except BaseException:
+                self._push(node)
+                raise
+            if self.on_progress is not None:
+                unit, open_nodes = self.problem.unit, [entry[2] for entry in self.heap]
+                lower = min((entry.bound for entry in open_nodes), default=self.setting.goal)
+                self.on_progress(self.nodes, len(open_nodes), lower * unit, self.setting.upper * unit)
+        return SearchStatus.STALLED if self.stuck else SearchStatus.OPTIMAL
+
+    def _look_at(self, node: _Node) -> None:
+        setting = self.setting
+        cases = cases_of(setting.masks, node.known)
+        columns = {case: list(node.columns.get(case, ())) for case in cases}
+        node.relaxed = relaxed = Relaxation(setting, list(cases), columns)
+        relaxed.solve()
+        self.nodes += 1
+        node.bound = max(node.bound, relaxed.lower)
+        if relaxed.proof is None:
+            self.incumbents.from_pieces([(p.case.mask, p.case.sign, p.direction) for p in relaxed.pieces])
+            if relaxed.value >= setting.goal * (1.0 - setting.tol):  # which has come down
+                relaxed.solve()
+        if relaxed.proof is not None:
+            node.proof, node.columns = relaxed.proof, {}
+            return
+        node.split = split_of(setting, node.known, relaxed.pieces, relaxed.multipliers)
+        if node.split is None:
+            self.stuck += 1
+            return
+        left, right = (
+            _Node(
+                known,
+                node.bound,
+                {case: relaxed.inherited(case) for case in cases_of(setting.masks, known)},
+                parent=node,
+            )
+            for known in children_of(setting.masks, node.known, node.split)
+        )
+        node.children, node.columns = (left, right), {}
+        self._push(left)
+        self._push(right)
+
+    # -- what is left open ------------------------------------------------------------------------------------------
+
+    def _proved(self, root: _Node) -> tuple[Split | StateProof, ...]:
+        """The tree in pre-order with a proof at each leaf; nothing where one of them has none."""
+        found: list[Split | StateProof] = []
+        for node in _walk(root):
+            if not node.is_cut and node.split is not None:
+                found.append(node.split)
+                continue
+            cases = tuple(cases_of(self.setting.masks, node.known))
+            proof = node.proof or self._proof_of(node, cases)
+            if proof is None:
+                return ()
+            found.append(StateProof(cases, proof))
+        return tuple(found)
+
+    def _proof_of(self, node: _Node, cases: Sequence[StateCase]) -> DualGuess | None:
+        """A proof for a state that is left open, of its own multipliers or of those of the state before."""
+        source = node.relaxed or (node.parent.relaxed if node.parent is not None else None)
+        if source is None or source.lower <= 0:
+            return None
+        relaxed = Relaxation(self.setting, cases, {case: [] for case in cases})
+        limit = source.beta
+        for _ in range(ATTEMPTS):
+            limit *= 1.0 + self.setting.tol / 4
+            violators, proof = relaxed.prove(source.multipliers, limit, share(self.deadline, 0.5), truncate=True)
+            if proof is not None or not violators:
+                return proof
+            limit *= 1.01
+        return None
+
+
+def _walk(root: _Node) -> Iterator[_Node]:
+    """The nodes in pre-order, down to those that are cut."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not node.is_cut and node.children is not None:
+            waiting += reversed(node.children)

@@ -1,0 +1,105 @@
+"""What an audit says of the network's own width, where every better network that is known is wider."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from tests.words import check_words
+from verify import Dataset, Network, audit
+from verify.auditing import own_width
+from verify.auditing.loop import pose
+from verify.checker.folder import decide_folder
+from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
+from verify.deciders.finding import Verdict
+from verify.readers import read_case
+
+F = Fraction
+PAIR = Dataset([["1", "1/4"], ["-1", "1/4"]], [1, 1])
+BEST = Network.two_layer([[0, 2]], [2])
+
+
+def test_the_best_of_its_width_is_proved_beside_a_wider_network(tmp_path):
+    result = audit(BEST, PAIR)
+    finding = result.global_optimum
+    assert (finding.verdict, result.global_any_width.verdict) == (Verdict.PROVED, Verdict.REFUTED)
+    (proof,) = finding.certificates
+    assert isinstance(proof, OptimalWithinWidth)
+    assert proof.lower in result.bounds
+    lower, upper = result.bracket_own_width
+    assert lower <= 4 == upper
+    assert result.excess_own_width == (0, 4 / lower - 1)
+    text = " ".join(str(result).split())
+    assert "no network of 1 neuron is better by more than 1e-6 (relative); one of 2 neurons is" in text
+    assert "over networks of 1 neuron" in text
+    assert "take more neurons: isoptimal train DATA --width 20" in text
+    check_words(result)
+    saved = result.save(tmp_path / "proofs")
+    assert "lower-bound-width.json" in saved
+    decided = decide_folder(tmp_path / "proofs")
+    assert decided.is_accepted
+    assert [row for row in decided.table if row[2].endswith("of its own width")]
+    said = json.loads((tmp_path / "proofs" / "audit.json").read_text(encoding="utf-8"))
+    assert said["own_width"]["bracket"] == [str(lower), "4"]
+    assert said["own_width"]["infeasible"] is False
+    assert "best of its width" in result.to_html()
+
+
+def test_a_better_network_of_the_width_is_found():
+    """Two neurons with a free bias that have a local optimum of twice the least objective."""
+    case = read_case("cases/min-norm/no-common-multipliers-relu/case.json")
+    result = audit(case.network, case.problem.data, goal="min-norm", bias="free")
+    assert result.local_optimum.verdict is Verdict.PROVED
+    assert result.global_optimum.verdict is Verdict.REFUTED
+    assert result.better_own_width.width <= 2
+    low, high = result.excess_own_width
+    assert F(99, 100) < low <= high < F(101, 100)
+    check_words(result)
+
+
+def test_what_is_left_open_says_between_what_and_after_how_many_states(monkeypatch):
+    real = own_width.bracket_at_width
+    monkeypatch.setattr(own_width, "bracket_at_width", lambda *a, **k: real(*a, max_nodes=1, **k))
+    result = audit(BEST, PAIR)
+    assert result.global_optimum.verdict is Verdict.UNDECIDED
+    assert result.global_optimum.reason.startswith("a wider network is better; the best of 1 neuron is between 1.94")
+    assert result.global_optimum.reason.endswith("; the search ended after 1 state of the neurons, 1 of them open")
+    check_words(result)
+
+
+def test_nothing_runs_where_the_answer_for_any_width_decides(monkeypatch):
+    monkeypatch.setattr(own_width, "bracket_at_width", lambda *_, **__: pytest.fail("searched"))
+    two = audit(Network.two_layer([[1, 0], [-1, 0]], [1, 1]), ([[1, 0], [-1, 0]], [1, 1]))
+    assert two.global_optimum.verdict is Verdict.PROVED
+    worse = audit(Network.two_layer([[0, 4], [1, 0]], [1, 1]), PAIR)
+    assert worse.global_optimum.verdict is Verdict.REFUTED
+    assert worse.bracket_own_width is None
+    assert "own_width" not in worse.to_json()
+
+
+def test_an_interruption_leaves_it_open(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("solvers.own_width.search._StateSearch._search", interrupted)
+    result = audit(BEST, PAIR)
+    assert result.global_optimum.verdict is Verdict.UNDECIDED
+    assert "interrupted" in result.global_optimum.reason
+    assert result.status == "interrupted"
+    check_words(result)
+
+
+def test_floats_that_fail_leave_it_open(monkeypatch):
+    def failing(*_, **__):
+        raise ValueError("overflow")
+
+    monkeypatch.setattr(own_width, "bracket_at_width", failing)
+    result = audit(BEST, PAIR)
+    assert result.global_optimum.reason.endswith("the floating-point search at this width failed")
+    check_words(result)
+
+
+def test_lower_bounds_of_a_width_are_written_once():
+    result = audit(BEST, PAIR)
+    assert [type(bound) for bound in result.bounds].count(LowerBoundWidth) == 1
+    assert pose(BEST, PAIR) == result.problem

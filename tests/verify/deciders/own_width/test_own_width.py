@@ -1,0 +1,92 @@
+"""Brackets at a width: every certificate is accepted, what it says is so, and it is not more than is true."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.forging import accepted
+from tests.solvers.own_width.cells import best_by_cells
+from tests.width_cases import CASES
+from verify import Bias, Dataset, Goal, Network, Problem
+from verify.checker.dual_trees import Dual
+from verify.deciders.global_optimality.instance import as_instance
+from verify.deciders.own_width.searching import bracket_at_width, optimal_within_width
+from verify.problem.problem import Trained, objective
+
+F = Fraction
+BOTH = [name for name, known in CASES.items() if known.problem.trained is Trained.BOTH and known.root is not None]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_cases_by_hand(name):
+    problem, square = CASES[name].problem, CASES[name].root
+    found = bracket_at_width(problem, [], tol=1e-6)
+    lower, upper = found.ends
+    accepted(problem, None, found.lower)
+    assert lower**2 <= square <= upper**2
+    assert upper <= lower * (1 + F(1, 10**6))
+    assert (found.status, found.left) == ("optimal", 0)
+    best = found.witnesses[0]
+    assert objective(problem, best) == upper
+    assert best.width <= len(problem.architecture.masks)
+    proof = optimal_within_width(problem, best, best, found.lower, F(1, 10**6))
+    accepted(problem, best, proof)
+    assert optimal_within_width(problem, best, best, found.lower, upper / lower - 1 - F(1, 10**12)) is None
+
+
+def drawn(seed):
+    """A problem with rational data, small enough for all tuples of cells."""
+    random = np.random.default_rng([seed, 7])
+    goal = Goal.MAX_MARGIN if random.integers(2) else Goal.MIN_NORM
+    bias = Bias.PENALISED if random.random() < 0.4 else Bias.NONE
+    n, columns = int(random.integers(2, 5)), 1 if bias is Bias.PENALISED else 2
+    rows = random.integers(-3, 4, (n, columns)).tolist()
+    targets = (random.choice([-1, 1], n) if goal is Goal.MAX_MARGIN else random.integers(-2, 3, n)).tolist()
+    width, slope = int(random.integers(1, 3)), F(int(random.integers(0, 2)), 3)
+    shape = Network.two_layer(
+        [[0] * columns] * width, [1] * width, slope=slope, b=[0] * width if bias is Bias.PENALISED else None
+    ).architecture
+    return Problem(Dataset(rows, targets), shape, goal=goal, bias=bias)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_brackets_hold_the_best_of_all_tuples_of_cells(seed):
+    problem = drawn(seed)
+    if not any(problem.targets) or not all(map(any, problem.rows)):
+        return
+    truth = best_by_cells(as_instance(problem), [0] * len(problem.architecture.masks))
+    found = bracket_at_width(problem, [], tol=1e-6, max_nodes=300 if np.isfinite(truth) else 10)
+    lower, upper = found.ends
+    if lower is not None:
+        accepted(problem, None, found.lower)
+        assert float(lower) <= truth * (1 + 1e-7)
+    if np.isfinite(truth):
+        assert lower is not None
+        assert float(upper) == pytest.approx(truth, rel=1e-5)
+        assert upper <= lower * (1 + F(1, 10**6))
+    else:
+        assert upper is None
+
+
+def test_copies_of_points_and_masks_are_no_obstacle():
+    shape = Network.two_layer([[1, 0], [0, 1]], [1, 1], masks=[[0], [1]]).architecture
+    data = Dataset([[1, 2], [1, 2], [-1, 1]], [1, 1, 1])
+    problem = Problem(data, shape, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    found = bracket_at_width(problem, [], tol=1e-6)
+    accepted(problem, None, found.lower)
+    assert found.status == "optimal"
+    assert all(sorted(witness.architecture.masks) in ([(0,), (1,)], [(1,)]) for witness in found.witnesses)
+    assert all(1 not in dict(node.multipliers) for node in found.lower.nodes if isinstance(node, Dual))
+
+
+def test_a_search_that_is_cut_short_still_proves_something():
+    problem = CASES["H15 one"].problem
+    found = bracket_at_width(problem, [], tol=1e-6, max_nodes=3)
+    assert found.status == "stalled"
+    assert found.left > 0
+    lower, upper = found.ends
+    accepted(problem, None, found.lower)
+    assert 0 < lower < upper
+    with pytest.raises(TypeError, match="no truth value"):
+        bool(found)

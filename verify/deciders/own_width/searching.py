@@ -1,0 +1,123 @@
+"""The best objective over networks of one width, bracketed: the search in floats, and what it finds made exact.
+
+Source: `docs/mathematics.md`, 12 "Own width, and only the hidden layer trained".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
+from verify.deciders.global_optimality.better import is_no_wider
+from verify.deciders.global_optimality.candidates import ExactObjectives, networks_near
+from verify.deciders.global_optimality.instance import as_instance
+from verify.deciders.own_width.certificates import lower_bound_width
+from verify.deciders.own_width.record import WidthBracket
+from verify.deciders.proposal import certified
+from verify.deciders.simplified import distinct
+from verify.deciders.time_limits import TimeIsUpError, now, share, until
+from verify.deciders.witnesses import distance
+from verify.numbers.floats import float_outgoing, float_weights, to_float
+from verify.problem.network import Network
+from verify.problem.problem import Problem, objective
+
+if TYPE_CHECKING:
+    from solvers.own_width.incumbents import Neuron
+    from solvers.own_width.records import WidthOutcome
+
+__all__ = ["bracket_at_width", "optimal_within_width"]
+
+SEARCH_SHARE = 0.85
+"""Of the time, for the search in floats; the rest is for making exact what it found, at least `LEAST_SECONDS`."""
+
+LEAST_SECONDS = 0.5
+
+
+def bracket_at_width(
+    problem: Problem,
+    networks: Iterable[Network],
+    *,
+    tol: float = 1e-6,
+    deadline: float | None = None,
+    max_nodes: int | None = None,
+    on_progress: Callable[[int, int, float, float], None] | None = None,
+) -> WidthBracket:
+    """Bracket the best objective over networks with the neurons of the problem, or fewer, to a relative gap `tol`.
+
+    networks: that are known, from whose patterns the search starts; those of the width that fit are its upper end.
+    deadline: a moment of `solvers.clock.now()`; the best certified bracket so far is returned then, or at Ctrl-C.
+    """
+    from solvers.own_width.search import search
+
+    simple = distinct(problem)
+    given = [network for network in networks if is_no_wider(problem, network)]
+    known = {network.sha256(): (value, network) for network in given if (value := objective(problem, network))}
+    upper = min((value for value, _ in known.values()), default=None)
+    outcome = search(
+        as_instance(simple.problem),
+        [simple.problem.mask_classes.index(mask) for mask in problem.architecture.masks],
+        [_neurons(problem, network) for network in given],
+        upper=np.inf if upper is None else to_float(upper),
+        tol=tol,
+        deadline=share(deadline, SEARCH_SHARE),
+        on_progress=on_progress,
+        max_nodes=max_nodes,
+    )
+    end = None if deadline is None else max(deadline, now() + LEAST_SECONDS)
+    lower = None
+    try:
+        with until(end):
+            for witness in _exact(simple.problem, outcome):
+                if (value := ExactObjectives(problem)(witness)) is not None:
+                    known[witness.sha256()] = (value, witness)
+            bound = lower_bound_width(simple, outcome, tol) if outcome.tree else None
+            lower = None if bound is None else certified(problem, None, bound)
+    except TimeIsUpError:
+        pass
+    ordered = sorted(known.values(), key=lambda pair: (pair[0], pair[1].width))
+    return WidthBracket(
+        lower=lower,
+        witnesses=tuple(witness for _, witness in ordered),
+        objectives=tuple(value for value, _ in ordered),
+        status=outcome.status,
+        nodes=outcome.nodes,
+        left=outcome.left,
+    )
+
+
+def _neurons(problem: Problem, network: Network) -> list[Neuron]:
+    """Mask class, sign and direction u_j = |v_j| w_j of each neuron that is not 0."""
+    classes, found = problem.mask_classes, list[tuple[int, int, np.ndarray[tuple[int], np.dtype[np.float64]]]]()
+    outgoing = float_outgoing(network)
+    for w, v, mask in zip(float_weights(network), outgoing, network.architecture.masks, strict=True):
+        if v:
+            found.append((classes.index(mask), 1 if v > 0 else -1, abs(v) * w))
+    return found
+
+
+def _exact(problem: Problem, outcome: WidthOutcome) -> Iterator[Network]:
+    """Exact networks near those of the search, at most as wide as the problem's."""
+    instance = as_instance(problem)
+    for atoms in outcome.networks:
+        for network in networks_near(problem, instance, atoms):
+            if is_no_wider(problem, network):
+                yield network
+
+
+def optimal_within_width(
+    problem: Problem, given: Network, subject: Network, lower: LowerBoundWidth, tolerance: Fraction
+) -> OptimalWithinWidth | None:
+    """The certificate that the subject's objective is at most (1 + tolerance) times that bound, when it is."""
+    mine, bound = objective(problem, subject), lower.bracket[0]
+    if mine is None or bound is None or mine > (1 + tolerance) * bound:
+        return None
+    return OptimalWithinWidth(
+        subject=subject.parameters if subject is not given else None,
+        moved=distance(subject, given),
+        tolerance=tolerance,
+        lower=lower,
+    )
