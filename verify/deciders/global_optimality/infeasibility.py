@@ -88,11 +88,12 @@ def _vanishing(
 ) -> Infeasible | None:
     """Exact multipliers on these points, or on some of them, with h = 0 and value 1; the checker judges their signs.
 
-    support: each point with the sign that its multiplier has where a fit tolerance makes the value depend on it.
+    support: each point with the sign that its multiplier has where a fit tolerance makes the value depend on it, or 0.
     """
     equations = _equations(problem, lines, list(support))
     every = factors(problem)
-    value_row = [sign * dual_value(problem, {i: sign * every[i]}) for i, sign in support.items()]
+    signs = {i: sign or 1 for i, sign in support.items()}
+    value_row = [sign * dual_value(problem, {i: sign * every[i]}) for i, sign in signs.items()]
     exact = solve_exactly([*equations, value_row], [Fraction(0)] * len(equations) + [Fraction(1)])
     if exact is None:
         return None
