@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from solvers.any_width.records import Atoms, DualGuess
 from solvers.instance import SearchStatus
+from solvers.own_width.farkas import StateNothing
 from solvers.own_width.states import Split, StateCase
 
 __all__ = ["StateProof", "WidthOutcome"]
@@ -24,12 +25,13 @@ class WidthOutcome:
     """status: how the search ended.
 
     tree: in pre-order, what each inner node decides and the proof of each leaf; empty where there is no proof.
-    lower: what it proves.   networks: that fit, at most as wide, best value first; in the instance's own scale.
+    lower: what it proves; infinite where nothing fits.   networks: that fit, at most as wide, best value first; in the
+    instance's own scale.
     nodes: states that were looked at.   left: those of them that were left open.
     """
 
     status: SearchStatus
-    tree: tuple[Split | StateProof, ...]
+    tree: tuple[Split | StateProof | StateNothing, ...]
     lower: float
     networks: tuple[Atoms, ...]
     nodes: int

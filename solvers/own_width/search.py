@@ -22,6 +22,7 @@ from solvers.any_width.scaling import Scaled, scaled, without_unseen_bias
 from solvers.clock import TimeIsUpError, share
 from solvers.instance import ProblemInstance, SearchStatus
 from solvers.own_width.branching import split_of
+from solvers.own_width.farkas import StateNothing, excluding
 from solvers.own_width.incumbents import Incumbents, Neuron
 from solvers.own_width.records import StateProof, WidthOutcome
 from solvers.own_width.relaxation import Relaxation
@@ -48,12 +49,12 @@ class _Node:
     split: Split | None = None
     children: tuple[_Node, _Node] | None = None
     parent: _Node | None = None
-    proof: DualGuess | None = None
+    proof: DualGuess | StateNothing | None = None
 
     @property
     def is_cut(self) -> bool:
         """Whether nothing is known of the children that is not known here."""
-        return self.children is None or all(child.relaxed is None for child in self.children)
+        return self.children is None or all(child.relaxed is child.proof is None for child in self.children)
 
 
 def search(
@@ -120,7 +121,8 @@ class _StateSearch:
             tree = self._proved(root)
         except TimeIsUpError:
             tree = ()
-        lower = min((node.dual.lower for node in tree if isinstance(node, StateProof)), default=0.0)
+        least = np.inf if tree else 0.0
+        lower = min((node.dual.lower for node in tree if isinstance(node, StateProof)), default=least)
         problem = self.problem
         return WidthOutcome(
             status,
@@ -140,7 +142,7 @@ class _StateSearch:
             u[:-1] /= self.problem.row_scales[0]
         return mask, sign, u
 
-    def _unscaled(self, node: Split | StateProof) -> Split | StateProof:
+    def _unscaled(self, node: Split | StateProof | StateNothing) -> Split | StateProof | StateNothing:
         return StateProof(node.cases, self.problem.unscaled_proof(node.dual)) if isinstance(node, StateProof) else node
 
     def _push(self, node: _Node) -> None:
@@ -176,6 +178,10 @@ class _StateSearch:
     def _look_at(self, node: _Node) -> None:
         setting = self.setting
         cases = cases_of(setting.masks, node.known)
+        if np.isinf(setting.upper) and (nothing := excluding(self.problem, list(cases))) is not None:
+            self.nodes += 1
+            node.proof, node.columns = nothing, {}
+            return
         columns = {case: list(node.columns.get(case, ())) for case in cases}
         node.relaxed = relaxed = Relaxation(setting, list(cases), columns)
         relaxed.solve()
@@ -207,9 +213,9 @@ class _StateSearch:
 
     # -- what is left open ------------------------------------------------------------------------------------------
 
-    def _proved(self, root: _Node) -> tuple[Split | StateProof, ...]:
+    def _proved(self, root: _Node) -> tuple[Split | StateProof | StateNothing, ...]:
         """The tree in pre-order with a proof at each leaf; nothing where one of them has none."""
-        found: list[Split | StateProof] = []
+        found: list[Split | StateProof | StateNothing] = []
         for node in _walk(root):
             if not node.is_cut and node.split is not None:
                 found.append(node.split)
@@ -218,7 +224,7 @@ class _StateSearch:
             proof = node.proof or self._proof_of(node, cases)
             if proof is None:
                 return ()
-            found.append(StateProof(cases, proof))
+            found.append(proof if isinstance(proof, StateNothing) else StateProof(cases, proof))
         return tuple(found)
 
     def _proof_of(self, node: _Node, cases: Sequence[StateCase]) -> DualGuess | None:

@@ -101,6 +101,7 @@ def _excess_there(audit, _, found):
     return _is_excess(audit, *found.groups(), *audit.excess_own_width)
 
 
+OWN = r"(\d+) neurons?(?: with (?:these masks|this mask))?"
 OWN_ENDS = rf"(?:{N} … {N}|(\S+(?: \(about {N[1:-1]}\))?|about {N[1:-1]}))"
 
 
@@ -111,10 +112,15 @@ def _own_width(audit, _, found):
     assert int(width) == audit.network.width
     assert has_masks(audit) == ("mask" in found[0])
     assert any(bound.bracket[0] == lower for bound in audit.bounds if bound.KIND == "lower-bound-width")
-    assert upper <= audit.objective
+    assert audit.objective is None or upper <= audit.objective
     if value:
         return lower == upper and is_value(value, lower)
     return Fraction(least) <= lower <= upper <= Fraction(most)
+
+
+def _no_width(audit, _, found):
+    assert any(bound.KIND == "infeasible-width" for bound in audit.bounds)
+    return int(found[1]) == audit.network.width and audit.fits.verdict.value == "refuted"
 
 
 def _no_excess_there(audit, *_):
@@ -282,6 +288,7 @@ NUMBERS = [
         r"excess there: (.*), (within|not within|whether within) (\S+|about \S+) \(relative\)(?: is open)?",
         _excess_there,
     ),
+    (rf"best of its width: none: no network of {OWN} fits the data", _no_width),
     (r"excess there: none: this network is the best of its width", _no_excess_there),
     (r"better network(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (r"best network found(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),

@@ -122,8 +122,8 @@ def _bounds(found: Known) -> Iterator[Certificate]:
         yield found.infeasible
     if found.bracket is not None:
         yield from (end for end in (found.bracket.lower, found.bracket.upper) if end is not None)
-    if found.own_width is not None and found.own_width.lower is not None:
-        yield found.own_width.lower
+    if found.own_width is not None:
+        yield from (proof for proof in (found.own_width.lower, found.own_width.nothing) if proof is not None)
 
 
 def _ending(

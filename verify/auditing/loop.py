@@ -22,7 +22,7 @@ from verify.auditing.concluding import (
 )
 from verify.auditing.explaining import CLOSED_FORM, DIAGNOSIS
 from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
-from verify.auditing.own_width import OWN_WIDTH
+from verify.auditing.own_width import OWN_WIDTH, OWN_WIDTH_WITHOUT_FIT
 from verify.auditing.record import Audit
 from verify.auditing.relaxed_audit import with_relaxed
 from verify.auditing.searching import EXACT_OPTIMUM, IMPROVED, SEARCH, SEARCH_WITHOUT_FIT, certified_bracket
@@ -54,6 +54,7 @@ STEPS: tuple[Step, ...] = (
     EXACTLY_REFUTED,
     DIAGNOSIS,
     OWN_WIDTH,
+    OWN_WIDTH_WITHOUT_FIT,
     CLOSED_FORM,
 )
 """After whether the network fits, in this order; each is passed over where it has nothing to do."""

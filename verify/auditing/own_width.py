@@ -1,7 +1,8 @@
 """The search at the network's own width, where better networks are known and all of them are wider.
 
 What the answer for any width decides is not asked again: nothing runs where no network at all is better, where one that
-is no wider is, or where it is open whether any is.
+is no wider is, or where it is open whether any is. Of a network that does not fit it is asked whether any of its width
+does, where all that are known to fit are wider.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.concluding import beaten_by
 from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.deciders.finding import Question, Verdict, decide, undecided
+from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.own_width.searching import bracket_at_width, optimal_within_width
 from verify.deciders.proposal import Proposal
@@ -25,11 +27,11 @@ from verify.numbers.decimals import allowed, at_least, at_most
 from verify.numbers.floats import to_float
 from verify.problem.phrases import of_width
 
-__all__ = ["OWN_WIDTH"]
+__all__ = ["OWN_WIDTH", "OWN_WIDTH_WITHOUT_FIT"]
 
 NAME = "the search at the network's own width"
 
-LONGEST = 10.0
+LONGEST, LONGEST_WITHOUT_FIT = 10.0, 3.0
 """Seconds without a time limit."""
 
 KEPT_SHARE = 0.05
@@ -45,6 +47,29 @@ def _is_asked(asked: Asked, found: Known) -> bool:
     is_open = own is not None and own.verdict is Verdict.UNDECIDED
     is_wider = best is not None and best.verdict is Verdict.REFUTED
     return found.fits and asked.problem.asks_any_width and is_open and is_wider
+
+
+def _may_fit(asked: Asked, found: Known) -> bool:
+    """Whether the network does not fit, wider ones do, and none of its width is known to."""
+    if not found.is_open or found.fits or not asked.problem.asks_any_width or found.bracket is None:
+        return False
+    is_refuted = found.findings[Question.FITS].verdict is Verdict.REFUTED
+    known = found.bracket.witnesses
+    return is_refuted and len(known) > 0 and not any(is_no_wider(asked.problem, witness) for witness in known)
+
+
+def _searched_without_fit(asked: Asked, clock: Clock, found: Known) -> Known:
+    """Whether a network of this width fits, and how well."""
+    end = now() + LONGEST_WITHOUT_FIT if clock.deadline is None else clock.before(KEPT_SHARE)
+    if clock.is_interrupted or is_late(end):
+        return found
+    search = partial(
+        bracket_at_width, asked.problem, (), tol=max(to_float(asked.terms.tol), SMALLEST_GAP), deadline=end
+    )
+    bracket = unless_floats_fail(search, lambda _: None)
+    if bracket is not None and bracket.status is SearchStatus.INTERRUPTED:
+        clock.add(NAME, INTERRUPTED)
+    return found if bracket is None else replace(found, own_width=bracket)
 
 
 def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
@@ -122,3 +147,5 @@ def _best_lower(found: Known, bracket: WidthBracket) -> Fraction | None:
 
 
 OWN_WIDTH = Step(name=NAME, accepts=_is_asked, run=_searched)
+
+OWN_WIDTH_WITHOUT_FIT = Step(name=NAME, accepts=_may_fit, run=_searched_without_fit)

@@ -12,6 +12,7 @@ from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.exact import common_integers
 from verify.checker.fit import Fits
 from verify.checker.folder import relaxed_folder
+from verify.checker.width import InfeasibleWidth
 from verify.deciders.closed_forms.records import Symbolic
 from verify.deciders.finding import Ending, Finding, Verdict
 from verify.deciders.rounding import primitive
@@ -73,6 +74,8 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
 
 def _own_width(audit: Audited) -> Iterator[tuple[str, str]]:
     """The best of the network's own width, and how far above that the network is, where a bound of that is proved."""
+    if any(isinstance(bound, InfeasibleWidth) for bound in audit.bounds):
+        yield "best of its width", f"none: no network of {of_width(audit.problem)} fits the data"
     if audit.bracket_own_width is None:
         return
     over = f"over networks of {of_width(audit.problem)}"

@@ -103,3 +103,25 @@ def test_lower_bounds_of_a_width_are_written_once():
     result = audit(BEST, PAIR)
     assert [type(bound) for bound in result.bounds].count(LowerBoundWidth) == 1
     assert pose(BEST, PAIR) == result.problem
+
+
+def test_that_no_network_of_the_width_fits_is_proved(tmp_path):
+    steps = Dataset([[0], [1], [2]], [1, -1, 1])  # +, -, + takes two neurons of the one sign and one of the other
+    result = audit(Network.two_layer([[1], [1]], [1, 1], b=[0, 0]), steps)
+    assert result.fits.verdict is Verdict.REFUTED
+    assert [bound.KIND for bound in result.bounds].count("infeasible-width") == 1
+    assert "none: no network of 2 neurons fits the data" in " ".join(str(result).split())
+    check_words(result)
+    result.save(tmp_path / "proofs")
+    assert decide_folder(tmp_path / "proofs").is_accepted
+    assert result.to_json()["own_width"] == {"bracket": None, "excess": None, "infeasible": True}
+
+
+def test_a_width_in_which_networks_fit_has_a_bracket_beside_one_that_does_not():
+    result = audit(Network.two_layer([[1, 0]], [-1]), PAIR)
+    assert result.fits.verdict is Verdict.REFUTED
+    lower, upper = result.bracket_own_width
+    assert lower <= 4 <= upper <= lower * (1 + F(1, 10**6))
+    assert result.excess_own_width is None
+    assert result.better_own_width.width == 1
+    check_words(result)

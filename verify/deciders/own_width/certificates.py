@@ -1,4 +1,4 @@
-"""From the float tree of `solvers.own_width` to a certificate of a lower bound at a width. Nothing here is trusted."""
+"""From the float tree of `solvers.own_width` to a certificate about a width. Nothing here is trusted."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from verify.checker.dual_trees import Dual
-from verify.checker.states import Split
-from verify.checker.width import LowerBoundWidth
+from verify.checker.states import Nothing, Split
+from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.global_optimality.lower_bound import Cone, dual_point
+from verify.deciders.own_width.exclusion import nothing_leaf
 from verify.deciders.simplified import Simplified
 from verify.deciders.time_limits import poll
 from verify.problem.problem import Problem
@@ -16,29 +17,46 @@ from verify.problem.problem import Problem
 if TYPE_CHECKING:
     from solvers.own_width.records import StateProof, WidthOutcome
 
-__all__ = ["lower_bound_width"]
+__all__ = ["width_certificate"]
 
 
-def lower_bound_width(simple: Simplified, outcome: WidthOutcome, tol: float) -> LowerBoundWidth | None:
+def width_certificate(
+    simple: Simplified, outcome: WidthOutcome, tol: float
+) -> LowerBoundWidth | InfeasibleWidth | None:
     """The certificate for the tree of an outcome about the problem without copies, for the given problem; None without.
 
-    Its bound is the least of its leaves.
+    Its bound is the least of its leaves; that nothing fits, where no leaf has one.
     """
-    nodes: list[Split | Dual] = []
-    least: Fraction | None = None
+    from solvers.own_width.records import StateProof
+
+    nodes: list[Split | Dual | Nothing] = []
+    bounds: list[Fraction] = []
     for node in outcome.tree:
         poll()
         if isinstance(node, tuple):
             neuron, point = node
             nodes.append((neuron, None if point is None else simple.kept[point]))
-            continue
-        found = _leaf(simple.problem, node, tol)
-        if found is None:
-            return None
-        leaf, value = found
-        least = value if least is None else min(least, value)
-        nodes.append(simple.returned_point(leaf))
-    return None if least is None else LowerBoundWidth(nodes=tuple(nodes), bracket=(least, None))
+        elif isinstance(node, StateProof):
+            found = _leaf(simple.problem, node, tol)
+            if found is None:
+                return None
+            nodes.append(simple.returned_point(found[0]))
+            bounds.append(found[1])
+        else:
+            excluded = nothing_leaf(simple.problem, node)
+            if excluded is None:
+                return None
+            nodes.append(_returned(simple, excluded))
+    if bounds:
+        return LowerBoundWidth(nodes=tuple(nodes), bracket=(min(bounds), None))
+    excluding = tuple(node for node in nodes if not isinstance(node, Dual))
+    return InfeasibleWidth(nodes=excluding) if nodes else None
+
+
+def _returned(simple: Simplified, leaf: Nothing) -> Nothing:
+    """The leaf for the given problem."""
+    moved = simple.returned_point(Dual(leaf.multipliers, Fraction(1), leaf.denominator, leaf.trees))
+    return Nothing(moved.multipliers, moved.denominator, moved.trees)
 
 
 def _leaf(problem: Problem, proof: StateProof, tol: float) -> tuple[Dual, Fraction] | None:

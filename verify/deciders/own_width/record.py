@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NoReturn
 
 from solvers.instance import SearchStatus
-from verify.checker.width import LowerBoundWidth
+from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.problem.network import Network
 
 __all__ = ["WidthBracket"]
@@ -15,14 +15,16 @@ __all__ = ["WidthBracket"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WidthBracket:
-    """lower: the certificate, accepted by the checker, or None.   witnesses: networks that fit and are at most as wide,
-    the best first, with their objectives.
+    """lower: a bound of the width; nothing: the proof that no network of it fits; accepted by the checker, or None.
+
+    witnesses: networks that fit and are at most as wide, the best first, with their objectives.
 
     status: how the search ended.   nodes: states that it looked at.
     left: states that it left open.
     """
 
     lower: LowerBoundWidth | None
+    nothing: InfeasibleWidth | None = None
     witnesses: tuple[Network, ...] = ()
     objectives: tuple[Fraction, ...] = ()
     status: SearchStatus

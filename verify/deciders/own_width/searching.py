@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
+from verify.checker.width import InfeasibleWidth, LowerBoundWidth, OptimalWithinWidth
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.candidates import ExactObjectives, networks_near
 from verify.deciders.global_optimality.instance import as_instance
-from verify.deciders.own_width.certificates import lower_bound_width
+from verify.deciders.own_width.certificates import width_certificate
 from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.proposal import certified
 from verify.deciders.simplified import distinct
@@ -68,19 +68,20 @@ def bracket_at_width(
         max_nodes=max_nodes,
     )
     end = None if deadline is None else max(deadline, now() + LEAST_SECONDS)
-    lower = None
+    proof = None
     try:
         with until(end):
             for witness in _exact(simple.problem, outcome):
                 if (value := ExactObjectives(problem)(witness)) is not None:
                     known[witness.sha256()] = (value, witness)
-            bound = lower_bound_width(simple, outcome, tol) if outcome.tree else None
-            lower = None if bound is None else certified(problem, None, bound)
+            found = width_certificate(simple, outcome, tol) if outcome.tree else None
+            proof = None if found is None else certified(problem, None, found)
     except TimeIsUpError:
         pass
     ordered = sorted(known.values(), key=lambda pair: (pair[0], pair[1].width))
     return WidthBracket(
-        lower=lower,
+        lower=proof if isinstance(proof, LowerBoundWidth) else None,
+        nothing=proof if isinstance(proof, InfeasibleWidth) else None,
         witnesses=tuple(witness for _, witness in ordered),
         objectives=tuple(value for value, _ in ordered),
         status=outcome.status,

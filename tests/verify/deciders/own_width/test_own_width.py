@@ -56,7 +56,7 @@ def test_brackets_hold_the_best_of_all_tuples_of_cells(seed):
     if not any(problem.targets) or not all(map(any, problem.rows)):
         return
     truth = best_by_cells(as_instance(problem), [0] * len(problem.architecture.masks))
-    found = bracket_at_width(problem, [], tol=1e-6, max_nodes=300 if np.isfinite(truth) else 10)
+    found = bracket_at_width(problem, [], tol=1e-6, max_nodes=300)
     lower, upper = found.ends
     if lower is not None:
         accepted(problem, None, found.lower)
@@ -66,7 +66,8 @@ def test_brackets_hold_the_best_of_all_tuples_of_cells(seed):
         assert float(upper) == pytest.approx(truth, rel=1e-5)
         assert upper <= lower * (1 + F(1, 10**6))
     else:
-        assert upper is None
+        assert upper is lower is None
+        accepted(problem, None, found.nothing)
 
 
 def test_copies_of_points_and_masks_are_no_obstacle():
@@ -90,3 +91,23 @@ def test_a_search_that_is_cut_short_still_proves_something():
     assert 0 < lower < upper
     with pytest.raises(TypeError, match="no truth value"):
         bool(found)
+
+
+NOTHING = [name for name, known in CASES.items() if known.problem.trained is Trained.BOTH and known.root is None]
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_nothing_fits(name):
+    problem = CASES[name].problem
+    found = bracket_at_width(problem, [], tol=1e-6)
+    accepted(problem, None, found.nothing)
+    assert found.ends == (None, None)
+    assert found.left == 0
+
+
+@pytest.mark.parametrize("bias", [Bias.PENALISED, Bias.FREE])
+def test_nothing_fits_within_a_tolerance_either(bias):
+    shape = Network.two_layer([[0], [0]], [1, 1], b=[0, 0]).architecture
+    problem = Problem(Dataset([[0], [1], [2], [3]], [0, 1, -1, 1]), shape, goal=Goal.MIN_NORM, bias=bias)
+    found = bracket_at_width(problem.within(F(1, 10)), [], tol=1e-6, max_nodes=300)
+    accepted(problem.within(F(1, 10)), None, found.nothing)
