@@ -12,6 +12,9 @@ from tests.words.reading import (
     N,
     amount,
     has_masks,
+    is_about,
+    is_broken_tolerance,
+    is_tolerance,
     is_up,
     is_value,
     subject_of,
@@ -62,13 +65,14 @@ def _excess(audit, _, found):
 
 
 def _is_excess(audit, said, kind, asked, low, high):
-    tolerance = Fraction(asked.removeprefix("about "))
+    assert is_about(asked.removeprefix("about "), audit.tolerance)
     if kind == "within":
         assert high is not None
-        assert high <= tolerance
+        assert high <= audit.tolerance
+        assert is_tolerance(asked, audit.tolerance)
     elif kind == "not within":
-        assert low > tolerance
-        assert tolerance <= audit.tolerance
+        assert low > audit.tolerance
+        assert is_broken_tolerance(asked, audit.tolerance)
     else:
         assert low <= audit.tolerance
     times = "times" in said

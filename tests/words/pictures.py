@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from matplotlib.legend import Legend
 
-from tests.words.reading import N, is_about, is_value
+from tests.words.reading import N, is_about, is_tolerance, is_value
 from tests.words.standing import STANDING
 from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.stationary import Stationary
@@ -67,7 +67,8 @@ def _headline(audit, _, found):
     problem, shape = audit.problem, audit.network.architecture
     assert (found[1] == "Max-margin") == (problem.goal.value == "max-margin")
     assert (found[2] is not None) == bool(problem.fit_tolerance)
-    assert found[2] is None or is_value(found[2], problem.fit_tolerance)
+    told, tolerance = found[2], problem.fit_tolerance
+    assert told is None or is_value(told, tolerance) or is_tolerance(told, tolerance)
     assert (int(found[3]), int(found[4])) == (len(problem.targets), len(problem.inputs[0]))
     kind = {0: "ReLU", 1: "linear"}.get(shape.slope, "leaky ReLU")
     assert int(found[5]) == len(audit.network.output_weights)

@@ -26,6 +26,21 @@ def is_up(text: str, number: Fraction) -> bool:
     return number <= Fraction(text) <= number * SLACK
 
 
+def is_tolerance(text: str, number: Fraction) -> bool:
+    """Whether the decimal is the tolerance that is kept: itself, the double that it reads back as, or rounded up."""
+    return reads_back(text, number) or number <= Fraction(text) <= number * Fraction(100001, 10**5)
+
+
+def is_broken_tolerance(text: str, number: Fraction) -> bool:
+    """Whether the decimal is the tolerance that is broken: as for `is_tolerance`, or rounded down."""
+    return reads_back(text, number) or Fraction(text) <= number < Fraction(text) * Fraction(100001, 10**5)
+
+
+def reads_back(text: str, number: Fraction) -> bool:
+    """Whether a decimal or fraction is the number, or a decimal of the double that it is."""
+    return Fraction(text) == number or Fraction(float(Fraction(text))) == number
+
+
 def is_down(text: str, number: Fraction) -> bool:
     return number / SLACK <= Fraction(text) <= number
 

@@ -10,7 +10,7 @@ from math import exp
 
 import numpy as np
 
-from tests.words.reading import N, has_masks, is_about
+from tests.words.reading import N, has_masks, is_about, reads_back
 from verify.problem.problem import Dataset, objective, outputs
 
 SHAPE = r"(?: --bias)?(?: --slope \S+)?"
@@ -191,7 +191,8 @@ def _labels(audit, _, found):
 def _tolerance(audit, text):
     """The tolerance of an audit behind a training, which there is none of where biases do not count."""
     is_free = audit.problem.bias.value == "free"
-    return (Fraction(text) if text else 0) == (0 if is_free else audit.problem.fit_tolerance)
+    tolerance = 0 if is_free else audit.problem.fit_tolerance
+    return reads_back(text, tolerance) if text else tolerance == 0
 
 
 def _at_rest(audit, _, found):

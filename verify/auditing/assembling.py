@@ -24,7 +24,7 @@ from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.time_limits import now
 from verify.diagnosis import Diagnosis, explained_by
-from verify.numbers.decimals import about, at_most
+from verify.numbers.decimals import at_most, open_at
 from verify.numbers.intervals import Interval
 from verify.problem.network import Network
 from verify.problem.problem import objective
@@ -158,7 +158,7 @@ def _as_narrow_as_asked(
     if not lower:
         return Ending.STALLED, "the lower end of the bracket is 0, and the upper one is not"
     wide = f"the bracket is {at_most(upper / lower - 1, 3)} wide (relative)"
-    return Ending.STALLED, f"{wide}, and {about(tolerance, 6)} was asked"
+    return Ending.STALLED, f"{wide}, and {open_at(tolerance)} was asked"
 
 
 def _closed(audited: Audit) -> Audit:

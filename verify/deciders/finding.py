@@ -13,7 +13,7 @@ from verify.checker.answers import Answer, Question, Verdict, answers, distance,
 from verify.checker.certificate import Certificate
 from verify.checker.errors import IsoptimalError
 from verify.deciders.proposal import Proposal, checked, sealed
-from verify.numbers.decimals import about, small
+from verify.numbers.decimals import about, allowed, small
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 from verify.shown import as_html, as_text
@@ -159,8 +159,8 @@ def shortfall(
         return f"{finding.verdict.value}, {finding.reason}"
     if nearest <= near:
         return None
-    asked = f"one within {small(near)}" if near else "the given one"
+    asked = f"one within {allowed(near)}" if near else "the given one"
     return (
-        f"it is proved of another network only, which may be {small(nearest)} of the norm away, not of {asked} "
-        f"({finding.reason}); to accept that, give {option}{small(nearest)}"
+        f"it is proved of another network only, which may be {small(nearest)} of the norm away, not of {asked}; "
+        f"to accept that, give {option}{small(nearest)}"
     )

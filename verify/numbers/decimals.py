@@ -6,6 +6,8 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_E
 from fractions import Fraction
 from math import ceil, floor
 
+from verify.numbers.floats import LARGEST_FLOAT, to_float
+
 
 def nearest(number: Fraction, digits: int = 7) -> str:
     """The decimal of so many digits that is nearest, without trailing zeros."""
@@ -28,13 +30,45 @@ def small(number: Fraction, digits: int = 2) -> str:
 
 
 def allowed(number: Fraction) -> str:
-    """A tolerance that something keeps: not below `number`, and the number itself up to six digits."""
-    return small(number, 6)
+    """A tolerance that something keeps: as it was `asked`; one of more than six digits is rounded up."""
+    return asked(number) or small(number, ASKED)
 
 
 def denied(number: Fraction) -> str:
-    """A tolerance that something breaks: not above `number`, and the number itself up to six digits."""
-    return _text(_rounded(number, 6, ROUND_FLOOR).normalize(), -2)
+    """A tolerance that something breaks: as it was `asked`; one of more than six digits is rounded down."""
+    return asked(number) or _text(_rounded(number, ASKED, ROUND_FLOOR).normalize(), -2)
+
+
+def open_at(number: Fraction) -> str:
+    """A tolerance of which neither is known: as it was `asked`, or else "about" and its nearest decimal."""
+    return asked(number) or about(number, ASKED)
+
+
+ASKED = 6  # digits of a tolerance that is told as it was given
+
+
+def asked(number: Fraction, digits: int = ASKED, plain_above: int = -2) -> str | None:
+    """The `shortest` decimal of a tolerance, where it has so few digits; None for other numbers.
+
+    Of a double it stands for that double: 0.2 was given as the double of this name, which is a little more.
+    """
+    decimal = shortest(number)
+    return None if decimal is None or len(decimal.as_tuple().digits) > digits else _text(decimal, plain_above)
+
+
+def as_option(number: Fraction) -> str:
+    """A tolerance as the command line takes it: its `shortest` decimal, else the fraction."""
+    return asked(number, 17, -5) or str(number)
+
+
+def shortest(number: Fraction) -> Decimal | None:
+    """The decimal of at most 17 digits that is the number or, of a double, that reads back as it; None for others."""
+    decimal = _rounded(number, 17, ROUND_HALF_EVEN)
+    if Fraction(decimal) == number:
+        return decimal.normalize()
+    if abs(number) > LARGEST_FLOAT or Fraction(double := to_float(number)) != number:
+        return None
+    return Decimal(repr(double)).normalize()
 
 
 def about(number: Fraction, digits: int = 7) -> str:
@@ -53,14 +87,14 @@ def value(number: Fraction) -> str:
 
 
 def kept(number: Fraction) -> str:
-    """The `value` of a tolerance that something keeps: not below the number."""
-    text = value(number)
+    """The `value` of a tolerance that something keeps: as it was `asked`, or else not below the number."""
+    text = asked(number, 7, -5) or value(number)
     return at_most(number) if text.startswith("about ") else text
 
 
 def broken(number: Fraction) -> str:
-    """The `value` of a tolerance that something breaks, or that a bound holds for: not above the number."""
-    text = value(number)
+    """The `value` of a tolerance that something breaks: as it was `asked`, or else not above the number."""
+    text = asked(number, 7, -5) or value(number)
     return at_least(number) if text.startswith("about ") else text
 
 

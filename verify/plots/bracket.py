@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from solvers.arrays import Floats
-from verify.numbers.decimals import about, at_least, at_most, nearest
+from verify.numbers.decimals import at_least, at_most, nearest, open_at
 from verify.numbers.floats import to_float
 from verify.plots.audited import AuditInPictures
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
@@ -65,7 +65,7 @@ def draw_bracket(axes: Axes, audit: AuditInPictures, title: str, legend: Legend,
         after = after_repair(audit)
         levels.append((_log_safe(value), f"this network, at most {name}{after}", "objective"))
     if audit.tolerance > 0:
-        levels.append((_log_safe(audit.tolerance), f"tolerance asked, {about(audit.tolerance, 6)}", "tolerance"))
+        levels.append((_log_safe(audit.tolerance), f"tolerance asked, {open_at(audit.tolerance)}", "tolerance"))
     ends = np.log10([*gaps, proved, *(level for level, _, _ in levels)])
     span = float(np.ptp(ends))
     axes.set_ylim(10 ** (ends.min() - 0.12 * span), 10 ** (ends.max() + 0.16 * span))

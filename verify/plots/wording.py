@@ -9,7 +9,7 @@ from typing import TypeAlias
 from verify.checker.bounds import UpperBound
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
-from verify.numbers.decimals import about, at_least, at_most, nearest, small, value
+from verify.numbers.decimals import about, at_least, at_most, kept, nearest, small
 from verify.plots.audited import AuditInPictures
 from verify.problem.members import goal_words
 from verify.problem.network import Architecture, Network
@@ -29,7 +29,7 @@ def headline(audit: AuditInPictures) -> str:
     problem = audit.problem
     goal = goal_words(problem.goal).title
     if problem.fit_tolerance:
-        goal = f"Min-norm within {value(problem.fit_tolerance)}"
+        goal = f"Min-norm within {kept(problem.fit_tolerance)}"
     points = f"{count(len(problem.data), 'point')} in dimension {problem.data.dimension}"
     bias = {Bias.NONE: "", Bias.PENALISED: " with biases", Bias.FREE: " with free biases"}[problem.bias]
     return f"{goal}: {points}, {_network(audit.network.architecture)}{bias}"

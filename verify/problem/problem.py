@@ -16,7 +16,7 @@ from verify.checker.goals import rules
 from verify.checker.statement import Bias, Goal, Trained, half_squared_norm, objective
 from verify.numbers.arguments import instance_of
 from verify.numbers.counts import count
-from verify.numbers.decimals import small
+from verify.numbers.decimals import allowed
 from verify.numbers.values import array, as_input_error, is_exact_input, line, rational, vector
 from verify.problem.members import goal_words, has_bias
 from verify.problem.network import Architecture
@@ -159,7 +159,7 @@ class Problem(statement.Problem):
 
     def __repr__(self) -> str:
         points = f"{count(len(self.data), 'point')} in dimension {self.data.dimension}"
-        within = f" within {small(self.fit_tolerance)}" if self.fit_tolerance else ""
+        within = f" within {allowed(self.fit_tolerance)}" if self.fit_tolerance else ""
         return f"<Problem: {self.goal.value}{within} on {points}, bias {self.bias.value}, {self.architecture!r:.200}>"
 
     @property

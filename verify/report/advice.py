@@ -15,7 +15,7 @@ from verify.checker.bounds import Infeasible
 from verify.deciders.finding import Ending, Finding, Verdict
 from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
-from verify.numbers.decimals import value
+from verify.numbers.decimals import as_option, kept
 from verify.problem.members import has_margin, is_free, margins, trains_all
 from verify.problem.phrases import (
     SECOND_MINUS_FIRST,
@@ -28,7 +28,7 @@ from verify.problem.phrases import (
 from verify.problem.posing import LABELS_0_AND_1, ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
 from verify.problem.problem import outputs
 from verify.report.audited import Audited
-from verify.report.commands import PLENTY, NextStep, asked, exactly, filled, shape_options
+from verify.report.commands import PLENTY, NextStep, asked, filled, shape_options
 from verify.report.impossible import BENT, bent_command, function_kind, helps_bending, impossible
 from verify.report.remedies import (
     fits_by_least_squares,
@@ -148,8 +148,8 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
         yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --classes {','.join(labels)}")
     if not is_margin and audit.relaxed is not None and not _is_met_by_nothing(audit.relaxed):
         within = audit.relaxed.problem.fit_tolerance
-        text = f"for all that is known of this network within {value(within)} of every target"
-        yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {exactly(within)}")
+        text = f"for all that is known of this network within {kept(within)} of every target"
+        yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {as_option(within)}")
     if (moved := _scaled_otherwise(audit)) is not None:
         yield moved
         return
@@ -220,7 +220,7 @@ def _train(audit: Audited) -> NextStep:
     if (why := _why_not_on(audit)) is not None:
         command = f"isoptimal train DATA --width {max(2 * audit.network.width, PLENTY)}{shape_options(audit)}{loss}"
         return NextStep(f"{why}: take more neurons", f"{command} --out wider.npz --audit{tolerant}")
-    within = f"within {value(tolerance)}" if tolerance else "exactly"
+    within = f"within {kept(tolerance)}" if tolerance else "exactly"
     met = f"the targets are met {within}" if loss else "every point is on its side"
     return NextStep(
         f"train on, until {met}", f"isoptimal train DATA --start START{loss} --out further.npz --audit{tolerant}"

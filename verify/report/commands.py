@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from verify.numbers.decimals import is_exactly, nearest
+from verify.numbers.decimals import as_option
 from verify.numbers.floats import to_float
 from verify.report.audited import Audited
 
-__all__ = ["PLENTY", "NextStep", "asked", "exactly", "filled", "shape_options", "slope_option"]
+__all__ = ["PLENTY", "NextStep", "asked", "filled", "shape_options", "slope_option"]
 
 
 @final
@@ -49,7 +49,7 @@ PLENTY = 20
 def asked(audit: Audited) -> str:
     """The tolerance as an option, where there is one."""
     tolerance = audit.problem.fit_tolerance
-    return f" --fit-tol {exactly(tolerance)}" if tolerance else ""
+    return f" --fit-tol {as_option(tolerance)}" if tolerance else ""
 
 
 def shape_options(audit: Audited) -> str:
@@ -58,12 +58,6 @@ def shape_options(audit: Audited) -> str:
     bias = " --bias" if shape.bias else ""
     slope = f" --slope {slope_option(shape.slope)}" if shape.slope else ""
     return bias + slope
-
-
-def exactly(number: Fraction) -> str:
-    """The number as the command line takes it: the decimal where that is exact, else the fraction."""
-    decimal = nearest(number)
-    return decimal if is_exactly(number, decimal) else str(number)
 
 
 def slope_option(slope: Fraction) -> str:

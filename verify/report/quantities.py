@@ -17,7 +17,7 @@ from verify.deciders.closed_forms.records import Symbolic
 from verify.deciders.finding import Ending, Finding, Verdict
 from verify.deciders.rounding import primitive
 from verify.numbers.counts import count
-from verify.numbers.decimals import about, allowed, at_least, at_most, denied, enclosure, is_exactly, nearest, value
+from verify.numbers.decimals import allowed, at_least, at_most, denied, enclosure, is_exactly, nearest, open_at, value
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, of_width, points, with_masks
@@ -223,7 +223,7 @@ def _within(low: Fraction, high: Fraction | None, tolerance: Fraction) -> str:
     return (
         f"not\u00a0within\u00a0{denied(tolerance)} (relative)"
         if low > tolerance
-        else f"whether within {about(tolerance, 6)} (relative) is open"
+        else f"whether within {open_at(tolerance)} (relative) is open"
     )
 
 

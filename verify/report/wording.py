@@ -9,7 +9,7 @@ from typing import final
 
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
-from verify.numbers.decimals import value
+from verify.numbers.decimals import kept
 from verify.problem.members import goal_words, trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import QUESTIONS
@@ -76,7 +76,7 @@ def _title(problem: Problem, network: Network) -> Iterator[str]:
     points = count(len(problem.data), "point")
     yield f"{network.architecture.description}, on {points} in dimension {problem.data.dimension}"
     within = problem.fit_tolerance
-    met = f"|f(x) − y| ≤ {value(within)}" if within else goal_words(problem.goal).met
+    met = f"|f(x) − y| ≤ {kept(within)}" if within else goal_words(problem.goal).met
     asked = f"{problem.goal.value}: the least norm with {met} at every point"
     bias = {
         Bias.NONE: "no biases",

@@ -100,9 +100,9 @@ def test_with_a_tolerance_it_is_trained_on_within_it():
 
 
 @pytest.mark.parametrize("tolerance", [1 / 3, 0.1, "1/7"])
-def test_numbers_in_commands_are_exact(tolerance):
+def test_numbers_in_commands_are_those_that_were_given(tolerance):
     step = audit(FLAT, SINE, fit_tol=tolerance).next_steps[-1]
-    assert Fraction(step.command.split()[-1]) == Fraction(tolerance)
+    assert step.command.split()[-1] == str(tolerance)
     check_words(audit(FLAT, SINE, fit_tol=tolerance))
     leaky = Network.two_layer([[1, 0]], [0], slope=tolerance)
     commands = [step.command.split() for step in audit(leaky, Dataset([[1, 0], [0, 1]], [1, -1])).next_steps]

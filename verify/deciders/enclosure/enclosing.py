@@ -50,8 +50,8 @@ TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-7, 1e-3)
 class Nearby:
     """What was found near a network.
 
-    certificate: accepted by the checker, or None.   reason: what the point is like and which reading of the float point
-    was used, or what is missing.   apart: what the distance is made of, in words.   structure: the reading.
+    certificate: accepted by the checker, or None.   reason: what was found, or what is missing.   apart: what the
+    distance is made of, in words.   structure: the reading.
     """
 
     certificate: StationaryNear | None
@@ -104,7 +104,7 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
             continue
         certificate, unknown = found
         apart = apartness(problem, network, certificate, unknown)
-        return Nearby(certificate, _description(structure, tolerance), apart, structure, exact)
+        return Nearby(certificate, "an exact KKT point", apart, structure, exact)
     reason = reasons[0] if reasons else "the point could not be read"
     if point.outside:
         change = "changes sides" if point.outside == 1 else "change sides"
@@ -235,12 +235,6 @@ def _start(problem: Problem, structure: Structure) -> tuple[np.ndarray, np.ndarr
             start.append(structure.p[place, -1])
             sizes.append(max(1e-300, np.abs(structure.p[:, -1]).max()))
     return np.array(start), np.array(sizes)
-
-
-def _description(structure: Structure, tolerance: float) -> str:
-    parts = [(len(structure.support), "support point"), (len(structure.p), "direction"), (structure.kinks, "kink")]
-    said = ", ".join(count(number, name) for number, name in parts)
-    return f"an exact KKT point with {said} (what counts as zero: {tolerance:.0e})"
 
 
 def _singular(instance: ProblemInstance, structure: Structure, nullity: int) -> str:
