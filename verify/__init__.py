@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from verify.sweeping import Sweep, sweep
     from verify.training import train
     from verify.version import __version__ as __version__
+    from verify.widths import optimum_at_width, width_curve
 
 __all__ = [
     "Architecture",
@@ -36,10 +37,12 @@ __all__ = [
     "Verdict",
     "audit",
     "check",
+    "optimum_at_width",
     "read",
     "read_data",
     "sweep",
     "train",
+    "width_curve",
 ]
 
 _HOMES = {
@@ -51,6 +54,7 @@ _HOMES = {
     "readers": ("read", "read_data"),
     "sweeping": ("Sweep", "sweep"),
     "training": ("train",),
+    "widths": ("optimum_at_width", "width_curve"),
 }
 
 

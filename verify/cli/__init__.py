@@ -16,6 +16,7 @@ from verify.cli.reproducing import reproduce_command
 from verify.cli.searching import search_command
 from verify.cli.sweeping import sweep_command
 from verify.cli.training import train_command
+from verify.cli.widths import widths_command
 
 __all__ = ["main", "program"]
 
@@ -59,6 +60,7 @@ def program(context: click.Context) -> int:
 program.add_command(audit_command)
 program.add_command(check_command)
 program.add_command(better_command)
+program.add_command(widths_command)
 program.add_command(sweep_command)
 program.add_command(regress_command)
 program.add_command(data_command)

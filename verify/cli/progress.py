@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 """Seconds after which it is said how to stop."""
 
-__all__ = ["shown_claims", "shown_progress", "shown_search", "shown_training"]
+__all__ = ["shown_claims", "shown_progress", "shown_search", "shown_training", "shown_widths", "widths_text"]
 
 
 @contextmanager
@@ -34,6 +34,19 @@ def shown_training() -> Iterator[Callable[[Moment], None] | None]:
     """The same for a training: yields what to call with each `Moment`."""
     with _shown("training", "keeps what was reached") as (show, _):
         yield None if show is None else lambda moment: show(moment_text(moment))
+
+
+@contextmanager
+def shown_widths() -> Iterator[Callable[[int, int, int, float, float], None] | None]:
+    """The same for widths: yields what to call with the width, states, open states, and both ends of the bracket."""
+    with _shown("searching", "keeps what is proved") as (show, _):
+        yield None if show is None else lambda *found: show(widths_text(*found))
+
+
+def widths_text(width: int, nodes: int, left: int, lower: float, upper: float) -> str:
+    """One line about the states that were looked at."""
+    least, most = (f"{end:.6g}" if isfinite(end) else "?" for end in (lower, upper))
+    return f"{count(width, 'neuron')}: {count(nodes, 'state')}, {left} open, between about {least} and {most}"
 
 
 @contextmanager

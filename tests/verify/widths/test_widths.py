@@ -1,0 +1,113 @@
+"""How many neurons it takes: each row is proved, networks are handed on, and the command says the same."""
+
+from fractions import Fraction
+
+import pytest
+from click.testing import CliRunner
+
+from tests.forging import accepted
+from verify import InputError, Verdict, optimum_at_width, width_curve
+from verify.checker.__main__ import main as check_main
+from verify.cli import program
+from verify.cli.progress import widths_text
+from verify.plots.widths import draw_widths
+from verify.problem.problem import objective
+
+F = Fraction
+STEPS = ([[0], [1], [2]], [1, -1, 1])  # + neurons are convex, - ones concave: +, -, + takes two and one
+WASTE = ([["1", "1/4"], ["-1", "1/4"]], [1, 1])  # arXiv:2110.02732, Theorem 3.2
+
+
+def test_three_steps_take_three_neurons():
+    curve = width_curve(*STEPS)
+    assert [point.fits for point in curve] == [Verdict.REFUTED, Verdict.REFUTED, Verdict.PROVED]
+    assert [point.width for point in curve] == [1, 2, 3]
+    assert curve.enough == 3
+    best = curve.points[-1]
+    assert best.lower**2 <= F(81, 2) <= best.upper**2  # 9 / sqrt 2
+    for point in curve:
+        for proof in point.certificates:
+            accepted(point.problem, None, proof)
+    with pytest.raises(TypeError, match="no truth value"):
+        bool(best)
+
+
+def test_a_narrower_network_costs_more():
+    curve = width_curve(*WASTE, bias="none")
+    one, two = curve
+    assert (one.fits, two.fits) == (Verdict.PROVED, Verdict.PROVED)
+    assert one.lower <= 4 <= one.upper <= one.lower * (1 + F(1, 10**6))
+    assert two.lower**2 <= F(64, 17) <= two.upper**2
+    assert [proof.KIND for proof in one.certificates] == ["lower-bound-width", "upper-bound"]
+    assert [proof.KIND for proof in two.certificates] == ["lower-bound", "upper-bound"]
+    assert objective(one.problem, one.network) == one.upper
+    assert curve.enough == 2
+    more = width_curve(*WASTE, bias="none", up_to=3)
+    assert more.points[2].upper <= two.upper
+
+
+def test_one_width():
+    point = optimum_at_width(WASTE, 1, bias="none")
+    assert point.width == 1
+    assert point.upper == pytest.approx(4)
+
+
+def test_data_that_no_network_fits():
+    curve = width_curve([[1], [1]], [1, 2], goal="min-norm", up_to=2)
+    assert [point.fits for point in curve] == [Verdict.REFUTED] * 2
+    assert [proof.KIND for proof in curve.points[0].certificates] == ["infeasible"]
+    assert curve.enough is curve.any_width is None
+
+
+def test_little_time_leaves_rows_open():
+    curve = width_curve(*STEPS, up_to=2, time_limit=1e-6)
+    assert [point.fits for point in curve] == [Verdict.UNDECIDED] * 2
+
+
+@pytest.mark.parametrize("up_to", [0, -1, True])
+def test_widths_are_at_least_one(up_to):
+    with pytest.raises(InputError, match="up_to must be a number of neurons, at least 1"):
+        width_curve(*STEPS, up_to=up_to)
+
+
+@pytest.fixture
+def steps(tmp_path):
+    path = tmp_path / "steps.csv"
+    path.write_text("x,y\n0,1\n1,-1\n2,1\n", encoding="utf-8")
+    return path
+
+
+def test_the_command(steps, tmp_path, capsys):
+    proofs, picture = tmp_path / "proofs", tmp_path / "widths.svg"
+    found = CliRunner().invoke(
+        program, ["widths", str(steps), "--certificates", str(proofs), "--plot", str(picture)], standalone_mode=False
+    )
+    assert found.return_value == 0, found.output
+    lines = found.output.splitlines()
+    assert [line.split()[:2] for line in lines if line.strip()[:1].isdigit()] == [
+        ["1", "no"],
+        ["2", "no"],
+        ["3", "yes"],
+    ]
+    assert "the best of any width is reached with 3 neurons" in lines
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+    for width in (1, 2, 3):
+        assert check_main(["--bare", str(proofs / f"width-{width}")]) == 0
+    assert "refused" not in capsys.readouterr().out
+
+
+def test_the_command_says_what_is_open(steps):
+    found = CliRunner().invoke(program, ["widths", str(steps), "--up-to", "2"], standalone_mode=False)
+    assert "not reached with these; networks of any width have at least 6.3639" in found.output
+    late = CliRunner().invoke(
+        program, ["widths", str(steps), "--up-to", "1", "--time-limit", "0.000001"], standalone_mode=False
+    )
+    assert "not known" in late.output
+    assert "the time was over after 0 states" in late.output
+
+
+def test_progress_and_pictures():
+    assert widths_text(2, 1, 3, 1.5, float("inf")) == "2 neurons: 1 state, 3 open, between about 1.5 and ?"
+    points = [(1, Verdict.REFUTED, None, None), (2, Verdict.UNDECIDED, F(1), None), (3, Verdict.PROVED, F(1), F(2))]
+    (axes,) = draw_widths(points, F(1)).axes
+    assert {line.get_gid() for line in axes.lines} == {"nothing", "bound", "bracket", "any width"}

@@ -1,0 +1,148 @@
+"""`isoptimal widths`: how many neurons it takes to fit the data, and the best objective at each width."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import click
+
+from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.labels import two_classes
+from verify.cli.numbers import Number
+from verify.cli.places import check_picture
+from verify.cli.progress import shown_widths
+from verify.deciders.finding import Verdict
+from verify.numbers.counts import count
+from verify.numbers.decimals import at_least, at_most, enclosure
+
+if TYPE_CHECKING:
+    from verify.widths import WidthCurve, WidthPoint
+
+__all__ = ["widths_command"]
+
+
+@click.command(
+    "widths",
+    short_help="How many neurons does it take: fits, and the best objective, at each width.",
+    epilog="""\b
+Examples:
+  isoptimal widths data.npz
+  isoptimal widths data.csv --up-to 4 --bias none --certificates proofs --plot widths.png
+""",
+)
+@click.argument("data", metavar="DATA")
+@click.option("--up-to", type=click.IntRange(min=1), metavar="K", help="The widest one; by default what is enough.")
+@click.option("--goal", type=click.Choice(["max-margin", "min-norm"]), help="By default what the targets suggest.")
+@click.option(
+    "--bias", type=click.Choice(["none", "penalised", "free"]), default="penalised", show_default=True,
+    help="Whether neurons have a bias, and whether it counts in the norm.",
+)  # fmt: skip
+@click.option("--slope", metavar="A", default="0", help="Slope of the activation on the negative side, 0 ReLU.")
+@click.option("--tol", type=Number(), default="1e-6", show_default=True, help="Relative gap of the best objectives.")
+@click.option(
+    "--time-limit", type=Number(is_positive=True), metavar="SECONDS",
+    help="Stop about then, with what is proved so far; Ctrl-C ends the width at hand. Without it each width has 20 s.",
+)  # fmt: skip
+@click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")
+@click.option("--classes", metavar="NEGATIVE,POSITIVE", help="The two labels in the data that stand for -1 and 1.")
+@click.option("--standardise", metavar="FILE", help="What puts DATA into other coordinates, as for isoptimal audit.")
+@click.option(
+    "--certificates", "folder", metavar="DIR",
+    help="Write what proves each row into DIR/width-1 and so on, for python -m verify.checker --bare.",
+)  # fmt: skip
+@click.option("--plot", metavar="FILE", help="Draw the best objective over the width: .png, .pdf or .svg.")
+@debug_option
+def widths_command(
+    data: str,
+    up_to: int | None,
+    goal: str | None,
+    bias: str,
+    slope: str,
+    tol: Fraction,
+    time_limit: Fraction | None,
+    target: str | None,
+    classes: str | None,
+    standardise: str | None,
+    folder: str | None,
+    plot: str | None,
+) -> int:
+    """Say for 1, 2, ... neurons whether a network of that width fits DATA, and what its least objective is.
+
+    Each end of each row has a certificate: a network, a bound of the width, or that no network of it fits.
+    """
+    check_solvers_are_ours()
+    from verify.numbers.floats import to_float
+    from verify.widths import width_curve
+
+    if plot is not None:
+        check_picture(plot)
+    with shown_widths() as progress:
+        curve = width_curve(
+            data,
+            up_to=up_to,
+            goal=goal,
+            bias=bias,
+            slope=slope,
+            tol=tol,
+            time_limit=None if time_limit is None else to_float(time_limit),
+            target=target,
+            classes=two_classes(classes),
+            standardise=standardise,
+            progress=progress,
+        )
+    for note in curve.notes:
+        click.echo(f"note: {note}")
+    click.echo(f"{'neurons':>7}  {'fits':<10}  {'best objective':<32}  proved by")
+    for point in curve:
+        click.echo(f"{point.width:>7}  {_fits(point):<10}  {_best(point):<32}  {_by(point)}")
+    click.echo(_ending(curve))
+    if folder is not None:
+        for place in curve.save(folder):
+            click.echo(f"written: {place}")
+    if plot is not None:
+        curve.plot(plot)
+        click.echo(f"written: {plot}")
+    return 0
+
+
+def _fits(point: WidthPoint) -> str:
+    return {Verdict.PROVED: "yes", Verdict.REFUTED: "no", Verdict.UNDECIDED: "not known"}[point.fits]
+
+
+def _best(point: WidthPoint) -> str:
+    """Both ends, rounded outwards."""
+    if point.fits is Verdict.REFUTED:
+        return "none"
+    if point.lower and point.upper is not None:
+        near = point.upper < 2 * point.lower
+        return " … ".join(
+            enclosure(point.lower, point.upper) if near else (at_least(point.lower), at_most(point.upper))
+        )
+    if point.upper is not None:
+        return f"at most {at_most(point.upper)}"
+    return f"at least {at_least(point.lower)}" if point.lower else "not known"
+
+
+def _by(point: WidthPoint) -> str:
+    """The kinds of the certificates, and how far a search came that did not end."""
+    from solvers.instance import SearchStatus
+
+    kinds = ", ".join(proof.KIND for proof in point.certificates) or "nothing"
+    if point.status is SearchStatus.OPTIMAL:
+        return kinds
+    why = {SearchStatus.TIME: "the time was over", SearchStatus.INTERRUPTED: "it was interrupted"}
+    ended = why.get(point.status, "the search ended")
+    return f"{kinds}; {ended} after {count(point.nodes, 'state')}, {point.left} of them open"
+
+
+def _ending(curve: WidthCurve) -> str:
+    if curve.any_width is None:
+        return "no network of any width fits the data"
+    if curve.enough is not None:
+        return f"the best of any width is reached with {count(curve.enough, 'neuron')}"
+    lower, upper = curve.any_width.ends
+    least = "" if lower is None else f"; networks of any width have at least {at_least(lower)}"
+    known = ", ".join(sorted({count(w.width, "neuron") for w in curve.any_width.witnesses[:1]}))
+    most = "" if upper is None or not known else f", and one of {known} has at most {at_most(upper)}"
+    return f"the best of any width is not reached with these{least}{most}"

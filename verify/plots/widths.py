@@ -1,0 +1,50 @@
+"""The best objective over the number of neurons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from verify.deciders.finding import Verdict
+from verify.numbers.arguments import a_path
+from verify.numbers.floats import to_float
+from verify.plots.files import check_path, write
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_widths"]
+
+
+def draw_widths(
+    points: Sequence[tuple[int, Verdict, Fraction | None, Fraction | None]],
+    best: Fraction | None,
+    path: str | PathLike[str] | None = None,
+) -> Figure:
+    """A bar between both ends for each (width, whether it fits, lower, upper), crosses where nothing fits, and a line
+    for the bound of any width. Raises InputError when the file cannot be written.
+    """
+    target = None if path is None else check_path(a_path(path, "path"))
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), dpi=100, layout="constrained")
+    axes = figure.add_subplot()
+    for width, fits, lower, upper in points:
+        if fits is Verdict.REFUTED:
+            axes.plot([width], [0.04], "x", color="tab:red", transform=axes.get_xaxis_transform(), gid="nothing")
+        elif upper is not None:
+            low = to_float(lower) if lower is not None else 0.0
+            axes.plot([width, width], [low, to_float(upper)], "_-", color="black", markersize=14, gid="bracket")
+        elif lower is not None:
+            axes.plot([width], [to_float(lower)], "^", color="tab:gray", gid="bound")
+    if best is not None:
+        axes.axhline(to_float(best), color="tab:blue", linewidth=1.0, linestyle="--", gid="any width")
+    axes.set_xlabel("neurons")
+    axes.set_ylabel("best objective")
+    axes.set_xticks([width for width, *_ in points])
+    axes.set_title("bars: bound to network; crosses: no network fits; dashed: any width", fontsize=8)
+    if target is not None:
+        write(figure, target)
+    return figure

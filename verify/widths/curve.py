@@ -1,0 +1,283 @@
+"""The best objective at one width after the other, each end of it proved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
+
+from solvers.instance import SearchStatus
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
+from verify.checker.certificate import Certificate
+from verify.checker.errors import InputError
+from verify.checker.width import InfeasibleWidth, LowerBoundWidth
+from verify.deciders.finding import Verdict
+from verify.deciders.global_optimality.bracket import bracket_optimum
+from verify.deciders.global_optimality.infeasibility import infeasibility
+from verify.deciders.global_optimality.record import Bracket
+from verify.deciders.own_width.searching import bracket_at_width
+from verify.deciders.proposal import certified
+from verify.deciders.time_limits import is_late, now, share
+from verify.files.writing import replace_folder
+from verify.numbers.arguments import a_path, a_time_limit, a_tolerance
+from verify.numbers.floats import to_float
+from verify.problem import posing
+from verify.problem.members import has_bias
+from verify.problem.network import Network
+from verify.problem.problem import Bias, Goal, Problem, objective
+from verify.readers import read_data
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["WidthCurve", "WidthPoint", "optimum_at_width", "width_curve"]
+
+ProgressOfWidths: TypeAlias = Callable[[int, int, int, float, float], None]
+"""Called with the width, the states that were looked at, those that are open, and both ends of the bracket."""
+
+MOST = 8
+"""Neurons up to which widths are tried, unless it is said or any width needs more."""
+
+ANY_SHARE = 0.3
+"""Of the time, for the bracket of any width."""
+
+SECONDS = 20.0
+"""For each width, without a time limit."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WidthPoint:
+    """What is known of the networks of one width.
+
+    problem: that question.   fits: whether one of them fits.   lower, upper: of their best objective, exact; None for
+    an end that is not known.   network: one with the upper end.   certificates: what proves all that, each accepted.
+    status: how the search ended.   nodes, left: states that it looked at, and left open; 0 where any width decides.
+    """
+
+    problem: Problem
+    fits: Verdict
+    lower: Fraction | None
+    upper: Fraction | None
+    network: Network | None
+    certificates: tuple[Certificate, ...]
+    status: SearchStatus
+    nodes: int = 0
+    left: int = 0
+
+    @property
+    def width(self) -> int:
+        """The number of neurons."""
+        return len(self.problem.architecture.masks)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a width has no truth value: ask `.fits.verdict`, or whether `.lower` or `.upper` is None")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WidthCurve:
+    """points: one for each width, 1 first.   any_width: the bracket of all widths; None where nothing fits at any.
+
+    enough: the fewest neurons for which a network is known that is within the tolerance of the best of any width.
+    """
+
+    points: tuple[WidthPoint, ...]
+    any_width: Bracket | None
+    tolerance: Fraction
+    notes: tuple[str, ...] = ()
+
+    @property
+    def enough(self) -> int | None:
+        """The fewest neurons with which the best of any width is reached, within the tolerance; None for not known."""
+        lower = None if self.any_width is None else self.any_width.ends[0]
+        reached = (
+            point.width
+            for point in self.points
+            if lower is not None and point.upper is not None and point.upper <= (1 + self.tolerance) * lower
+        )
+        return next(reached, None)
+
+    def __iter__(self) -> Iterator[WidthPoint]:
+        return iter(self.points)
+
+    def save(self, folder: str | Path) -> list[str]:
+        """Write the certificates of each width into a folder of its own, width-1 and so on; the folders.
+
+        `python -m verify.checker --bare` checks one. Raises OSError.
+        """
+        written: list[str] = []
+        for point in self.points:
+            place = a_path(folder, "folder") / f"width-{point.width}"
+            files = {"problem.json": _json(point.problem.to_json())}
+            files |= {f"{proof.KIND}.json": _json(proof.to_json()) for proof in point.certificates}
+            replace_folder(place, files, lambda name: name.endswith(".json"), "problem.json")
+            written.append(str(place))
+        return written
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """The curve as a picture, written to `path` when one is given."""
+        from verify.plots.widths import draw_widths
+
+        return draw_widths([(p.width, p.fits, p.lower, p.upper) for p in self.points], self._best(), path)
+
+    def _best(self) -> Fraction | None:
+        return None if self.any_width is None else self.any_width.ends[0]
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode() + b"\n"
+
+
+def width_curve(
+    data: object,
+    y: object = None,
+    *,
+    up_to: int | None = None,
+    goal: Goal | str | None = None,
+    bias: Bias | str = Bias.PENALISED,
+    slope: object = 0,
+    tol: float | Fraction = Fraction(1, 10**6),
+    time_limit: float | None = None,
+    target: str | None = None,
+    classes: Sequence[object] | None = None,
+    standardise: object = None,
+    progress: ProgressOfWidths | None = None,
+) -> WidthCurve:
+    """The best objective of networks of 1, 2, ... neurons on `data`, until that of any width is reached.
+
+    data, y, target, classes, standardise: whatever `verify.read_data` takes.   up_to: the widest one; by default where
+    the best of any width is reached, at most 8.   goal, bias, slope, tol: of the question, as in `audit`.
+    time_limit: seconds for all of it; without one each width has 20.
+    progress: called after each state with the width, and as of `solvers.own_width.search.search`.
+
+    Sound: every end and every "does not fit" has a certificate that the checker accepted. Raises InputError.
+    """
+    notes: list[str] = []
+    dataset = read_data(data, y, target=target, classes=classes, standardise=standardise)
+    if up_to is not None and (isinstance(up_to, bool) or up_to < 1):
+        raise InputError(f"up_to must be a number of neurons, at least 1, not {up_to!r:.40}")
+    tolerance, seconds = a_tolerance(tol, "tol"), a_time_limit(time_limit)
+    deadline = None if seconds is None else now() + seconds
+
+    def posed(width: int) -> Problem:
+        kind = Bias(str(bias)) if isinstance(bias, str) else bias
+        d = len(dataset.inputs[0])
+        offsets = [0] * width if has_bias(kind) else None
+        shape = Network.two_layer([[0] * d] * width, [0] * width, slope=slope, b=offsets)
+        return posing.pose(shape, dataset, goal=goal, bias=kind, notes=None if notes else notes)
+
+    first = posed(1)
+    nothing = infeasibility(first)
+    if nothing is not None:
+        return WidthCurve(tuple(_nothing(posed(k), nothing) for k in range(1, (up_to or 1) + 1)), None, tolerance)
+    best = bracket_optimum(first, None, tol=to_float(tolerance), deadline=share(deadline, ANY_SHARE))
+    points: list[WidthPoint] = []
+    last = up_to or min(MOST, best.witnesses[0].width if best.witnesses else MOST)
+    for width in range(1, last + 1):
+        end = now() + SECONDS if deadline is None else share(deadline, 1 / (last + 1 - width))
+        known = [*best.witnesses, *(p.network for p in points if p.network is not None)]
+        told = None if progress is None else _told(progress, width)
+        points.append(_at_width(posed(width), known, best, tolerance, end, told))
+    return WidthCurve(tuple(points), best, tolerance, tuple(notes))
+
+
+def _told(progress: ProgressOfWidths, width: int) -> Callable[[int, int, float, float], None]:
+    return lambda nodes, left, lower, upper: progress(width, nodes, left, lower, upper)
+
+
+def optimum_at_width(
+    data: object,
+    k: int,
+    y: object = None,
+    *,
+    goal: Goal | str | None = None,
+    bias: Bias | str = Bias.PENALISED,
+    slope: object = 0,
+    tol: float | Fraction = Fraction(1, 10**6),
+    time_limit: float | None = None,
+) -> WidthPoint:
+    """The best objective of networks of at most k neurons on `data`; arguments as of `width_curve`.
+
+    Narrower widths are looked at first: their networks count for this one.
+    """
+    curve = width_curve(data, y, up_to=k, goal=goal, bias=bias, slope=slope, tol=tol, time_limit=time_limit)
+    return curve.points[-1]
+
+
+def _nothing(problem: Problem, proof: Infeasible) -> WidthPoint:
+    """Of a width where no network of any width fits."""
+    sealed = certified(problem, None, proof)
+    return WidthPoint(
+        problem=problem,
+        fits=Verdict.UNDECIDED if sealed is None else Verdict.REFUTED,
+        lower=None,
+        upper=None,
+        network=None,
+        certificates=() if sealed is None else (sealed,),
+        status=SearchStatus.OPTIMAL,
+    )
+
+
+def _at_width(
+    problem: Problem,
+    known: Sequence[Network],
+    best: Bracket,
+    tolerance: Fraction,
+    end: float | None,
+    progress: Callable[[int, int, float, float], None] | None,
+) -> WidthPoint:
+    """What is known of a width: from any width where that is reached, else from a search."""
+    anywhere = None if best.lower is None else certified(problem, None, _renamed(best.lower))
+    width = len(problem.architecture.masks)
+    narrow = [(value, w) for w in known if w.width <= width and (value := objective(problem, w))]
+    least = min(narrow, key=lambda pair: pair[0], default=None)
+    floor = None if anywhere is None else anywhere.bracket[0]
+    if least is not None and floor is not None and least[0] <= (1 + tolerance) * floor:
+        return _point(problem, least, anywhere, None, SearchStatus.OPTIMAL, 0, 0)
+    if is_late(end):
+        return _point(problem, least, anywhere, None, SearchStatus.TIME, 0, 0)
+    found = bracket_at_width(
+        problem, [w for _, w in narrow], tol=to_float(tolerance), deadline=end, on_progress=progress
+    )
+    if found.objectives:
+        least = found.objectives[0], found.witnesses[0]
+    own = found.lower
+    bound = own if own is not None and (floor is None or (own.bracket[0] or 0) > floor) else anywhere
+    return _point(problem, least, bound, found.nothing, found.status, found.nodes, found.left)
+
+
+def _renamed(bound: LowerBound) -> LowerBound:
+    """The bound without the problem that it was sealed for: it holds for any width, so for the problem of each."""
+    return LowerBound(bound.multipliers, bound.beta, bound.denominator, bound.trees, bracket=bound.bracket)
+
+
+def _point(
+    problem: Problem,
+    least: tuple[Fraction, Network] | None,
+    lower: LowerBound | LowerBoundWidth | None,
+    nothing: InfeasibleWidth | None,
+    status: SearchStatus,
+    nodes: int,
+    left: int,
+) -> WidthPoint:
+    upper = None
+    if least is not None:
+        upper = certified(problem, None, UpperBound(witness=least[1], bracket=(None, least[0])))
+    proofs = (nothing,) if nothing is not None else (lower, upper)
+    fits = Verdict.REFUTED if nothing is not None else Verdict.UNDECIDED if upper is None else Verdict.PROVED
+    bound = None if lower is None or nothing is not None else lower.bracket[0]
+    return WidthPoint(
+        problem=problem,
+        fits=fits,
+        lower=None if bound is None else Fraction(bound),
+        upper=None if upper is None or least is None else least[0],
+        network=None if upper is None or least is None else least[1],
+        certificates=tuple(proof for proof in proofs if proof is not None),
+        status=status,
+        nodes=nodes,
+        left=left,
+    )
