@@ -207,7 +207,10 @@ def audit_command(
         task = _task(network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise)
         task = replace(task, fit_tol=fit_tol)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
-    words = None if data is None else commanded(network, data, labels_of(task.classes, task.notes))
+    words = None
+    if data is not None:
+        labels = labels_of(task.classes, task.notes)
+        words = commanded(network, data, labels, source=network, notes=task.notes, classes=task.classes)
     _deliver(result, json_path, folder, page, words)
     if plot is not None:
         result.plot(plot)

@@ -8,28 +8,40 @@ from shlex import quote
 import click
 from click.core import ParameterSource
 
+from verify.report.commands import read_alone
 from verify.surroundings import Surroundings
 
 __all__ = ["commanded", "is_said", "labels_of", "options_of"]
 
 
 def commanded(
-    network: str, data: str, labels: tuple[str, str], *asked: str, known: Sequence[str] = ()
+    network: str,
+    data: str,
+    labels: tuple[str, str],
+    *asked: str,
+    known: Sequence[str] = (),
+    source: str | None = None,
+    notes: Sequence[str] = (),
+    classes: Sequence[object] | None = None,
 ) -> dict[str, str]:
     """The words for `verify.report.advice.filled`, with the options that were said on this command line.
 
     labels: of the negative and the positive class, as --classes takes them.   asked: further options, as they are.
     known: options of the data that were not said, as a network that was read knew them: `options_of`.
+    source: the network that was read, if there is one.   notes: of the reading.   classes: the labels that were read.
     """
     exchanged = f"--classes {quote(f'{labels[1]},{labels[0]}')}"
     is_read = network == click.get_current_context().params.get("network")  # otherwise it was made here
     reads = _said("slope", "output_bias", "two_logits", "fold") if is_read else ""
     poses = _said("goal", "bias") if is_read else ""
-    trusts = _said("trust_pickle")
+    trusts, told = _said("trust_pickle"), _joined(quote(data), _said("target", "classes", "standardise"))
+    named = None if is_said("classes") else classes
+    alone = told if source is None else read_alone(told, quote(source), notes, named)
     return {
         "NETWORK": quote(network),
         "START": _joined(quote(network), reads, trusts),
-        "DATA": _joined(quote(data), _said("target", "classes", "standardise"), *known),
+        "DATA": _joined(told, *known),
+        "ALONE": _joined(alone, trusts) if "--standardise" in alone.removeprefix(told) else alone,
         "EXCHANGED": _joined(quote(data), _said("target", "standardise"), *known[:1], exchanged),
         "OPTIONS": _joined(poses, reads, trusts, *asked),
     }

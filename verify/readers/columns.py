@@ -13,6 +13,8 @@ from verify.readers.shorthand import DATA_NAMES
 
 __all__ = ["check_entries", "column_names", "in_order", "ordered"]
 
+OTHER_ORDER = "the columns are taken in the order that the network was trained on"
+
 
 def in_order(found: Sequence[str], wanted: Sequence[str], place: str) -> tuple[list[int], tuple[str, ...]]:
     """The places in `found` of the columns `wanted`, in their order, and a note if that is another order.
@@ -34,7 +36,7 @@ def in_order(found: Sequence[str], wanted: Sequence[str], place: str) -> tuple[l
     if order == sorted(order):
         return order, ()
     shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    return order, (f"{place}: the columns are taken in the order that the network was trained on, {shown}",)
+    return order, (f"{place}: {OTHER_ORDER}, {shown}",)
 
 
 def ordered(arrays: dict[str, object], columns: Sequence[str]) -> tuple[dict[str, object], tuple[str, ...]]:

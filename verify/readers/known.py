@@ -12,8 +12,9 @@ from verify.readers import read_data_with_notes
 from verify.readers.labels import TextLabelsError, UnknownLabelError, label_key
 from verify.readers.reading import DataReading, Reading, named
 
-__all__ = ["data_for"]
+__all__ = ["TARGETS_ARE_NUMBERS", "data_for"]
 
+TARGETS_ARE_NUMBERS = "and the targets are numbers: they are read as -1 and 1"
 _SIGNS = ({-1, 1}, {0, 1})
 
 
@@ -62,7 +63,7 @@ def data_for(
         raise refusal from None
     if not _are_signs(found.data.targets, reading.classes):
         raise refusal
-    note = f"the network was trained on the classes {known}, and the targets are numbers: they are read as -1 and 1"
+    note = f"the network was trained on the classes {known}, {TARGETS_ARE_NUMBERS}"
     named_so = named(found.data, classes=reading.classes)
     return DataReading(named_so, (*found.notes, note))
 

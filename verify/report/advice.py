@@ -27,8 +27,9 @@ from verify.problem.phrases import (
 )
 from verify.problem.posing import LABELS_0_AND_1, ONLY_LABEL_0, exchanged_classes, regression_note, two_labels
 from verify.problem.problem import outputs
+from verify.readers.known import TARGETS_ARE_NUMBERS
 from verify.report.audited import Audited
-from verify.report.commands import PLENTY, NextStep, asked, filled, shape_options
+from verify.report.commands import PLENTY, NextStep, asked, filled, read_alone, shape_options
 from verify.report.impossible import BENT, bent_command, function_kind, helps_bending, impossible
 from verify.report.remedies import (
     fits_by_least_squares,
@@ -64,7 +65,11 @@ def reading_options(audit: Audited) -> dict[str, str]:
     goal = "--goal min-norm" if not has_margin(problem.goal) and set(problem.data.targets) <= {-1, 0, 1} else ""
     bias = "--bias free" if is_free(problem.bias) else ""
     options = " ".join(filter(None, (goal, bias, said)))
-    return {"START": f"NETWORK {said}".strip(), "OPTIONS": options, "EXCHANGED": exchanged}
+    around = problem.data.surroundings
+    are_numbers = any(note.endswith(TARGETS_ARE_NUMBERS) for note in audit.notes)
+    classes = None if around is None or are_numbers else around.classes
+    alone = read_alone("DATA", "NETWORK", audit.notes, classes)
+    return {"START": f"NETWORK {said}".strip(), "OPTIONS": options, "EXCHANGED": exchanged, "ALONE": alone}
 
 
 def _labels(audit: Audited) -> tuple[str, str]:

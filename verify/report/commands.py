@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from shlex import quote
 from typing import final
 
 from verify.numbers.decimals import as_option
 from verify.numbers.floats import to_float
+from verify.readers.columns import OTHER_ORDER
+from verify.readers.given import SCALED_POINTS, SCALED_TARGETS
 from verify.report.audited import Audited
 
-__all__ = ["PLENTY", "NextStep", "asked", "filled", "shape_options", "slope_option"]
+__all__ = [
+    "PLENTY",
+    "NextStep",
+    "asked",
+    "filled",
+    "is_from_the_beginning",
+    "read_alone",
+    "shape_options",
+    "slope_option",
+]
 
 
 @final
@@ -29,18 +41,49 @@ class NextStep:
     def told(self, given: Mapping[str, str]) -> str:
         """The step as one sentence; `given` as for `filled`."""
         text = filled(self.text, given)
-        return f"{text}: {filled(self.command, given)}" if self.command else text
+        command = filled(self.command, given)
+        return f"{text}: {command}" if command else text
 
 
 def filled(command: str, given: Mapping[str, str]) -> str:
     """The command with what was given in place of NETWORK, START, DATA and OPTIONS, of EXCHANGED (the data with the
     classes the other way round) and PROOFS (the folder of certificates).
+
+    Where a training starts from no network, ALONE stands for DATA (`read_alone`); "" for no command where that is "".
     """
     exchanged = f"{given.get('DATA', 'DATA')} --classes POSITIVE,NEGATIVE"
     start = given.get("NETWORK", "NETWORK")
     known = {"START": start, "OPTIONS": "", "EXCHANGED": exchanged, "PROOFS": "proofs", **given}
+    if is_from_the_beginning(command):
+        known["DATA"] = known.get("ALONE", known.get("DATA", "DATA"))
+        if not known["DATA"]:
+            return ""
     return " ".join(text for word in command.split(" ") if (text := known.get(word, word)))
 
+
+def is_from_the_beginning(command: str) -> bool:
+    """Whether it trains a network that is made, so that none is read."""
+    return command.startswith("isoptimal train ") and " --start " not in command
+
+
+def read_alone(data: str, network: str, notes: Iterable[str], classes: Sequence[object] | None) -> str:
+    """`data` with the options that say what a network brought for them, where that network is not read.
+
+    These are its scaler, as `notes` say, and its classes; None for classes that it did not bring.   network: its file,
+    and how it is read.   "" where no options say what was done to the data.
+    """
+    said = list(notes)
+    scaled = any(note.startswith(SCALED_POINTS) for note in said)
+    names = None if classes is None or list(classes) in _SIGNS else list(map(str, classes))
+    is_unsaid = any(note.startswith(SCALED_TARGETS) or (scaled and OTHER_ORDER in note) for note in said)
+    if is_unsaid or any("," in name or name != name.strip() for name in names or ()):
+        return ""
+    named = "" if names is None else f" --classes {quote(','.join(names))}"
+    return f"{data}{f' --standardise {network}' if scaled else ''}{named}"
+
+
+_SIGNS = ([-1, 1], [0, 1])
+"""Labels that are read as they are."""
 
 PLENTY = 20
 """As many neurons at least as a training is to begin with that a smaller network failed in."""

@@ -3,12 +3,16 @@
 import random
 import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from verify import audit, read_data
 from verify.cli import program
+from verify.report.advice import reading_options
+from verify.report.commands import NextStep, filled, read_alone
 
 FEW = [-1.0, 0.0, 0.0, 1.0, 1.0, 2.0]
 
@@ -60,3 +64,75 @@ def test_what_is_printed_can_be_run(number, tmp_path, monkeypatch):
             goal = "max-margin:" if "max-margin:" in told else "min-norm:"
             assert goal in done.output, command
             assert "--out wider" not in command or re.search(r"fits the data +proved", done.output), command
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (0.0, 1.0), (3.0, 7.0)])
+@pytest.mark.parametrize("scaler", [None, "StandardScaler", "MinMaxScaler"])
+def test_a_training_from_the_beginning_is_on_the_data_that_the_network_was_asked_about(
+    labels, scaler, tmp_path, monkeypatch
+):
+    """The scaler and the classes that came with a network are said where it is not read."""
+    monkeypatch.chdir(tmp_path)
+    model, points, said = _fitted(scaler, labels)
+    asked = audit(model, (points, said), output_bias="neuron", time_limit=1)
+    (step,) = (step for step in asked.next_steps if "--out wider.npz" in step.command)
+    line = ["audit", "net.skops", "data.csv", "--output-bias", "neuron", "--time-limit", "1"]
+    told = CliRunner().invoke(program, line).output
+    (command,) = (command for command in commands(told) if "--out wider.npz" in command)
+    options = command.partition("train data.csv")[2].partition(" --width")[0].split()
+    assert options == [
+        *(["--standardise", "net.skops"] if scaler else []),
+        *([] if labels == (0.0, 1.0) else ["--classes", ",".join(map(str, labels))]),
+    ]
+    assert f"train DATA {' '.join(options)}".replace("net.skops", "NETWORK").strip() in filled(
+        step.command, reading_options(asked)
+    )
+    words = [word for word in shlex.split(command)[1:] if word != "--audit"]
+    done = CliRunner().invoke(program, [*words, "--max-evaluations", "9"])
+    assert done.exit_code == 0, done.output
+    classes = None if labels == (0.0, 1.0) else list(labels)
+    seen = read_data("data.csv", classes=classes, standardise="net.skops" if scaler else None)
+    assert seen == asked.problem.data
+
+
+def _fitted(scaler, labels):
+    """A classifier with too few neurons in net.skops, its points and labels, also in data.csv."""
+    import skops.io
+    from sklearn import preprocessing
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+
+    draw = np.random.default_rng(5)
+    points = (draw.normal(size=(12, 2)) * [1, 10] + [0, 5]).round(2)
+    is_positive = points[:, 0] ** 2 + ((points[:, 1] - 5) / 10) ** 2 > 1
+    said = [labels[int(positive)] for positive in is_positive]
+    steps = [getattr(preprocessing, scaler)()] if scaler else []
+    model = make_pipeline(*steps, MLPClassifier((2,), max_iter=3000, tol=1e-2, random_state=1)).fit(points, said)
+    skops.io.dump(model, "net.skops")
+    rows = ["a,b,label", *(f"{a},{b},{label}" for (a, b), label in zip(points, said, strict=True))]
+    Path("data.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    return model, points, said
+
+
+def test_where_no_options_say_what_was_done_to_the_data_no_training_from_the_beginning_is_named():
+    """Columns in another order than that of the scaler, targets that are scaled, labels with a comma."""
+    from verify.readers.columns import OTHER_ORDER
+    from verify.readers.given import SCALED_POINTS, SCALED_TARGETS
+
+    scaled = f"{SCALED_POINTS}, exactly"
+    for notes, classes, alone in (
+        ([], None, "data.csv"),
+        ([f"data.csv: {OTHER_ORDER}, b, a"], None, "data.csv"),
+        ([scaled], ["no", "yes"], "data.csv --standardise n.skops --classes no,yes"),
+        ([scaled, f"data.csv: {OTHER_ORDER}, b, a"], None, ""),
+        ([scaled, f"{SCALED_TARGETS}, exactly"], None, ""),
+        ([], ["no", "yes, nearly"], ""),
+        ([], [-1, 1], "data.csv"),
+    ):
+        assert read_alone("data.csv", "n.skops", notes, classes) == alone
+    wider = NextStep("train a wide one", "isoptimal train DATA --width 20 --out wider.npz")
+    assert wider.told({"DATA": "data.csv", "ALONE": ""}) == "train a wide one"
+    on = NextStep("train on", "isoptimal train DATA --start START --out further.npz")
+    assert on.told({"DATA": "data.csv", "NETWORK": "n.skops", "ALONE": ""}).endswith(
+        "train data.csv --start n.skops --out further.npz"
+    )
