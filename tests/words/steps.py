@@ -13,6 +13,7 @@ import numpy as np
 from tests.words.reading import N, has_masks, is_about, reads_back
 from verify.problem.problem import Dataset, objective, outputs
 
+ALONE = r"(?: --standardise NETWORK)?(?: --classes \S+)?"
 SHAPE = r"(?: --bias)?(?: --slope \S+)?"
 
 
@@ -246,9 +247,10 @@ def _misses_targets(audit, *_):
 
 EXACT = r"(\d+/\d+|[\d.e-]+)"
 ANEW = (
-    rf"isoptimal train DATA(?: --classes 0,1)? --width (\d+){SHAPE}(?: --loss squared)? --out wider.npz(?: --audit)?"
+    rf"isoptimal train DATA{ALONE} --width (\d+){SHAPE}(?: --loss squared)? --out wider.(?:npz|json)(?: --audit)?"
     rf"(?: --fit-tol {EXACT})?"
 )
+MASKS = r"(?:, without masks \(another question\))?"
 READ = r"(?: --goal min-norm)?(?: --bias free)?(?: --output-bias neuron)?"
 HAS = r"(?:every point on its side|(\d+) of (\d+) points on their sides, instead of (\d+),)"
 
@@ -267,7 +269,7 @@ STEPS = [
     (
         (
             r"no network of (\d+) neurons?(?: with (?:these masks|this mask))? is better by more than was asked: "
-            rf"take more neurons: isoptimal train DATA --width (\d+){SHAPE}(?: --out wider.npz --audit| --out .*)"
+            rf"take more neurons{MASKS}: isoptimal train DATA{ALONE} --width (\d+){SHAPE} --out .*"
         ),
         _beyond_its_width,
     ),
@@ -287,14 +289,14 @@ STEPS = [
     (
         (
             r"training on leads nowhere, as the (squared|logistic) loss has next to no gradient here: take more "
-            rf"neurons: {ANEW}"
+            rf"neurons{MASKS}: {ANEW}"
         ),
         _at_rest,
     ),
     (
         (
-            r"no neuron is active at (points? .*?), so that none learns from what is missed there: take more neurons: "
-            rf"{ANEW}"
+            r"no neuron is active at (points? .*?), so that none learns from what is missed there: take more "
+            rf"neurons{MASKS}: {ANEW}"
         ),
         _unlearnt,
     ),
@@ -330,8 +332,8 @@ STEPS = [
         (
             r"no network of any width(?: with these masks)?(, without biases,)? (?:has|meets the targets? of) "
             r"points? (.*?) \(counting from 0\).*?, and a wide enough (?:ReLU network|one)( with biases)?(?: and)?"
-            r"( without masks)? fits: train one: isoptimal train DATA(?: --classes 0,1)? --width (\d+)( --bias)?"
-            r"(?: --slope \S+)?( --loss squared)? --out freer.npz.*"
+            rf"( without masks)? fits: train one: isoptimal train DATA{ALONE} --width (\d+)( --bias)?"
+            r"(?: --slope \S+)?( --loss squared)? --out freer.(?:npz|json).*"
         ),
         _freer,
     ),
@@ -357,7 +359,10 @@ STEPS = [
     ),
     (r"the KKT point near this network may be what is better: train on to it: .* --polish .*", _point_beside),
     (
-        rf"trainings from other starts may end lower: .*: isoptimal train DATA --width (\d+){SHAPE} --seed 1 --out .*",
+        (
+            rf"trainings from other starts may end lower: .*: isoptimal train DATA{ALONE} --width (\d+){SHAPE} "
+            r"--seed 1 --out .*"
+        ),
         _seeds,
     ),
 ]

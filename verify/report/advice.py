@@ -16,6 +16,7 @@ from verify.deciders.finding import Ending, Finding, Verdict
 from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
 from verify.numbers.decimals import as_option, kept
+from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, is_free, margins, trains_all
 from verify.problem.phrases import (
     SECOND_MINUS_FIRST,
@@ -29,8 +30,16 @@ from verify.problem.posing import LABELS_0_AND_1, ONLY_LABEL_0, exchanged_classe
 from verify.problem.problem import outputs
 from verify.readers.known import TARGETS_ARE_NUMBERS
 from verify.report.audited import Audited
-from verify.report.commands import PLENTY, NextStep, asked, filled, read_alone, shape_options
-from verify.report.impossible import BENT, bent_command, function_kind, helps_bending, impossible
+from verify.report.commands import (
+    PLENTY,
+    NextStep,
+    asked,
+    filled,
+    is_from_the_beginning,
+    read_alone,
+    shape_options,
+)
+from verify.report.impossible import BENT, WITHOUT_MASKS, bent_command, function_kind, helps_bending, impossible
 from verify.report.remedies import (
     fits_by_least_squares,
     is_at_rest,
@@ -99,11 +108,25 @@ def next_steps(audit: Audited) -> Iterator[NextStep]:
 
 def _possible_steps(audit: Audited) -> Iterator[NextStep]:
     """The steps; where biases do not count, trainings without an audit, which would count them."""
-    for step in _steps(audit):
+    for step in (_with_what_it_asks(audit, step) for step in _steps(audit)):
         if is_free(audit.problem.bias) and step.command.startswith("isoptimal train"):
             yield replace(step, command=step.command.partition(" --audit")[0])
         else:
             yield step
+
+
+def _with_what_it_asks(audit: Audited, step: NextStep) -> NextStep:
+    """The step, which says that a network that is made has no masks; its network in a file that can hold it."""
+    shape = audit.problem.architecture
+    if shape.limits() is not None:
+        return step
+    has_masks, is_new = bool(with_masks(audit.problem)), is_from_the_beginning(step.command)
+    if is_new and has_masks and WITHOUT_MASKS not in step.text:
+        step = replace(step, text=f"{step.text}, {WITHOUT_MASKS} (another question)")
+    keeps_masks, keeps_slope = has_masks and not is_new, not is_new or " --slope " in step.command
+    if keeps_masks or (keeps_slope and to_float(shape.slope) != shape.slope):
+        step = replace(step, command=step.command.replace(".npz", ".json"))
+    return step
 
 
 def _steps(audit: Audited) -> Iterator[NextStep]:

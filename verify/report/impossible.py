@@ -11,9 +11,10 @@ from verify.report.audited import Audited
 from verify.report.commands import PLENTY, NextStep, asked, slope_option
 from verify.report.remedies import droppable, fits_by_least_squares, fits_when_bent, fits_when_freer
 
-__all__ = ["BENT", "bent_command", "function_kind", "helps_bending", "impossible"]
+__all__ = ["BENT", "WITHOUT_MASKS", "bent_command", "function_kind", "helps_bending", "impossible"]
 
 BENT = "train a ReLU network, of which a wide enough one fits"
+WITHOUT_MASKS = "without masks"
 
 
 def bent_command(audit: Audited) -> str:
@@ -68,7 +69,7 @@ def _freer(audit: Audited, missed: str) -> NextStep | None:
     bias = next((bias for bias in choices if fits_when_freer(problem, bias=bias)), None)
     if bias is None:
         return None
-    more = [what for what, is_new in (("with biases", bias != shape.bias), ("without masks", masks)) if is_new]
+    more = [what for what, is_new in (("with biases", bias != shape.bias), (WITHOUT_MASKS, masks)) if is_new]
     own = "" if shape.bias else ", without biases,"
     neurons = "ReLU network " if shape.slope == 1 else "one "
     text = f"no network of {any_width(problem)}{own} {missed}, and a wide enough {neurons}{' and '.join(more)} fits"

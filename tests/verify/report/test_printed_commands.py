@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from verify import audit, read_data
+from tests.words import check_words
+from verify import Network, audit, read_data
 from verify.cli import program
 from verify.report.advice import reading_options
 from verify.report.commands import NextStep, filled, read_alone
@@ -74,11 +75,11 @@ def test_a_training_from_the_beginning_is_on_the_data_that_the_network_was_asked
     """The scaler and the classes that came with a network are said where it is not read."""
     monkeypatch.chdir(tmp_path)
     model, points, said = _fitted(scaler, labels)
-    asked = audit(model, (points, said), output_bias="neuron", time_limit=1)
-    (step,) = (step for step in asked.next_steps if "--out wider.npz" in step.command)
-    line = ["audit", "net.skops", "data.csv", "--output-bias", "neuron", "--time-limit", "1"]
+    asked = audit(model, (points, said), output_bias="neuron")
+    (step,) = (step for step in asked.next_steps if "--out relu.npz" in step.command)
+    line = ["audit", "net.skops", "data.csv", "--output-bias", "neuron"]
     told = CliRunner().invoke(program, line).output
-    (command,) = (command for command in commands(told) if "--out wider.npz" in command)
+    (command,) = (command for command in commands(told) if "--out relu.npz" in command)
     options = command.partition("train data.csv")[2].partition(" --width")[0].split()
     assert options == [
         *(["--standardise", "net.skops"] if scaler else []),
@@ -96,18 +97,16 @@ def test_a_training_from_the_beginning_is_on_the_data_that_the_network_was_asked
 
 
 def _fitted(scaler, labels):
-    """A classifier with too few neurons in net.skops, its points and labels, also in data.csv."""
+    """A linear classifier of the corners of a rectangle in net.skops, its points and labels, also in data.csv."""
     import skops.io
     from sklearn import preprocessing
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
 
-    draw = np.random.default_rng(5)
-    points = (draw.normal(size=(12, 2)) * [1, 10] + [0, 5]).round(2)
-    is_positive = points[:, 0] ** 2 + ((points[:, 1] - 5) / 10) ** 2 > 1
-    said = [labels[int(positive)] for positive in is_positive]
+    points = np.array([[0.0, 0.0], [1.0, 10.0], [0.0, 10.0], [1.0, 0.0]])
+    said = [labels[place // 2] for place in range(4)]
     steps = [getattr(preprocessing, scaler)()] if scaler else []
-    model = make_pipeline(*steps, MLPClassifier((2,), max_iter=3000, tol=1e-2, random_state=1)).fit(points, said)
+    model = make_pipeline(*steps, MLPClassifier((2,), activation="identity", max_iter=3000, tol=1e-2)).fit(points, said)
     skops.io.dump(model, "net.skops")
     rows = ["a,b,label", *(f"{a},{b},{label}" for (a, b), label in zip(points, said, strict=True))]
     Path("data.csv").write_text("\n".join(rows) + "\n", "utf-8")
@@ -136,3 +135,37 @@ def test_where_no_options_say_what_was_done_to_the_data_no_training_from_the_beg
     assert on.told({"DATA": "data.csv", "NETWORK": "n.skops", "ALONE": ""}).endswith(
         "train data.csv --start n.skops --out further.npz"
     )
+
+
+MASKS = {"masks": [[0], [1]]}
+ASKED = {
+    "masks, unbalanced": (Network.two_layer([[2, 0], [0, 2]], [1, 1], **MASKS), [[1, 0], [0, 1]], [1, 1], {}),
+    "masks, missed": (Network.two_layer([[2, 0], [0, 2]], [1, -1], **MASKS), [[1, 0], [0, 1], [2, 1]], [1, 1, 1], {}),
+    "masks, unseen": (Network.two_layer([[1, 0], [0, 1]], [1, 1], **MASKS), [[1, 0], [0, -1]], [1, 1], {}),
+    "masks, targets": (Network.two_layer([[1, 0], [0, 1]], [1, 1], **MASKS), [[1, 0], [0, -1]], [1, 3], {}),
+    "a slope that is no float": (
+        Network.two_layer([[2, 0], [0, 2]], [1, 1], slope="1/3"), [[1, 0], [0, 1]], [1, 1], {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_steps_of_networks_that_no_npz_holds_can_be_taken_and_name_another_question(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    network, points, targets, options = ASKED[case]
+    network.save("net.json")
+    np.savez("data.npz", X=points, y=targets)
+    result = audit(network, (points, targets), **options)
+    check_words(result)
+    named = [step for step in result.next_steps if step.command.startswith(("isoptimal train", "isoptimal better"))]
+    assert named
+    for step in named:
+        is_new = "--start" not in step.command and "train" in step.command
+        assert ("without masks" in step.text) == (is_new and "masks" in case), step
+        result.save("proofs")
+        command = filled(step.command, {"NETWORK": "net.json", "DATA": "data.npz"})
+        words = [word for word in shlex.split(command)[1:] if word != "--audit"]
+        if words[0] == "train":
+            words += ["--max-evaluations", "99"]
+        done = CliRunner().invoke(program, words)
+        assert done.exit_code == 0, f"{command}: {done.output}"
