@@ -164,9 +164,8 @@ class Plateau:
     outputs, so that log L is flat, by a factor of L, although the flow is far from rest.
     """
 
-    def __init__(self, rows: Floats, targets: Floats, advice: str = "") -> None:
-        """advice: what else to try, after a comma, where no active neuron helps."""
-        self.rows, self.targets, self.advice, self.is_over = rows, targets, advice, False
+    def __init__(self, rows: Floats, targets: Floats) -> None:
+        self.rows, self.targets, self.is_over = rows, targets, False
         self._rate = STILL * float(np.linalg.norm(rows, axis=1).max(initial=0.0))
         self._time, self._theta = 0.0, np.zeros(0)
 
@@ -186,10 +185,10 @@ class Plateau:
         wrong = np.flatnonzero(self.targets * moment.outputs <= 0)
         names = ", ".join(map(str, wrong[:5])) + (", ..." if len(wrong) > 5 else "")
         count = f"{len(wrong)} of {len(self.targets)} points not classified correctly ({names}, counting from 0)"
-        why = contradiction(self.rows, self.targets) or (
-            f"no active neuron helps them; try more neurons, another seed or a larger scale{self.advice}"
+        why = contradiction(self.rows, self.targets)
+        return f"nothing moves any more at loss {np.exp(moment.log_loss):.3g}, with {count}" + (
+            f": {why}" if why else ""
         )
-        return f"nothing moves any more at loss {np.exp(moment.log_loss):.3g}, with {count}: {why}"
 
 
 def contradiction(rows: Floats, targets: Floats) -> str | None:

@@ -61,9 +61,6 @@ FITTED = -20.0
 AT_ZERO = 1.0
 """Of log L: that of zero weights is below, with room for rounding."""
 
-WITH_BIASES = ", or neurons with biases (--bias, in Python bias=True)"
-"""What else to try where neurons without biases do not fit."""
-
 MOST_WEIGHTS = 10_000_000
 """That a network can have."""
 
@@ -152,7 +149,7 @@ def train(
     outgoing = layers.places[-1][layers.places[-1] >= 0]
     began = time.monotonic()
     limit = TimeLimit(np.inf if time_limit is None else time_limit)
-    plateau = Plateau(rows, targets, "" if shape.bias else WITH_BIASES)
+    plateau = Plateau(rows, targets)
     deadline = None if time_limit is None else now() + time_limit
     tests = [
         limit,
@@ -174,7 +171,7 @@ def train(
         },
         {"step": step, "schedule": schedule},
     )
-    training = _with_status(training, kind, limit, plateau, (rows, targets), method)
+    training = _with_status(training, kind, limit, plateau, (rows, targets))
     reached = None
     if rule_of(kind).is_for_margins:
         training, reached = _with_residuals(training, (layers, rows, targets), STOP_AT if stop_at is None else stop_at)
@@ -307,7 +304,7 @@ def _polished(
 
 
 def _with_status(
-    training: Training, loss: Loss, limit: TimeLimit, plateau: Plateau, problem: tuple[Floats, Floats], method: Method
+    training: Training, loss: Loss, limit: TimeLimit, plateau: Plateau, problem: tuple[Floats, Floats]
 ) -> Training:
     """A time limit, a plateau and a local minimum are not what training was to stop at.
 
@@ -323,10 +320,7 @@ def _with_status(
         fitted = FITTED + np.log(float((targets**2).mean()) or 1.0)
         if last.margins[-1] <= 0 if for_margins else last.log_losses[-1] > fitted:
             lost = contradiction(rows, targets) or (
-                f"it does not fit{' exactly' * (not for_margins)}; try more neurons, another seed or scale"
-                + plateau.advice
-                + (", or another step" if method == "descent" else "")
-                + (", or audit it with a tolerance (--fit-tol)" if not for_margins else "")
+                "it does not fit" + (" exactly; to audit it with a tolerance: --fit-tol" if not for_margins else "")
             )
             return replace(training, reason=f"{training.reason}; {lost}")
     if not is_stopped or not (limit.is_over or plateau.is_over):
