@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -178,6 +179,8 @@ def _print(swept: Sweep) -> None:
     from verify.sweeping.table import render
 
     console = Console(highlight=False, emoji=False)
-    if not console.is_terminal:
-        console.width = max(console.width, 120)
+    if console.is_terminal:
+        console.width = min(console.width, 110)
+    elif "COLUMNS" not in os.environ:
+        console.width = 100
     console.print(render(swept, ascii_only=console.options.ascii_only))

@@ -8,14 +8,15 @@ import io
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, dataclass
 from fractions import Fraction
 from math import inf
 from pathlib import Path
 from statistics import median_low
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 from rich.console import Console, Group
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -29,7 +30,7 @@ from verify.problem.problem import Goal
 from verify.sweeping.records import COLUMNS, FAILED, Row, SweepStatus
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import ConsoleOptions, RenderableType, RenderResult
 
     from verify.sweeping.sweeps import Sweep
 
@@ -37,6 +38,9 @@ __all__ = ["as_html", "as_text", "headline", "render", "write_csv", "write_parqu
 
 SHOWN = 40
 """The most rows that are printed; files have all."""
+
+WIDEST = 10_000
+"""More than any line is wide."""
 
 REASONS = 5
 """The most reasons of failures that are printed."""
@@ -80,7 +84,7 @@ def render(sweep: Sweep, *, ascii_only: bool = False) -> RenderableType:
     if sweep.audited:
         parts += [_summary(sweep), *map(Text, excess_lines(sweep))]
     if len(sweep):
-        parts += [_rows(sweep, "..." if ascii_only else "…")]
+        parts += [_Rows(sweep, "..." if ascii_only else "…")]
     if len(sweep) > SHOWN:
         parts += [Text(f"{len(sweep) - SHOWN} more; --export FILE.csv writes all (in Python: .to_csv)", "dim")]
     return Group(*parts, *map(Text, failure_lines(sweep)))
@@ -154,18 +158,37 @@ def _word(verdict: str | None) -> str:
     return (verdict or "").partition(" ")[0]
 
 
-def _rows(sweep: Sweep, dots: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    has_data = len({row.data for row in sweep}) > 1
-    table.add_column("network", overflow="fold", ratio=None)
-    if has_data:
-        table.add_column("data", overflow="fold")
-    for head in _HEADS[1:]:
-        table.add_column(head, no_wrap=True, justify="right" if head in ("neurons", "excess", "time") else "left")
-    for row in sweep.rows[:SHOWN]:
-        names = [Text(printable(row.network))] + ([Text(printable(row.data))] if has_data else [])
-        table.add_row(*names, *_cells(row, dots))
-    return table
+@final
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows; where they are too wide with the names of the files, these are numbered and named below."""
+
+    sweep: Sweep
+    dots: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """One table, or a narrow one and the names."""
+        shown = self.sweep.rows[:SHOWN]
+        has_data = len({row.data for row in self.sweep}) > 1
+        names = [(row.network, row.data) if has_data else (row.network,) for row in shown]
+        named = self._table(("network", "data")[: 1 + has_data], names, 2)
+        if Measurement.get(console, options.update(max_width=WIDEST), named).maximum <= options.max_width:
+            yield named
+            return
+        yield self._table(("",), [(str(place),) for place in range(1, len(shown) + 1)], 1)
+        for place, own in enumerate(names, 1):
+            yield Text(f"{place}: {' on '.join(map(printable, own))}", overflow="fold")
+
+    def _table(self, heads: Sequence[str], names: Sequence[Sequence[str]], padding: int) -> Table:
+        table = Table(box=None, pad_edge=False, padding=(0, padding, 0, 0), header_style="dim")
+        for head in heads:
+            table.add_column(head, no_wrap=True)
+        for head in _HEADS[1:]:
+            is_number = head in ("neurons", "excess", "time")
+            table.add_column(head, justify="right" if is_number else "left", no_wrap=head in ("neurons", "time"))
+        for row, own in zip(self.sweep.rows, names, strict=False):
+            table.add_row(*(Text(printable(name)) for name in own), *_cells(row, self.dots))
+        return table
 
 
 def _cells(row: Row, dots: str) -> list[Text]:
@@ -204,7 +227,7 @@ def _amount(excess: float, *, up: bool = True) -> str:
     return f"{rounded(100 * number, 2 if abs(excess) < 1e-4 else 3)} %"
 
 
-def as_text(sweep: Sweep, width: int = 120) -> str:
+def as_text(sweep: Sweep, width: int = 100) -> str:
     """The table as plain lines."""
     console = Console(
         file=io.StringIO(),

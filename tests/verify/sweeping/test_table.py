@@ -73,3 +73,25 @@ def test_the_picture_says_no_more_than_is_proved_of_each_colour():
     for rows, said in (([itself], "any width"), ([near, itself], "or one near it is")):
         (legend,) = Sweep(Path("sweep"), rows, status=SweepStatus.DONE).plot().findobj(Legend)
         assert next(text.get_text() for text in legend.get_texts()).endswith(said)
+
+
+@pytest.mark.parametrize("width", [80, 100, 110, 120, 400])
+@pytest.mark.parametrize("sets", [1, 2])
+def test_names_and_verdicts_are_whole_at_every_width(width, sets):
+    said = dict.fromkeys(QUESTIONS, "proved (near)") | {"stationary": "proved (approx.)", "fits": "undecided"}
+    shape = {"outcome": "audited", "excess_lower": 1.604, "excess_upper": 2.1987, "neurons": 1000, "seconds": 1234.5}
+    rows = [
+        Row(network=f"/a/folder/of/trainings/{k}/network.npz", data=f"data-{k % sets}.npz", **shape, **said)
+        for k in range(12)
+    ]
+    lines = as_text(Sweep(Path("sweep"), rows, status=SweepStatus.DONE), width=width).splitlines()
+    assert max(map(len, lines)) <= width
+    text = "\n".join(lines)
+    for row in rows:
+        assert row.network in text
+        assert sets == 1 or row.data in text
+    assert "network" in text
+    for word, times in (("(approx.)", 12), ("(near)", 36), ("undecided", 12), ("1234.5 s", 12), ("160", 12)):
+        assert text.count(word) >= times, word
+    for head in ("neurons", "fits", "stationary", "local", "global", "excess", "time"):
+        assert head in text
