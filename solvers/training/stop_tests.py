@@ -118,7 +118,7 @@ class NearlyStationary:
 
 def nearly(epsilon: float, delta: float) -> str:
     """The sentence that says how nearly a network is stationary."""
-    return f"stationary up to epsilon {epsilon:.1e} and delta {delta:.1e}, relative to its norm"
+    return f"stationary up to epsilon {epsilon:.1e} and delta {delta:.1e}"
 
 
 class NearPolished:

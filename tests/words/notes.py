@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from statistics import fmean, pstdev
 
-from tests.words.reading import SLACK, N, is_about, is_value
+from tests.words.reading import SLACK, N, is_about, is_up, is_value
 from verify.problem.network import Network
 from verify.problem.problem import outputs
 
@@ -104,7 +104,19 @@ def _classes(audit, _, found):
     return [str(label) for label in audit.problem.data.surroundings.classes] == [found[1], found[2]]
 
 
+def _rounding(audit, _, found):
+    """The tolerance that is asked is what rounding explains, and no target is missed by more."""
+    tolerance = audit.problem.fit_tolerance
+    values = outputs(audit.problem, audit.network)
+    largest = max(abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True))
+    return 0 < largest <= tolerance and is_up(found[1], tolerance)
+
+
 NOTES = [
+    (
+        rf"fits within {N}, the rounding of its outputs in float(?:32|64), and is asked about with that tolerance .*",
+        _rounding,
+    ),
     (r"points are counted from 0 in the order of the rows of X, as X.iloc does, .*", lambda *_: True),
     (r"the points are standardised exactly by their own means and standard deviations, .*", _standardised),
     (r".*: the classes (.*) and (.*) are read as -1 and 1", _classes),

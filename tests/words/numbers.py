@@ -306,7 +306,13 @@ NUMBERS = [
     (r"closed form: none found: .*", lambda audit, *_: audit.symbolic.exact is None),
     (r"certificates: (\d+) files?(?:, and (\d+) files? about what it fits)?, not written; .*", _files),
     (rf"what it fits: the same within {N} of every target, which this network meets", _relaxed_within),
-    (r"what it fits: the same without the (\d+) that it misses: on the (\d+) points? that .*", _relaxed_to),
+    (
+        (
+            r"what it fits: the same without the (\d+) that it misses: on the (\d+) "
+            r"(?:points that are on their sides|point that is on its side)"
+        ),
+        _relaxed_to,
+    ),
     (r"· verdicts: (.*)", _verdicts_of_the_relaxed),
     (r"· undecided: (.*)", _open_of_the_relaxed),
     (rf"· near: proved exactly, of .* whose weights differ by at most {N} of their norm", _near_of_the_relaxed),

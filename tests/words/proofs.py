@@ -267,6 +267,19 @@ def _is_open(_, finding, __):
     return finding.verdict.value == "undecided"
 
 
+def _is_nearly(audit, finding, found):
+    """No exact proof, beside one up to epsilon and delta."""
+    return _is_open(audit, finding, found) and audit.stationary.level == "approximate"
+
+
+def _is_beside_exact(audit, finding, found):
+    return _is_open(audit, finding, found) and bool(all_of(StationaryNear, audit.stationary))
+
+
+def _is_open_too(audit, finding, found):
+    return _is_open(audit, finding, found) and _is_open(audit, audit.stationary, found)
+
+
 def _none_found(audit, finding, found):
     """Nothing that the audit knows, of its width, beats the network by more than the tolerance."""
     assert re.fullmatch(OPEN, found[1])
@@ -289,6 +302,7 @@ def _none_fits(audit, *_):
     return objective(audit.problem, audit.network) is None and any(isinstance(b, Infeasible) for b in audit.bounds)
 
 
+CUT = r"the time limit was reached|the search was interrupted"
 OPEN = (
     r"a wider network is better; a search at this network's own width is not available yet"
     r"|(?:the time limit was reached|the search was interrupted) before the bracket was narrow enough"
@@ -337,6 +351,10 @@ ROWS = [
         _none_found,
     ),
     (OPEN, _is_open),
+    (rf"(?:{CUT})(?:; no exact KKT point near it was found: .*)?", _is_open),
+    (r"it is not known whether the network is stationary", _is_open_too),
+    (r"it satisfies the KKT conditions nearly, and whether exactly is not known", _is_nearly),
+    (r"whether the exact KKT point near it is a local optimum is open", _is_beside_exact),
     (r"every weight that counts is zero: nothing can be smaller", lambda audit, *_: not audit.objective),
     (
         r"problems with only the hidden layer trained are not decided yet",

@@ -11,6 +11,7 @@ from shlex import quote as shell_quoted
 from typing import Protocol, final
 from urllib.parse import quote
 
+from verify.checker.folder import relaxed_folder
 from verify.deciders.finding import Finding
 from verify.html_report.svg import inline_svg
 from verify.numbers.decimals import allowed
@@ -94,6 +95,7 @@ def page(
 ) -> Page:
     """The content of the page at `place`, with certificates in `folder`; None where nothing is written."""
     seen = None if folder is None else _seen_from(place, folder)
+    beside = "" if folder is None else _seen_from(place, relaxed_folder(Path(folder)))
     shown = shell_quoted(seen or "DIR")
     return Page(
         summary=f"{_sentence(standing(audit))}.",
@@ -105,7 +107,7 @@ def page(
         folder_link=_link(seen, ""),
         check=f"isoptimal check {shown}",
         bare_check=f"python -m verify.checker {shown}",
-        files=() if seen is None else tuple(_files(audit, seen)),
+        files=() if seen is None else tuple(_files(audit, seen, beside)),
         about=tuple(_about(audit, command)),
         version=__version__,
     )
@@ -150,7 +152,7 @@ def _proofs(audit: AuditOnPage, folder: str | None) -> Iterator[Proof]:
         )
 
 
-def _files(audit: AuditOnPage, folder: str) -> Iterator[tuple[str, str, str]]:
+def _files(audit: AuditOnPage, folder: str, beside: str) -> Iterator[tuple[str, str, str]]:
     held = [
         ("problem.json", "the data and what was asked of the network"),
         ("network.json", "the network"),
@@ -158,8 +160,12 @@ def _files(audit: AuditOnPage, folder: str) -> Iterator[tuple[str, str, str]]:
     ]
     if audit.better is not None:
         held.append(("better.network.json", "the better network"))
+    if audit.better_own_width is not None:
+        held.append(("better-own-width.network.json", "the better network that is no wider"))
     for file, what in held:
         yield file, _link(folder, file) or file, what
+    if audit.relaxed is not None:
+        yield PurePath(beside).name, _link(beside, "audit.json") or beside, "what is found of what the network does fit"
 
 
 def _about(audit: AuditOnPage, command: str | None) -> Iterator[tuple[str, str]]:

@@ -29,7 +29,7 @@ from verify.readers.scalings import Scaling
 
 __all__ = ["load", "read_model"]
 
-REMEDY = "train without it (in PyTorch Linear(k, 1, bias=False)), or "
+REMEDY = "train without it (in PyTorch Linear(..., bias=False)), or "
 
 _UNCHANGED = {"Identity", "Dropout", "Flatten", "Reshape", "Squeeze", "Unsqueeze"}
 _HEADS = {"Sigmoid", "Softmax", "LogSoftmax"}

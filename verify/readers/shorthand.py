@@ -94,7 +94,7 @@ def check_output_bias(stored: Shorthand, place: str, options: Options, word: str
         return
     reason = (
         f"{place}: the output bias b2 is {stored.b2}, and a network with one is not homogeneous: train without it (in "
-        "PyTorch Linear(k, 1, bias=False)), or read the same function with another norm"
+        "PyTorch Linear(..., bias=False)), or read the same function with another norm"
     )
     raise MissingOptionsError(reason, {"output_bias": "neuron"}, options, place, word)
 
@@ -164,7 +164,7 @@ def _without_output_bias(stored: Shorthand, place: str, output_bias: str) -> tup
     if output_bias == "refuse":
         raise InputError(
             f"{place}: the output bias b2 is {stored.b2}, and a network with one is not homogeneous: train without it "
-            "(in PyTorch Linear(k, 1, bias=False)), or pass --output-bias neuron, which turns it into a hidden neuron"
+            "(in PyTorch Linear(..., bias=False)), or pass --output-bias neuron, which turns it into a hidden neuron"
         )
     if stored.masks is not None:
         raise InputError(f"{place}: the output bias of a masked network cannot become a neuron: train without it")

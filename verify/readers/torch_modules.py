@@ -26,7 +26,7 @@ from verify.readers.torch_steps import SHAPING, STEPS, drop, known_name
 from verify.readers.torch_tensors import check_own_tensors, import_torch, read_tensors
 from verify.readers.torch_weights import Constant, attribute, computing_hooks, quantised, reparametrisations_at_rest
 
-REMEDY = "train without it (Linear(k, 1, bias=False)), or "
+REMEDY = "train without it (Linear(..., bias=False)), or "
 
 _QUERIES = ("size", "dim", "ndimension", "shape", "ndim", "dtype", "device", "numel", "nelement", "is_cuda")
 _DROPOUTS = ("Dropout", "AlphaDropout", "FeatureAlphaDropout")

@@ -109,8 +109,8 @@ def _relaxed(audit: Audited, easier: Audited) -> Iterator[tuple[str, str]]:
     else:
         left_out = len(audit.problem.data) - len(easier.problem.data)
         kept = count(len(easier.problem.data), "point")
-        are = "is" if len(easier.problem.data) == 1 else "are"
-        asked = f"the same without the {left_out} that it misses: on the {kept} that {are} on their sides"
+        are = "is on its side" if len(easier.problem.data) == 1 else "are on their sides"
+        asked = f"the same without the {left_out} that it misses: on the {kept} that {are}"
     yield "what it fits", asked
     yield from ((f"{RELAXED}{label}", text) for label, text in _numbers(easier))
     yield from _verdicts(easier)

@@ -178,10 +178,19 @@ def test_with_certificates_the_links_lead_to_every_file(tmp_path):
     text = result.to_html(page, certificates=folder)
     assert page.read_text(encoding="utf-8") == text
     linked = {str((page.parent / unquote(link["href"] or "")).resolve()) for link in Outline(text).all("a")}
-    assert linked >= {str(Path(path).resolve()) for name, path in saved.items() if "own-width" not in name}
+    assert linked >= {str(Path(path).resolve()) for path in saved.values()}
     assert all(Path(place).exists() for place in linked)
     assert str(tmp_path) not in text
     assert "isoptimal check '../50% of #1 & more'" in Outline(text).words
+
+
+def test_what_a_network_does_fit_is_linked_to(tmp_path):
+    result = audit(Network.two_layer([[1, 0]], [1]), Dataset([[1, 0], [0, 1]], [1, -1]))
+    result.save(tmp_path / "a b")
+    links = Outline(result.to_html(tmp_path / "report.html", certificates=tmp_path / "a b")).all("a")
+    assert (tmp_path / "a b-relaxed" / "audit.json").resolve() in {
+        (tmp_path / unquote(link["href"] or "")).resolve() for link in links
+    }
 
 
 def test_the_page_is_the_same_each_time():

@@ -236,7 +236,7 @@ def test_an_output_bias_is_refused_with_the_command(write):
     path = write(NETWORK | {"b2": 1})
     assert refusal(read, path) == (
         ": the output bias b2 is 1, and a network with one is not homogeneous: train without it (in PyTorch "
-        "Linear(k, 1, bias=False)), or read the same function with another norm: isoptimal audit "
+        "Linear(..., bias=False)), or read the same function with another norm: isoptimal audit "
         f'{path} DATA --output-bias neuron (in Python output_bias="neuron")'
     )
 

@@ -191,7 +191,7 @@ def test_an_output_bias_is_refused_with_the_remedies(tmp_path):
     path = save(tmp_path, W=W, v=V, b2=np.array([1e-30]))
     assert refusal(read, path) == (
         f"{path}: the output bias b2 is 1e-30, and a network with one is not homogeneous: train without it "
-        "(in PyTorch Linear(k, 1, bias=False)), or read the same function with another norm: isoptimal audit "
+        "(in PyTorch Linear(..., bias=False)), or read the same function with another norm: isoptimal audit "
         f'{path} DATA --output-bias neuron (in Python output_bias="neuron")'
     )
 

@@ -236,7 +236,7 @@ def test_an_output_bias_is_refused_with_the_remedies():
         module[2].bias.fill_(0.5)
     assert refusal(module) == (
         "the Sequential given: the output bias 2.bias is not 0 (it holds 0.5), and a network with one is not "
-        "homogeneous: train without it (Linear(k, 1, bias=False)), or read the same function with another norm: "
+        "homogeneous: train without it (Linear(..., bias=False)), or read the same function with another norm: "
         'read(model, output_bias="neuron")'
     )
     network = read(module, output_bias="neuron")

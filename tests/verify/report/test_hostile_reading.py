@@ -554,3 +554,33 @@ SHARING = Architecture(
 )
 def test_sentences_of_what_is_not_decided_are_known(network, data, options):
     assert check_words(audit(network, data, **options))
+
+
+TENTHS = net([[0.1, 0.7], [0.3, -0.2]], [0.1, 0.6])
+
+
+@pytest.mark.parametrize("goal", ["max-margin", "min-norm"])
+@pytest.mark.parametrize("limit", [1e-9, 0.02, 0.05, 0.2])
+def test_sentences_of_what_time_cuts_short_are_known(goal, limit):
+    rows = [[0.1 * i, 1 - 0.03 * i * i] for i in range(12)]
+    targets = [float(TENTHS(row)) for row in rows]
+    labels = [1 if target > 0.05 else -1 for target in targets]
+    result = audit(TENTHS, Dataset(rows, targets if goal == "min-norm" else labels), goal=goal, time_limit=limit)
+    assert check_words(result)
+
+
+def test_what_rounding_explains_is_a_known_sentence():
+    rows = [[0.1, 0.3], [0.7, -0.9]]
+    values = [
+        sum(v * max(0.0, a * x + b * y) for (a, b), v in (((0.1, 0.7), 0.1), ((0.3, -0.2), 0.6))) for x, y in rows
+    ]
+    twins = [[x, y] for x, y in rows for _ in range(2)]
+    result = audit(TENTHS, Dataset(twins, [value for value in values for _ in range(2)]), near=1e-30)
+    assert any("the rounding of its outputs" in note for note in result.notes)
+    assert check_words(result)
+
+
+def test_a_single_point_is_on_its_side():
+    result = audit(net(AXES, [1, 1]), Dataset([[1, 0], [0, 1], [1, 1]], [1, -1, -1]))
+    assert check_words(result)
+    assert "on the 1 point that is on its side" in as_text(result)
