@@ -360,7 +360,7 @@ STEPS = [
     (r"the KKT point near this network may be what is better: train on to it: .* --polish .*", _point_beside),
     (
         (
-            rf"trainings from other starts may end lower: .*: isoptimal train DATA{ALONE} --width (\d+){SHAPE} "
+            rf"to look for a better one, try other seeds.*: isoptimal train DATA{ALONE} --width (\d+){SHAPE} "
             r"--seed 1 --out .*"
         ),
         _seeds,

@@ -302,7 +302,7 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         if is_margin and _is_beside_one(audit):
             text = "the KKT point near this network may be what is better: train on to it"
             yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
-        text = "trainings from other starts may end lower: try other seeds"
+        text = "to look for a better one, try other seeds"
         yield NextStep(
             text, f"isoptimal train DATA --width {width}{shape_options(audit)} --seed 1 --out other.npz --audit"
         )

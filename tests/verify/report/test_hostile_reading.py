@@ -345,7 +345,7 @@ def test_both_ends_of_an_excess_are_in_one_unit():
 def test_no_polish_is_advised_far_from_a_local_optimum():
     root = 2**0.5
     result = audit(net([[0, root], [0, root]], [root, root]), Dataset([[1, "1/4"], [-1, "1/4"]], [1, 1]))
-    assert "trainings from other starts may end lower" in result.next_steps[0].text
+    assert "to look for a better one, try other seeds" in result.next_steps[0].text
     far = replace(result.local_optimum, moved=Fraction(1, 20), subject=None)
     assert "--polish" not in replace(result, local_optimum=far).next_steps[0].command
 
@@ -361,7 +361,7 @@ def test_an_excess_that_rounding_may_explain_is_no_other_optimum():
     assert "--polish" in beside.next_steps[0].command
     assert "training has ended" not in "".join(step.text for step in beside.next_steps)
     farther = replace(result, local_optimum=replace(result.local_optimum, moved=Fraction(1, 10**9), subject=None))
-    assert "trainings from other starts may end lower" in farther.next_steps[0].text
+    assert "to look for a better one, try other seeds" in farther.next_steps[0].text
 
 
 @pytest.mark.parametrize(
