@@ -12,6 +12,7 @@ JOBS = {
     "optimum": "optimum",
     "all-cells": "all_cells",
     "min-norm": "min_norm",
+    "own-width": "own_width",
     "audit-wide": "audit_wide",
     "audit-columns": "audit_columns",
     "audit-points": "audit_points",

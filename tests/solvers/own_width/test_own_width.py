@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 
+from benchmarks.jobs.own_width import teacher
 from solvers import clock
 from solvers.any_width.scaling import scaled
 from solvers.instance import ProblemInstance
@@ -166,6 +167,17 @@ def test_a_free_bias_is_searched_as_well():
     assert found.status == "optimal"
     assert found.lower * (1 + 1e-5) >= found.networks[0].value >= found.lower * (1 - 1e-9)
     assert search(instance, [0, 0], tol=1e-5, max_nodes=6).networks == ()  # +, -, + takes two neurons up and one down
+
+
+@pytest.mark.parametrize(
+    ("columns", "width", "points", "most"),
+    [(2, 1, 10, 6), (2, 2, 10, 26), (2, 3, 10, 66), (2, 4, 10, 86), (3, 1, 8, 6), (3, 2, 8, 34), (3, 3, 8, 366)],
+)
+def test_few_states_are_looked_at_where_a_teacher_of_the_width_fits(columns, width, points, most):
+    for margin in (True, False):
+        found = search(teacher(0, columns, width, points, margin=margin), [0] * width, tol=TOL, max_nodes=most)
+        assert found.status == "optimal"
+        assert found.networks[0].value <= found.lower * (1 + TOL)
 
 
 def test_time_taken_is_short():

@@ -13,6 +13,7 @@ from verify.checker.dual_trees import Dual
 from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.own_width.searching import bracket_at_width, optimal_within_width
 from verify.problem.problem import Trained, objective
+from verify.readers import read_data
 
 F = Fraction
 BOTH = [name for name, known in CASES.items() if known.problem.trained is Trained.BOTH and known.root is not None]
@@ -111,3 +112,20 @@ def test_nothing_fits_within_a_tolerance_either(bias):
     problem = Problem(Dataset([[0], [1], [2], [3]], [0, 1, -1, 1]), shape, goal=Goal.MIN_NORM, bias=bias)
     found = bracket_at_width(problem.within(F(1, 10)), [], tol=1e-6, max_nodes=300)
     accepted(problem.within(F(1, 10)), None, found.nothing)
+
+
+@pytest.mark.slow
+def test_the_moons_take_four_neurons_or_so_and_six_are_9_per_cent_better():
+    data = read_data("examples/moons-40/data.npz")
+
+    def posed(width):
+        shape = Network.two_layer([[0, 0]] * width, [0] * width, b=[0] * width).architecture
+        return Problem(data, shape, goal=Goal.MAX_MARGIN, bias=Bias.PENALISED)
+
+    nothing = bracket_at_width(posed(2), [], max_nodes=60)
+    accepted(posed(2), None, nothing.nothing)
+    four = bracket_at_width(posed(4), [], max_nodes=200)
+    accepted(posed(4), None, four.lower)
+    lower, upper = four.ends
+    assert F(2201509, 10**5) < lower <= upper < F(2201511, 10**5)
+    assert four.nodes <= 100
