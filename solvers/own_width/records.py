@@ -9,7 +9,15 @@ from solvers.instance import SearchStatus
 from solvers.own_width.farkas import StateNothing
 from solvers.own_width.states import Split, StateCase
 
-__all__ = ["StateProof", "WidthOutcome"]
+__all__ = ["KeptLeaf", "StateProof", "WidthOutcome"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLeaf:
+    """A leaf of an earlier tree, by its number in pre-order, with what it proves there; infinite: that nothing fits."""
+
+    number: int
+    bound: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +39,7 @@ class WidthOutcome:
     """
 
     status: SearchStatus
-    tree: tuple[Split | StateProof | StateNothing, ...]
+    tree: tuple[Split | StateProof | StateNothing | KeptLeaf, ...]
     lower: float
     networks: tuple[Atoms, ...]
     nodes: int

@@ -13,6 +13,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,15 +25,17 @@ from solvers.instance import ProblemInstance, SearchStatus
 from solvers.own_width.branching import split_of
 from solvers.own_width.farkas import StateNothing, excluding
 from solvers.own_width.incumbents import Incumbents, Neuron
-from solvers.own_width.records import StateProof, WidthOutcome
+from solvers.own_width.records import KeptLeaf, StateProof, WidthOutcome
 from solvers.own_width.relaxation import Relaxation
-from solvers.own_width.setting import Setting
+from solvers.own_width.setting import Setting, placed
 from solvers.own_width.states import Known, Split, StateCase, cases_of, children_of
 
 __all__ = ["search"]
 
 SEARCH_SHARE = 0.75
 """Of the time; the rest is for proofs of what is left open."""
+
+_Found: TypeAlias = Split | StateProof | StateNothing | KeptLeaf
 
 ATTEMPTS = 4
 """Proofs of one state that is left open, each of less."""
@@ -49,12 +52,15 @@ class _Node:
     split: Split | None = None
     children: tuple[_Node, _Node] | None = None
     parent: _Node | None = None
-    proof: DualGuess | StateNothing | None = None
+    proof: DualGuess | StateNothing | KeptLeaf | None = None
+    kept: KeptLeaf | None = None
 
     @property
     def is_cut(self) -> bool:
         """Whether nothing is known of the children that is not known here."""
-        return self.children is None or all(child.relaxed is child.proof is None for child in self.children)
+        return self.children is None or all(
+            child.relaxed is child.proof is child.children is None for child in self.children
+        )
 
 
 def search(
@@ -63,6 +69,7 @@ def search(
     start: Iterable[Sequence[Neuron]] = (),
     *,
     upper: float = np.inf,
+    earlier: Sequence[Split | KeptLeaf] = (),
     tol: float = 1e-6,
     deadline: float | None = None,
     on_progress: Callable[[int, int, float, float], None] | None = None,
@@ -72,13 +79,14 @@ def search(
     """The best objective over networks with neurons of these mask classes, bracketed to a relative gap `tol`.
 
     start: networks of at most that width, as their neurons with directions u_j = |v_j| w_j.   upper: an objective that
-    one of the width is known to have.   max_nodes: states that are looked at, at most.
+    one of the width is known to have.   earlier: the tree of an earlier search: leaves that prove enough stay as they
+    are, at the others it goes on.   max_nodes: states that are looked at, at most.
     on_progress: called after each state with the number of states, of open ones, and both ends of the bracket.
     Ctrl-C and the deadline end the search alike, with what is proved then.
     """
     known = without_unseen_bias(instance)
     with np.errstate(all="ignore"):
-        return _StateSearch(known, masks, tol, deadline, on_progress, max_nodes, seed).run(start, upper)
+        return _StateSearch(known, masks, tol, deadline, on_progress, max_nodes, seed).run(start, upper, earlier)
 
 
 class _StateSearch:
@@ -102,11 +110,13 @@ class _StateSearch:
         self.nodes = 0
         self.stuck = 0
 
-    def run(self, start: Iterable[Sequence[Neuron]], upper: float) -> WidthOutcome:
+    def run(
+        self, start: Iterable[Sequence[Neuron]], upper: float, earlier: Sequence[Split | KeptLeaf] = ()
+    ) -> WidthOutcome:
         """The search, then proofs of what it left open."""
         self.setting.upper = upper / self.problem.unit
-        root = _Node({}, 0.0, self._first_columns())
-        self._push(root)
+        root = _Node({}, 0.0, self._first_columns({}))
+        self._regrow(root, earlier)
         try:
             for neurons in start:
                 self.incumbents.descend([self._scaled(neuron) for neuron in neurons])
@@ -122,7 +132,9 @@ class _StateSearch:
         except TimeIsUpError:
             tree = ()
         least = np.inf if tree else 0.0
-        lower = min((node.dual.lower for node in tree if isinstance(node, StateProof)), default=least)
+        kept = [node.bound / self.problem.unit for node in tree if isinstance(node, KeptLeaf)]
+        proved = [node.dual.lower for node in tree if isinstance(node, StateProof)]
+        lower = min((*proved, *kept), default=least)
         problem = self.problem
         return WidthOutcome(
             status,
@@ -142,20 +154,42 @@ class _StateSearch:
             u[:-1] /= self.problem.row_scales[0]
         return mask, sign, u
 
-    def _unscaled(self, node: Split | StateProof | StateNothing) -> Split | StateProof | StateNothing:
+    def _unscaled(self, node: _Found) -> _Found:
         return StateProof(node.cases, self.problem.unscaled_proof(node.dual)) if isinstance(node, StateProof) else node
+
+    def _regrow(self, root: _Node, earlier: Sequence[Split | KeptLeaf]) -> None:
+        """The tree of an earlier search below the root; what proves too little is open."""
+        waiting = [root]
+        for found in earlier:
+            node = waiting.pop()
+            if isinstance(found, KeptLeaf):
+                node.kept, node.bound = found, found.bound / self.problem.unit
+                node.proof = found if node.bound >= self.setting.goal or np.isinf(node.bound) else None
+                if node.proof is None:
+                    self._push(node)
+                continue
+            node.split = found
+            left, right = (
+                _Node(known, 0.0, self._first_columns(known), parent=node)
+                for known in children_of(self.setting.masks, node.known, found)
+            )
+            node.children = (left, right)
+            waiting += [right, left]
+        for node in waiting:
+            self._push(node)
 
     def _push(self, node: _Node) -> None:
         heapq.heappush(self.heap, (node.bound, next(self.order), node))
 
-    def _first_columns(self) -> dict[StateCase, list[Column]]:
+    def _first_columns(self, known: Known) -> dict[StateCase, list[Column]]:
         """All on, and for a free bias all off; the rows themselves as directions."""
         instance, found = self.problem.instance, dict[StateCase, list[Column]]()
-        for case in cases_of(self.setting.masks, {}):
+        for case in cases_of(self.setting.masks, known):
             seen, n = instance.masks[case.mask], len(instance.rows)
-            found[case] = [Column(case.mask, case.sign, np.ones(n, bool))] if len(seen) else []
+            columns = [Column(case.mask, case.sign, np.ones(n, bool))] if len(seen) else []
             if self.problem.is_free(seen):
-                found[case].append(Column(case.mask, case.sign, np.zeros(n, bool)))
+                columns.append(Column(case.mask, case.sign, np.zeros(n, bool)))
+            found[case] = [placed(column, case) for column in columns]
         return found
 
     def _search(self) -> SearchStatus:
@@ -213,18 +247,18 @@ class _StateSearch:
 
     # -- what is left open ------------------------------------------------------------------------------------------
 
-    def _proved(self, root: _Node) -> tuple[Split | StateProof | StateNothing, ...]:
+    def _proved(self, root: _Node) -> tuple[_Found, ...]:
         """The tree in pre-order with a proof at each leaf; nothing where one of them has none."""
-        found: list[Split | StateProof | StateNothing] = []
+        found: list[_Found] = []
         for node in _walk(root):
             if not node.is_cut and node.split is not None:
                 found.append(node.split)
                 continue
             cases = tuple(cases_of(self.setting.masks, node.known))
-            proof = node.proof or self._proof_of(node, cases)
+            proof = node.proof or self._proof_of(node, cases) or node.kept
             if proof is None:
                 return ()
-            found.append(proof if isinstance(proof, StateNothing) else StateProof(cases, proof))
+            found.append(proof if isinstance(proof, StateNothing | KeptLeaf) else StateProof(cases, proof))
         return tuple(found)
 
     def _proof_of(self, node: _Node, cases: Sequence[StateCase]) -> DualGuess | None:

@@ -90,6 +90,7 @@ def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
         [subject, *known],
         tol=max(to_float(asked.terms.tol), SMALLEST_GAP),
         deadline=end,
+        earlier=None if found.earlier is None else found.earlier.lower_width,
     )
     bracket = unless_floats_fail(search, lambda _: None)
     if bracket is None:

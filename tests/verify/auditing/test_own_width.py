@@ -125,3 +125,10 @@ def test_a_width_in_which_networks_fit_has_a_bracket_beside_one_that_does_not():
     assert result.excess_own_width is None
     assert result.better_own_width.width == 1
     check_words(result)
+
+
+def test_an_earlier_audit_is_taken_up_again(tmp_path):
+    audit(BEST, PAIR).save(tmp_path / "proofs")
+    again = audit(BEST, PAIR, warm_start=tmp_path / "proofs")
+    assert again.global_optimum.verdict is Verdict.PROVED
+    assert [bound.KIND for bound in again.bounds].count("lower-bound-width") == 1

@@ -11,6 +11,7 @@ from verify.checker import read_certificate
 from verify.checker.bounds import LowerBound, UpperBound
 from verify.checker.codec import MAX_SIZE, load_json
 from verify.checker.errors import CertificateError, InputError
+from verify.checker.width import LowerBoundWidth
 from verify.deciders.proposal import certified
 from verify.files.reading import read_bytes
 from verify.numbers.arguments import a_path
@@ -29,6 +30,7 @@ class WarmStart:
 
     lower: its bound, when the checker accepts it for this problem.   multipliers: (point, lambda) to start from.
     witnesses: networks of the problem's inputs, slope and bias, whose activation patterns start the primal.
+    lower_width: its bound of the width, likewise.
     note: what of it does not apply to this problem, "" when it is about the same data and question.
     """
 
@@ -36,6 +38,7 @@ class WarmStart:
     multipliers: tuple[tuple[int, Fraction], ...] = ()
     witnesses: tuple[Network, ...] = ()
     note: str = ""
+    lower_width: LowerBoundWidth | None = None
 
 
 def read_warm_start(folder: str | Path, problem: Problem) -> WarmStart:
@@ -64,8 +67,12 @@ def read_warm_start(folder: str | Path, problem: Problem) -> WarmStart:
     accepted = None
     if lower is not None and lower.problem == problem.sha256():
         accepted = certified(problem, None, lower)
+    of_width = _read(place / "lower-bound-width.json", LowerBoundWidth)
+    known = None
+    if of_width is not None and of_width.problem == problem.sha256():
+        known = certified(problem, None, of_width)
     note = _difference(_problem(place / "problem.json"), problem, str(folder))
-    return WarmStart(lower=accepted, multipliers=multipliers, witnesses=tuple(fitting), note=note)
+    return WarmStart(lower=accepted, multipliers=multipliers, witnesses=tuple(fitting), note=note, lower_width=known)
 
 
 def _difference(theirs: Problem, ours: Problem, folder: str) -> str:
@@ -93,7 +100,7 @@ def _problem(path: Path) -> Problem:
         raise InputError(f"{path}: {error}") from None
 
 
-_C = TypeVar("_C", LowerBound, UpperBound)
+_C = TypeVar("_C", LowerBound, UpperBound, LowerBoundWidth)
 
 
 def _read(path: Path, kind: type[_C]) -> _C | None:

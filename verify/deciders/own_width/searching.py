@@ -15,7 +15,7 @@ from verify.checker.width import InfeasibleWidth, LowerBoundWidth, OptimalWithin
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.candidates import ExactObjectives, networks_near
 from verify.deciders.global_optimality.instance import as_instance
-from verify.deciders.own_width.certificates import width_certificate
+from verify.deciders.own_width.certificates import earlier_tree, width_certificate
 from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.proposal import certified
 from verify.deciders.simplified import distinct
@@ -44,11 +44,13 @@ def bracket_at_width(
     tol: float = 1e-6,
     deadline: float | None = None,
     max_nodes: int | None = None,
+    earlier: LowerBoundWidth | None = None,
     on_progress: Callable[[int, int, float, float], None] | None = None,
 ) -> WidthBracket:
     """Bracket the best objective over networks with the neurons of the problem, or fewer, to a relative gap `tol`.
 
     networks: that are known, from whose patterns the search starts; those of the width that fit are its upper end.
+    earlier: a certificate of the problem that was accepted, whose leaves are kept where they prove enough.
     deadline: a moment of `solvers.clock.now()`; the best certified bracket so far is returned then, or at Ctrl-C.
     """
     from solvers.own_width.search import search
@@ -66,6 +68,7 @@ def bracket_at_width(
         deadline=share(deadline, SEARCH_SHARE),
         on_progress=on_progress,
         max_nodes=max_nodes,
+        earlier=() if earlier is None else earlier_tree(simple, earlier),
     )
     end = None if deadline is None else max(deadline, now() + LEAST_SECONDS)
     proof = None
@@ -74,13 +77,13 @@ def bracket_at_width(
             for witness in _exact(simple.problem, outcome):
                 if (value := ExactObjectives(problem)(witness)) is not None:
                     known[witness.sha256()] = (value, witness)
-            found = width_certificate(simple, outcome, tol) if outcome.tree else None
+            found = width_certificate(simple, outcome, tol, earlier) if outcome.tree else None
             proof = None if found is None else certified(problem, None, found)
     except TimeIsUpError:
         pass
     ordered = sorted(known.values(), key=lambda pair: (pair[0], pair[1].width))
     return WidthBracket(
-        lower=proof if isinstance(proof, LowerBoundWidth) else None,
+        lower=_larger(proof, earlier),
         nothing=proof if isinstance(proof, InfeasibleWidth) else None,
         witnesses=tuple(witness for _, witness in ordered),
         objectives=tuple(value for value, _ in ordered),
@@ -88,6 +91,14 @@ def bracket_at_width(
         nodes=outcome.nodes,
         left=outcome.left,
     )
+
+
+def _larger(proof: LowerBoundWidth | InfeasibleWidth | None, earlier: LowerBoundWidth | None) -> LowerBoundWidth | None:
+    """The bound, or the earlier one where that is larger."""
+    if not isinstance(proof, LowerBoundWidth):
+        return earlier if proof is None else None
+    known = None if earlier is None else earlier.bracket[0]
+    return earlier if known is not None and known > (proof.bracket[0] or 0) else proof
 
 
 def _neurons(problem: Problem, network: Network) -> list[Neuron]:

@@ -129,3 +129,19 @@ def test_the_moons_take_four_neurons_or_so_and_six_are_9_per_cent_better():
     lower, upper = four.ends
     assert F(2201509, 10**5) < lower <= upper < F(2201511, 10**5)
     assert four.nodes <= 100
+
+
+def test_an_earlier_tree_is_taken_up_again():
+    problem = CASES["H15 one"].problem
+    first = bracket_at_width(problem, [], tol=1e-6, max_nodes=3)
+    again = bracket_at_width(problem, first.witnesses, tol=1e-6, earlier=first.lower)
+    accepted(problem, None, again.lower)
+    assert again.status == "optimal"
+    assert again.ends[0] > first.ends[0]
+    assert again.ends[0] ** 2 <= 32 <= again.ends[1] ** 2
+    done = bracket_at_width(problem, again.witnesses, tol=1e-6, earlier=again.lower)
+    assert done.nodes == 0
+    assert done.lower.bracket == again.lower.bracket
+    short = bracket_at_width(problem, first.witnesses, tol=1e-6, earlier=first.lower, max_nodes=1)
+    accepted(problem, None, short.lower)
+    assert short.ends[0] >= first.ends[0]
