@@ -40,6 +40,7 @@ class LocalModel:
     rows (n, c), signs (n,): y_i for max-margin, 1 for min-norm; slope a; weights (k, c), outgoing (k,);
     on, kink (k, n): the exact activation pattern; counted (c,): columns in the norm; allowed (k, c): not masked;
     slacks (n,): q_i - m >= 0 (zeros for min-norm); norm: N = ||theta||^2.
+    trains_outputs: whether the outgoing weights are variables; else their part of every vector is 0.
     levels (k c + k,): what each equation theta_p = sum_i lambda_i h_ip is multiplied with, None for 1 (see `levelled`).
     """
 
@@ -55,6 +56,7 @@ class LocalModel:
     slacks: Floats
     norm: float
     levels: Floats | None = None
+    trains_outputs: bool = True
 
     def levelled(self) -> LocalModel:
         """The same with equations of one size, powers of two, for weights and columns of very different sizes.
@@ -71,13 +73,17 @@ class LocalModel:
     def parameters(self) -> Floats:
         """theta / sqrt N as one vector (k c + k,), 0 at a free bias."""
         w = np.where(self.counted[None, :], self.weights, 0.0)
-        return np.concatenate([w.ravel(), self.outgoing]) / np.sqrt(self.norm)
+        return np.concatenate([w.ravel(), self._trained(self.outgoing)]) / np.sqrt(self.norm)
 
     def scaling(self) -> Floats:
         """theta / sqrt N with the bias also when it is free: its product with h_i is 2 q_i / sqrt N for every point and
-        slope (Euler).
+        slope (Euler); q_i / sqrt N where the outgoing weights are not trained.
         """
-        return np.concatenate([self.weights.ravel(), self.outgoing]) / np.sqrt(self.norm)
+        return np.concatenate([self.weights.ravel(), self._trained(self.outgoing)]) / np.sqrt(self.norm)
+
+    def _trained(self, tails: Floats) -> Floats:
+        """What belongs to the outgoing weights, where they are variables."""
+        return tails if self.trains_outputs else np.zeros_like(tails)
 
     def gradient(self, point: int, ends: Bits) -> Floats:
         """h_i / sqrt N with slope 1 where `ends` (k,) and a elsewhere at the kinks of the point."""
@@ -87,7 +93,7 @@ class LocalModel:
         w = np.where(self.allowed, (self.outgoing * slopes)[:, None] * x, 0.0)
         z = self.weights @ x
         v = np.where(self.kink[:, point], 0.0, np.where(self.on[:, point], z, self.slope * z))
-        return self.signs[point] * np.concatenate([w.ravel(), v]) / np.sqrt(self.norm)
+        return self.signs[point] * np.concatenate([w.ravel(), self._trained(v)]) / np.sqrt(self.norm)
 
     def units(self) -> Floats:
         """For each point a power of two (n,), of about the largest entry of its column, h_i / sqrt N as levelled."""
@@ -95,7 +101,7 @@ class LocalModel:
         levels = np.ones(k * c + k) if self.levels is None else self.levels
         pull = np.where(self.allowed, levels[: k * c].reshape(k, c) * np.abs(self.outgoing)[:, None], 0.0)
         heads = (np.abs(self.rows) * pull.max(axis=0, initial=0.0)).max(axis=1, initial=0.0)
-        tails = (np.abs(self.weights @ self.rows.T) * levels[k * c :, None]).max(axis=0, initial=0.0)
+        tails = self._trained((np.abs(self.weights @ self.rows.T) * levels[k * c :, None]).max(axis=0, initial=0.0))
         return _powers_of_two(np.abs(self.signs) * np.maximum(heads, tails) / np.sqrt(self.norm))
 
     def best_ends(self, direction: Floats) -> tuple[Floats, Bits]:

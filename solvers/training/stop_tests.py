@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from solvers.arrays import Floats
+from solvers.arrays import Bits, Floats
 from solvers.clock import now
 from solvers.kkt.polish import Polished, PolishStatus, kkt_polish
 from solvers.kkt.reading import kkt_reading
@@ -57,11 +57,17 @@ def residuals(
     theta: Floats,
     held: Sequence[Kink] = (),
     slopes: Sequence[float] = (),
+    trained: Bits | None = None,
 ) -> tuple[float, float]:
-    """(epsilon, delta) at theta, with these slopes at the kinks that are held; (inf, inf) where a margin is not > 0."""
-    norm = float(np.linalg.norm(theta))
+    """(epsilon, delta) at theta, with these slopes at the kinks that are held; (inf, inf) where a margin is not > 0.
+
+    trained: which parameters are variables, those of one layer; None for all.
+    """
+    norm = float(np.linalg.norm(theta if trained is None else theta[trained]))
     if not 0 < norm < np.inf:
         return np.inf, np.inf
+    if trained is not None:
+        return _residuals(layers, rows, targets, np.where(trained, theta / norm, theta), held, slopes, trained)
     followed = _residuals(layers, rows, targets, theta / norm, held, slopes)
     try:
         reading = kkt_reading(layers, rows, targets, theta / norm, margin=True)
@@ -71,7 +77,13 @@ def residuals(
 
 
 def _residuals(
-    layers: Layers, rows: Floats, targets: Floats, unit: Floats, held: Sequence[Kink], slopes: Sequence[float]
+    layers: Layers,
+    rows: Floats,
+    targets: Floats,
+    unit: Floats,
+    held: Sequence[Kink],
+    slopes: Sequence[float],
+    trained: Bits | None = None,
 ) -> tuple[float, float]:
     preactivations = layers.preactivations(unit, rows)
     q = targets * preactivations[-1][:, 0]
@@ -81,6 +93,8 @@ def _residuals(
     for (layer, point, neuron), slope in zip(held, slopes, strict=True):
         pattern[layer][point, neuron] = slope
     gradients = (targets[:, None] * layers.jacobian(unit, rows, pattern)).T
+    if trained is not None:
+        gradients, unit = gradients[trained], unit[trained]
     loose = q - q.min()
     sizes = np.maximum(np.sqrt((gradients**2).sum(axis=0) + loose**2), np.finfo(float).tiny)
     system = np.vstack([gradients, loose]) / sizes
@@ -98,8 +112,11 @@ class NearlyStationary:
     Tests are made when the norm has grown by a tenth since the one before.
     """
 
-    def __init__(self, layers: Layers, rows: Floats, targets: Floats, target: float) -> None:
+    def __init__(
+        self, layers: Layers, rows: Floats, targets: Floats, target: float, trained: Bits | None = None
+    ) -> None:
         self.layers, self.rows, self.targets, self.target = layers, rows, targets, target
+        self.trained = trained
         self.last = np.inf, np.inf
         self._norm = 0.0
 
@@ -109,7 +126,9 @@ class NearlyStationary:
         if moment.margin <= 0 or norm < self._norm * (1 + SPACING):
             return None
         self._norm = norm
-        self.last = residuals(self.layers, self.rows, self.targets, moment.theta, moment.held, moment.slopes)
+        self.last = residuals(
+            self.layers, self.rows, self.targets, moment.theta, moment.held, moment.slopes, self.trained
+        )
         epsilon, delta = self.last
         if max(epsilon, delta) > self.target:
             return None

@@ -60,6 +60,11 @@ def _plain(text: str) -> str:
 
 
 def _check(text: str, kinds, audit: Audit, finding) -> int:
+    for many in re.findall(r"(\d+) neurons? with (?:th(?:ese masks|is mask) and |these )output weights", text):
+        assert audit.problem.output_weights is not None, text
+        assert int(many) == len(audit.problem.neurons), text
+    is_said = "any width" in text and not text.startswith((f"{RELAXED}verdicts", f"{RELAXED}undecided"))
+    assert audit.problem.asks_any_width or not is_said or kinds is NOTES, text
     for pattern, check in kinds:
         if (found := re.fullmatch(pattern, text)) is not None:
             assert check(audit, finding, found) is not False, text

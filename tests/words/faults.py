@@ -227,7 +227,7 @@ def _is_height(rung, most, number, unit, rough, value) -> bool:
 
 def _comes(audit, _, found):
     """Each part with its share of the excess, and whose it is; of a single one all that have a part in it."""
-    excess, whole = audit.diagnosis.excess, float(audit.excess[1])
+    excess, whole = audit.diagnosis.excess, float(audit.asked_excess[1])
     neurons = audit.diagnosis.neurons
     v0 = "neurons with v = 0" if not neurons.dead else "dead neurons and those with v = 0"
     slack = [(i, part) for i, part, _ in excess.slack_hints]
@@ -253,7 +253,7 @@ def _comes(audit, _, found):
 
 
 def _stalled(audit, _, found):
-    lower, upper = audit.bracket
+    lower, upper = audit.asked_bracket
     assert upper > (1 + audit.tolerance) * lower
     return not lower or upper / lower - 1 <= Fraction(found[1])
 
@@ -303,7 +303,7 @@ def _unseen(audit, _, found):
 
 
 def _best_margin(audit, _, found):
-    lower, upper = audit.bracket or (None, next(b.bracket[1] for b in audit.bounds if b.bracket[1]))
+    lower, upper = audit.asked_bracket or (None, next(b.bracket[1] for b in audit.bounds if b.bracket[1]))
     low, high = found[1] or found[3], found[2] or (None if "of at least" in found[0] else found[3])
     assert Fraction(low) <= _norm(audit) / upper
     assert high is None or Fraction(high) >= _norm(audit) / lower

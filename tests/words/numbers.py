@@ -9,6 +9,7 @@ from fractions import Fraction
 from tests.words.precision import legend_of_approximate
 from tests.words.reading import (
     SLACK,
+    WIDE,
     N,
     amount,
     has_masks,
@@ -31,7 +32,7 @@ def _own(audit, _, found):
 
 
 def _ends(audit):
-    return audit.bracket
+    return audit.asked_bracket
 
 
 def _enclosed(audit, _, found):
@@ -48,7 +49,7 @@ def _one_value(audit, _, found):
 def _one_end(audit, _, found):
     if found[1] == "at most":
         uppers = [b.bracket[1] for b in audit.bounds if getattr(b, "bracket", (None, None))[1] is not None]
-        upper = audit.bracket[1] if audit.bracket else uppers[0]
+        upper = audit.asked_bracket[1] if audit.asked_bracket else uppers[0]
         return upper <= Fraction(found[2])
     lowers = [b.bracket[0] for b in audit.bounds if getattr(b, "bracket", (None, None))[0] is not None]
     return Fraction(found[2]) <= lowers[0]
@@ -56,7 +57,7 @@ def _one_end(audit, _, found):
 
 def _excess(audit, _, found):
     assert (found[4] is not None) == (audit.fits.subject is not None)
-    lower = None if audit.bracket is None else audit.bracket[0]
+    lower = None if audit.asked_bracket is None else audit.asked_bracket[0]
     uppers = [b.bracket[1] for b in audit.bounds if getattr(b, "bracket", (None, None))[1] is not None]
     upper = min([*uppers, audit.objective])
     low = audit.objective / upper - 1
@@ -96,7 +97,7 @@ def _is_excess(audit, said, kind, asked, low, high):
 
 def _no_excess(audit, _, found):
     assert (found[1] is not None) == (audit.fits.subject is not None)
-    return objective(audit.problem, audit.fits.subject or audit.network) == audit.bracket[0]
+    return objective(audit.problem, audit.fits.subject or audit.network) == audit.asked_bracket[0]
 
 
 def _excess_there(audit, _, found):
@@ -132,7 +133,7 @@ def _no_excess_there(audit, *_):
 
 
 def _witness(audit, _, found):
-    network = audit.better_own_width if "no wider" in found[0] else audit.better
+    network = audit.better_own_width if "no wider" in found[0] else audit.asked_better
     assert len(network.output_weights) == int(found[1])
     return found[2] is None or is_value(found[2], objective(audit.problem, network))
 
@@ -152,6 +153,9 @@ def _falls(audit, _, found):
     is_margin = audit.problem.goal is Goal.MAX_MARGIN
     margin = min(y * f for y, f in zip(audit.problem.targets, values, strict=True)) if is_margin else 1
     after = size / margin
+    if not audit.problem.asks_any_width:
+        assert "√" not in found[0]
+        after = objective(audit.problem, end)
     assert before is None or after < before
     if found["from"] is None:
         return None
@@ -162,6 +166,8 @@ def _falls(audit, _, found):
 
 
 def _conflict(audit, _, found):
+    if found[1] is None:
+        return audit.is_infeasible_at_width
     (proof,) = audit.bounds
     support = [i for i, _ in proof.multipliers]
     assert has_masks(audit) == ("with these masks" in found[0])
@@ -173,6 +179,7 @@ def _conflict(audit, _, found):
         assert not audit.problem.architecture.bias
     if "every network" in found[0] and "is 0 at" in found[0]:
         assert not any(rows[support[0]][c] for mask in audit.problem.mask_classes for c in mask)
+    return None
 
 
 def _files(audit, _, found):
@@ -270,12 +277,24 @@ NUMBERS = [
     (r"multipliers: (.*)", _multipliers),
     (r"optimal neuron: .*", lambda *_: None),
     (rf"exact optimum: (.*?{N} of the norm away.*|.*has (\d+) neurons?|.*)", _exact_optimum),
-    (r"best possible: comes as near to 0 as asked, over networks of any width(?: with these masks)?: .*", _infimum),
-    (r"this network: (.*) = ½‖θ‖²(?: at margin 1)?(?: after the repair)?", _own),
-    (rf"best possible: {N} … {N}, over networks of any width(?: with these masks)?", _enclosed),
-    (r"best possible: (.*), over networks of any width(?: with these masks)?", _one_value),
+    (
+        rf"best possible: comes as near to 0 as asked, over networks of {WIDE}: .*",
+        _infimum,
+    ),
+    (r"this network: (.*) = ½‖(?:θ|W)‖²(?: at margin 1)?(?: after the repair)?", _own),
+    (
+        rf"best possible: {N} … {N}, over networks of {WIDE}",
+        _enclosed,
+    ),
+    (
+        rf"best possible: (.*), over networks of {WIDE}",
+        _one_value,
+    ),
     (rf"best possible: (at most|at least) {N}; no .*", _one_end),
-    (r"best possible: none: no network of any width(?: with these masks)? fits the data: .*", _conflict),
+    (
+        rf"best possible: none: no network of {WIDE} fits the data(: .*)?",
+        _conflict,
+    ),
     (
         (
             r"excess: (.*), (within|not within|whether within) (\S+|about \S+) \(relative\)(?: is open)?"

@@ -88,8 +88,11 @@ def is_about_or_is(said, value):
 
 
 def _better(audit, _, found):
-    value, own = objective(audit.problem, audit.better), objective(audit.problem, audit.fits.subject or audit.network)
-    assert int(found[2]) == len(audit.better.output_weights)
+    value, own = (
+        objective(audit.problem, audit.asked_better),
+        objective(audit.problem, audit.fits.subject or audit.network),
+    )
+    assert int(found[2]) == len(audit.asked_better.output_weights)
     assert (found[1] == "better network") == (own is not None)
     assert own is None or value is None or value < own
     return value is None if found[3] is None else is_about_or_is(found[3], value)
@@ -172,7 +175,7 @@ def _rings(audit, _, found):
 
 def _level(audit, _, found):
     """The excess from above, in per cent or as a ratio, of the network or of the repaired one."""
-    value, said = audit.excess[1], Fraction(found[1])
+    value, said = audit.asked_excess[1], Fraction(found[1])
     assert (found[3] is not None) == (audit.fits.subject is not None)
     told = said / 100 if "%" in found[2] else said - 1
     return value <= told <= value * Fraction(102, 100) + (0 if "%" in found[2] else Fraction(2, 100))
@@ -183,13 +186,13 @@ def _tolerance(audit, _, found):
 
 
 def _bound(audit, _, found):
-    lower = 0 if audit.bracket is None else audit.bracket[0]
+    lower = 0 if audit.asked_bracket is None else audit.asked_bracket[0]
     return lower * (1 - Fraction(1, 10**5)) <= Fraction(found[1]) <= lower
 
 
 def _bar(audit, _, found):
     """To the nearest of six digits: an objective that is known."""
-    networks = [audit.fits.subject or audit.network, audit.better]
+    networks = [audit.fits.subject or audit.network, audit.asked_better]
     values = [objective(audit.problem, network) for network in networks if network is not None]
     return any(v is not None and abs(Fraction(found[1]) - v) <= v * Fraction(6, 10**6) for v in values)
 
@@ -203,13 +206,13 @@ def _is_linear(audit, *_):
 
 
 def _sign(audit, _, found):
-    networks = [audit.network, *([] if audit.better is None else [audit.better])]
+    networks = [audit.network, *([] if audit.asked_better is None else [audit.asked_better])]
     return any((v > 0) == (found[1] == ">") for network in networks for v in network.output_weights if v)
 
 
 def _margin_one(audit, *_):
     """Of a classifier that has every point on its side."""
-    networks = [audit.network, *([] if audit.better is None else [audit.better])]
+    networks = [audit.network, *([] if audit.asked_better is None else [audit.asked_better])]
     return audit.problem.goal.value == "max-margin" and any(
         min(y * f for y, f in zip(audit.problem.targets, outputs(audit.problem, network), strict=True)) > 0
         for network in networks
@@ -222,7 +225,11 @@ def _descends(audit, _, found):
 
 def _lines(audit, panel, found):
     marked = {line.get_gid() for axes in panel.figure.axes for line in axes.lines}
-    assert ("excess" in found[0]) == ("objective" in marked) == (audit.excess is not None and audit.excess[1] > 0)
+    assert (
+        ("excess" in found[0])
+        == ("objective" in marked)
+        == (audit.asked_excess is not None and audit.asked_excess[1] > 0)
+    )
     return ("tolerance" in found[0]) == ("tolerance" in marked) == (audit.tolerance > 0)
 
 
@@ -287,7 +294,10 @@ TEXTS = [
     (r"(not classified correctly|missed by more than .*)", _crosses),
     (r"neuron, \$v_j ([<>]) 0\$ \(points to where it is on\)", _sign),
     (r"\$(?:u_j|\|u_j\|)\$, \$v_j ([<>]) 0\$", _sign),
-    (r"(?:neuron|\$u_j\$|\$\|u_j\|\$), better network(?: \(hollow\))?", lambda audit, *_: audit.better is not None),
+    (
+        r"(?:neuron|\$u_j\$|\$\|u_j\|\$), better network(?: \(hollow\))?",
+        lambda audit, *_: audit.asked_better is not None,
+    ),
     (r"share of points where it is on|neuron, largest first|norm \$\|u_j\|\$|\$v_j\\,\|w_j\|\$", _true),
     (
         r"width of the bracket, estimated|\.\.\. and proved|round of the search|seconds|relative to the best possible",

@@ -8,6 +8,7 @@ from fractions import Fraction
 from tests.words.reading import (
     AMOUNT,
     SLACK,
+    WIDE,
     N,
     all_of,
     amount,
@@ -25,10 +26,12 @@ from verify.checker.enclosure import StationaryNear
 from verify.checker.fit import Fits
 from verify.checker.local import Local
 from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.states import HiddenDual
 from verify.checker.stationary import NotStationary, Stationary
 from verify.checker.width import OptimalWithinWidth
 from verify.deciders.finding import Question
 from verify.deciders.global_optimality.better import is_no_wider
+from verify.problem.phrases import ANY_WIDTH_NOT_ASKED
 from verify.problem.problem import Goal, objective, outputs
 
 
@@ -164,7 +167,7 @@ def _better(audit, finding, found):
 
 
 def _optimal(audit, finding, found):
-    (proof,) = all_of(OptimalWithin, finding)
+    (proof,) = all_of(OptimalWithin | OptimalWithinWidth, finding)
     own = objective(audit.problem, subject_of(audit, finding))
     assert own <= (1 + proof.tolerance) * proof.lower.bracket[0]
     assert has_masks(audit) == ("with these masks" in found[0])
@@ -215,13 +218,13 @@ def _deep(audit, _, found):
 
 
 def _best(audit, finding, _):
-    (proof,) = all_of(OptimalWithin, finding)
+    (proof,) = all_of(OptimalWithin | OptimalWithinWidth, finding)
     return objective(audit.problem, subject_of(audit, finding)) == proof.lower.bracket[0]
 
 
 def _one_set(audit, finding, _):
     (proof,) = all_of(Local, finding)
-    return sum(isinstance(node, Dual) for node in proof.nodes) == 1
+    return sum(isinstance(node, Dual | HiddenDual) for node in proof.nodes) == 1
 
 
 def _no_ties(audit, finding, found):
@@ -236,7 +239,7 @@ def _no_ties(audit, finding, found):
 
 def _sets(audit, finding, found):
     (proof,) = all_of(Local, finding)
-    return int(found[1]) == sum(isinstance(node, Dual) for node in proof.nodes)
+    return int(found[1]) == sum(isinstance(node, Dual | HiddenDual) for node in proof.nodes)
 
 
 def _movers(audit, finding, found):
@@ -246,7 +249,7 @@ def _movers(audit, finding, found):
     moved = [
         j
         for j, (w, v, u) in enumerate(zip(subject.hidden_weights, subject.output_weights, end, strict=True))
-        if list(u) != [abs(v) * x for x in w]
+        if list(u) != [(abs(v) if audit.problem.asks_any_width else 1) * x for x in w]
     ]
     told = [int(j) for j in re.findall(r"\d+", found[0])]
     return told == moved if "…" not in found[0] else len(moved) > len(told) and told == moved[: len(told)]
@@ -284,7 +287,7 @@ def _none_found(audit, finding, found):
     """Nothing that the audit knows, of its width, beats the network by more than the tolerance."""
     assert re.fullmatch(OPEN, found[1])
     rungs = () if audit.diagnosis is None else audit.diagnosis.ladder
-    known = [audit.better, audit.better_own_width, *(rung.network for rung in rungs)]
+    known = [audit.asked_better, audit.better_own_width, *(rung.network for rung in rungs)]
     mine = objective(audit.problem, subject_of(audit, finding))
     for network in (network for network in known if network is not None and mine is not None):
         if finding.question is Question.GLOBAL_ANY_WIDTH or is_no_wider(audit.problem, network):
@@ -302,11 +305,24 @@ def _none_fits(audit, *_):
     return objective(audit.problem, audit.network) is None and any(isinstance(b, Infeasible) for b in audit.bounds)
 
 
+def _between_at_width(audit, finding, found):
+    if found[1] is not None:
+        lower, upper = audit.bracket_own_width
+        assert Fraction(found[1]) <= lower <= upper <= Fraction(found[2])
+        assert found[3] is None or Fraction(found[3]) >= audit.objective
+    return _is_open(audit, finding, found)
+
+
 CUT = r"the time limit was reached|the search was interrupted"
 OPEN = (
     r"a wider network is better; a search at this network's own width is not available yet"
     r"|(?:the time limit was reached|the search was interrupted) before the bracket was narrow enough"
     r"|the search could not narrow the bracket far enough|the floating-point search failed.*"
+)
+NOR = rf"(?:; no network of {WIDE} does)?"
+ENDED = (
+    r"(?:the time limit was reached|the search was (?:interrupted|ended)|floating point could not decide the rest|the "
+    r"search could not narrow the bracket far enough) after \d+ states?, \d+ of them open"
 )
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
 TOLD = rf"(\d+/\d+(?= )|{N[1:-1]})(?: \(about {N[1:-1]}\))?"  # a fraction with its decimal, or a decimal
@@ -341,7 +357,7 @@ ROWS = [
     (r"(?:it|the network) does not fit the data", lambda audit, *_: objective(audit.problem, audit.network) is None),
     (r"it is not (?:even )?stationary", _is_refuted),
     (r"the same network is better", _same_network),
-    (r"no network of any width(?: with these masks)? fits the data", _none_fits),
+    (rf"no network of {WIDE} fits the data", _none_fits),
     (r"it is not stationary, so that better networks of the same architecture lie arbitrarily near", _is_refuted),
     (
         (
@@ -356,9 +372,11 @@ ROWS = [
     (r"it satisfies the KKT conditions nearly, and whether exactly is not known", _is_nearly),
     (r"whether the exact KKT point near it is a local optimum is open", _is_beside_exact),
     (r"every weight that counts is zero: nothing can be smaller", lambda audit, *_: not audit.objective),
+    (re.escape(ANY_WIDTH_NOT_ASKED), lambda audit, *_: audit.problem.output_weights is not None),
+    (rf"(?:the best of its width has between {N} and {N}(?: \(this one {N}\))?; )?{ENDED}", _between_at_width),
     (
-        r"problems with only the hidden layer trained are not decided yet",
-        lambda audit, *_: audit.problem.trained.value == "hidden",
+        r"the network has too many neurons, or the data too many points, for a search at its width",
+        lambda audit, *_: audit.bracket_own_width is None,
     ),
     (r"networks that share weights are not decided yet", lambda audit, *_: audit.network.architecture.has_sharing),
     (r"at one choice of sides neither multipliers nor a descent could be made exact", _is_open),
@@ -370,7 +388,10 @@ ROWS = [
     (rf"every target is met exactly after moving the weights by at most {N} of their norm", _met),
     (r"the largest residual is (.*), at point (\d+) \(counting from 0\);.*", _residual),
     (r"(\d+) of (\d+) points? (?:is|are) not on (?:its side|their sides): points? (.*) \(counting from 0\)", _missed),
-    (r"(\d+) of (\d+) points? (?:is|are) not classified correctly, worst is point (.*) \(counting from 0\)", _missed),
+    (
+        rf"(\d+) of (\d+) points? (?:is|are) not classified correctly, worst is point (\d+) \(counting from 0\){NOR}",
+        _missed,
+    ),
     (EXACTLY, _exactly),
     (rf"an exact KKT point with ((?:λ_\d+ = \S+(?:, )?)+|\d+ multipliers?)(?: lies within {N} of its norm)?", _listed),
     (rf"the KKT conditions hold up to {UP_TO}{AFTER}", _nearly),
@@ -384,8 +405,8 @@ ROWS = [
     ),
     (rf"neither multipliers nor a separating vector were found.*?{HELD}(?:; no exact .*)?", _open_stationary),
     (rf"{BETTER}(?:: its objective is {AMOUNT} lower)?", _better),
-    (rf"no network of any width.* is better by more than {N} \(relative\)", _optimal),
-    (r"no network (?:of any width(?: with these masks)?|at all) is better", _best),
+    (rf"no network of (?:any width|\d+ neurons? with these ).* is better by more than {N} \(relative\)", _optimal),
+    (rf"no network (?:of {WIDE}|at all) is better", _best),
     (
         (
             rf"no network of {OWN} is better(?: by more than (?:a factor 1 \+ {N}|{N} \(relative\)))?"
@@ -411,7 +432,7 @@ ROWS = [
     ),
     (r"neuron (\d+) has its kink at point (\d+) up to rounding, and no network near it was found .*", _at_a_kink),
     (r"only networks of one hidden layer are decided yet, and this one has (\d+)", _deep),
-    (rf"no network of any width.* is better by more than a factor 1 \+ {N}", _optimal),
+    (rf"no network of (?:any width|\d+ neurons? with these ).* is better by more than a factor 1 \+ {N}", _optimal),
     (r"no neuron can cross a kink at a data point, and one set of multipliers serves every network nearby", _no_ties),
     (r"one set of multipliers serves every way in which .* that they touch", _one_set),
     (r"(?:.*, and )?(\d+) sets of multipliers serve every .*", _sets),

@@ -13,6 +13,10 @@ AMOUNT = r"(\S+(?: %)?)"
 SLACK = Fraction(11, 10)  # of two digits that are rounded up
 
 
+WIDE = r"(?:any width(?: with these masks)?|\d+ neurons? with (?:th(?:ese masks|is mask) and |these )output weights)"
+"""Over which networks something is said: of any width, or with the given output weights."""
+
+
 def all_of(kind, finding):
     return [proof for proof in finding.certificates if isinstance(proof, kind)]
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.words.reading import N, amount, has_masks
+from tests.words.reading import WIDE, N, amount, has_masks
 from verify.checker.bounds import Infeasible
 from verify.problem.phrases import has_infimum_0
 from verify.problem.problem import objective
 
-OVER = r"(, over all widths(?: with these masks)?(, after the repair)?)"
+OVER = (
+    r"(, over (?:all widths(?: with these masks)?|networks of \d+ neurons? with these (?:masks and )?output weights)"
+    r"(, after the repair)?)"
+)
 
 
 def _places(audit, _, found):
@@ -20,15 +23,15 @@ def _places(audit, _, found):
 
 
 def _unknown(audit, *_):
-    return audit.excess is None and audit.bracket is None and not has_infimum_0(audit.problem)
+    return audit.asked_excess is None and audit.asked_bracket is None and not has_infimum_0(audit.problem)
 
 
 def _best(audit, _, found):
-    return _places(audit, _, found) and audit.objective == audit.bracket[0]
+    return _places(audit, _, found) and audit.objective == audit.asked_bracket[0]
 
 
 def _not_zero(audit, _, found):
-    return _places(audit, _, found) and audit.bracket[1] == 0 < audit.objective
+    return _places(audit, _, found) and audit.asked_bracket[1] == 0 < audit.objective
 
 
 def _no_best(audit, *_):
@@ -36,7 +39,9 @@ def _no_best(audit, *_):
 
 
 def _within(audit, _, found):
-    return _places(audit, _, found) and audit.excess[1] <= Fraction(found[1]) <= audit.excess[1] * Fraction(11, 10)
+    return _places(audit, _, found) and audit.asked_excess[1] <= Fraction(found[1]) <= audit.asked_excess[1] * Fraction(
+        11, 10
+    )
 
 
 def _part(text: str, unit: str) -> Fraction:
@@ -44,18 +49,18 @@ def _part(text: str, unit: str) -> Fraction:
 
 
 def _between(audit, _, found):
-    low, high = audit.excess
+    low, high = audit.asked_excess
     return _places(audit, _, found) and _part(found[1], found[0]) <= low <= high <= _part(found[2], found[0])
 
 
 def _about(audit, _, found):
-    low, high = audit.excess
+    low, high = audit.asked_excess
     said = _part(found[1], found[0])
     return _places(audit, _, found) and all(abs(said - end) <= (1 + end) * Fraction(1, 100) for end in (low, high))
 
 
 def _at_most(audit, _, found):
-    return _places(audit, _, found) and audit.excess[1] <= _part(found[1], found[0])
+    return _places(audit, _, found) and audit.asked_excess[1] <= _part(found[1], found[0])
 
 
 def _at_least(audit, _, found):
@@ -65,12 +70,15 @@ def _at_least(audit, _, found):
 
 def _none(audit, _, found):
     assert has_masks(audit) == ("with these masks" in found[0])
-    return any(isinstance(bound, Infeasible) for bound in audit.bounds)
+    return audit.is_infeasible_at_width or any(isinstance(bound, Infeasible) for bound in audit.bounds)
 
 
 ABOVE = r"(?:above )?the best possible"
 STANDING = [
-    (r"no network of any width(?: with these masks)? fits these points", _none),
+    (
+        rf"no network of {WIDE} fits these points",
+        _none,
+    ),
     (r"this network does not fit the data", lambda audit, *_: objective(audit.problem, audit.network) is None),
     (r"this network fits the data; nothing more is decided", lambda audit, *_: audit.fits.verdict.value == "proved"),
     (r"it is not known whether this network fits the data", lambda audit, *_: audit.fits.verdict.value == "undecided"),

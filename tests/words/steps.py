@@ -10,7 +10,7 @@ from math import exp
 
 import numpy as np
 
-from tests.words.reading import N, has_masks, is_about, reads_back
+from tests.words.reading import WIDE, N, has_masks, is_about, reads_back
 from verify.problem.problem import Dataset, objective, outputs
 
 ALONE = r"(?: --standardise NETWORK)?(?: --classes \S+)?"
@@ -30,7 +30,7 @@ def _contradictory(audit, _, found):
 
 
 def _wider(audit, _, found):
-    assert int(found[1]) == len(audit.better.output_weights)
+    assert int(found[1]) == len(audit.asked_better.output_weights)
     assert int(found[2]) == max(int(found[1]), 20)
     return int(found[1]) > len(audit.network.output_weights)
 
@@ -53,7 +53,7 @@ def _no_kkt_point(audit, _, __):
 
 
 def _write_better(audit, _, __):
-    values = objective(audit.problem, audit.better), objective(audit.problem, audit.fits.subject or audit.network)
+    values = objective(audit.problem, audit.asked_better), objective(audit.problem, audit.fits.subject or audit.network)
     return None in values or values[0] < values[1]
 
 
@@ -93,7 +93,7 @@ def _local_distance(audit):
 def _point_beside(audit, *_):
     """There is a KKT point beside the network that is a local optimum, and the network is better than it by little."""
     assert audit.problem.goal.value == "max-margin"
-    return audit.local_optimum.verdict.value == "proved" and audit.excess[0] < 1000 * _local_distance(audit)
+    return audit.local_optimum.verdict.value == "proved" and audit.asked_excess[0] < 1000 * _local_distance(audit)
 
 
 def _shallow(audit, _, found):
@@ -251,7 +251,7 @@ ANEW = (
     rf"(?: --fit-tol {EXACT})?"
 )
 MASKS = r"(?:, without masks \(another question\))?"
-READ = r"(?: --goal min-norm)?(?: --bias free)?(?: --output-bias neuron)?"
+READ = r"(?: --goal min-norm)?(?: --bias free)?(?: --trained hidden)?(?: --output-bias neuron)?"
 HAS = r"(?:every point on its side|(\d+) of (\d+) points on their sides, instead of (\d+),)"
 
 
@@ -259,13 +259,17 @@ def _cut_short(status, audit, _, found):
     """What is still open: a question, or else how narrow the bracket is."""
     names = ("fits", "stationary", "local_optimum", "global_optimum", "global_any_width")
     open_questions = [name for name in names if getattr(audit, name).verdict.value == "undecided"]
-    low, high = audit.bracket or (0, 1)
+    low, high = audit.asked_bracket or (0, 1)
     assert open_questions or high > (1 + audit.tolerance) * low
     wanted = "all that was asked was decided" if open_questions else "the bracket was as narrow as asked"
     return audit.status == status and found[1] == wanted
 
 
 STEPS = [
+    (
+        r"no network of .* fits: take more neurons, or other output weights, or train both layers",
+        lambda audit, *_: audit.is_infeasible_at_width,
+    ),
     (
         (
             r"no network of (\d+) neurons?(?: with (?:these masks|this mask))? is better by more than was asked: "
@@ -330,7 +334,7 @@ STEPS = [
     (r"all targets are 0, so that the best network, at any tolerance, is 0 everywhere", _all_zero),
     (
         (
-            r"no network of any width(?: with these masks)?(, without biases,)? (?:has|meets the targets? of) "
+            rf"no network of {WIDE}(, without biases,)? (?:has|meets the targets? of) "
             r"points? (.*?) \(counting from 0\).*?, and a wide enough (?:ReLU network|one)( with biases)?(?: and)?"
             rf"( without masks)? fits: train one: isoptimal train DATA{ALONE} --width (\d+)( --bias)?"
             r"(?: --slope \S+)?( --loss squared)? --out freer.(?:npz|json).*"
@@ -339,7 +343,7 @@ STEPS = [
     ),
     (
         (
-            r"no network of any width(?: with these masks)? (?:has|meets the targets? of) points? (.*?) \(counting "
+            rf"no network of {WIDE} (?:has|meets the targets? of) points? (.*?) \(counting "
             r"from 0\).*: correct the data first"
         ),
         _impossible,

@@ -19,6 +19,7 @@ from verify.checker.derived import bracket_and_excess
 from verify.checker.exact import is_rational
 from verify.checker.optimal import BetterNetwork
 from verify.deciders.finding import Ending, Finding, Question, undecided
+from verify.deciders.global_optimality.at_width import AtWidth, WidthStatus
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.own_width.record import WidthBracket
@@ -41,7 +42,11 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
     both, excess = map(Interval.of, bracket_and_excess(lower, upper, mine))
     better, own = _better(asked, found, findings)
     own_bracket, own_excess = map(Interval.of, _own_width(asked, found, own))
-    ending, reason = _ending(bracket, both, asked.terms.tol, findings[Question.GLOBAL_ANY_WIDTH])
+    if found.at_width is None:
+        ending, reason = _ending(bracket, both, asked.terms.tol, findings[Question.GLOBAL_ANY_WIDTH])
+    else:
+        own_bracket, own_excess = map(Interval.of, bracket_and_excess(*found.at_width.ends, mine))
+        ending, reason = _ending_at_width(found.at_width, own_bracket, asked.terms.tol)
     if found.infeasible is not None:
         ending, reason = Ending.INFEASIBLE, ""
     elif clock.is_interrupted or (found.relaxed is not None and found.relaxed.ending is Ending.INTERRUPTED):
@@ -81,7 +86,8 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
 def _better(asked: Asked, found: Known, findings: dict[Question, Finding]) -> tuple[Network | None, Network | None]:
     """The best network that is better, of any width, and of at most the given one's."""
     mine = found.subject.objective
-    known, searched = (_below(mine, bracket) for bracket in (found.bracket, found.own_width))
+    of_width = found.own_width if found.at_width is None else found.at_width
+    known, searched = (_below(mine, bracket) for bracket in (found.bracket, of_width))
     narrow = [pair for pair in known if is_no_wider(asked.problem, pair[1])][:1] + searched[:1]
     better = known[0][1] if known else None
     own = min(narrow, key=lambda pair: pair[0])[1] if narrow else None
@@ -91,7 +97,7 @@ def _better(asked: Asked, found: Known, findings: dict[Question, Finding]) -> tu
     return None if better is None else better.placed(around), None if own is None else own.placed(around)
 
 
-def _below(mine: Fraction | None, bracket: Bracket | WidthBracket | None) -> list[tuple[Fraction, Network]]:
+def _below(mine: Fraction | None, bracket: Bracket | WidthBracket | AtWidth | None) -> list[tuple[Fraction, Network]]:
     """The networks of a bracket that are better than this objective, in its order."""
     known = () if bracket is None else zip(bracket.objectives, bracket.witnesses, strict=True)
     return [(value, witness) for value, witness in known if mine is None or value < mine]
@@ -124,6 +130,9 @@ def _bounds(found: Known) -> Iterator[Certificate]:
         yield from (end for end in (found.bracket.lower, found.bracket.upper) if end is not None)
     if found.own_width is not None:
         yield from (proof for proof in (found.own_width.lower, found.own_width.nothing) if proof is not None)
+    if found.at_width is not None:
+        known = found.at_width
+        yield from (proof for proof in (known.lower, known.upper, known.nothing) if proof is not None)
 
 
 def _ending(
@@ -140,17 +149,17 @@ def _ending(
         case SearchStatus.FAILED:
             return Ending.FAILED, bracket.reason
         case SearchStatus.OPTIMAL | SearchStatus.STALLED:
-            return _as_narrow_as_asked(bracket, ends, tolerance)
+            return _narrow_enough(bracket.ends, ends, tolerance)
         case other:
             assert_never(other)
 
 
-def _as_narrow_as_asked(
-    bracket: Bracket, ends: tuple[Fraction, Fraction] | None, tolerance: Fraction
+def _narrow_enough(
+    known: tuple[Fraction | None, Fraction | None], ends: tuple[Fraction, Fraction] | None, tolerance: Fraction
 ) -> tuple[Ending, str]:
     """Of a search that ended by itself."""
     if ends is None:
-        missing = [name for name, end in zip(("lower", "upper"), bracket.ends, strict=True) if end is None]
+        missing = [name for name, end in zip(("lower", "upper"), known, strict=True) if end is None]
         return Ending.STALLED, f"no {' and no '.join(missing)} end of the bracket was proved"
     lower, upper = ends
     if upper <= (1 + tolerance) * lower:
@@ -159,6 +168,27 @@ def _as_narrow_as_asked(
         return Ending.STALLED, "the lower end of the bracket is 0, and the upper one is not"
     wide = f"the bracket is {at_most(upper / lower - 1, 3)} wide (relative)"
     return Ending.STALLED, f"{wide}, and {open_at(tolerance)} was asked"
+
+
+def _ending_at_width(
+    at_width: AtWidth, ends: tuple[Fraction, Fraction] | None, tolerance: Fraction
+) -> tuple[Ending, str]:
+    """The same of an audit that asks about the own width alone."""
+    match at_width.status:
+        case WidthStatus.INFEASIBLE:
+            return Ending.INFEASIBLE, ""
+        case WidthStatus.TIME:
+            return Ending.TIME, at_width.reason
+        case WidthStatus.INTERRUPTED:
+            return Ending.INTERRUPTED, at_width.reason
+        case WidthStatus.FAILED:
+            return Ending.FAILED, at_width.reason
+        case WidthStatus.LARGE:
+            return Ending.STALLED, "too large for a search at its width"
+        case WidthStatus.OPTIMAL | WidthStatus.NODES | WidthStatus.STALLED:
+            return _narrow_enough(at_width.ends, ends, tolerance)
+        case other:
+            assert_never(other)
 
 
 def _closed(audited: Audit) -> Audit:

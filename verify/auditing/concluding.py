@@ -14,6 +14,7 @@ from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.fitting import fit_finding, follows
 from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
+from verify.auditing.width import found_at_width, why_open_at_width
 from verify.checker.local import NotLocal
 from verify.deciders.enclosure.findings import (
     lacks_exact_point,
@@ -33,7 +34,7 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import allowed
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
-from verify.problem.phrases import any_width, lower_by
+from verify.problem.phrases import any_width, lower_by, of_width
 from verify.problem.problem import objective
 
 __all__ = [
@@ -94,6 +95,8 @@ def _with_dimension(asked: Asked, _: Clock, found: Known) -> Known:
 
 def _global(asked: Asked, _: Clock, found: Known) -> Known:
     """Both global questions, from the bracket and the networks that the search found."""
+    if not asked.problem.asks_any_width:
+        return _global_at_width(asked, found)
     subject, bracket = found.subject, found.bracket
     if bracket is None or subject.network is None:
         return found
@@ -116,6 +119,27 @@ def _global(asked: Asked, _: Clock, found: Known) -> Known:
     rest = [question for question in GLOBAL_QUESTIONS if question not in beaten]
     left = [undecided(question, _why_open(question, beaten, bracket), numbers) for question in rest]
     return found.with_findings(*beaten.values(), *left)
+
+
+def _global_at_width(asked: Asked, found: Known) -> Known:
+    """The same where the output weights are given: any width is not asked, and the own one has a search of its own."""
+    found = found_at_width(asked, found)
+    at_width, subject = found.at_width, found.subject
+    if subject.network is None:
+        return found
+    if (best := found.findings.get(Question.GLOBAL_OPTIMUM)) is not None:
+        if found.findings[Question.STATIONARY].verdict is Verdict.UNDECIDED:
+            reason = f"no network of {of_width(asked.problem)} is better"
+            stationary = follows(Question.STATIONARY, subject, best, reason, asked.stationary_tolerance)
+            found = found if stationary.verdict is Verdict.UNDECIDED else found.with_findings(stationary)
+        return found
+    numbers, witnesses = {"tolerance": asked.terms.tol}, () if at_width is None else at_width.witnesses
+    beaten = beaten_by(Question.GLOBAL_OPTIMUM, subject, witnesses, asked.terms.tol, own_width=True)
+    if beaten is not None:
+        return found.with_findings(beaten)
+    return found.with_findings(
+        undecided(Question.GLOBAL_OPTIMUM, why_open_at_width(at_width, subject.objective), numbers)
+    )
 
 
 def _without_global(_: Asked, found: Known, reason: str) -> Known:
@@ -165,11 +189,12 @@ def local_finding(asked: Asked, found: Known, deadline: float | None = None) -> 
     question, stationary = Question.LOCAL_OPTIMUM, found.findings[Question.STATIONARY]
     if stationary.verdict is Verdict.REFUTED:
         return follows(question, found.subject, stationary, "it is not even stationary")
-    best = found.findings.get(Question.GLOBAL_ANY_WIDTH)
-    if best is not None and best.verdict is Verdict.PROVED:
-        local = follows(question, found.subject, best, "no network at all is better")
-        if local.verdict is Verdict.PROVED:
-            return local
+    for best in (found.findings.get(asked_globally) for asked_globally in reversed(GLOBAL_QUESTIONS)):
+        if best is not None and best.verdict is Verdict.PROVED:
+            all_of_them = "at all" if best.question is Question.GLOBAL_ANY_WIDTH else f"of {of_width(asked.problem)}"
+            local = follows(question, found.subject, best, f"no network {all_of_them} is better")
+            if local.verdict is Verdict.PROVED:
+                return local
     if stationary.verdict is Verdict.UNDECIDED:
         return undecided(question, "it is not known whether the network is stationary")
     if stationary.level == "approximate":
@@ -200,7 +225,8 @@ def _with_local(asked: Asked, clock: Clock, found: Known, local: Finding) -> Kno
 
 
 def _left_open(found: Known) -> list[Finding]:
-    known = (found.findings[question] for question in GLOBAL_QUESTIONS)
+    questions = GLOBAL_QUESTIONS if found.subject.problem.asks_any_width else GLOBAL_QUESTIONS[:1]
+    known = (found.findings[question] for question in questions)
     return [finding for finding in known if finding.verdict is Verdict.UNDECIDED]
 
 
@@ -321,7 +347,9 @@ LOCAL_OPTIMALITY = Step(
 
 NEARBY_POINT = Step(
     name=NEARBY,
-    accepts=lambda asked, found: found.fits and lacks_exact_point(found.findings, asked.reach),
+    accepts=lambda asked, found: (
+        found.fits and asked.problem.asks_any_width and lacks_exact_point(found.findings, asked.reach)
+    ),
     run=_nearby,
 )
 

@@ -20,12 +20,13 @@ __all__ = ["CLOSED_FORM", "DIAGNOSIS"]
 
 def _diagnosed(asked: Asked, _: Clock, found: Known) -> Known:
     is_stationary = found.findings[Question.STATIONARY].verdict is Verdict.PROVED
+    known = found.bracket if found.at_width is None else found.at_width
     search = partial(
         diagnose,
         asked.problem,
         asked.network,
         found.subject.network,
-        found.bracket,
+        known,
         is_stationary=is_stationary,
         improved=found.improved,
     )
@@ -35,7 +36,11 @@ def _diagnosed(asked: Asked, _: Clock, found: Known) -> Known:
 
 def _with_formula(asked: Asked, clock: Clock, found: Known) -> Known:
     """With the formula, or that the search for it was interrupted, or would come after an interruption."""
-    if found.infeasible is not None:
+    if not asked.problem.asks_any_width:
+        formula = _no_formula(
+            "with given output weights the best objective is a rational number, an end of the bracket"
+        )
+    elif found.infeasible is not None:
         formula = _no_formula("no network fits the data")
     elif clock.is_interrupted:
         formula = _no_formula(INTERRUPTED)

@@ -26,8 +26,9 @@ from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_most, kept, small
 from verify.numbers.decimals import value as short
-from verify.problem.members import has_margin, trains_all
+from verify.problem.members import has_margin
 from verify.problem.network import Network
+from verify.problem.phrases import ANY_WIDTH_NOT_ASKED
 from verify.problem.posing import exchanged_classes, transposed_weights
 from verify.problem.problem import Problem, objective
 
@@ -94,10 +95,11 @@ def _rounding_note(within: OutputRounding) -> str:
 
 def _limits(problem: Problem) -> str | None:
     """Why the problem is not decided beyond `fits`; None where it is."""
-    limits = problem.architecture.limits()
-    if limits is None and not trains_all(problem.trained):
-        return "problems with only the hidden layer trained are not decided yet"
-    return limits
+    if problem.is_decided:
+        return None
+    return problem.architecture.limits() or (
+        "the problem does not state the output weights, which are not trained: pose it with those of the network"
+    )
 
 
 def fit_finding(subject: Subject, *, is_farther: bool = False) -> Finding:
@@ -181,10 +183,13 @@ def follows(
 
 def without_fit(found: Known) -> Known:
     """What follows for the other questions where the network does not fit."""
-    fits = found.findings[Question.FITS]
+    fits, rest = found.findings[Question.FITS], list(REST)
+    if not found.subject.problem.asks_any_width:
+        rest.remove(Question.GLOBAL_ANY_WIDTH)
+        found = found.with_findings(undecided(Question.GLOBAL_ANY_WIDTH, ANY_WIDTH_NOT_ASKED))
     if not fits.certificates:
-        return found.with_findings(*(undecided(q, "it is not known whether the network fits") for q in REST))
-    return found.with_findings(*(follows(q, found.subject, fits, "it does not fit the data") for q in REST))
+        return found.with_findings(*(undecided(q, "it is not known whether the network fits") for q in rest))
+    return found.with_findings(*(follows(q, found.subject, fits, "it does not fit the data") for q in rest))
 
 
 def _prove_infeasible(asked: Asked, clock: Clock, found: Known) -> Known:

@@ -27,6 +27,7 @@ from verify.auditing.record import Audit
 from verify.auditing.relaxed_audit import with_relaxed
 from verify.auditing.searching import EXACT_OPTIMUM, IMPROVED, SEARCH, SEARCH_WITHOUT_FIT, certified_bracket
 from verify.auditing.steps import Step
+from verify.auditing.width import SEARCH_AT_WIDTH
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_time_limit
 from verify.problem.members import is_regression
@@ -48,6 +49,7 @@ STEPS: tuple[Step, ...] = (
     SEARCH,
     EXACT_OPTIMUM,
     IMPROVED,
+    SEARCH_AT_WIDTH,
     GLOBAL_OPTIMALITY,
     LOCAL_OPTIMALITY,
     NEARBY_POINT,
@@ -103,7 +105,8 @@ def audit(
     standardise: a fitted scaler, the path of one, or "data", to put the data into the coordinates of the network.
     trust_pickle: read pickles, which run the code that is in them.
     goal: max-margin for targets in {-1, 1} or {0, 1} (0 becomes -1), else min-norm, unless given.
-    trained: "both" layers; "hidden" (output weights fixed) is not decided yet.
+    trained: "both" layers; "hidden": the output weights are those of the network and belong to the question, which is
+    about the network's own width then.
     bias: "penalised" when the network has hidden biases, else "none"; "free" leaves them out of the norm.
     tol: relative gap that "globally optimal" allows (0: the exact optimum, proved for linear networks and, without
     a free bias, where the closed form is found).   stationary_tol: epsilon and delta that "stationary" allows;

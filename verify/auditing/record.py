@@ -17,6 +17,7 @@ from verify.checker.certificate import Certificate
 from verify.checker.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, decimal, subject_file
 from verify.checker.folder import relaxed_folder
 from verify.checker.stationary import NotStationary, Stationary
+from verify.checker.width import InfeasibleWidth
 from verify.deciders.finding import Ending, Finding, Verdict
 from verify.files.writing import replace_folder
 from verify.numbers.arguments import a_path
@@ -67,6 +68,7 @@ class Audit:
     symbolic: the best objective as a formula, with its own certificates; None when it was not asked for.
     relaxed: of a network that does not fit, the audit about what it does fit (`verify.auditing.relaxing`), with
     certificates of its own; None where it fits, or that was not asked.
+    Where the output weights are given that is all that is asked, and bracket and excess are None.
     tolerance: within which the global questions were asked; stationary_tolerance: within which stationarity was.
     """
 
@@ -174,6 +176,26 @@ class Audit:
         return known or None
 
     @property
+    def asked_bracket(self) -> Interval | None:
+        """The bracket over the networks that are asked about: of any width; for given output weights of the own one."""
+        return self.bracket if self.problem.asks_any_width else self.bracket_own_width
+
+    @property
+    def asked_excess(self) -> Interval | None:
+        """How far above the best of those the network is."""
+        return self.excess if self.problem.asks_any_width else self.excess_own_width
+
+    @property
+    def asked_better(self) -> Network | None:
+        """The best better network of those."""
+        return self.better if self.problem.asks_any_width else self.better_own_width
+
+    @property
+    def is_infeasible_at_width(self) -> bool:
+        """Whether it is proved that no network of the network's own width fits."""
+        return any(isinstance(bound, InfeasibleWidth) for bound in self.bounds)
+
+    @property
     def next_steps(self) -> tuple[NextStep, ...]:
         """What to do next with the network, the most helpful first."""
         from verify.report.advice import next_steps
@@ -265,7 +287,8 @@ class Audit:
         return f"<Audit: {', '.join(told)}{''.join(numbers)}; {self.status}>"
 
     def _numbers(self) -> tuple[tuple[str, Interval | None], ...]:
-        return ("bracket", self.bracket), ("excess", self.excess)
+        own = ("bracket of its width", self.bracket_own_width), ("excess over its width", self.excess_own_width)
+        return ("bracket", self.bracket), ("excess", self.excess), *own
 
     def __str__(self) -> str:
         from verify.report import as_text

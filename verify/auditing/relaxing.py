@@ -18,7 +18,7 @@ from verify.checker.multipliers import coefficients, dual_value
 from verify.deciders.proposal import certified
 from verify.deciders.simplified import Simplified
 from verify.numbers.decimals import at_most, value
-from verify.problem.members import has_margin, trains_all
+from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, Problem, outputs
 
@@ -33,9 +33,9 @@ DIGITS = 2
 def relaxed(problem: Problem, network: Network) -> Problem | None:
     """The relaxed problem that `network` fits; None where it fits as it is, or fits at no point.
 
-    None as well for depths other than 2, for shared weights and for fixed output weights, which are not decided.
+    None as well where nothing more is decided (`Problem.is_decided`).
     """
-    if problem.architecture.limits() is not None or not trains_all(problem.trained):
+    if not problem.is_decided:
         return None
     values, targets = outputs(problem, network), problem.data.targets
     if not has_margin(problem.goal):
@@ -52,6 +52,7 @@ def relaxed(problem: Problem, network: Network) -> Problem | None:
         goal=problem.goal,
         bias=problem.bias,
         trained=problem.trained,
+        output_weights=problem.output_weights,
     )
 
 

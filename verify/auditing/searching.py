@@ -234,15 +234,15 @@ def _not_improved(_: Asked, found: Known, __: str) -> Known:
 
 SEARCH_WITHOUT_FIT = Step(
     name=NAME,
-    accepts=lambda _, found: found.is_open and not found.fits,
+    accepts=lambda asked, found: found.is_open and not found.fits and asked.problem.asks_any_width,
     run=_searched_and_relaxed,
 )
 
-SEARCH = Step(name=NAME, accepts=lambda _, found: found.fits, run=_searched)
+SEARCH = Step(name=NAME, accepts=lambda asked, found: found.fits and asked.problem.asks_any_width, run=_searched)
 
 EXACT_OPTIMUM = Step(
     name="the exact optimum",
-    accepts=lambda _, found: found.fits,
+    accepts=lambda asked, found: found.fits and asked.problem.asks_any_width,
     run=_without_gap,
     without=lambda _, found, __: found,
     end=lambda clock: clock.with_grace(clock.deadline),
@@ -250,7 +250,7 @@ EXACT_OPTIMUM = Step(
 
 IMPROVED = Step(
     name="what balancing the network brings",
-    accepts=lambda _, found: found.fits,
+    accepts=lambda asked, found: found.fits and asked.problem.asks_any_width,
     run=_improved,
     without=_not_improved,
     end=lambda clock: clock.with_grace(clock.deadline),

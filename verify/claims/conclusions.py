@@ -11,7 +11,7 @@ from verify.numbers.floats import to_float
 
 __all__ = [
     "is_global",
-    "is_global_of_its_width",
+    "is_global_of_width",
     "is_local",
     "is_local_not_global",
     "is_stationary_not_local",
@@ -36,7 +36,7 @@ def is_global(instance: Instance) -> Judgement:
     return judged(global_exactly(instance))
 
 
-def is_global_of_its_width(instance: Instance) -> Judgement:
+def is_global_of_width(instance: Instance) -> Judgement:
     """No network of its own width is better, with tolerance 0: it holds where none of any width is."""
     return judged(own_width_exactly(instance))
 

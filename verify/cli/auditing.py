@@ -13,7 +13,7 @@ import click
 
 from verify.checker.errors import InputError
 from verify.checker.folder import relaxed_folder
-from verify.checker.goals import Bias, Goal
+from verify.checker.goals import Bias, Goal, Trained
 from verify.cli.commanded import commanded, labels_of
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
@@ -23,7 +23,7 @@ from verify.cli.printing import print_report, write_page
 from verify.cli.reading import refused_unless
 from verify.files.writing import write_text
 from verify.numbers.floats import to_float
-from verify.problem.members import is_regression, trains_all
+from verify.problem.members import is_regression
 
 if TYPE_CHECKING:
     from verify.auditing.record import Audit
@@ -57,6 +57,12 @@ Examples:
     "--bias",
     type=click.Choice([bias.value for bias in Bias]),
     help="Whether hidden biases count in the norm. By default penalised (they do) when the network has biases.",
+)
+@click.option(
+    "--trained",
+    type=click.Choice([trained.value for trained in Trained]),
+    help="Which weights are variables: both layers, by default, or the hidden one, with the output weights of the "
+    "network as part of the question.",
 )
 @click.option("--slope", metavar="A", help="Slope of the activation on the negative side, 0 ReLU ... 1 linear.")
 @click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")
@@ -149,6 +155,7 @@ def audit_command(
     data: str | None,
     goal: str | None,
     bias: str | None,
+    trained: str | None,
     slope: str | None,
     target: str | None,
     classes: str | None,
@@ -196,6 +203,7 @@ def audit_command(
         check_page(page, given, folder, [path for path in (plot, json_path) if path is not None])
     if data is None:
         options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target, "--classes": classes}
+        options["--trained"] = trained
         options["--standardise"] = standardise
         options["--fit-tol"] = None if fit_tol is None else str(fit_tol)
         task = _case(network, options)
@@ -205,7 +213,7 @@ def audit_command(
             "trust_pickle": trust_pickle,
         }  # fmt: skip
         task = _task(network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise)
-        task = replace(task, fit_tol=fit_tol)
+        task = replace(task, fit_tol=fit_tol, trained=trained or Trained.BOTH.value)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
     words = None
     if data is not None:
@@ -225,6 +233,7 @@ class _AuditTask:
     data: Dataset
     goal: str | None
     bias: str | None
+    trained: str = Trained.BOTH.value
     fit_tol: Fraction | None = None
     notes: tuple[str, ...] = ()
     classes: tuple[object, ...] | None = None
@@ -278,14 +287,13 @@ def _case(path: str, options: Mapping[str, str | None]) -> _AuditTask:
         if value is not None:
             raise InputError(f"{name} is given, but the case file {path} holds its own: leave {name} out")
     case = read_case(path)
-    if not trains_all(case.problem.trained):
-        raise InputError(f"{path} trains only the hidden layer, which is not decided yet: take a case that trains both")
     return _AuditTask(
         place=path,
         network=case.network,
         data=case.problem.data,
         goal=case.problem.goal.value,
         bias=case.problem.bias.value,
+        trained=case.problem.trained.value,
         fit_tol=case.problem.fit_tolerance or None,
     )
 
@@ -310,6 +318,7 @@ def _audited(
                 task.data,
                 goal=task.goal,
                 bias=task.bias,
+                trained=task.trained,
                 tol=tol,
                 stationary_tol=stationary_tol,
                 fit_tol=task.fit_tol,

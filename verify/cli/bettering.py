@@ -64,6 +64,7 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
                 click.echo(f"{click.style('refused', fg='red')} {line.file}: {line.text}", err=True)
         click.echo(f"isoptimal: {folder} is refused, and no network is written", err=True)
         return 1
+    own_width = own_width or not found.problem.asks_any_width
     file = given / WITNESSES["better_own_width" if own_width else "better"]
     if found.network is None or not file.is_file():
         is_wider = own_width and found.network is not None and (given / WITNESSES["better"]).is_file()

@@ -42,6 +42,7 @@ def redecide(case: Case) -> Audit:
         problem.data,
         goal=problem.goal,
         bias=problem.bias,
+        trained=problem.trained,
         tol=TOLERANCE,
         fit_tol=within,
         relax=False,
@@ -62,14 +63,24 @@ def differences(case: Case, found: Audit) -> list[Difference]:
         got = finding.verdict.value
         if got != expected:
             result.append(Difference(what=question, expected=expected, got=got, reason=finding.reason))
-    if case.bracket is not None and not is_inside(found.bracket or (None, None), case.bracket):
+    if case.bracket is not None and not is_inside(best_bracket(found) or (None, None), case.bracket):
         expected = f"one inside {bracket_text(case.bracket)}"
-        got = bracket_text(found.bracket)
+        got = bracket_text(best_bracket(found))
         result.append(Difference(what="bracket", expected=expected, got=got, reason=f"the audit ended: {found.status}"))
-    if case.infeasible is not None and case.infeasible is not found.infeasible:
-        expected, got = ("proved" if value else "not proved" for value in (case.infeasible, found.infeasible))
+    if case.infeasible is not None and case.infeasible is not is_infeasible(found):
+        expected, got = ("proved" if value else "not proved" for value in (case.infeasible, is_infeasible(found)))
         result.append(Difference(what="infeasible", expected=expected, got=got))
     return result
+
+
+def best_bracket(found: Audit) -> Bracket | None:
+    """The bracket of what is asked: of any width, or of the own one where the output weights are given."""
+    return found.bracket if found.problem.asks_any_width else found.bracket_own_width
+
+
+def is_infeasible(found: Audit) -> bool:
+    """Whether it is proved that nothing fits of the width that is asked about."""
+    return found.infeasible or (found.is_infeasible_at_width and not found.problem.asks_any_width)
 
 
 def is_inside(bracket: Bracket, expected: Bracket) -> bool:
@@ -83,7 +94,7 @@ def outcome_text(found: Audit | None) -> str:
     """The bracket, or that nothing fits, in short."""
     if found is None:
         return "no audit"
-    return "infeasible" if found.infeasible else bracket_text(found.bracket)
+    return "infeasible" if is_infeasible(found) else bracket_text(best_bracket(found))
 
 
 def bracket_text(bracket: Bracket | None) -> str:

@@ -12,6 +12,7 @@ from verify.checker.bounds import LowerBound, UpperBound, witness_value
 from verify.checker.certificate import Certificate
 from verify.checker.codec import load_json
 from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
 from verify.corpus.deciding import TOLERANCE, Difference, bracket_text, is_inside
 from verify.files.writing import replace_folder
 from verify.problem.network import Network
@@ -54,12 +55,15 @@ def stored_differences(case: Case, folder: Path) -> tuple[list[Difference], int]
 
 
 def _bracket(case: Case, certificate: Certificate) -> tuple[Fraction | None, Fraction | None]:
-    """What an accepted certificate proves about the least objective over all widths."""
-    if isinstance(certificate, LowerBound | UpperBound):
+    """What an accepted certificate proves about the least objective over all widths, or over the own one where that is
+    all that is asked.
+    """
+    is_own = not case.problem.asks_any_width
+    if isinstance(certificate, LowerBound | UpperBound) or (is_own and isinstance(certificate, LowerBoundWidth)):
         return certificate.bracket
     if isinstance(certificate, BetterNetwork):
         return None, witness_value(case.problem, certificate.witness)
-    if not isinstance(certificate, OptimalWithin):
+    if not isinstance(certificate, OptimalWithinWidth if is_own else OptimalWithin):
         return None, None
     given = case.network
     subject = given if certificate.subject is None else Network(given.architecture, certificate.subject)
@@ -87,7 +91,8 @@ def _unproved(case: Case, accepted: list[Certificate], bracket: Bracket) -> list
     if case.bracket is not None and not is_inside(bracket, case.bracket):
         expected, got = f"one inside {bracket_text(case.bracket)}", bracket_text(bracket)
         result.append(Difference(what="bracket", expected=expected, got=got))
-    if case.infeasible and all(certificate.KIND != "infeasible" for certificate in accepted):
+    kinds = {"infeasible"} if case.problem.asks_any_width else {"infeasible", "infeasible-width"}
+    if case.infeasible and all(certificate.KIND not in kinds for certificate in accepted):
         result.append(Difference(what="infeasible", expected="proved", got="no certificate of it"))
     return result
 

@@ -16,7 +16,7 @@ import numpy as np
 from solvers.arrays import Bits, Floats
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float, to_floats
-from verify.problem.members import factors, has_margin
+from verify.problem.members import factors, has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, Problem, half_squared_norm, outputs
 
@@ -124,10 +124,11 @@ def _apart(problem: Problem, estimates: Estimates) -> tuple[Floats, float, Float
 
 
 def exact_objective(problem: Problem, network: Network, estimates: Estimates) -> Fraction | None:
-    """What `verify.problem.problem.objective` gives, at depth 2 with both layers trained."""
+    """What `verify.problem.problem.objective` gives, at depth 2."""
     if has_margin(problem.goal):
         least, _ = least_margins(problem, network, estimates)
-        return half_squared_norm(problem, network) / least if least > 0 else None
+        power = 1 if trains_all(problem.trained) else 2
+        return half_squared_norm(problem, network) / least**power if least > 0 else None
     _, surely_missed = residuals(problem, estimates)
     if surely_missed.any():
         return None

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import final
 
 import numpy as np
@@ -20,12 +21,13 @@ from verify.checker.exact import sqrt_upper
 from verify.checker.statement import pattern
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.fit.repairs import repairs
+from verify.deciders.hidden.nearby import nearby_points
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
-from verify.deciders.stationarity import stationarity
+from verify.deciders.stationarity import exact_hidden_point, stationarity
 from verify.deciders.time_limits import TimeIsUpError, is_late, share
 from verify.deciders.witnesses import distance, dot_product_scales
 from verify.numbers.floats import float_rows, float_weights
-from verify.problem.members import has_margin, margins
+from verify.problem.members import has_margin, margins, trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective, outputs
 
@@ -105,7 +107,8 @@ def candidates(
     Near: the neurons are changed by at most `tolerance` of their size (`changed`), and the given network misses no
     target by much (`MISSED`). Neither depends on the units of inputs and outputs, or on how neurons are balanced.
     reach: how far its weights may be moved as well, relative to their norm; by default they may be by any amount.
-    distinct: the problem without copies of its points. Max-margin, or within a fit tolerance: the given one only.
+    distinct: the problem without copies of its points. Max-margin, or within a fit tolerance: the given one only, and
+    where the output weights are given exact KKT points near it as well.
     """
     pairs = list(zip(outputs(problem, network), problem.data.targets, strict=True))
     if has_margin(problem.goal):
@@ -113,13 +116,15 @@ def candidates(
     else:
         fits = all(abs(value - y) <= problem.fit_tolerance for value, y in pairs)
     found: list[Network] = [network] if fits else []
-    if has_margin(problem.goal) or (fits and problem.fit_tolerance):
+    is_whole = trains_all(problem.trained)
+    if (is_whole or not fits) and (has_margin(problem.goal) or (fits and problem.fit_tolerance)):
         return found, False
     is_farther = False
     try:
         with np.errstate(all="ignore"):
-            is_close = _nearly_fits(distinct, network, max(MISSED, tolerance))
-            for repaired in repairs(distinct, network, deadline):
+            others = repairs(distinct, network, deadline)
+            is_close = has_margin(problem.goal) or _nearly_fits(distinct, network, max(MISSED, tolerance))
+            for repaired in others if is_whole else chain(others, nearby_points(distinct, network, deadline)):
                 is_near = is_close and changed(distinct, repaired, network) <= tolerance
                 is_near = is_near and (reach is None or distance(repaired, network) <= reach)
                 is_farther = is_farther or not is_near
@@ -174,22 +179,33 @@ def choose(
     reach: how far one may be from a given network that fits itself, relative to its norm; by default `allowed`.
     """
     best: tuple[int, Chosen] | None = None
+    is_whole = trains_all(problem.trained)
     for network in _worth_asking(problem, given, found, allowed if reach is None else reach):
-        if best is not None and is_late(deadline):
+        if is_late(deadline) and (best is not None or not is_whole):
             break
         try:
+            if not is_whole:  # others are asked about once it is known that none is an exact KKT point
+                exact = exact_hidden_point(problem, network, given)
+                if exact is not None:
+                    return Chosen(network, exact)
+                continue
             subject = Chosen(network, _stationarity(problem, network, given, allowed, deadline))
         except TimeIsUpError:
-            if best is None:
+            if best is None and is_whole:
                 raise
+            if best is None:
+                break
             return _without_lost_kinks(problem, given, best[1])
         rank = _rank(subject.stationary)
         if best is None or rank < best[0]:
             best = rank, subject
-        if rank == 0 or (rank == 1 and network is not given):
+        if rank == 0 or (is_whole and rank == 1 and network is not given):
             break
     if best is None or best[0] > 1:
-        nearest = min(found, key=lambda network: distance(network, given))
+        nearest = min(
+            found,
+            key=lambda network: (not is_whole and bool(lost_kinks(problem, given, network)), distance(network, given)),
+        )
         if best is None or best[1].network is not nearest:
             best = 2, Chosen(nearest, _stationarity(problem, nearest, given, allowed, deadline))
     return _without_lost_kinks(problem, given, best[1])
@@ -199,7 +215,7 @@ def _worth_asking(problem: Problem, given: Network, found: Sequence[Network], re
     """The given network; others near enough beside it only where it has kinks up to rounding that they make exact."""
     if given not in found:
         return found
-    if not reach or not lost_kinks(problem, given, given):
+    if not reach or (trains_all(problem.trained) and not lost_kinks(problem, given, given)):
         return [given]
     return [given, *(network for network in found if network is not given and distance(network, given) <= reach)]
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from verify.checker.bounds import LowerBound
 from verify.deciders.estimates import estimate
+from verify.deciders.global_optimality.at_width import AtWidth
 from verify.deciders.global_optimality.record import Bracket
 from verify.diagnosis.excess import Excess, study_excess
 from verify.diagnosis.ladder import Rung, RungKind, climb, improvements
@@ -19,7 +20,6 @@ from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
 from verify.diagnosis.points import PointGroups, study_points
 from verify.diagnosis.summary import HEAD, RELAXED, noticed, rungs
 from verify.numbers.counts import count
-from verify.problem.members import trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 from verify.shown import as_html, as_text
@@ -82,7 +82,7 @@ def diagnose(
     problem: Problem,
     network: Network,
     subject: Network | None,
-    bracket: Bracket | None = None,
+    bracket: Bracket | AtWidth | None = None,
     *,
     is_stationary: bool = False,
     improved: tuple[Rung, ...] | None = None,
@@ -94,11 +94,12 @@ def diagnose(
     improved: the first rungs of the ladder, where they are known: the `improvements` of the subject.
     bracket: with it the ladder goes up to the best networks known, and the excess is split into parts.
 
-    None for depths other than 2, for shared weights and fixed output weights, and beyond the range of floats.
+    None where nothing but whether a network fits is decided, and beyond the range of floats. With given output weights
+    nothing is balanced, and the excess is not split.
     Everything that is not a hint is exact. Cost: a few products of the weights with the data in floats, and exact
     arithmetic at the points that they leave in doubt.
     """
-    if problem.architecture.limits() is not None or not trains_all(problem.trained):
+    if not problem.is_decided:
         return None
     try:
         return _diagnosed(problem, network, subject, bracket, improved, is_stationary=is_stationary)
@@ -120,7 +121,7 @@ def _diagnosed(
     problem: Problem,
     network: Network,
     subject: Network | None,
-    bracket: Bracket | None,
+    bracket: Bracket | AtWidth | None,
     improved: tuple[Rung, ...] | None,
     *,
     is_stationary: bool,
@@ -131,7 +132,7 @@ def _diagnosed(
         points = study_points(problem, judged, estimates)
         neurons = study_neurons(problem, judged, estimates, may_turn=subject is not None and not is_stationary)
         excess = None
-        if subject is not None and bracket is not None and bracket.lower is not None:
+        if subject is not None and isinstance(bracket, Bracket) and bracket.lower is not None:
             excess = study_excess(problem, judged, estimates, bracket.lower, neurons.silent, points.least)
         if improved is None:
             improved = () if subject is None else improvements(problem, subject, estimates)

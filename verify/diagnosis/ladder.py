@@ -24,14 +24,16 @@ from verify.checker.derived import decimal
 from verify.checker.errors import InputError
 from verify.checker.exact import squared_norm
 from verify.deciders.estimates import Estimates, estimate, exact_objective, is_silent
+from verify.deciders.global_optimality.at_width import AtWidth
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.time_limits import poll
-from verify.deciders.witnesses import CONSTANT_COST
+from verify.deciders.witnesses import CONSTANT_COST, network_with
 from verify.numbers.counts import count
 from verify.numbers.decimals import about
 from verify.numbers.intervals import Interval
 from verify.numbers.values import rational
+from verify.problem.members import trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -89,6 +91,8 @@ def improvements(problem: Problem, subject: Network, like: Estimates) -> tuple[R
     whose numbers are too long to be kept.
     """
     silent = frozenset(j for j in range(subject.width) if is_silent(problem, subject, like, j))
+    if not trains_all(problem.trained):
+        return _falling(problem, (), _at_given_outputs(subject, silent), like)
     kept = without(subject, silent)
     made = [(RungKind.GIVEN, subject)]
     if kept is not None:
@@ -97,7 +101,9 @@ def improvements(problem: Problem, subject: Network, like: Estimates) -> tuple[R
     return _falling(problem, (), made, like)
 
 
-def climb(problem: Problem, first: tuple[Rung, ...], bracket: Bracket | None, like: Estimates) -> tuple[Rung, ...]:
+def climb(
+    problem: Problem, first: tuple[Rung, ...], bracket: Bracket | AtWidth | None, like: Estimates
+) -> tuple[Rung, ...]:
     """The rungs to the lower bound, each below the one before, and their excess.
 
     first: the `improvements` of a network that fits, if there is one.   like: estimates on the same data.
@@ -142,8 +148,12 @@ def _excess(value: Fraction, lower: Fraction | None, upper: Fraction) -> tuple[F
     return max(value / upper - 1, Fraction(0)), value / lower - 1
 
 
-def _known(problem: Problem, bracket: Bracket) -> Iterator[tuple[RungKind, Network]]:
+def _known(problem: Problem, bracket: Bracket | AtWidth) -> Iterator[tuple[RungKind, Network]]:
     """The best networks of the search."""
+    if not isinstance(bracket, Bracket):
+        if bracket.witnesses:
+            yield RungKind.OWN_WIDTH, bracket.witnesses[0]
+        return
     if bracket.own is not None:
         yield RungKind.POLISHED, bracket.own
     narrow = next((witness for witness in bracket.witnesses if is_no_wider(problem, witness)), None)
@@ -151,6 +161,13 @@ def _known(problem: Problem, bracket: Bracket) -> Iterator[tuple[RungKind, Netwo
         yield RungKind.OWN_WIDTH, narrow
     if bracket.witnesses:
         yield RungKind.ANY_WIDTH, bracket.witnesses[0]
+
+
+def _at_given_outputs(subject: Network, silent: frozenset[int]) -> Iterator[tuple[RungKind, Network]]:
+    """Those where the output weights are given: a neuron that adds nothing is put to 0, and nothing is balanced."""
+    yield RungKind.GIVEN, subject
+    rows = [[z * (j not in silent) for z in w] for j, w in enumerate(subject.hidden_weights)]
+    yield RungKind.WITHOUT_DEAD, network_with(subject, rows)
 
 
 def without(network: Network, neurons: frozenset[int]) -> Network | None:

@@ -16,7 +16,7 @@ from verify.checker.codec import rational_text
 from verify.deciders.estimates import Estimates, is_silent
 from verify.deciders.witnesses import dot_product_scales, norms
 from verify.numbers.floats import to_float
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -165,7 +165,8 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
     counted = problem.norm_columns
     hidden = [sum((w[c] * w[c] for c in counted), Fraction(0)) for w in network.hidden_weights]
     outgoing = [v * v for v in network.output_weights]
-    costs = [a + b for a, b in zip(hidden, outgoing, strict=True)]
+    is_whole = trains_all(problem.trained)
+    costs = [a + b for a, b in zip(hidden, outgoing, strict=True)] if is_whole else hidden
     silent = [j for j in range(len(costs)) if is_silent(problem, network, estimates, j)]
     dead = tuple(j for j in silent if costs[j] and outgoing[j])
     idle = tuple(j for j in silent if costs[j] and not outgoing[j])
@@ -184,7 +185,7 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
         idle=idle,
         idle_share=sum((costs[j] for j in idle), Fraction(0)) / (total or 1),
         zero=tuple(j for j in silent if not costs[j]),
-        unbalanced=_unbalanced(hidden, outgoing, sized),
+        unbalanced=_unbalanced(hidden, outgoing, sized) if is_whole else (),
         doubled_hints=_doubled(network, estimates, held),
         near_kink_hints=tuple((int(j), int(i)) for j, i in np.argwhere(kinks)),
         turn_hints=turns,
@@ -310,13 +311,17 @@ def _balanced_model(
     counted: NDArray[np.bool_],
     kinks: NDArray[np.bool_],
 ) -> LocalModel:
-    """The neurons at `places`, balanced, on the points of least margin; near-kinks count as kinks."""
+    """The neurons at `places`, balanced, on the points of least margin; near-kinks count as kinks.
+
+    With given output weights they are as they are.
+    """
     from solvers.kkt.residual import LocalModel
 
     margin = has_margin(problem.goal)
     weights, outgoing = estimates.weights[places], estimates.outgoing[places]
     sizes = norms(np.where(counted, weights, 0.0))
-    factor = np.sqrt(np.abs(outgoing) / sizes)
+    is_whole = trains_all(problem.trained)
+    factor = np.sqrt(np.abs(outgoing) / sizes) if is_whole else np.ones(len(sizes))
     signs = estimates.targets if margin else np.ones(len(estimates.outputs))
     slacks = signs * estimates.outputs
     slacks = slacks - slacks.min() if margin else np.zeros(len(slacks))
@@ -338,5 +343,6 @@ def _balanced_model(
         counted=counted,
         allowed=allowed,
         slacks=slacks[chosen],
-        norm=float(2 * (np.abs(outgoing) * sizes).sum()),
+        norm=float(2 * (np.abs(outgoing) * sizes).sum()) if is_whole else float((sizes**2).sum()),
+        trains_outputs=is_whole,
     )

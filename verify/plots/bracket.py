@@ -28,7 +28,7 @@ LEAST = 1e-12
 
 def has_course(audit: AuditInPictures) -> bool:
     """Whether the bracket narrowed over several rounds, so that there is a curve to draw."""
-    return audit.bracket is not None and audit.bracket[0] > 0 and len(_course(audit)[1]) > 1
+    return audit.asked_bracket is not None and audit.asked_bracket[0] > 0 and len(_course(audit)[1]) > 1
 
 
 def _course(audit: AuditInPictures) -> tuple[list[float], list[float]]:
@@ -49,7 +49,7 @@ def draw_bracket(axes: Axes, audit: AuditInPictures, title: str, legend: Legend,
     """The relative width of the bracket over time (over the rounds), as the search estimated it and as it was proved in
     the end; the excess of the network, and the tolerance.
     """
-    lower, upper = audit.bracket or (Fraction(1), Fraction(1))
+    lower, upper = audit.asked_bracket or (Fraction(1), Fraction(1))
     seconds, gaps = _course(audit)
     x = np.arange(1.0, len(gaps) + 1) if rounds else np.array(seconds)
     axes.set_yscale("log")
@@ -60,7 +60,7 @@ def draw_bracket(axes: Axes, audit: AuditInPictures, title: str, legend: Legend,
     axes.plot(end, proved, color="black", marker="*", markersize=11, linestyle="", zorder=4, gid="proved")
     legend["... and proved"] = Line2D([], [], color="black", marker="*", markersize=10, linestyle="")
     levels: list[tuple[float, str, str]] = []
-    if audit.excess is not None and (value := audit.excess[1]) > 0:
+    if audit.asked_excess is not None and (value := audit.asked_excess[1]) > 0:
         name = f"{at_most(100 * value, 3)}{PER_CENT} above" if value < 10 else f"{at_most(1 + value, 3)} times the best"
         after = after_repair(audit)
         levels.append((_log_safe(value), f"this network, at most {name}{after}", "objective"))
@@ -109,9 +109,9 @@ def draw_objectives(axes: Axes, audit: AuditInPictures, title: str) -> None:
     bars: list[tuple[str, Fraction]] = []
     if audit.objective is not None:
         bars.append(("this\nnetwork", audit.objective))
-    if audit.better is not None and (value := value_of(audit, audit.better)) is not None:
+    if audit.asked_better is not None and (value := value_of(audit, audit.asked_better)) is not None:
         bars.append(("better\nnetwork" if bars else "best\nfound", value))
-    bound = Fraction(0) if audit.bracket is None else audit.bracket[0]
+    bound = Fraction(0) if audit.asked_bracket is None else audit.asked_bracket[0]
     largest = max([bound, *(value for _, value in bars)]) or Fraction(1)
     for place, (name, value) in enumerate(bars):
         given = name.startswith("this")
@@ -134,6 +134,7 @@ def draw_objectives(axes: Axes, audit: AuditInPictures, title: str) -> None:
         f"proved bound {at_least(bound, 6)}", (level, last + 0.25), xytext=(-6 if on_left else 6, 0),
         textcoords="offset points", ha="right" if on_left else "left", va="center", fontsize=SIZES["note"],
     )  # fmt: skip
-    axes.set_xlabel("objective $\\frac{1}{2}\\|\\theta\\|^2$")
+    norm = "\\theta" if audit.problem.asks_any_width else "W"
+    axes.set_xlabel(f"objective $\\frac{{1}}{{2}}\\|{norm}\\|^2$")
     frame(axes, title)
     axes.tick_params(axis="y", labelsize=SIZES["label"], length=0)

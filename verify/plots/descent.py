@@ -9,11 +9,11 @@ from matplotlib.lines import Line2D
 
 from solvers.arrays import Floats
 from verify.checker.local import NotLocal
-from verify.deciders.local_optimality.descent import steps
+from verify.deciders.local_optimality.descent import segment
 from verify.numbers.floats import to_float, to_matrix
 from verify.plots.audited import AuditInPictures
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
-from verify.problem.members import has_margin, margins
+from verify.problem.members import has_margin, margins, trains_all
 from verify.problem.problem import outputs
 
 if TYPE_CHECKING:
@@ -23,13 +23,16 @@ __all__ = ["draw_descent"]
 
 
 def draw_descent(axes: Axes, audit: AuditInPictures, proof: NotLocal, title: str, legend: Legend) -> None:
-    """The objective sum ||u_j + eps d_j|| at margin 1, eps in [0, 1]; the network at eps = 0, and the best known."""
+    """The objective sum ||u_j + eps d_j|| at margin 1, eps in [0, 1]; the network at eps = 0, and the best known.
+
+    With given output weights 1/2 sum ||w_j + eps d_j||^2.
+    """
     eps, values = _course(audit, proof)
     axes.plot(eps, values, color="black", linewidth=1.3, zorder=3, gid="descent")
     axes.plot(0.0, values[0], color="black", marker="o", markersize=6, linestyle="", zorder=4, gid="start")
     legend["objective along the descent"] = Line2D([], [], color="black", linewidth=1.3)
-    if audit.bracket is not None:
-        best = to_float(audit.bracket[1])
+    if audit.asked_bracket is not None:
+        best = to_float(audit.asked_bracket[1])
         axes.axhline(best, color=NEUTRAL, linewidth=1.0, linestyle="--", gid="best")
         axes.annotate(
             "best known", (1.0, best), xytext=(0, 3), textcoords="offset points", ha="right", fontsize=SIZES["label"]
@@ -42,11 +45,11 @@ def draw_descent(axes: Axes, audit: AuditInPictures, proof: NotLocal, title: str
 def _course(audit: AuditInPictures, proof: NotLocal) -> tuple[Floats, Floats]:
     problem, network = audit.problem, audit.local_optimum.subject or audit.network
     counted = list(problem.norm_columns)
-    weights = to_matrix(network.hidden_weights)
-    start = np.abs([to_float(v) for v in network.output_weights])[:, None] * weights
-    step = to_matrix(steps(network, proof))
+    start, step = map(to_matrix, segment(problem, network, proof))
     eps = np.linspace(0.0, 1.0, 101)
-    values = np.array([np.linalg.norm((start + e * step)[:, counted], axis=1).sum() for e in eps])
+    sizes = np.array([np.linalg.norm((start + e * step)[:, counted], axis=1) for e in eps])
+    is_whole = trains_all(problem.trained)
+    values = sizes.sum(axis=1) if is_whole else (sizes**2).sum(axis=1) / 2
     if has_margin(problem.goal):
-        values /= to_float(min(margins(problem, outputs(problem, network))))
+        values /= to_float(min(margins(problem, outputs(problem, network)))) ** (1 if is_whole else 2)
     return eps, values

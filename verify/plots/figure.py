@@ -50,16 +50,16 @@ def figure(audit: AuditInPictures, *, rounds: bool) -> Figure:
     content = content_of(audit)
     result = new_figure()
     descent = descent_of(audit.local_optimum)
-    count = 2 + sum(part is not None for part in (audit.better, audit.bracket, descent))
+    count = 2 + sum(part is not None for part in (audit.asked_better, audit.asked_bracket, descent))
     panels = [result.add_subplot() for _ in range(count)]
     titles = [network_title(audit)]
-    if audit.better is not None:
-        titles.append(network_title(audit, audit.better))
+    if audit.asked_better is not None:
+        titles.append(network_title(audit, audit.asked_better))
     names = [f"({'abcde'[place]}) " for place in range(len(panels))]
     data = panels[: len(titles)]
     _draw_data(result, data, [name + title for name, title in zip(names, titles, strict=False)], content)
     draw_neurons(panels[len(data)], names[len(data)], content)
-    if audit.bracket is not None:
+    if audit.asked_bracket is not None:
         place = len(data) + 1
         draw_bracket_or_objectives(panels[place], names[place], content, rounds=rounds)
     if descent is not None:
@@ -75,7 +75,7 @@ def content_of(audit: AuditInPictures) -> Content:
         audit=audit,
         picture=picture,
         given=drawn(picture, audit.network, fits=audit.fits.verdict is Verdict.PROVED),
-        better=None if audit.better is None else drawn(picture, audit.better, fits=True),
+        better=None if audit.asked_better is None else drawn(picture, audit.asked_better, fits=True),
         legend={},
     )
 

@@ -59,10 +59,10 @@ def panels(audit: AuditInPictures) -> tuple[Panel, ...]:
 def _panels(content: Content) -> Iterator[Panel]:
     audit = content.audit
     yield _network(content, network_title(audit), of_network=True)
-    if audit.better is not None:
-        yield _network(content, network_title(audit, audit.better), of_network=False)
+    if audit.asked_better is not None:
+        yield _network(content, network_title(audit, audit.asked_better), of_network=False)
     yield _neurons(content)
-    if audit.bracket is not None:
+    if audit.asked_bracket is not None:
         yield _bracket(content)
     descent = descent_of(audit.local_optimum)
     if descent is not None:

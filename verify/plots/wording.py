@@ -13,7 +13,7 @@ from verify.numbers.decimals import about, at_least, at_most, kept, nearest, sma
 from verify.plots.audited import AuditInPictures
 from verify.problem.members import goal_words
 from verify.problem.network import Architecture, Network
-from verify.problem.phrases import PER_CENT, any_width, has_infimum_0, with_masks
+from verify.problem.phrases import PER_CENT, any_width, has_infimum_0, of_width, with_masks
 from verify.problem.problem import Bias, objective
 from verify.report.quantities import is_repaired
 
@@ -51,7 +51,12 @@ def _network(architecture: Architecture) -> str:
 
 def standing(audit: AuditInPictures) -> str:
     """One sentence on how far the network is above the best possible."""
-    over = f", over all widths{with_masks(audit.problem)}{after_repair(audit)}"
+    widths = f"all widths{with_masks(audit.problem)}"
+    if not audit.problem.asks_any_width:
+        widths = f"networks of {of_width(audit.problem)}"
+    over = f", over {widths}{after_repair(audit)}"
+    if audit.is_infeasible_at_width and not audit.problem.asks_any_width:
+        return f"no network of {of_width(audit.problem)} fits these points"
     if audit.infeasible:
         return f"no network of {any_width(audit.problem)} fits these points"
     if audit.objective is None:
@@ -64,9 +69,9 @@ def standing(audit: AuditInPictures) -> str:
                 return "it is not known whether this network fits the data"
     if has_infimum_0(audit.problem):
         return f"no network{with_masks(audit.problem)} is the best possible: the objective comes as near to 0 as asked"
-    if audit.bracket is not None and audit.objective == audit.bracket[0]:
+    if audit.asked_bracket is not None and audit.objective == audit.asked_bracket[0]:
         return BEST + over
-    if audit.bracket is not None and audit.bracket[1] == 0:
+    if audit.asked_bracket is not None and audit.asked_bracket[1] == 0:
         return f"this network is not the best possible{over}, which has the objective 0"
     if audit.objective == 0:
         return "the objective of this network is 0, and that of no network is less"
@@ -77,12 +82,12 @@ def standing(audit: AuditInPictures) -> str:
 
 def _how_far(audit: AuditInPictures) -> str | None:
     """How far above the best possible, which is not 0, a network that fits is; None where that is not known."""
-    if audit.objective is None or audit.excess is None:
+    if audit.objective is None or audit.asked_excess is None:
         upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
         if upper and audit.objective is not None and audit.objective > upper:
             return f"this network is at least {_above(audit.objective / upper - 1, at_least)}"
         return None
-    low, high = audit.excess
+    low, high = audit.asked_excess
     if high == 0:
         return BEST
     if high <= audit.tolerance:

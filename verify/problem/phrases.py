@@ -21,6 +21,9 @@ QUESTIONS = {
 }
 """What reports call the questions, by the names of `Audit`, in the order in which they are asked."""
 
+ANY_WIDTH_NOT_ASKED = "not asked: the output weights are part of the question, and more neurons never cost more"
+"""Of networks with given output weights."""
+
 PER_CENT = "\u00a0%"
 
 SECOND_MINUS_FIRST = "the second minus the first is read"
@@ -66,10 +69,15 @@ def any_width(problem: Problem) -> str:
 
 
 def of_width(problem: Problem) -> str:
-    """Over which networks a bound of one width holds: such as "2 neurons", "1 neuron with this mask"."""
+    """Over which networks a bound of one width holds: such as "2 neurons", "1 neuron with this mask", and with
+    "these output weights" where they are not trained.
+    """
     width = len(problem.architecture.masks)
     masked = with_masks(problem).replace("these masks", "this mask" if width == 1 else "these masks")
-    return f"{count(width, 'neuron')}{masked}"
+    size = f"{count(width, 'neuron')}{masked}"
+    if problem.output_weights is None:
+        return size
+    return f"{size} and output weights" if masked else f"{size} with these output weights"
 
 
 def no_neuron(problem: Problem, network: Network, unseen: Iterable[int]) -> str:

@@ -13,12 +13,12 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import about
 from verify.numbers.floats import to_float
 from verify.numbers.values import rational
-from verify.problem.members import has_labels, has_margin
+from verify.problem.members import has_labels, has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import SECOND_MINUS_FIRST
 from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained, outputs
 
-__all__ = ["exchanged_classes", "pose", "regression_note", "transposed_weights", "two_labels"]
+__all__ = ["exchanged_classes", "pose", "regression_note", "stated_outputs", "transposed_weights", "two_labels"]
 
 MOST_CLASSES = 10
 """Targets of at most so many integers, each met twice on average, may be labels of classes."""
@@ -78,7 +78,21 @@ def pose(
         said.append("hidden biases count in the norm (bias: penalised)")
     layers = _named(Trained, trained, "trained")
     within = Fraction(0) if fit_tol is None else a_fit_tolerance(fit_tol, chosen)
-    return Problem(dataset, network.architecture, goal=chosen, bias=mode, trained=layers, fit_tolerance=within)
+    return Problem(
+        dataset,
+        network.architecture,
+        goal=chosen,
+        bias=mode,
+        trained=layers,
+        fit_tolerance=within,
+        output_weights=stated_outputs(network, layers),
+    )
+
+
+def stated_outputs(network: Network, trained: Trained) -> tuple[Fraction, ...] | None:
+    """The output weights that belong to the question where they are not trained, of two layers."""
+    is_stated = not trains_all(trained) and network.architecture.limits() is None
+    return network.output_weights if is_stated else None
 
 
 def a_fit_tolerance(value: object, goal: Goal) -> Fraction:

@@ -21,6 +21,7 @@ from typing import TypeVar, cast, final
 
 from verify.checker.errors import InputError
 from verify.problem.network import Network
+from verify.problem.posing import stated_outputs
 from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained
 from verify.readers.json_files import matrix, network_of, number, parse, vector
 from verify.readers.reading import naming
@@ -94,7 +95,9 @@ def _problem(given: object, given_network: object, place: str) -> tuple[Problem,
     network = _network(given_network, f"{place}: network", slope)
     with naming(place):
         shape = network.architecture
-        return Problem(data, shape, goal=goal, bias=bias, trained=trained, fit_tolerance=within), network
+        outgoing = stated_outputs(network, trained)
+        options = {"goal": goal, "bias": bias, "trained": trained, "fit_tolerance": within}
+        return Problem(data, shape, output_weights=outgoing, **options), network
 
 
 def _network(given: object, place: str, slope: Fraction) -> Network:

@@ -28,7 +28,8 @@ __all__ = ["Report", "as_html", "as_text", "render"]
 _STYLES = {Verdict.PROVED: "bold green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "bold yellow"}
 _COLOURS = {Verdict.PROVED: "#1a7f37", Verdict.REFUTED: "#cf222e", Verdict.UNDECIDED: "#9a6700"}
 _ASCII = {
-    "½‖θ‖²": "1/2 |theta|^2", "y·f(x)": "y f(x)", "λ": "lambda", "ε": "epsilon", "δ": "delta", "≥": ">=", "≤": "<=",
+    "½‖θ‖²": "1/2 |theta|^2", "½‖W‖²": "1/2 |W|^2",
+    "y·f(x)": "y f(x)", "λ": "lambda", "ε": "epsilon", "δ": "delta", "≥": ">=", "≤": "<=",
     "…": "...", "·(": "*(", "·": "-", "√": "sqrt ", "°": " degrees",
 }  # fmt: skip
 FAULTS = "what is wrong (neurons and points are counted from 0; amounts are rounded to the nearest)"

@@ -73,7 +73,8 @@ def reading_options(audit: Audited) -> dict[str, str]:
     exchanged = f"DATA --classes {quote(f'{positive},{negative}')}"
     goal = "--goal min-norm" if not has_margin(problem.goal) and set(problem.data.targets) <= {-1, 0, 1} else ""
     bias = "--bias free" if is_free(problem.bias) else ""
-    options = " ".join(filter(None, (goal, bias, said)))
+    trained = "" if trains_all(problem.trained) else "--trained hidden"
+    options = " ".join(filter(None, (goal, bias, trained, said)))
     around = problem.data.surroundings
     are_numbers = any(note.endswith(TARGETS_ARE_NUMBERS) for note in audit.notes)
     classes = None if around is None or are_numbers else around.classes
@@ -132,6 +133,7 @@ def _with_what_it_asks(audit: Audited, step: NextStep) -> NextStep:
 def _steps(audit: Audited) -> Iterator[NextStep]:
     problem = audit.problem
     if not trains_all(problem.trained):
+        yield from _steps_at_width(audit)
         return
     if problem.architecture.limits() is not None:
         bias = " --bias" if problem.architecture.bias else ""
@@ -160,6 +162,23 @@ def _left(audit: Audited) -> str | None:
         return "all that was asked was decided"
     narrow = audit.bracket is not None and audit.bracket[1] <= (1 + audit.tolerance) * audit.bracket[0]
     return None if narrow or audit.infeasible else "the bracket was as narrow as asked"
+
+
+def _steps_at_width(audit: Audited) -> Iterator[NextStep]:
+    """What is there to do where the output weights are given: neither width nor balance can be changed."""
+    problem, is_margin = audit.problem, has_margin(audit.problem.goal)
+    if audit.is_infeasible_at_width:
+        text = f"no network of {of_width(problem)} fits: take more neurons, or other output weights"
+        yield NextStep(f"{text}, or train both layers")
+    elif audit.fits.verdict is Verdict.REFUTED and not is_margin and audit.relaxed is not None:
+        within = audit.relaxed.problem.fit_tolerance
+        text = f"for all that is known of this network within {kept(within)} of every target"
+        yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {as_option(within)}")
+    if audit.better_own_width is not None:
+        text = "write the better network from the folder of --certificates PROOFS (in Python .better_own_width.save)"
+        yield NextStep(text, "isoptimal better PROOFS --out better.npz")
+    if audit.ending is Ending.TIME:
+        yield NextStep("the time ended before all that was asked was decided; give it more", "--time-limit SECONDS")
 
 
 def _width(audit: Audited) -> int:

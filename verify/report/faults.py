@@ -29,7 +29,8 @@ SLACK = 0.01  # relative margin beyond the least one from which a point is calle
 def faults(audit: Audited) -> Iterator[str]:
     """The sentences, the ladder of improvements last; none for a network that is proved optimal."""
     diagnosis = audit.diagnosis
-    if audit.global_any_width.verdict is Verdict.PROVED:
+    best = audit.global_any_width if audit.problem.asks_any_width else audit.global_optimum
+    if best.verdict is Verdict.PROVED:
         return
     if diagnosis is not None:
         yield from _furthest(audit, diagnosis.points)
@@ -45,9 +46,9 @@ def faults(audit: Audited) -> Iterator[str]:
     if is_repaired(audit.fits) and (told or ladder):
         yield _repaired(audit)
     yield from told
-    if diagnosis.excess is not None and audit.excess is not None and _is_narrow(*audit.excess):
+    if diagnosis.excess is not None and audit.asked_excess is not None and _is_narrow(*audit.asked_excess):
         yield from _points(diagnosis.excess, audit.problem.fit_tolerance)
-        yield from _parts(diagnosis, diagnosis.excess, to_float(audit.excess[1]))
+        yield from _parts(diagnosis, diagnosis.excess, to_float(audit.asked_excess[1]))
     yield from ladder
     if audit.relaxed is None or has_infimum_0(audit.relaxed.problem):
         return

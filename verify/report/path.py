@@ -7,11 +7,13 @@ from fractions import Fraction
 
 from verify.checker.codec import rational_text
 from verify.checker.exact import sqrt_upper, squared_norm
+from verify.checker.fit import objective_at
 from verify.checker.local import NotLocal
 from verify.deciders.finding import Finding
-from verify.deciders.local_optimality.descent import steps
+from verify.deciders.local_optimality.descent import segment
 from verify.numbers.decimals import at_least, at_most, is_exactly, nearest, value
-from verify.problem.members import has_margin, is_free, margins
+from verify.problem.members import has_margin, is_free, margins, trains_all
+from verify.problem.network import Network
 from verify.problem.problem import objective, outputs
 from verify.report.audited import Audited
 
@@ -27,6 +29,7 @@ def descent_of(local_optimum: Finding) -> NotLocal | None:
 def descent_path(audit: Audited) -> str | None:
     """For 0 < eps <= 1 the networks of the certificate `not-local`, and what they bring; None without one.
 
+    w_j = w_j + eps d_j where the output weights are given, else
     v_j = s_j sqrt(||u_j||), w_j = u_j / |v_j|, u_j = |v_j| w_j + eps d_j. Where a free bias is all that is left of u_j,
     ||u_j|| is 0, and a small v_j of that sign stands for it, at an objective as near as asked.
     """
@@ -37,15 +40,15 @@ def descent_path(audit: Audited) -> str | None:
     counted = audit.problem.norm_columns
     parts: list[str] = []
     are_rounded = is_constant = False
-    for j, step in enumerate(steps(subject, proof)):
+    is_whole = trains_all(audit.problem.trained)
+    for j, (start, step) in enumerate(zip(*segment(audit.problem, subject, proof), strict=True)):
         if any(step):
-            v = subject.output_weights[j]
-            start = [abs(v) * w for w in subject.hidden_weights[j]]
             row = ", ".join(_linear(a, d) for a, d in zip(start, step, strict=True))
             are_rounded |= not all(map(_is_shown, (*start, *step)))
-            is_constant |= _vanishes([start[c] for c in counted], [step[c] for c in counted])
+            is_constant |= is_whole and _vanishes([start[c] for c in counted], [step[c] for c in counted])
             sign = "" if proof.end[1][j] > 0 else "−"
-            parts.append(f"v{j} = {sign}√‖u{j}‖, w{j} = u{j} / |v{j}|, u{j} = ({row})")
+            balanced = f"v{j} = {sign}√‖u{j}‖, w{j} = u{j} / |v{j}|, u{j}" if is_whole else f"w{j}"
+            parts.append(f"{balanced} = ({row})")
     before, after = objective(audit.problem, subject), _objective_at_end(audit, proof)
     falls = "" if before is None or after >= before else f"; the objective falls {_falls(before, after)} at ε = 1"
     bias = ", the norm without the bias" if is_free(audit.problem.bias) else ""
@@ -93,8 +96,10 @@ def _is_shown(number: Fraction) -> bool:
 
 
 def _objective_at_end(audit: Audited, proof: NotLocal) -> Fraction:
-    """An upper bound of sum ||u_j|| at eps = 1, at margin 1."""
+    """An upper bound of sum ||u_j|| at eps = 1, at margin 1; the objective where the output weights are given."""
     problem, subject = audit.problem, audit.local_optimum.subject or audit.network
+    if not trains_all(problem.trained):
+        return objective_at(problem, Network(subject.architecture, proof.end))
     total = Fraction(0)
     for row in subject.architecture.layers[0].matrix(proof.end[0]):
         total += sqrt_upper(squared_norm(row[c] for c in problem.norm_columns))

@@ -12,7 +12,7 @@ from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.exact import common_integers
 from verify.checker.fit import Fits
 from verify.checker.folder import relaxed_folder
-from verify.checker.width import InfeasibleWidth
+from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.closed_forms.records import Symbolic
 from verify.deciders.finding import Ending, Finding, Verdict
 from verify.deciders.rounding import primitive
@@ -21,7 +21,7 @@ from verify.numbers.decimals import allowed, at_least, at_most, denied, enclosur
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, of_width, points, with_masks
-from verify.problem.problem import objective
+from verify.problem.problem import Problem, objective
 from verify.report.audited import Audited
 from verify.report.path import descent_path
 from verify.report.verdicts import legend, level
@@ -51,9 +51,13 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     else:
         at = "at margin 1" if has_margin(audit.problem.goal) else ""
         after = "after the repair" if is_repaired(audit.fits) else ""
-        yield "this network", " ".join(filter(None, (value(audit.objective), "= ½‖θ‖²", at, after)))
+        norm = "= ½‖θ‖²" if audit.problem.asks_any_width else "= ½‖W‖²"
+        yield "this network", " ".join(filter(None, (value(audit.objective), norm, at, after)))
     lower, upper = _bounds(audit)
-    over = f"over networks of {any_width(audit.problem)}"
+    over = f"over networks of {_asked_about(audit.problem)}"
+    if audit.is_infeasible_at_width and not audit.problem.asks_any_width:
+        yield "best possible", f"none: no network of {_asked_about(audit.problem)} fits the data"
+        return
     if has_infimum_0(audit.problem):
         yield "best possible", f"comes as near to 0 as asked, {over}: a free bias gives constants, and no network has 0"
         return
@@ -64,8 +68,9 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     elif lower:
         yield "best possible", f"at least {at_least(lower)}; no network that fits is known yet"
     repaired = ", after the repair" if is_repaired(audit.fits) else ""
-    if audit.excess is not None:
-        yield "excess", excess_text(audit.excess, audit.tolerance) + repaired
+    excess = audit.asked_excess
+    if excess is not None:
+        yield "excess", excess_text(excess, audit.tolerance) + repaired
     elif audit.objective and upper and audit.objective > upper:
         low = audit.objective / upper - 1
         yield "excess", f"{_above(low, at_least, 'at least ')}, {_within(low, None, audit.tolerance)}{repaired}"
@@ -74,6 +79,8 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
 
 def _own_width(audit: Audited) -> Iterator[tuple[str, str]]:
     """The best of the network's own width, and how far above that the network is, where a bound of that is proved."""
+    if not audit.problem.asks_any_width:
+        return
     if any(isinstance(bound, InfeasibleWidth) for bound in audit.bounds):
         yield "best of its width", f"none: no network of {of_width(audit.problem)} fits the data"
     if audit.bracket_own_width is None:
@@ -184,12 +191,18 @@ def is_repaired(fits: Finding) -> bool:
 
 
 def _bounds(audit: Audited) -> tuple[Fraction | None, Fraction | None]:
-    """The bracket, or the one side of it that is proved."""
-    if audit.bracket is not None:
-        return audit.bracket
-    lower = [bound.bracket[0] for bound in audit.bounds if isinstance(bound, LowerBound)]
+    """The bracket, or the one side of it that is proved; of the own width where that is all that is asked."""
+    if audit.asked_bracket is not None:
+        return audit.asked_bracket
+    kind = LowerBound if audit.problem.asks_any_width else LowerBoundWidth
+    lower = [bound.bracket[0] for bound in audit.bounds if isinstance(bound, kind)]
     upper = [bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)]
     return next(iter(lower), None), next(iter(upper), None)
+
+
+def _asked_about(problem: Problem) -> str:
+    """Over which networks the best possible is asked for."""
+    return any_width(problem) if problem.asks_any_width else of_width(problem)
 
 
 def excess_text(excess: tuple[Fraction, Fraction], tolerance: Fraction, best: str = BEST) -> str:
@@ -248,12 +261,14 @@ def _between(low: Fraction, high: Fraction, unit: str, what: str) -> str:
 def _witnesses(audit: Audited) -> Iterator[tuple[str, str]]:
     if audit.global_any_width.verdict is Verdict.PROVED:
         return
+    if not audit.problem.asks_any_width and audit.global_optimum.verdict is Verdict.PROVED:
+        return
     label = "better network" if audit.objective is not None else "best network found"
     found, own = audit.better, audit.better_own_width
     if found is not None:
         yield label, _witness(audit, found)
     if own is not None and own != found and audit.global_optimum.verdict is not Verdict.PROVED:
-        yield f"{label}, no wider", _witness(audit, own)
+        yield f"{label}, no wider" if audit.problem.asks_any_width else label, _witness(audit, own)
 
 
 def _witness(audit: Audited, witness: Network) -> str:
@@ -292,11 +307,11 @@ def _ending(audit: Audited, folder: str | None) -> Iterator[tuple[str, str]]:
         kept = f"{files} in {folder}{also}; to check them again: isoptimal check {quote(folder)}"
     yield "certificates", kept
     why = audit.ending_reason
-    if audit.bracket is not None:
+    if audit.asked_bracket is not None:
         stalled = "the search ended before the bracket was as narrow as asked"
     else:
         stalled = "the search ended without a bracket" if audit.bounds else "nothing was searched"
-    so_far = "" if audit.bracket is None else ", with the best bracket so far"
+    so_far = "" if audit.asked_bracket is None else ", with the best bracket so far"
     ended = {
         Ending.TIME: f"; stopped by the time limit{so_far}",
         Ending.INTERRUPTED: f"; interrupted{so_far}",

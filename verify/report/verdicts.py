@@ -57,6 +57,8 @@ def statement(audit: Audited, finding: Finding) -> str:
             if finding is audit.stationary or finding is audit.local_optimum:
                 return f"{which} is better"
             return f"{which} is better by more than {allowed(proof.tolerance)} (relative)"
+        case OptimalWithinWidth() if finding is audit.stationary or finding is audit.local_optimum:
+            return f"no network of {of_width(audit.problem)} is better"
         case OptimalWithinWidth() as proof:
             return f"no network of {of_width(audit.problem)} is better{_by_more(proof.tolerance)}{_wider(audit)}"
         case _:

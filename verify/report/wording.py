@@ -9,7 +9,7 @@ from typing import final
 
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
-from verify.numbers.decimals import kept
+from verify.numbers.decimals import kept, value
 from verify.problem.members import goal_words, trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import QUESTIONS
@@ -83,4 +83,20 @@ def _title(problem: Problem, network: Network) -> Iterator[str]:
         Bias.PENALISED: "biases count in the norm (penalised)",
         Bias.FREE: "biases do not count in the norm (free)",
     }[problem.bias]
-    yield f"{asked}; {bias}" + ("; only the hidden layer is trained" if not trains_all(problem.trained) else "")
+    yield f"{asked}; {bias}{_given_outputs(problem)}"
+
+
+MOST_SHOWN = 8
+"""Output weights that are listed."""
+
+
+def _given_outputs(problem: Problem) -> str:
+    """That only the hidden layer is trained, and at which output weights."""
+    if trains_all(problem.trained):
+        return ""
+    outgoing = problem.output_weights or ()
+    numbers = [value(v) for v in outgoing[:MOST_SHOWN]]
+    shown = (
+        f" (output weights {', '.join(numbers)}{', …' if len(outgoing) > MOST_SHOWN else ''} fixed)" if numbers else ""
+    )
+    return f"; only the hidden layer is trained{shown}"

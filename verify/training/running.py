@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from solvers.arrays import Floats
+from solvers.arrays import Bits, Floats
 from solvers.training.initialisation import INITIALISATIONS, initialise
 from solvers.training.losses import LOSSES, Loss, rule_of, smallest_squared
 from solvers.training.stop_tests import (
@@ -112,7 +112,7 @@ def train(
     "loss-scaled" or "loss-adapted", see `solvers.training.descent.gradient_descent`; default loss-scaled, squared loss:
     constant).
     init, scale, output_scale, seed: see `solvers.training.initialisation`.
-    hidden_only: keep the output weights as they are.
+    hidden_only: keep the output weights as they are; `TrainingRun.audit` then asks about given output weights.
     stop_at: stop once epsilon and delta of the KKT conditions are this small, or the activation pattern has settled and
     a KKT point lies this near (both relative to the norm; default 5e-4; the reason says which); for the squared loss
     once the loss is (default 1e-18 times the mean square of the targets).
@@ -135,6 +135,11 @@ def train(
     network, points = read_given(start, data, y, options, target=target, classes=classes, standardise=standardise)
     shape = _shape(points, network, width, 0 if slope is None else slope, bias=bias)
     kind = _loss(points, loss)
+    if polish and hidden_only:
+        raise InputError(
+            "polishing looks for a KKT point of all layers, and the output weights are kept: leave one of both out; an "
+            "audit finds an exact KKT point near such a network by itself"
+        )
     if polish and (shape.depth != 2 or shape.has_sharing):
         raise InputError("only networks of depth 2 without shared weights can be polished: leave polish out")
     layers, rows = layers_of(shape), rows_of(points, shape)
@@ -147,13 +152,14 @@ def train(
     if not theta.any():
         raise InputError("every weight is 0 where training is to start, and no gradient moves them: start elsewhere")
     outgoing = layers.places[-1][layers.places[-1] >= 0]
+    trained = ~np.isin(np.arange(layers.size), outgoing) if hidden_only else None
     began = time.monotonic()
     limit = TimeLimit(np.inf if time_limit is None else time_limit)
     plateau = Plateau(rows, targets)
     deadline = None if time_limit is None else now() + time_limit
     tests = [
         limit,
-        _in_time(_stop_test(kind, layers, rows, targets, stop_at), deadline),
+        _in_time(_stop_test(kind, layers, rows, targets, stop_at, trained), deadline),
         *([plateau] if rule_of(kind).is_for_margins else []),
     ]
     training = _trained(
@@ -161,7 +167,7 @@ def train(
         (layers, rows, targets, theta),
         {
             "loss": kind,
-            "trained": ~np.isin(np.arange(layers.size), outgoing) if hidden_only else None,
+            "trained": trained,
             "stop": any_of(*tests),
             "max_evaluations": max_evaluations,
             "max_steps": max_evaluations,
@@ -174,7 +180,8 @@ def train(
     training = _with_status(training, kind, limit, plateau, (rows, targets))
     reached = None
     if rule_of(kind).is_for_margins:
-        training, reached = _with_residuals(training, (layers, rows, targets), STOP_AT if stop_at is None else stop_at)
+        limit_at = STOP_AT if stop_at is None else stop_at
+        training, reached = _with_residuals(training, (layers, rows, targets), limit_at, trained)
     polished, notes = None, ()
     if polish:
         polished, training, notes = _polished((layers, rows, targets), training, kind, deadline)
@@ -188,6 +195,7 @@ def train(
         training=training,
         polished=polished,
         residuals=reached,
+        hidden_only=hidden_only,
         seconds=time.monotonic() - began,
         notes=(*_notes_of_labels(points, network, loss), *notes),
         start_notes=() if network is None else tuple(f"{WHERE_TRAINING_STARTS}{note}" for note in network.notes),
@@ -241,13 +249,16 @@ def _initial(
         raise InputError(f"initialisation: {error}") from error
 
 
-def _stop_test(loss: Loss, layers: Layers, rows: Floats, targets: Floats, stop_at: float | None) -> StopTest:
+def _stop_test(
+    loss: Loss, layers: Layers, rows: Floats, targets: Floats, stop_at: float | None, trained: Bits | None
+) -> StopTest:
     if stop_at is not None and not stop_at > 0:
         raise InputError(f"stop_at is {stop_at}: it must be more than 0")
     if not rule_of(loss).is_for_margins:
         return SmallLoss(smallest_squared(targets) if stop_at is None else stop_at)
     target = STOP_AT if stop_at is None else stop_at
-    return any_of(NearlyStationary(layers, rows, targets, target), NearPolished(layers, rows, targets, target))
+    nearly_there = NearlyStationary(layers, rows, targets, target, trained)
+    return nearly_there if trained is not None else any_of(nearly_there, NearPolished(layers, rows, targets, target))
 
 
 def _trained(
@@ -329,10 +340,10 @@ def _with_status(
 
 
 def _with_residuals(
-    training: Training, problem: tuple[Layers, Floats, Floats], target: float
+    training: Training, problem: tuple[Layers, Floats, Floats], target: float, trained: Bits | None
 ) -> tuple[Training, tuple[float, float]]:
     """Epsilon and delta of where it ended; a limit at which they are small enough is what training was to stop at."""
-    reached = residuals(*problem, training.theta, training.held, training.slopes)
+    reached = residuals(*problem, training.theta, training.held, training.slopes, trained)
     if training.status is TrainingStatus.LIMIT and max(reached) <= target:  # descent is asked now and then only
         training = replace(training, status=TrainingStatus.STOPPED, reason=f"{nearly(*reached)}; {training.reason}")
     return training, reached

@@ -37,6 +37,7 @@ class TrainingRun:
     description: what was trained how, in a sentence.   training: theta, status, trajectory and counts, as arrays.
     residuals: (epsilon, delta) of the KKT conditions where training ended, relative to the norm; None for the squared
     loss.   polished: the KKT point that was looked for afterwards, which is not the limit of training.
+    hidden_only: whether the output weights were kept as they were.
     notes: that labels were taken for numbers; why there is no such point although it was asked for.
     start_notes: what a reader chose in reading the network that training starts from; an audit says it too.
     """
@@ -51,6 +52,7 @@ class TrainingRun:
     polished: Polished | None = None
     notes: tuple[str, ...] = ()
     start_notes: tuple[str, ...] = ()
+    hidden_only: bool = False
 
     @property
     def status(self) -> TrainingStatus:
@@ -70,7 +72,8 @@ class TrainingRun:
     def audit(self, **options: object) -> Audit:
         """`verify.audit` of the network on the data; the options are passed on.
 
-        What the squared loss trains for is the targets, labels too, so that the goal then is min-norm by default.
+        What the squared loss trains for is the targets, labels too, so that the goal then is min-norm by default. Where
+        the output weights were kept they are given ones by default: `trained="hidden"`.
         """
         from verify.auditing.loop import audit
 
@@ -79,6 +82,8 @@ class TrainingRun:
         if self.start_notes:
             own = items_of(options.get("notes", ()), "notes", "give a list of sentences")
             options["notes"] = (*self.start_notes, *own)
+        if self.hidden_only:
+            options.setdefault("trained", "hidden")
         return audit(self.network, self.data, **options)  # type: ignore[arg-type]
 
     def save(self, path: str | PathLike[str]) -> None:

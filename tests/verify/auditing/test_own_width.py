@@ -19,7 +19,7 @@ PAIR = Dataset([["1", "1/4"], ["-1", "1/4"]], [1, 1])
 BEST = Network.two_layer([[0, 2]], [2])
 
 
-def test_the_best_of_its_width_is_proved_beside_a_wider_network(tmp_path):
+def test_the_best_of_width_is_proved_beside_a_wider_network(tmp_path):
     result = audit(BEST, PAIR)
     finding = result.global_optimum
     assert (finding.verdict, result.global_any_width.verdict) == (Verdict.PROVED, Verdict.REFUTED)

@@ -408,9 +408,14 @@ def test_a_case_file_brings_its_own_problem(folder, option):
     assert f"{option} is given, but the case file case.json holds its own" in refused_audit("case.json", option, value)
 
 
-def test_cases_that_train_only_the_hidden_layer_are_to_come(folder):
+def test_a_case_that_trains_only_the_hidden_layer_is_asked_about_it(folder):
     Path("case.json").write_text(json.dumps(CASE | {"problem": CASE["problem"] | {"trained": "hidden"}}))
-    assert "case.json trains only the hidden layer, which is not decided yet" in refused_audit("case.json")
+    result = run("audit", "case.json")
+    assert result.exit_code == 0
+    assert "only the hidden layer is trained" in " ".join(result.output.split())
+    assert "--trained is given, but the case file case.json holds its own" in refused_audit(
+        "case.json", "--trained", "both"
+    )
 
 
 @pytest.mark.parametrize(

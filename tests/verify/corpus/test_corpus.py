@@ -463,7 +463,7 @@ def test_a_malformed_meta(tmp_path: Path, change: dict[str, object]) -> None:
         ("comment", " ", False),
         ("source", "", False),
         ("problem.goal", "other", False),
-        ("problem.trained", "hidden", False),
+        ("problem.trained", "hidden", True),
         ("problem.trained", "both", True),
         ("problem.slope", 0, False),
         ("problem.inputs", [[1, "1/4"], ["-1", "1/4"]], False),

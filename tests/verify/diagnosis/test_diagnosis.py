@@ -411,7 +411,7 @@ def test_estimates_bound_their_errors_and_decide_nothing_wrongly(X, neurons, slo
 # -------------------------------------------------------------------------------------- audits, JSON and reports
 
 
-def test_no_diagnosis_of_deep_shared_or_half_trained_networks():
+def test_no_diagnosis_of_deep_or_shared_networks():
     deep = Network(
         Architecture((
             Layer(inputs=1, outputs=1, slope=F(0)), Layer(inputs=1, outputs=1, slope=F(0)),
@@ -422,7 +422,17 @@ def test_no_diagnosis_of_deep_shared_or_half_trained_networks():
     assert result.diagnosis is None
     assert list(result.to_json()["diagnosis"]) == ["next"]
     assert diagnose(result.problem, deep, deep) is None
-    assert audit(Network.two_layer([[1]], [1]), Dataset([[1]], [1]), trained="hidden").diagnosis is None
+
+
+def test_nothing_is_out_of_balance_where_the_output_weights_are_given():
+    network = Network.two_layer([[3, 0], [0, -1]], [1, 2])
+    found = audit(network, Dataset([[1, 0], [1, 1]], [1, 1]), trained="hidden").diagnosis
+    assert found is not None
+    assert found.neurons.unbalanced == ()
+    assert found.neurons.dead == (1,)
+    assert found.neurons.dead_share == F(1, 10)
+    assert [rung.step for rung in found.ladder][:2] == [RungKind.GIVEN, RungKind.WITHOUT_DEAD]
+    assert RungKind.BALANCED not in {rung.step for rung in found.ladder}
 
 
 def test_no_diagnosis_when_no_network_fits_or_floats_do_not_reach():

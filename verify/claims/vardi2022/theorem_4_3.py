@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.claims.conclusions import is_global_of_its_width, is_local, is_local_not_global
+from verify.claims.conclusions import is_global_of_width, is_local, is_local_not_global
 from verify.claims.decisions import is_kkt_point, is_local_optimum
 from verify.claims.predicates import (
     has_no_zero_neuron,
@@ -85,7 +85,7 @@ CLAIMS = (
             "nonzero-preactivations": has_no_zero_preactivation,
             "local": is_local_optimum,
         },
-        conclusion=is_global_of_its_width,
+        conclusion=is_global_of_width,
         instances=searched_kkt_points(slopes=(Fraction(1),), ties=False, zeros=False).map(Instance.of),
         sharp={
             "linear": "max-margin/vardi2022-theorem-4-3-local-not-global",

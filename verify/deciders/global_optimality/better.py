@@ -12,6 +12,7 @@ from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.deciders.witnesses import (
     distance,
 )
+from verify.problem.members import trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
 
@@ -47,11 +48,14 @@ def better_network(
 
 
 def end_of_descent(problem: Problem, network: Network, proof: NotLocal) -> Network:
-    """The network at the end of the segment, in the variables (w_j, v_j): u_j = |v_j| w_j, nearly balanced.
+    """The network at the end of the segment, in the variables (w_j, v_j): u_j = |v_j| w_j, nearly balanced; the end as
+    it is where the output weights are not trained.
 
     With a free bias a neuron may have one without weights there; its v_j is small instead, and costs little.
     """
     end = Network(network.architecture, proof.end)
+    if not trains_all(problem.trained):
+        return end
     size = len(problem.norm_columns)
     hidden: list[Fraction] = []
     outgoing: list[Fraction] = []

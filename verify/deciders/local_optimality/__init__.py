@@ -13,15 +13,18 @@ from functools import partial
 
 from verify.checker.dual_trees import Dual as Leaf
 from verify.checker.local import Local, NotLocal
+from verify.checker.states import HiddenDual
 from verify.deciders.local_optimality.choices import SIGN, Choice, KKTNeighbourhood
-from verify.deciders.local_optimality.descent import descent, steps
+from verify.deciders.local_optimality.descent import descent, segment
 from verify.deciders.local_optimality.duals import common_dual
+from verify.deciders.local_optimality.hidden_descent import hidden_descent
 from verify.deciders.local_optimality.multipliers import multiplier_dimension
 from verify.deciders.local_optimality.proofs import leaf
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.simplified import without_copies
 from verify.deciders.time_limits import is_late
 from verify.deciders.witnesses import distance
+from verify.problem.members import trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import named
 from verify.problem.problem import Problem
@@ -48,7 +51,8 @@ def local_optimality(problem: Problem, network: Network, given: Network, *, dead
 def _searched(problem: Problem, network: Network, given: Network, deadline: float | None) -> Proposal:
     """`local_optimality`, with the points as they are."""
     sizes = [sum(1 for row in problem.rows if any(row[c] for c in mask)) for mask in network.architecture.masks]
-    zero = [not v for v in network.output_weights]
+    pairs = zip(network.output_weights, network.hidden_weights, strict=True)
+    zero = [not v if trains_all(problem.trained) else bool(v) and not any(w) for v, w in pairs]
     if any(
         is_zero and _cells(size, len(mask)) > MOST_CELLS
         for size, is_zero, mask in zip(sizes, zero, network.architecture.masks, strict=True)
@@ -71,7 +75,7 @@ class _ChoiceSearch:
     nearby: KKTNeighbourhood
     given: Network
     deadline: float | None
-    nodes: list[tuple[int, int | None] | Leaf] = field(default_factory=list[tuple[int, int | None] | Leaf])
+    nodes: list[tuple[int, int | None] | Leaf | HiddenDual] = field(default_factory=list)
 
     def run(self) -> Proposal:
         """Every choice is looked at: one that stays open leaves the question open only if no other has a descent."""
@@ -93,7 +97,8 @@ class _ChoiceSearch:
                 continue
             choice = self.nearby.next_choice(path)
             if choice is None:
-                proof = descent(self.nearby, self.given, path)
+                search = descent if self.nearby.is_whole else hidden_descent
+                proof = search(self.nearby, self.given, path)
                 if proof is not None:
                     return self._refuted(proof)
                 is_open = True
@@ -105,7 +110,8 @@ class _ChoiceSearch:
         return Proposal(reason=why) if is_open else self._proved()
 
     def _refuted(self, proof: NotLocal) -> Proposal:
-        movers = [j for j, row in enumerate(steps(self.nearby.network, proof)) if any(row)]
+        _, moves = segment(self.nearby.problem, self.nearby.network, proof)
+        movers = [j for j, row in enumerate(moves) if any(row)]
         reason = f"better networks lie arbitrarily near: move {named(movers, 'neuron')}"
         return Proposal(certificate=proof, reason=reason)
 
@@ -119,7 +125,7 @@ class _ChoiceSearch:
         )
         if certified(self.nearby.problem, self.given, proof) is None:
             return Proposal(reason="the multipliers of all choices were found, but their proof was refused")
-        count = sum(isinstance(node, Leaf) for node in self.nodes)
+        count = sum(isinstance(node, Leaf | HiddenDual) for node in self.nodes)
         how = "one set of multipliers serves" if count == 1 else f"{count} sets of multipliers serve"
         if self.nearby.has_ties:
             reason = f"{how} every way in which neurons can cross the data points that they touch"

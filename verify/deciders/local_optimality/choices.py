@@ -10,16 +10,17 @@ Source: `docs/mathematics.md`, 7.1 "The criterion".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
 
 import numpy as np
 
+from verify.checker.exact import squared_norm
 from verify.checker.statement import pattern
 from verify.numbers.floats import float_rows
-from verify.problem.members import factors, has_margin
+from verify.problem.members import factors, has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
@@ -59,6 +60,17 @@ class ConeCase:
         """The side of every point in a cell, 1 or -1."""
         return sides_of(self.strict, self.ties, cell)
 
+    def asked_by(self, unit: Unit) -> ConeCase:
+        """The same with this bound in every cell, beside those that are asked for."""
+        units = {cell: tuple(dict.fromkeys((*found, unit))) for cell, found in self.units.items()}
+        return replace(self, units=units)
+
+    @property
+    def square(self) -> Fraction:
+        """The largest ||p||^2 that is asked for."""
+        found = (squared_norm(unit.vector) for units in self.units.values() for unit in units)
+        return max(found, default=Fraction(0))
+
 
 def sides_of(strict: Mapping[int, int], ties: Sequence[int], cell: Cell) -> dict[int, int]:
     """The side of every point, at the ties that of the cell."""
@@ -71,12 +83,14 @@ class KKTNeighbourhood:
     factors: what turns lambda_i into c_i, as the goal says; with a fit tolerance -1 for outputs at the upper end of
     their interval, where c_i <= 0.   active: the points with multipliers.
     is_margin: whether the constraints are inequalities, with lambda_i >= 0: also those of a fit tolerance.
+    is_whole: whether output weights are trained; where they are not, a neuron with v_j = 0 has no case.
     """
 
     def __init__(self, problem: Problem, network: Network) -> None:
         self.problem, self.network = problem, network
         self.masks = network.architecture.masks
         self.linear = problem.architecture.slope == 1
+        self.is_whole = trains_all(problem.trained)
         signs = pattern(problem, network)
         self.strict = [{i: int(s) for i, s in enumerate(row) if s} for row in signs]
         self.ties = [self._ties(j) for j in range(len(self.masks))]
@@ -106,7 +120,13 @@ class KKTNeighbourhood:
         """The sides that each neuron can take at its ties."""
         return [self._cells(j) for j in range(len(self.masks))]
 
+    def is_idle(self, j: int) -> bool:
+        """Whether the neuron adds nothing whatever it does, its output weight being 0 and not trained."""
+        return not self.is_whole and self.is_zero(j)
+
     def _ties(self, j: int) -> tuple[int, ...]:
+        if self.is_idle(j):
+            return ()
         if self._is_constant(j):
             return tuple(self.strict[j])
         if self.linear:
@@ -116,7 +136,7 @@ class KKTNeighbourhood:
 
     def _is_constant(self, j: int) -> bool:
         """Whether the neuron has a bias and nothing else: it keeps its cone, of all points."""
-        return self.is_zero(j) and any(self.network.hidden_weights[j])
+        return self.is_whole and self.is_zero(j) and any(self.network.hidden_weights[j])
 
     @property
     def has_ties(self) -> bool:
@@ -141,6 +161,8 @@ class KKTNeighbourhood:
     def signs(self, j: int, path: Mapping[Choice, int]) -> tuple[int, ...]:
         """The output signs that neuron j may have."""
         v = self.network.output_weights[j]
+        if self.is_idle(j):
+            return ()
         if v:
             return (1,) if v > 0 else (-1,)
         return (path[j, SIGN],) if (j, SIGN) in path else (1, -1)
@@ -161,7 +183,14 @@ class KKTNeighbourhood:
                     cells = self.cells_of(j, path)
                     units = {cell: self._units(mask, sign, self.strict[j], self.ties[j], cell) for cell in cells}
                     found[key] = ConeCase(mask, sign, cone, self.strict[j], self.ties[j], units)
+                if not self.is_whole:
+                    found[key] = found[key].asked_by(self._own_unit(j))
         return list(found.values())
+
+    def _own_unit(self, j: int) -> Unit:
+        """For given output weights w_j / |v_j| is the projection of s sum c_i a_i x_i onto the closed cone."""
+        w, v = self.network.hidden_weights[j], self.network.output_weights[j]
+        return Unit(tuple(w[c] / abs(v) if c in self.problem.norm_columns else Fraction(0) for c in self.masks[j]), ())
 
     def _units(
         self, mask: tuple[int, ...], sign: int, strict: Mapping[int, int], ties: tuple[int, ...], cell: Cell
@@ -169,8 +198,10 @@ class KKTNeighbourhood:
         """From the live neurons of that sign in the closed cell that see no more than the mask.
 
         ||w_j|| = s h(w_j) = p.w_j - sum nu_i tau_i x_i.w_j <= ||w_j||, so that p = w_j / ||w_j||, and nu_i = 0 where
-        x_i.w_j is not 0.
+        x_i.w_j is not 0. None where the output weights are given: neurons of other cases may be longer then.
         """
+        if not self.is_whole:
+            return ()
         sides = sides_of(strict, ties, cell)
         counted = self.problem.norm_columns
         found: dict[Unit, None] = {}

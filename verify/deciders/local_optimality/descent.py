@@ -22,7 +22,9 @@ from verify.deciders.proposal import certified
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import distance
 from verify.numbers.floats import to_float
+from verify.problem.members import trains_all
 from verify.problem.network import Network
+from verify.problem.problem import Problem
 
 SHORTEST = 60  # the step is halved so often, from about the longest within the cell
 ROUNDINGS = (2, 4, 8, 16, 40)  # bits of a direction, short ones first: people read it
@@ -81,11 +83,16 @@ def _longest(nearby: KKTNeighbourhood, direction: list[Vector], longest: Fractio
     return Fraction(2) ** (longest.numerator.bit_length() - longest.denominator.bit_length())
 
 
-def steps(subject: Network, proof: NotLocal) -> list[Vector]:
-    """From |v_j| w_j to u_j at the end of the segment, by neuron; shape (k, columns)."""
+def segment(problem: Problem, subject: Network, proof: NotLocal) -> tuple[list[Vector], list[Vector]]:
+    """Where the segment begins and by what it moves, by neuron; shape (k, columns).
+
+    In the variables u_j = |v_j| w_j, and in w_j where the output weights are not trained.
+    """
+    is_whole = trains_all(problem.trained)
+    factors = [abs(v) if is_whole else Fraction(1) for v in subject.output_weights]
+    start = [[factor * weight for weight in w] for w, factor in zip(subject.hidden_weights, factors, strict=True)]
     end = subject.architecture.layers[0].matrix(proof.end[0])
-    neurons = zip(subject.hidden_weights, subject.output_weights, end, strict=True)
-    return [[u - abs(v) * weight for weight, u in zip(w, row, strict=True)] for w, v, row in neurons]
+    return start, [[b - a for a, b in zip(w, u, strict=True)] for w, u in zip(start, end, strict=True)]
 
 
 class _DescentProgram:

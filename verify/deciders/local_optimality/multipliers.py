@@ -24,6 +24,7 @@ from verify.deciders.local_optimality.exact_systems import Vector, floats, solut
 from verify.deciders.rounding import rank, solve_exactly
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_floats
+from verify.problem.members import trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -74,7 +75,7 @@ class _MultiplierSystem:
         for j, (w, v) in enumerate(zip(network.hidden_weights, network.output_weights, strict=True)):
             for c in nearby.masks[j]:
                 is_counted = c in problem.norm_columns
-                if not v and (is_counted or not w[c]):
+                if not v and (is_counted or not w[c] or not trains_all(problem.trained)):
                     continue
                 line = [Fraction(0)] * self.size
                 for place, i in enumerate(nearby.active):

@@ -12,6 +12,7 @@ import numpy as np
 from verify.checker.dual_trees import Bound, Empty
 from verify.checker.dual_trees import Dual as Leaf
 from verify.checker.exact import common_integers
+from verify.checker.states import HiddenDual
 from verify.deciders.local_optimality.choices import Cell, ConeCase, KKTNeighbourhood
 from verify.deciders.local_optimality.duals import LocalDual
 from verify.deciders.local_optimality.exact_systems import Vector
@@ -20,7 +21,7 @@ from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_matrix
 
 
-def leaf(nearby: KKTNeighbourhood, cases: Sequence[ConeCase], dual: LocalDual) -> Leaf | None:
+def leaf(nearby: KKTNeighbourhood, cases: Sequence[ConeCase], dual: LocalDual) -> Leaf | HiddenDual | None:
     """The node of the certificate; None where a cell without interior could not be shown to have none."""
     ties = {i for case in cases for i in case.ties}
     listed = sorted(ties | {i for i, value in dual.multipliers.items() if value})
@@ -30,7 +31,10 @@ def leaf(nearby: KKTNeighbourhood, cases: Sequence[ConeCase], dual: LocalDual) -
     trees = [writer.tree(denominator) for writer in writers]
     if any(tree is None for tree in trees):
         return None
-    return Leaf(multipliers, Fraction(1), denominator, tuple(tuple(tree) for tree in trees if tree is not None))
+    written = tuple(tuple(tree) for tree in trees if tree is not None)
+    if nearby.is_whole:
+        return Leaf(multipliers, Fraction(1), denominator, written)
+    return HiddenDual(multipliers, tuple(case.square for case in cases), denominator, written)
 
 
 class _Writer:

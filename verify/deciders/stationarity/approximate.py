@@ -20,7 +20,7 @@ from verify.deciders.stationarity.writing import stationary
 from verify.deciders.time_limits import is_late, poll
 from verify.numbers.decimals import small
 from verify.numbers.floats import to_float
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, trains_all
 from verify.problem.problem import Problem, half_squared_norm
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ def _exact_residual(
             for c in mask:
                 pull[c] += share * row[c]
             push += weight * (z if z > 0 else slope * z)
-        total += sum(((w[c] if c in counted else 0) - v * pull[c]) ** 2 for c in mask) + (v - push) ** 2
+        total += sum(((w[c] if c in counted else 0) - v * pull[c]) ** 2 for c in mask)
+        total += (v - push) ** 2 if trains_all(problem.trained) else 0
     norm = 2 * half_squared_norm(problem, network)
     delta = sum((m * subject.slacks[i] for i, m in multipliers.items()), Fraction(0)) / norm
     return sqrt_upper(total / norm, 20), sqrt_upper(delta * delta, 20) if delta > 0 else Fraction(0)

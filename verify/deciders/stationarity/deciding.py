@@ -20,18 +20,23 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from verify.checker.stationary import Stationary
+from verify.checker.stationary import NotStationary, Stationary
+from verify.deciders.hidden.stationary import hidden_stationarity
 from verify.deciders.proposal import Proposal
 from verify.deciders.simplified import without_copies
 from verify.deciders.stationarity.approximate import HELD, as_it_is, prove_within, with_what_holds
 from verify.deciders.stationarity.exact import exact_point, prove_exactly
 from verify.deciders.stationarity.model import KktSubject, kkt_subject
-from verify.deciders.stationarity.refutation import balance_separator, refute
+from verify.deciders.stationarity.refutation import balance_separator, refute, refuted_by
 from verify.deciders.time_limits import is_late
 from verify.problem.network import Network
 from verify.problem.problem import Problem, half_squared_norm
 
-__all__ = ["exactly_refuted", "stationarity"]
+__all__ = ["exact_hidden_point", "exactly_refuted", "stationarity"]
+
+
+NOTHING_COUNTS = "every weight that counts is zero: nothing can be smaller"
+"""Of a network whose objective is 0."""
 
 
 def stationarity(
@@ -59,7 +64,7 @@ def _stationarity(
     """`stationarity`, with the points as they are."""
     if not half_squared_norm(problem, network):
         certificate = Stationary(multipliers=(), subject=None if network is given else network.parameters)
-        return Proposal(certificate=certificate, reason="every weight that counts is zero: nothing can be smaller")
+        return Proposal(certificate=certificate, reason=NOTHING_COUNTS)
     subject = kkt_subject(problem, network, given)
     if subject is None:
         return Proposal(reason="the network is zero or its numbers are out of the range of floats")
@@ -68,13 +73,16 @@ def _stationarity(
         return (
             unbalanced if tolerance else with_what_holds(unbalanced, prove_within(problem, subject, HELD, deadline)[0])
         )
-    exact = prove_exactly(problem, subject, deadline)
+    direct = hidden_stationarity(problem, network, given, tolerance)
+    if isinstance(direct, Stationary):
+        return _exactly(direct)
+    exact = prove_exactly(problem, subject, deadline) if direct is None else None
     if exact is not None:
         return exact
     nearly, best = prove_within(problem, subject, tolerance or HELD, deadline)
     if nearly is not None and tolerance:
         return nearly
-    refuted = refute(problem, subject, tolerance, deadline)
+    refuted = refuted_by(direct, tolerance) if direct is not None else refute(problem, subject, tolerance, deadline)
     if refuted.certificate is None and (levelled := _levelled(problem, subject, tolerance, deadline)) is not None:
         if isinstance(levelled.certificate, Stationary):
             return levelled
@@ -82,6 +90,23 @@ def _stationarity(
     if nearly is None and tolerance and best is not None and refuted.certificate is not None:
         nearly = as_it_is(problem, *best)
     return with_what_holds(refuted, nearly)
+
+
+def _exactly(proof: Stationary) -> Proposal:
+    numbers = {"epsilon": Fraction(0), "delta": Fraction(0)}
+    reason = exact_point(proof) if proof.multipliers else NOTHING_COUNTS
+    return Proposal(certificate=proof, reason=reason, numbers=numbers)
+
+
+def exact_hidden_point(problem: Problem, network: Network, given: Network) -> Proposal | None:
+    """That `network` is an exact KKT point for given output weights, where its own shortest network shows it."""
+
+    def search(distinct: Problem) -> Proposal:
+        direct = hidden_stationarity(distinct, network, given, Fraction(0))
+        return _exactly(direct) if isinstance(direct, Stationary) else Proposal(reason="")
+
+    found = without_copies(problem, given, search)
+    return None if found.certificate is None else found
 
 
 def exactly_refuted(problem: Problem, network: Network, given: Network, *, deadline: float | None = None) -> Proposal:
@@ -96,6 +121,9 @@ def exactly_refuted(problem: Problem, network: Network, given: Network, *, deadl
         if subject is None:
             return Proposal(reason="the network is zero or its numbers are out of the range of floats")
         unbalanced = balance_separator(distinct, subject, Fraction(0))
+        direct = None if unbalanced else hidden_stationarity(distinct, network, given, Fraction(0))
+        if isinstance(direct, NotStationary):
+            return refuted_by(direct, Fraction(0))
         refuted = unbalanced or refute(distinct, subject, Fraction(0), deadline)
         is_open = refuted.certificate is None
         return (_levelled(distinct, subject, Fraction(0), deadline) if is_open else None) or refuted

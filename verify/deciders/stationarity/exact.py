@@ -17,6 +17,7 @@ from verify.deciders.stationarity.model import KktSubject
 from verify.deciders.stationarity.writing import stationary
 from verify.deciders.time_limits import is_late, poll
 from verify.numbers.counts import count
+from verify.problem.members import trains_all
 from verify.problem.problem import Problem
 
 __all__ = ["exact_point", "prove_exactly"]
@@ -72,12 +73,13 @@ def exact_point(proof: Stationary) -> str:
 
 def _exact_parameters(problem: Problem, subject: KktSubject) -> list[Fraction]:
     counted = set(problem.norm_columns)
-    return [
+    hidden = [
         value if c in counted else Fraction(0)
         for row, mask in zip(subject.network.hidden_weights, subject.network.architecture.masks, strict=True)
         for c, value in enumerate(row)
         if c in mask
-    ] + list(subject.network.output_weights)
+    ]
+    return hidden + (list(subject.network.output_weights) if trains_all(problem.trained) else [])
 
 
 def _exact_gradient(problem: Problem, subject: KktSubject, point: int, ends: NDArray[np.bool_]) -> list[Fraction]:
@@ -97,4 +99,4 @@ def _exact_gradient(problem: Problem, subject: KktSubject, point: int, ends: NDA
         factor = sign * v * (1 if on else slope)
         hidden += [factor * row[c] for c in mask]
         outgoing.append(sign * (z if z > 0 else slope * z))
-    return hidden + outgoing
+    return hidden + (outgoing if trains_all(problem.trained) else [])

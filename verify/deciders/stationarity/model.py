@@ -19,7 +19,7 @@ from verify.numbers.floats import (
     to_floats,
     weight_places,
 )
-from verify.problem.members import factors, has_margin, margins
+from verify.problem.members import factors, has_margin, margins, trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Problem, half_squared_norm, outputs
 
@@ -38,7 +38,7 @@ class KktSubject:
 
     factors: what turns outputs into q_i.   slacks: how far each constraint is from being active, 0 for interpolation.
     Constraint i is one of point i, or i - n.   unit: the parameters of the model times this, a power of two, are those
-    of the network.
+    of the network; 1 where only the hidden layer is trained.
     """
 
     network: Network
@@ -65,7 +65,7 @@ def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubjec
     if norm <= 0:
         return None
     own, slacks = _constraints(problem, network)
-    unit = _unit(norm)
+    unit = _unit(norm) if trains_all(problem.trained) else Fraction(1)
     scaled = (
         network if unit == 1 else Network(network.architecture, [[z / unit for z in p] for p in network.parameters])
     )
@@ -89,6 +89,7 @@ def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubjec
             allowed=weight_places(scaled),
             slacks=np.array([float_near(slack / unit**2) for slack in slacks]),
             norm=to_float(norm / unit**2),
+            trains_outputs=trains_all(problem.trained),
         )
     except OverflowError:
         return None

@@ -20,10 +20,10 @@ from verify.deciders.stationarity.sign_branches import min_norm_separators
 from verify.deciders.time_limits import is_late
 from verify.numbers.decimals import denied
 from verify.numbers.floats import to_float
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, trains_all
 from verify.problem.problem import Problem, half_squared_norm
 
-__all__ = ["balance_separator", "refute"]
+__all__ = ["balance_separator", "refute", "refuted_by"]
 
 
 def refute(
@@ -41,11 +41,13 @@ def refute(
     if certificate is None:
         late = "; the time limit was reached" if is_late(deadline) else ""
         return Proposal(reason=f"neither multipliers nor a separating vector were found{within}{late}")
-    return Proposal(
-        certificate=certificate,
-        reason=f"not a KKT point{within}",
-        numbers={"tolerance": tolerance},
-    )
+    return refuted_by(certificate, tolerance)
+
+
+def refuted_by(certificate: NotStationary, tolerance: Fraction) -> Proposal:
+    """What a separating vector refutes."""
+    reason = f"not a KKT point{to_within(tolerance)}"
+    return Proposal(certificate=certificate, reason=reason, numbers={"tolerance": tolerance})
 
 
 def to_within(tolerance: Fraction) -> str:
@@ -56,9 +58,11 @@ def balance_separator(problem: Problem, subject: KktSubject, tolerance: Fraction
     """The refutation by the neuron that is out of balance the most, if it is enough.
 
     The vectors (w_j, -v_j) are orthogonal to every gradient, at kinks too, so |v_j| != ||w_j|| refutes alone; min-norm
-    needs the same vector in every sign branch.
+    needs the same vector in every sign branch. None where the output weights are not trained: nothing balances then.
     """
     network = subject.network
+    if not trains_all(problem.trained):
+        return None
     counted = set(problem.norm_columns)
     gaps = [
         sum((value * value for c, value in enumerate(w) if c in counted), Fraction(0)) - v * v

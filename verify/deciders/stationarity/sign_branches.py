@@ -17,6 +17,7 @@ from verify.deciders.stationarity.model import KktSubject
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import norms
 from verify.numbers.floats import to_float
+from verify.problem.members import trains_all
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def _orthogonal(problem: Problem, subject: KktSubject, fit: KktFit, negative: fr
         shares.append(share / subject.unit)
         flat[j] -= to_float(share) * model.weights[j]
     place = [(j, column) for j, mask in enumerate(network.architecture.masks) for column in mask]
-    constant = [j for j in range(k) if not outgoing[j] and any(network.hidden_weights[j])]
+    is_whole = trains_all(problem.trained)
+    constant = [j for j in range(k) if is_whole and not outgoing[j] and any(network.hidden_weights[j])]
     kinks = set(subject.kinks)
     lines: list[list[Fraction]] = []
     levels = np.ones((k, c)) if model.levels is None else model.levels[: k * c].reshape(k, c)

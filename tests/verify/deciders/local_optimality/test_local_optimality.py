@@ -19,7 +19,7 @@ from verify.checker.dual_trees import Dual as Leaf
 from verify.checker.errors import CertificateError
 from verify.checker.local import Local, NotLocal
 from verify.deciders.local_optimality import local_optimality
-from verify.deciders.local_optimality.descent import descent, steps
+from verify.deciders.local_optimality.descent import descent, segment
 from verify.deciders.proposal import sealed
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem, half_squared_norm, objective
@@ -123,7 +123,7 @@ def test_every_descent_descends(samples):
         if not isinstance(proof, NotLocal):
             continue
         rows, w, v, slope, y = in_floats(problem, network)
-        step = np.array([[float(x) for x in row] for row in steps(network, proof)])
+        step = np.array([[float(x) for x in row] for row in segment(problem, network, proof)[1]])
         signs = np.array([float(s) for s in proof.end[1]])
         start, margin = cost(problem, w, v), (y * value(rows, w, v, slope)).min()
         apart = []
@@ -281,7 +281,7 @@ def test_a_descent_through_a_mask():
     problem = posed(*PAIR, network)
     proof = local_optimality(problem, network, network).certificate
     assert isinstance(proof, NotLocal)
-    (first, second), *others = steps(network, proof)
+    (first, second), *others = segment(problem, network, proof)[1]
     assert first == 0
     assert second
     refused(problem, network, replace(proof, end=((F(1, 100), *proof.end[0]), proof.end[1])), "end.parameters")

@@ -1,0 +1,299 @@
+"""The best multipliers of a state of the neurons, when each case has one linear bound: a program of second-order cones.
+
+A case q is a cone and a sign s; it stands for neurons with sum v_j^2 = V_q. With c_i = lambda_i y_i (max-margin) or
+lambda_i, e_i = (1 - a) s c_i and slopes t_i, one for each point,
+
+    s h(u) <= p.u + R ||u||,  p = sum (s a c_i + t_i) x_i,   R = sum max(t_i l_i, (e_i - t_i) r_i) over undecided points
+
+on the cone, where t_i >= e_i at points that are on, t_i <= 0 at those that are off and -l_i ||u|| <= x_i.u <= r_i
+||u||. Every network in the state then costs at least D^2 / (2 sum V_q (||p_q|| + R_q)^2), D the dual value. As this
+does not change with the size of lambda, the sum is made least for D = 1, by a program that is always feasible and
+bounded; where nothing in the state fits it may be 0.
+
+Source: `docs/mathematics.md`, 12.1 "The bound of a state".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers.arrays import Bits, Floats, Signs
+from solvers.instance import Status
+from solvers.programs.interior_point import Cone, solve_cone_program
+from solvers.programs.linear import solve_lp
+
+__all__ = ["FloatCase", "Relaxed", "WantedOutputs", "evaluated", "excluded", "inherited", "open_pairs", "relaxed"]
+
+BOX = 100.0
+"""No multiplier is larger, in units in which D = 1 and the largest target is 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WantedOutputs:
+    """targets (n,); margin: whether they are labels; tolerance: of targets; slope a of the activation."""
+
+    targets: Floats
+    margin: bool
+    tolerance: float
+    slope: float
+
+    @property
+    def factors(self) -> Floats:
+        """What turns lambda_i into c_i."""
+        return self.targets if self.margin else np.ones(len(self.targets))
+
+    def dual_value(self, multipliers: Floats) -> float:
+        """D."""
+        if self.margin:
+            return float(multipliers.sum())
+        return float(multipliers @ self.targets - self.tolerance * np.abs(multipliers).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FloatCase:
+    """rows (n, r): the points in coordinates that count; free (n,): their entries of a free bias, None without one.
+
+    sign: s; weight: V.   cone (n,): the side of each point, 0 undecided.   left, right (n,): l_i and r_i, infinite
+    where there is no range.
+    """
+
+    rows: Floats
+    free: Floats | None
+    sign: int
+    weight: float
+    cone: Signs
+    left: Floats
+    right: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxed:
+    """value: the bound.   multipliers (n,).   slopes (q, n): t.   offsets (q, n): the terms of R.
+
+    directions: p of each case, in its coordinates.   sizes (q,): ||p|| + R.
+    """
+
+    value: float
+    multipliers: Floats
+    slopes: Floats
+    offsets: Floats
+    directions: tuple[Floats, ...]
+    sizes: Floats
+
+
+class _StateProgram:
+    """The variables: lambda (n), |lambda| with a tolerance (n), t (q n), R (q n), sizes (q), one that is least."""
+
+    def __init__(self, points: WantedOutputs, cases: Sequence[FloatCase]) -> None:
+        self.points, self.cases = points, cases
+        self.n, self.q = len(points.targets), len(cases)
+        self.is_bent = points.slope < 1
+        pairs = self.n * self.q if self.is_bent else 0
+        self.moduli = self.n
+        self.slopes = self.n + (self.n if points.tolerance else 0)
+        self.offsets = self.slopes + pairs
+        self.sizes = self.offsets + pairs
+        self.width = self.sizes + self.q + 1
+        self.blocks: list[Floats] = []
+        self.right: list[Floats] = []
+        self.cones: list[tuple[Cone, int]] = []
+
+    def add(self, kind: Cone, block: Floats, right: Floats | float = 0.0) -> None:
+        """Rows `right - block x` in a cone."""
+        if len(block):
+            self.blocks.append(block)
+            self.right.append(np.broadcast_to(np.asarray(right, np.float64), (len(block),)).copy())
+            self.cones.append((kind, len(block)))
+
+    def excess(self, q: int) -> Floats:
+        """e as rows (n, width)."""
+        found = np.zeros((self.n, self.width))
+        found[np.arange(self.n), np.arange(self.n)] = (1 - self.points.slope) * self.cases[q].sign * self.points.factors
+        return found
+
+    def slope(self, q: int) -> Floats:
+        """t as rows (n, width)."""
+        found = np.zeros((self.n, self.width))
+        if self.is_bent:
+            found[np.arange(self.n), self.slopes + q * self.n + np.arange(self.n)] = 1.0
+        return found
+
+    def offset(self, q: int) -> Floats:
+        """The terms of R as rows (n, width)."""
+        found = np.zeros((self.n, self.width))
+        if self.is_bent:
+            found[np.arange(self.n), self.offsets + q * self.n + np.arange(self.n)] = 1.0
+        return found
+
+    def factors(self, q: int) -> Floats:
+        """What p is a combination of the points with, as rows (n, width)."""
+        found = self.slope(q)
+        found[np.arange(self.n), np.arange(self.n)] = self.points.slope * self.cases[q].sign * self.points.factors
+        return found
+
+    def state(self, *, with_offsets: bool) -> None:
+        """What the multipliers and the slopes of each case have to be."""
+        points, n = self.points, self.n
+        dual = np.zeros((1, self.width))
+        dual[0, :n] = 1.0 if points.margin else points.targets
+        if points.tolerance:
+            dual[0, self.moduli : self.moduli + n] = -points.tolerance
+            either = np.zeros((2 * n, self.width))
+            either[:n, :n], either[n:, :n] = np.eye(n), -np.eye(n)
+            either[:n, self.moduli : self.moduli + n] = either[n:, self.moduli : self.moduli + n] = -np.eye(n)
+            self.add("nonnegative", either)
+        self.add("zero", dual, 1.0)
+        if points.margin:
+            self.add("nonnegative", -np.eye(n, self.width))
+        for q, case in enumerate(self.cases):
+            excess, slope, offset = self.excess(q), self.slope(q), self.offset(q)
+            if self.is_bent:
+                self._sides(case, excess, slope, offset, with_offsets=with_offsets)
+            if case.free is not None:
+                self.add("zero", case.free[None] @ self.factors(q))
+
+    def _sides(self, case: FloatCase, excess: Floats, slope: Floats, offset: Floats, *, with_offsets: bool) -> None:
+        on, off, opened = case.cone > 0, case.cone < 0, case.cone == 0
+        self.add("nonnegative", (excess - slope)[on])
+        self.add("nonnegative", slope[off])
+        has_range = opened & np.isfinite(case.left) & np.isfinite(case.right) & with_offsets
+        closed = opened & ~has_range
+        self.add("nonnegative", np.vstack([slope[closed], (excess - slope)[closed]]))
+        left, right = case.left[has_range, None], case.right[has_range, None]
+        self.add("nonnegative", left * slope[has_range] - offset[has_range])
+        self.add("nonnegative", right * (excess - slope)[has_range] - offset[has_range])
+        self.add("nonnegative", -offset[has_range])
+        self.add("zero", offset[~has_range])
+
+    def sizes_least(self) -> None:
+        """The root of sum V size^2 is to be least."""
+        whole = np.zeros((1 + self.q, self.width))
+        whole[0, -1] = -1.0
+        for q, case in enumerate(self.cases):
+            size = np.zeros((1, self.width))
+            size[0, self.sizes + q] = -1.0
+            self.add("second-order", np.vstack([size + self.offset(q).sum(axis=0), -(case.rows.T @ self.factors(q))]))
+            whole[1 + q, self.sizes + q] = -np.sqrt(case.weight)
+        self.add("second-order", whole)
+        box = np.zeros((2 * self.n, self.width))
+        box[: self.n, : self.n], box[self.n :, : self.n] = np.eye(self.n), -np.eye(self.n)
+        self.add("nonnegative", box, BOX)
+
+
+def relaxed(points: WantedOutputs, cases: Sequence[FloatCase]) -> Relaxed | None:
+    """The best bound of the state; None where the solver fails, or the dual value cannot be positive there."""
+    units = _units(points, cases)
+    scaled, inner = _scaled(points, cases, *units)
+    program = _StateProgram(scaled, inner)
+    program.state(with_offsets=True)
+    program.sizes_least()
+    cost = np.zeros(program.width)
+    cost[-1] = 1.0
+    found = solve_cone_program(cost, np.concatenate(program.blocks), np.concatenate(program.right), program.cones)
+    if found.status is Status.FAILED or not found.primal.size:
+        return None
+    multipliers, slopes = _split(program.points, program.cases, *_read(program, found.primal))
+    return evaluated(points, cases, multipliers, slopes)
+
+
+def inherited(
+    points: WantedOutputs, cases: Sequence[FloatCase], found: Relaxed, owners: Sequence[int]
+) -> Relaxed | None:
+    """What the multipliers and slopes of a state prove in one in which more is decided.
+
+    owners: for each case the place of the one before from which it comes.
+    """
+    return evaluated(points, cases, *_split(points, cases, found.multipliers, found.slopes[list(owners)]))
+
+
+def evaluated(points: WantedOutputs, cases: Sequence[FloatCase], multipliers: Floats, slopes: Floats) -> Relaxed | None:
+    """The bound that these multipliers and slopes give."""
+    found: list[Floats] = []
+    offsets, sizes = np.zeros_like(slopes), np.zeros(len(cases))
+    for q, case in enumerate(cases):
+        coefficients = case.sign * multipliers * points.factors
+        excess = (1 - points.slope) * coefficients
+        chords = (case.cone == 0) & (excess > 0) & (points.slope < 1)
+        with np.errstate(invalid="ignore"):
+            terms = np.maximum(slopes[q] * case.left, (excess - slopes[q]) * case.right)
+        offsets[q] = np.where(chords, np.nan_to_num(terms, nan=0.0, posinf=0.0), 0.0)
+        found.append(case.rows.T @ (points.slope * coefficients + slopes[q]))
+        sizes[q] = float(np.linalg.norm(found[-1])) + float(offsets[q].sum())
+    dual = points.dual_value(multipliers)
+    whole = 2 * sum(case.weight * size**2 for case, size in zip(cases, sizes, strict=True))
+    if dual <= 0:
+        return None
+    value = float("inf") if whole <= 0 else dual * dual / whole
+    return Relaxed(value, multipliers, slopes, offsets, tuple(found), sizes)
+
+
+def excluded(points: WantedOutputs, cases: Sequence[FloatCase]) -> tuple[Floats, Floats] | None:
+    """Multipliers and slopes with D = 1 and p = 0, R = 0 in every case, a vertex; None where there are none."""
+    scaled, inner = _scaled(points, cases, *_units(points, cases))
+    program = _StateProgram(scaled, inner)
+    program.state(with_offsets=False)
+    for q, case in enumerate(inner):
+        program.add("zero", case.rows.T @ program.factors(q))
+    equal = np.concatenate([np.full(size, kind == "zero") for kind, size in program.cones])
+    matrix, right = np.concatenate(program.blocks), np.concatenate(program.right)
+    width = program.sizes
+    both = np.hstack([matrix[:, :width], -matrix[:, :width]])
+    solved = solve_lp(np.ones(2 * width), both[~equal], right[~equal], both[equal], right[equal])
+    if not solved.is_usable:
+        return None
+    found = np.zeros(program.width)
+    found[:width] = solved.primal[:width] - solved.primal[width:]
+    return _split(program.points, program.cases, *_read(program, found))
+
+
+def _units(points: WantedOutputs, cases: Sequence[FloatCase]) -> tuple[float, float]:
+    """The size of the targets, and of the points."""
+    height = 1.0 if points.margin else float(np.abs(points.targets).max(initial=0.0)) or 1.0
+    width = max((float(np.abs(case.rows).max(initial=0.0)) for case in cases), default=1.0) or 1.0
+    return height, width
+
+
+def _scaled(
+    points: WantedOutputs, cases: Sequence[FloatCase], height: float, width: float
+) -> tuple[WantedOutputs, list[FloatCase]]:
+    """The same with targets and points of size 1."""
+    targets = points.targets if points.margin else points.targets / height
+    inner = [
+        FloatCase(
+            case.rows / width, case.free, case.sign, case.weight, case.cone, case.left / width, case.right / width
+        )
+        for case in cases
+    ]
+    return WantedOutputs(targets, points.margin, points.tolerance / height, points.slope), inner
+
+
+def _read(program: _StateProgram, found: Floats) -> tuple[Floats, Floats]:
+    """The multipliers and slopes (q, n) of a solution."""
+    slopes = np.zeros((program.q, program.n))
+    if program.is_bent:
+        slopes = found[program.slopes :][: program.q * program.n].reshape(program.q, program.n)
+    return found[: program.n].copy(), slopes
+
+
+def _split(
+    points: WantedOutputs, cases: Sequence[FloatCase], multipliers: Floats, slopes: Floats
+) -> tuple[Floats, Floats]:
+    """Admissible multipliers, and the slopes nearest to these that each side allows."""
+    if points.margin:
+        multipliers = np.maximum(multipliers, 0.0)
+    found = np.zeros_like(slopes)
+    for q, case in enumerate(cases if points.slope < 1 else ()):
+        raw, excess = slopes[q], (1 - points.slope) * case.sign * multipliers * points.factors
+        inside = np.clip(raw, np.minimum(excess, 0.0), np.maximum(excess, 0.0))
+        found[q] = np.where(
+            case.cone > 0, np.maximum(raw, excess), np.where(case.cone < 0, np.minimum(raw, 0.0), inside)
+        )
+    return multipliers, found
+
+
+def open_pairs(points: WantedOutputs, case: FloatCase, multipliers: Floats) -> Bits:
+    """The undecided points (n,) of a case at which the bound is not exact: where c_i s is positive."""
+    return (case.cone == 0) & (case.sign * multipliers * points.factors > 0) & (points.slope < 1)

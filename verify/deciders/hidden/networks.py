@@ -1,0 +1,172 @@
+"""The networks that a search among given output weights knows: found by walks in floats, made exact, the best first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from solvers.arrays import Signs
+from solvers.hidden.cells import Cell
+from verify.checker.statement import pattern
+from verify.deciders.hidden.geometry import Geometry
+from verify.deciders.hidden.least_norm import Solved, least_norm, shape_of
+from verify.deciders.hidden.leaves import StateLeaf, digits, exact_leaf, excesses, shortened_leaf
+from verify.deciders.hidden.states import NeuronState, float_neurons, float_points
+from verify.deciders.time_limits import is_late
+from verify.numbers.floats import float_near
+from verify.problem.network import Network
+from verify.problem.problem import Problem, objective
+
+__all__ = ["KnownNetworks"]
+
+LONG = 3000
+"""Digits of multipliers beyond which rounded ones take their place, where that is within the tolerance."""
+
+STARTS = 24
+"""Random choices of sides from which walks begin."""
+
+
+class KnownNetworks:
+    """given: a network that fits, None where none is known.   found: objectives and networks, the best first.
+
+    least: the least objective in floats.   champion: the best exact optimum of a choice of sides, with its pattern.
+    """
+
+    def __init__(self, problem: Problem, given: Network | None) -> None:
+        self.problem, self.given = problem, given
+        self.geometry = Geometry(problem)
+        self.points = float_points(problem)
+        self.neurons = float_neurons(self.geometry)
+        self.shape = shape_of(self.geometry)
+        self.found: list[tuple[Fraction, Network]] = []
+        self.least = float("inf")
+        self.champion: tuple[Solved, Signs] | None = None
+        self._exact: dict[bytes, Solved | None] = {}
+        if given is not None:
+            self.take(given)
+
+    @property
+    def upper(self) -> Fraction | None:
+        """The least objective that is known."""
+        return self.found[0][0] if self.found else None
+
+    def take(self, network: Network) -> None:
+        """Add a network, when it fits."""
+        value = objective(self.problem, network)
+        if value is not None and network not in (found for _, found in self.found):
+            self.found.append((value, network))
+            self.found.sort(key=lambda pair: pair[0])
+            self.least = min(self.least, float_near(value))
+
+    def walk_from(self, sides: Signs, fixed: Signs | None = None) -> None:
+        """A walk from this choice of sides; where it ends lower than all before the end is made exact."""
+        start = self.neurons.settled(sides)
+        if start is None:
+            return
+        end = self.neurons.walk(start, None if fixed is None or (start.sides * fixed < 0).any() else fixed)
+        if end.value < self.least * (1 - 1e-12) or (self.champion is None and end.value <= self.least * (1 + 1e-9)):
+            self._make_exact(end)
+
+    def _make_exact(self, cell: Cell) -> None:
+        found = self.solve(cell.sides)
+        if found is None:
+            return
+        network = found.network(self.shape)
+        if network is None:
+            return
+        self.take(network)
+        if self.found[0][1] == network or self.found[0][0] == objective(self.problem, network):
+            self.champion = found, self.pattern(found)
+
+    def solve(self, sides: Signs) -> Solved | None:
+        """The exact optimum of a choice of sides of the live neurons."""
+        key = sides.tobytes()
+        if key not in self._exact:
+            n = len(self.problem.rows)
+            whole = [[-1] * n for _ in self.geometry.masks]
+            for row, j in zip(sides, self.geometry.live, strict=True):
+                whole[j] = [int(side) for side in row]
+            pairs = [(j, i) for j in self.geometry.live for i in range(n)] if self.points.slope < 1 else []
+            self._exact[key] = least_norm(self.geometry, whole, pairs)
+        return self._exact[key]
+
+    def pattern(self, found: Solved) -> Signs:
+        """The exact sides of the live neurons (k, n), 0 at kinks."""
+        network = found.network(self.shape)
+        if network is None:
+            return np.zeros((len(self.geometry.live), len(self.problem.rows)), np.int8)
+        return np.array(pattern(self.problem, network), np.int8)[self.geometry.live]
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the exact multipliers of the best network are longer than is worth while."""
+        return self.champion is not None and digits(self.champion[0].multipliers.values()) > LONG
+
+    def start(self, deadline: float | None) -> None:
+        """Walks from the network that is to be beaten, and from random choices of sides."""
+        n = len(self.problem.rows)
+        if self.given is not None:
+            signs = np.array(pattern(self.problem, self.given), np.int8)[self.geometry.live]
+            for kinks in (-1, 1):
+                self.walk_from(np.where(signs == 0, kinks, signs).astype(np.int8))
+        random = np.random.default_rng(0)
+        for k in range(STARTS if self.points.slope < 1 else 1):
+            if is_late(deadline):
+                return
+            sides = np.empty((len(self.geometry.live), n), np.int8)
+            for q, (rows, free) in enumerate(zip(self.neurons.rows, self.neurons.free, strict=True)):
+                direction = random.standard_normal(rows.shape[1])
+                if k % 3 == 0:  # towards the points that the neuron can serve
+                    wanted = self.points.targets * np.sign(self.neurons.outgoing[q]) > 0
+                    chosen = wanted & (random.random(n) < 0.7)
+                    direction = rows[chosen].sum(axis=0) if chosen.any() else direction
+                values = rows @ direction + (0 if free is None else random.standard_normal() * np.abs(rows).max())
+                sides[q] = np.where(values > 0, 1, -1)
+            self.walk_from(sides)
+
+    def leaf_of(self, state: NeuronState, found: Solved, signs: Signs, bits: int | None = None) -> StateLeaf | None:
+        """The leaf by the multipliers of an exact optimum of a choice of sides: p_j = w_j / |v_j| in every case.
+
+        The neurons are matched with those of the state such that each lies in the cone of its case.
+        bits: round all numbers to so many bits of the largest one.
+        """
+        order = self._matched(state, signs)
+        if order is None:
+            return None
+        problem, geometry = self.problem, self.geometry
+        slopes: list[dict[int, Fraction]] = []
+        squares: list[Fraction] = []
+        for q, case in enumerate(state.cases):
+            owner = order[q]
+            row = geometry.live.index(owner)
+            v = abs(geometry.outgoing[owner])
+            excess = excesses(problem, case, found.multipliers)
+            own: dict[int, Fraction] = {}
+            for i in range(len(problem.rows)):
+                is_on = found.sides[owner][i] > 0 or signs[row][i] > 0
+                t = excess.get(i, Fraction(0)) if is_on else Fraction(0)
+                nu = found.pairs.get((owner, i), Fraction(0)) / v
+                own[i] = t + nu * found.sides[owner][i]
+            slopes.append({i: t for i, t in own.items() if t})
+            squares.append(sum((found.hidden[owner][c] ** 2 for c in geometry.counted(case[0])), Fraction(0)) / v**2)
+        if bits is not None:
+            return shortened_leaf(geometry, state.cases, found.multipliers, slopes, bits)
+        return exact_leaf(problem, state.cases, found.multipliers, slopes, squares)
+
+    def _matched(self, state: NeuronState, signs: Signs) -> dict[int, int] | None:
+        """For each case a neuron of the optimum that lies in its cone; None where none does."""
+        kinds = self.problem.neurons
+        rows = dict(zip(self.geometry.live, signs, strict=True))
+        free = set(self.geometry.live)
+        order: dict[int, int] = {}
+        for j in self.geometry.live:
+            cone = np.array([state.known.get((j, i), 0) for i in range(len(self.problem.rows))])
+            able = [
+                m for m in sorted(free, key=lambda m: m != j) if kinds[m] == kinds[j] and (rows[m] * cone >= 0).all()
+            ]
+            if not able:
+                return None
+            free.discard(able[0])
+            order.setdefault(state.case_of(j), able[0])
+        return order

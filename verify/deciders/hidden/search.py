@@ -1,0 +1,343 @@
+"""The best network with given output weights: branch and bound over the sides of the preactivations, with a proof.
+
+A node is a state; its bound is that of `solvers.hidden.relaxation`, its children decide one more side, of a neuron and
+of all that can be exchanged with it. The best node first; networks are found by walks between choices of sides. The
+tree of the nodes is a certificate at any moment: open nodes are leaves with what is proved of them.
+
+Source: `docs/mathematics.md`, 12.1 "The bound of a state" and 12.2 "One rule for exchanging neurons".
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count as counter
+
+import numpy as np
+
+from solvers.hidden.relaxation import Relaxed, excluded, inherited, relaxed
+from verify.checker.dual_trees import Bound
+from verify.checker.states import HiddenDual, Nothing, Split
+from verify.checker.width import InfeasibleWidth, LowerBoundWidth
+from verify.deciders.hidden.branching import alike, chosen_pair
+from verify.deciders.hidden.excluding import excluding_leaf
+from verify.deciders.hidden.leaves import BITS, StateLeaf, rounded_leaf
+from verify.deciders.hidden.networks import KnownNetworks
+from verify.deciders.hidden.states import NeuronState
+from verify.deciders.hidden.status import WidthStatus
+from verify.deciders.time_limits import TimeIsUpError, is_late, poll
+from verify.numbers.floats import float_near
+from verify.problem.network import Network
+from verify.problem.problem import Problem
+
+__all__ = ["HiddenOutcome", "HiddenSearch"]
+
+MOST_NODES = 2000
+LEAST_NODES, MOST_WORK = 60, 200_000
+"""Nodes after which the search ends: fewer where a state has many pairs of neurons and points."""
+
+MOST_PAIRS = 4000
+"""WantedOutputs times live neurons beyond which no state is bounded."""
+
+SHARPENING = 60
+"""States that are looked at besides, to make a bound within the tolerance equal to the best objective."""
+
+NEARLY = 1e-7
+"""A bound this near to the best objective may be made equal to it."""
+
+
+def _status(cut: BaseException) -> WidthStatus:
+    return WidthStatus.TIME if isinstance(cut, TimeIsUpError) else WidthStatus.INTERRUPTED
+
+
+@dataclass(slots=True)
+class _SearchNode:
+    state: NeuronState
+    relaxed: Relaxed | None
+    leaf: StateLeaf | None = None
+    split: Split | None = None
+    children: tuple[_SearchNode, ...] = ()
+
+    @property
+    def bound(self) -> float:
+        """What floats say that it proves."""
+        if self.leaf is not None:
+            return float("inf") if self.leaf.value is None else float_near(self.leaf.value)
+        return 0.0 if self.relaxed is None else self.relaxed.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenOutcome:
+    """lower: the proof of the least objective, None without one.   nothing: the proof that nothing fits.
+
+    networks: those found that fit, the best first.   nodes, open_nodes: how many states there were, and were left.
+    """
+
+    lower: LowerBoundWidth | None
+    nothing: InfeasibleWidth | None
+    networks: tuple[Network, ...]
+    status: WidthStatus
+    nodes: int
+    open_nodes: int
+
+
+@dataclass
+class HiddenSearch:
+    """tol: the relative gap at which the search ends; 0: until the bound is the best objective, where that is found.
+
+    best: the network that is to be beaten, one that fits.   deadline: a moment of `solvers.clock.now()`.
+    """
+
+    problem: Problem
+    best: Network | None = None
+    tol: Fraction = Fraction(1, 10**6)
+    deadline: float | None = None
+    progress: Callable[[float, float | None, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.known = KnownNetworks(self.problem, self.best)
+        self.geometry, self.points = self.known.geometry, self.known.points
+        self.nodes, self._has_stalled = 0, False
+        pairs = len(self.geometry.live) * len(self.problem.rows)
+        self.most_nodes = min(MOST_NODES, max(LEAST_NODES, MOST_WORK // max(pairs, 1)))
+
+    # ------------------------------------------------------------------------------------------------ nodes
+
+    def run(self) -> HiddenOutcome:
+        """The search, until the gap is small enough, nothing is left, or the time ends."""
+        if len(self.geometry.live) * len(self.problem.rows) > MOST_PAIRS:
+            return self._outcome(None, WidthStatus.LARGE, 0)
+        if self.known.upper == 0:
+            root = self._node({})
+            root.leaf = self._zero(root.state)
+            return self._outcome(root, WidthStatus.OPTIMAL, 0)
+        try:
+            self.known.start(self.deadline)
+        except (KeyboardInterrupt, TimeIsUpError) as cut:
+            return self._outcome(self._node({}), _status(cut), 1)
+        root = self._node({})
+        if self.known.upper == 0:
+            root.leaf = self._zero(root.state)
+            return self._outcome(root, WidthStatus.OPTIMAL, 0)
+        order = counter()
+        waiting = [(root.bound, next(order), root)]
+        status = WidthStatus.OPTIMAL
+        try:
+            while waiting and status is WidthStatus.OPTIMAL:
+                poll()
+                status = self._step(waiting, order)
+            if status is WidthStatus.OPTIMAL:
+                self._sharpen(root)
+                status = WidthStatus.STALLED if self._has_stalled else status
+        except (KeyboardInterrupt, TimeIsUpError) as cut:
+            status = _status(cut)
+        return self._outcome(root, status, len(waiting))
+
+    def _step(self, waiting: list[tuple[float, int, _SearchNode]], order: Iterator[int]) -> WidthStatus:
+        """Look at the node of the least bound; OPTIMAL while there is no reason to stop."""
+        if is_late(self.deadline) or self.nodes > self.most_nodes:
+            return WidthStatus.TIME if is_late(self.deadline) else WidthStatus.NODES
+        _, _, node = waiting[0]
+        if self.progress is not None:
+            self.progress(node.bound, None if self.known.upper is None else float_near(self.known.upper), self.nodes)
+        is_done = self._is_closed(node) or not self._branch(node)
+        heapq.heappop(waiting)
+        self._has_stalled = self._has_stalled or (is_done and not self._is_closed(node))
+        for child in node.children:
+            heapq.heappush(waiting, (child.bound, next(order), child))
+        return WidthStatus.OPTIMAL
+
+    def _sharpen(self, root: _SearchNode) -> None:
+        """Leaves that prove the best objective within the tolerance only are split until they prove it, if few do."""
+        waiting, upper = [root], self.known.upper
+        blunt: list[_SearchNode] = []
+        while waiting and upper is not None:
+            node = waiting.pop()
+            waiting += node.children
+            is_sharp = node.leaf is not None and (node.leaf.value is None or node.leaf.value >= upper)
+            if not node.children and not is_sharp:
+                blunt.append(node)
+        limit, tol = self.nodes + SHARPENING, self.tol
+        self.tol = Fraction(0)
+        for node in blunt:
+            if self.known.is_long or not self._is_sharpened(node, limit):
+                break
+        self.tol = tol
+
+    def _is_sharpened(self, node: _SearchNode, limit: int) -> bool:
+        """Whether each leaf below the node proves the best objective now; else it is a leaf as before."""
+        waiting, leaf = [node], node.leaf
+        while waiting:
+            here = waiting.pop()
+            is_over = self.nodes > limit or is_late(self.deadline)
+            if here is not node and self._is_closed(here):
+                continue
+            if is_over or not self._branch(here):
+                node.children, node.leaf = (), leaf
+                return False
+            waiting += here.children
+        return True
+
+    def _node(self, known: Mapping[Split, int], parent: _SearchNode | None = None) -> _SearchNode:
+        self.nodes += 1
+        state = NeuronState(self.geometry, known)
+        node = _SearchNode(state, None)
+        if not state.floats:
+            return node
+        found = relaxed(self.points, state.floats)
+        is_worse = False
+        if parent is not None and parent.relaxed is not None:
+            owners = [parent.state.case_of(state.neuron_of(q)) for q in range(len(state.floats))]
+            before = inherited(self.points, state.floats, parent.relaxed, owners)
+            is_worse = before is not None and (found is None or found.value < before.value * (1 - NEARLY))
+            found = before if is_worse else found
+        node.relaxed = found
+        height = 1.0 if self.points.margin else float(np.abs(self.points.targets).max()) or 1.0
+        widest = max(float(np.abs(case.rows).max(initial=0.0)) for case in state.floats) or 1.0
+        weight = sum(case.weight for case in state.floats)
+        is_huge = is_worse or found is None or found.value > 1e8 * height**2 / (widest**2 * weight)
+        if is_huge or (found is not None and found.value > 3 * self.known.least):
+            vertex = excluded(self.points, state.floats)
+            node.leaf = None if vertex is None else excluding_leaf(self.geometry, state.cases, *vertex)
+        return node
+
+    @staticmethod
+    def _zero(state: NeuronState) -> StateLeaf:
+        """The leaf that proves no more than that an objective is at least 0."""
+        trees = ((Bound(()),),) * len(state.cases)
+        return StateLeaf(HiddenDual((), (Fraction(0),) * len(state.cases), 1, trees), Fraction(0))
+
+    def _is_closed(self, node: _SearchNode) -> bool:
+        """Whether the node has a leaf that is good enough; makes one where its floats say that there is one."""
+        if node.leaf is not None and node.leaf.value is None:
+            return True
+        upper = self.known.upper
+        if upper is None or node.relaxed is None:
+            return False
+        if self._has_tight_leaf(node, upper):
+            return True
+        if node.relaxed.value * (1 + float_near(self.tol)) < self.known.least * (1 - NEARLY):
+            return False
+        node.leaf = self._rounded(node)
+        if node.leaf is None or node.leaf.value is None:
+            return False
+        return node.leaf.value >= upper or (self.tol > 0 and node.leaf.value * (1 + self.tol) >= upper)
+
+    def _rounded(self, node: _SearchNode) -> StateLeaf | None:
+        if node.relaxed is None:
+            return None
+        return rounded_leaf(self.geometry, node.state.cases, node.relaxed, node.state.terms)
+
+    def _has_tight_leaf(self, node: _SearchNode, upper: Fraction) -> bool:
+        """Whether the best network's own multipliers prove its objective in this state."""
+        if self.known.champion is None:
+            return False
+        leaf = self.known.leaf_of(node.state, *self.known.champion)
+        if leaf is None or leaf.value is None or leaf.value < upper:
+            return False
+        short = self.known.leaf_of(node.state, *self.known.champion, BITS) if self.tol and self.known.is_long else None
+        is_enough = short is not None and short.value is not None and short.value * (1 + self.tol) >= upper
+        node.leaf = short if is_enough else leaf
+        return True
+
+    # --------------------------------------------------------------------------------------------- branching
+
+    def _branch(self, node: _SearchNode) -> bool:
+        """Split the node; False where nothing is left to decide."""
+        self._dive(node)
+        if self._is_closed(node):
+            return True
+        split = chosen_pair(self.known, node.state, node.relaxed)
+        if split is None:
+            return self._settle(node)
+        node.split = split
+        known = node.state.known
+        neurons = alike(self.problem, known, split[0])
+        left, right = {**known, split: 1}, {**known, **{(m, split[1]): -1 for m in neurons}}
+        node.children = (self._node(left, node), self._node(right, node))
+        return True
+
+    def _settle(self, node: _SearchNode) -> bool:
+        """A state in which all is decided: its exact optimum has multipliers that prove it."""
+        sides = node.state.fixed()
+        sides = np.where(sides == 0, -1, sides).astype(np.int8)
+        found = self.known.solve(sides)
+        if found is not None:
+            network = found.network(self.known.shape)
+            if network is not None:
+                self.known.take(network)
+            leaf = self.known.leaf_of(node.state, found, self.known.pattern(found))
+            if leaf is not None and (
+                node.leaf is None or node.leaf.value is None or (leaf.value or 0) > node.leaf.value
+            ):
+                node.leaf = leaf
+        if node.leaf is None:
+            vertex = excluded(self.points, node.state.floats)
+            node.leaf = None if vertex is None else excluding_leaf(self.geometry, node.state.cases, *vertex)
+        if node.leaf is None:
+            node.leaf = self._rounded(node)
+        leaf, upper = node.leaf, self.known.upper
+        if leaf is None:
+            return False
+        return leaf.value is None or (upper is not None and leaf.value * (1 + self.tol) >= upper)
+
+    def _dive(self, node: _SearchNode) -> None:
+        """A walk from the directions of the relaxation."""
+        if node.relaxed is None or self.points.slope == 1:
+            return
+        fixed = node.state.fixed()
+        sides = np.empty_like(fixed)
+        for row, j in enumerate(self.geometry.live):
+            q = node.state.case_of(j)
+            values = node.state.floats[q].rows @ node.relaxed.directions[q]
+            if (free := self.known.neurons.free[row]) is not None:
+                values = values - np.median(values) * free
+            guess = np.where(values > 0, 1, -1)
+            sides[row] = np.where(fixed[row] != 0, fixed[row], guess)
+        self.known.walk_from(sides, fixed)
+
+    # --------------------------------------------------------------------------------------------- the proof
+
+    def _outcome(self, root: _SearchNode | None, status: WidthStatus, left: int) -> HiddenOutcome:
+        networks = tuple(network for _, network in self.known.found)
+        nodes = [] if root is None else self._written(root)
+        lower = nothing = None
+        if nodes:
+            leaves = [node for node in nodes if not isinstance(node, tuple)]
+            if all(isinstance(leaf, Nothing) for leaf in leaves):
+                nothing = InfeasibleWidth(nodes=tuple(node for node in nodes if not isinstance(node, HiddenDual)))
+                status = WidthStatus.INFEASIBLE
+            else:
+                values = [value for value in self._values if value is not None]
+                least = min(values)
+                upper = self.known.upper
+                least = least if upper is None else min(least, upper)
+                lower = LowerBoundWidth(nodes=tuple(nodes), bracket=(least, None))
+        return HiddenOutcome(
+            lower=lower, nothing=nothing, networks=networks, status=status, nodes=self.nodes, open_nodes=left
+        )
+
+    def _written(self, root: _SearchNode) -> list[Split | HiddenDual | Nothing]:
+        """The tree in pre-order; a node whose children prove no more than its own leaf is that leaf."""
+        self._values: list[Fraction | None] = []
+        found: list[Split | HiddenDual | Nothing] = []
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            if node.children and node.split is not None and not self._is_enough(node):
+                found.append(node.split)
+                waiting += reversed(node.children)
+                continue
+            leaf = node.leaf or self._rounded(node) or self._zero(node.state)
+            found.append(leaf.node)
+            self._values.append(leaf.value)
+        return found
+
+    def _is_enough(self, node: _SearchNode) -> bool:
+        """Whether a node that was split has a leaf that closes it, as the best network was found later."""
+        upper = self.known.upper
+        if node.leaf is None or upper is None:
+            return False
+        return node.leaf.value is None or node.leaf.value >= upper

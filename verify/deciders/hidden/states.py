@@ -1,0 +1,115 @@
+"""The states of a search, as floats see them, and the neurons of a problem with given output weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from solvers.arrays import Floats, Signs
+from solvers.hidden.cells import GivenNeurons
+from solvers.hidden.relaxation import FloatCase, WantedOutputs
+from solvers.programs.nonnegative import nonnegative_least_squares
+from verify.checker.dual_trees import Case
+from verify.checker.states import Split, cases_in
+from verify.deciders.hidden.geometry import Geometry
+from verify.numbers.floats import float_near, float_targets, to_float
+from verify.problem.members import has_margin
+from verify.problem.problem import Problem
+
+__all__ = ["NeuronState", "float_neurons", "float_points"]
+
+TIGHTER = 0.999
+"""A range that is not smaller than this part of the plain one is not listed."""
+
+
+def float_points(problem: Problem) -> WantedOutputs:
+    """What is asked of the outputs."""
+    return WantedOutputs(
+        targets=float_targets(problem),
+        margin=has_margin(problem.goal),
+        tolerance=float_near(problem.fit_tolerance),
+        slope=to_float(problem.architecture.slope),
+    )
+
+
+def float_neurons(geometry: Geometry) -> GivenNeurons:
+    """The neurons with v_j != 0."""
+    masks = [geometry.masks[j] for j in geometry.live]
+    return GivenNeurons(
+        points=float_points(geometry.problem),
+        rows=[geometry.coordinates(mask) for mask in masks],
+        free=[_free(geometry, mask) for mask in masks],
+        outgoing=np.array([float_near(geometry.outgoing[j]) for j in geometry.live]),
+    )
+
+
+def _free(geometry: Geometry, mask: tuple[int, ...]) -> Floats | None:
+    if not geometry.sees_free(mask):
+        return None
+    return np.array([float_near(geometry.bias_entry(i)) for i in range(len(geometry.problem.rows))])
+
+
+class NeuronState:
+    """known: what is decided, {(neuron, point): side}.   cases: as the checker has them.   floats: the same in floats.
+
+    terms: by case and point, the weights of decided points that make its two ranges shorter.
+    """
+
+    def __init__(self, geometry: Geometry, known: Mapping[Split, int]) -> None:
+        self.geometry, self.known = geometry, dict(known)
+        self.cases: dict[Case, Fraction] = cases_in(geometry.problem, known)
+        self.terms: dict[int, dict[int, tuple[dict[int, float], dict[int, float]]]] = {}
+        self.floats = [self._floats(q, case, weight) for q, (case, weight) in enumerate(self.cases.items())]
+
+    def _floats(self, q: int, case: Case, weight: Fraction) -> FloatCase:
+        mask, cone, sign = case
+        rows, free = self.geometry.coordinates(mask), _free(self.geometry, mask)
+        sides: Signs = np.array(cone, np.int8)
+        sizes = np.linalg.norm(rows, axis=1) if free is None else np.full(len(rows), np.inf)
+        left, right = sizes.copy(), sizes.copy()
+        decided = np.flatnonzero(sides)
+        if free is None and len(decided) and self.geometry.problem.architecture.slope < 1:
+            self.terms[q] = {}
+            signed = (rows[decided] * sides[decided, None]).T
+            for i in np.flatnonzero(sides == 0):
+                ends = [self._range(signed, decided, side * rows[i], sizes[i]) for side in (-1, 1)]
+                left[i], right[i] = ends[0][0], ends[1][0]
+                self.terms[q][int(i)] = (ends[0][1], ends[1][1])
+        return FloatCase(rows, free, sign, float_near(weight), sides, left, right)
+
+    @staticmethod
+    def _range(signed: Floats, decided: np.ndarray, x: Floats, size: float) -> tuple[float, dict[int, float]]:
+        """The least norm of x plus a nonnegative combination of the decided points on their sides, and its weights."""
+        try:
+            found = nonnegative_least_squares(signed, -x)
+        except RuntimeError:
+            return size, {}
+        length = float(np.linalg.norm(x + signed @ found))
+        if length > TIGHTER * size:
+            return size, {}
+        return length * (1 + 1e-9) + 1e-12 * size, {
+            int(k): float(m) for k, m in zip(decided, found, strict=True) if m > 0
+        }
+
+    def neuron_of(self, q: int) -> int:
+        """The first neuron of a case."""
+        wanted = list(self.cases)[q]
+        for j in self.geometry.live:
+            mask, v = self.geometry.problem.neurons[j]
+            cone = tuple(self.known.get((j, i), 0) for i in range(len(self.geometry.problem.rows)))
+            if v is not None and (mask, cone, 1 if v > 0 else -1) == wanted:
+                return j
+        raise KeyError(q)
+
+    def case_of(self, neuron: int) -> int:
+        """The place of a neuron's case."""
+        mask, v = self.geometry.problem.neurons[neuron]
+        cone = tuple(self.known.get((neuron, i), 0) for i in range(len(self.geometry.problem.rows)))
+        return list(self.cases).index((mask, cone, 1 if v is not None and v > 0 else -1))
+
+    def fixed(self) -> Signs:
+        """The decided sides of the live neurons, (k, n), 0 where undecided."""
+        n = len(self.geometry.problem.rows)
+        return np.array([[self.known.get((j, i), 0) for i in range(n)] for j in self.geometry.live], np.int8)
