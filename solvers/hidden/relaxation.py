@@ -160,7 +160,8 @@ class _StateProgram:
         self.add("nonnegative", (excess - slope)[on])
         self.add("nonnegative", slope[off])
         has_range = opened & np.isfinite(case.left) & np.isfinite(case.right) & with_offsets
-        closed = opened & ~has_range
+        is_nothing = (case.left == 0) & (case.right == 0)  # x_i = 0 for these neurons: any slope is as good
+        closed = opened & ~has_range & ~is_nothing
         self.add("nonnegative", np.vstack([slope[closed], (excess - slope)[closed]]))
         left, right = case.left[has_range, None], case.right[has_range, None]
         self.add("nonnegative", left * slope[has_range] - offset[has_range])

@@ -1,0 +1,95 @@
+"""The search among given output weights against all choices of sides, and with exact values that are known by hand."""
+
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+
+from solvers.programs.arrangements import cells
+from solvers.programs.interior_point import solve_cone_program
+from tests.exact_states import posed
+from tests.width_cases import CASES
+from verify import Network
+from verify.deciders.hidden.search import HiddenSearch
+from verify.deciders.hidden.status import WidthStatus
+from verify.deciders.proposal import certified
+from verify.problem.problem import Trained, objective, outputs
+
+F = Fraction
+
+
+@pytest.mark.parametrize("name", [name for name, known in CASES.items() if known.problem.trained is Trained.HIDDEN])
+def test_both_ends_are_the_value_that_is_known(name):
+    known = CASES[name]
+    found = HiddenSearch(known.problem).run()
+    proof = found.lower or found.nothing
+    assert certified(known.problem, None, proof) is not None
+    if known.best is None:
+        assert found.status is WidthStatus.INFEASIBLE
+    else:
+        assert found.lower.bracket[0] == known.best == objective(known.problem, found.networks[0])
+
+
+def drawn(seed):
+    random = Random(seed)
+    d, k, n, slope = (
+        random.choice([1, 2, 2]),
+        random.choice([1, 2]),
+        random.choice([2, 3, 4]),
+        random.choice([0, "1/2"]),
+    )
+    rows = [[random.randint(-4, 4) for _ in range(d)] for _ in range(n)]
+    v = [F(random.choice([1, 1, 2, -1, -2])) for _ in range(k)]
+    shape = posed(rows, [1] * n, "min-norm", v, slope=slope)
+    teacher = Network(shape.architecture, ([F(random.randint(-2, 2)) for _ in range(k * d)], v))
+    if random.random() < 0.5:
+        return posed(rows, [random.choice([1, -1]) for _ in rows], "max-margin", v, slope=slope)
+    is_taught = random.random() < 0.6
+    targets = outputs(shape, teacher) if is_taught else [F(random.randint(-3, 3)) for _ in rows]
+    return posed(rows, targets, "min-norm", v, slope=slope)
+
+
+def best_of_all_sides(problem):
+    """The least objective over all choices of sides, a cone program for each; infinite where nothing fits."""
+    rows, y = np.array(problem.rows, float), np.array([float(z) for z in problem.targets])
+    v, slope, (n, d) = [float(z) for z in problem.output_weights], float(problem.architecture.slope), rows.shape
+    seen, sides = rows.any(axis=1), [np.ones(n)]
+    if seen.any():
+        sides = [np.ones(n) for _ in cells(rows[seen])]
+        for side, (signs, _) in zip(sides, cells(rows[seen]), strict=True):
+            side[seen] = signs
+    best = np.inf
+    for choice in product(sides, repeat=len(v)):
+        fits = np.hstack([v[j] * np.where(side > 0, 1, slope)[:, None] * rows for j, side in enumerate(choice)])
+        walls = np.zeros((len(v) * n, len(v) * d))
+        for j, side in enumerate(choice):
+            walls[j * n : (j + 1) * n, j * d : (j + 1) * d] = side[:, None] * rows
+        is_margin = problem.goal.value == "max-margin"
+        fits, right = (fits * y[:, None], np.ones(n)) if is_margin else (fits, y)
+        norm = np.vstack([np.eye(1, len(v) * d + 1, len(v) * d), np.eye(len(v) * d, len(v) * d + 1)])
+        matrix = np.vstack([np.pad(np.vstack([fits, walls]), ((0, 0), (0, 1))), norm])
+        found = solve_cone_program(
+            np.eye(1, len(v) * d + 1, len(v) * d)[0],
+            -matrix,
+            np.concatenate([-right, np.zeros(len(v) * n), np.zeros(len(norm))]),
+            [("nonnegative" if is_margin else "zero", n), ("nonnegative", len(v) * n), ("second-order", len(norm))],
+        )
+        if found.message in ("Solved", "AlmostSolved"):
+            best = min(best, found.primal[-1] ** 2 / 2)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_choice_of_sides_is_better_and_the_best_is_found(seed):
+    problem = drawn(seed)
+    found, best = HiddenSearch(problem).run(), best_of_all_sides(problem)
+    assert certified(problem, None, found.lower or found.nothing) is not None
+    if found.nothing is not None:
+        assert best == np.inf
+        return
+    value = objective(problem, found.networks[0])
+    assert found.status is WidthStatus.OPTIMAL
+    assert found.lower.bracket[0] <= value <= found.lower.bracket[0] * (1 + F(1, 10**6))
+    assert float(value) == pytest.approx(best, rel=1e-5, abs=1e-7)
