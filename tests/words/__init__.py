@@ -45,6 +45,7 @@ def check_words(audit: Audit, asked: Audit | None = None) -> int:
         seen += _check(_plain(text), STEPS, audit, None)
         assert not (is_free(audit.problem.bias) and "isoptimal train" in text and "--audit" in text), text
     seen += _check(_plain(standing(audit)), STANDING, audit, None)
+    _check_ladder(audit)
     if audit.relaxed is not None:
         seen += check_words(audit.relaxed, audit)
     for text in words.notes:
@@ -53,6 +54,15 @@ def check_words(audit: Audit, asked: Audit | None = None) -> int:
         seen += _check(_plain(text), OTHERS, audit, None)
     seen += _check(f"status: {audit.status}", OTHERS, audit, None)
     return seen
+
+
+def _check_ladder(audit: Audit) -> None:
+    """Every rung is as far above the best possible as the bracket of the same page says."""
+    ladder = () if audit.diagnosis is None or not audit.bracket or not audit.bracket[0] else audit.diagnosis.ladder
+    for rung in ladder:
+        assert rung.excess is not None
+        assert rung.excess[1] == rung.objective / audit.bracket[0] - 1
+        assert rung.excess[0] == max(rung.objective / audit.bracket[1] - 1, 0)
 
 
 def _plain(text: str) -> str:

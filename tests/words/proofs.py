@@ -20,6 +20,7 @@ from tests.words.reading import (
     is_value,
     subject_of,
 )
+from verify.checker.answers import answers
 from verify.checker.bounds import Infeasible
 from verify.checker.dual_trees import Dual
 from verify.checker.enclosure import StationaryNear
@@ -301,6 +302,17 @@ def _same_network(audit, finding, _):
     return proof.witness == other.witness and None not in values and values[0] < values[1]
 
 
+def _follows(audit, finding, found):
+    question = next(q for q in Question if q.value.replace("_", " ") == found[1])
+    shared = set(finding.certificates) & set(audit.findings[question.value].certificates)
+    asked = {Question.STATIONARY: audit.stationary_tolerance, Question.LOCAL_OPTIMUM: 0}
+    within = Fraction(asked.get(finding.question, audit.tolerance))
+    given = [answers(audit.problem, audit.network, proof).get(finding.question) for proof in shared]
+    return finding.question is not question and any(
+        a is not None and a.within(within) is finding.verdict for a in given
+    )
+
+
 def _none_fits(audit, *_):
     return objective(audit.problem, audit.network) is None and any(isinstance(b, Infeasible) for b in audit.bounds)
 
@@ -357,6 +369,7 @@ ROWS = [
     (r"(?:it|the network) does not fit the data", lambda audit, *_: objective(audit.problem, audit.network) is None),
     (r"it is not (?:even )?stationary", _is_refuted),
     (r"the same network is better", _same_network),
+    (r"it follows from the certificate about ([a-z ]+)", _follows),
     (rf"no network of {WIDE} fits the data", _none_fits),
     (r"it is not stationary, so that better networks of the same architecture lie arbitrarily near", _is_refuted),
     (

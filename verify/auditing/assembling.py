@@ -207,13 +207,13 @@ def _closed(audited: Audit) -> Audit:
         bracket=bracket,
         excess=excess,
         bounds=(lower, upper),
-        diagnosis=_explained(audited, lower),
+        diagnosis=_explained(audited, lower, exact),
     )
 
 
-def _explained(audited: Audit, lower: Certificate) -> Diagnosis | None:
-    """The diagnosis, with the excess as the bound of the closed form splits it."""
+def _explained(audited: Audit, lower: Certificate, best: Fraction) -> Diagnosis | None:
+    """The diagnosis, with the excess as the bound of the closed form splits it, and the ladder over the best value."""
     found, judged = audited.diagnosis, audited.fits.subject or audited.network
     if found is None or not isinstance(lower, LowerBound):
         return found
-    return explained_by(found, audited.problem, judged, lower)
+    return explained_by(found, audited.problem, judged, lower, (best, best))

@@ -15,6 +15,7 @@ from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.fitting import fit_finding, follows
 from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
 from verify.auditing.width import found_at_width, why_open_at_width
+from verify.checker.answers import answers
 from verify.checker.local import NotLocal
 from verify.deciders.enclosure.findings import (
     lacks_exact_point,
@@ -40,6 +41,7 @@ from verify.problem.problem import objective
 __all__ = [
     "DIMENSION",
     "EXACTLY_REFUTED",
+    "FOLLOWED",
     "GLOBAL_OPTIMALITY",
     "LOCAL_OPTIMALITY",
     "NEARBY_POINT",
@@ -313,6 +315,35 @@ def _exactly_refuted(asked: Asked, clock: Clock, found: Known) -> Known:
     return found if local is found.findings[Question.LOCAL_OPTIMUM] else _with_local(asked, clock, found, local)
 
 
+# ----------------------------------------------------------------------------------------- what one says of the others
+
+
+def _followed(asked: Asked, _: Clock, found: Known) -> Known:
+    """With the questions that are open, and that a certificate about another question answers as well."""
+    known = tuple(found.findings.values())
+    proofs = [(other.question, proof) for other in known for proof in other.certificates if not proof.distance]
+    for finding in known:
+        if finding.verdict is not Verdict.UNDECIDED:
+            continue
+        within = _within(asked, finding.question)
+        for question, proof in proofs:
+            answer = answers(asked.problem, asked.network, proof).get(finding.question)
+            if answer is None or answer.within(within) is Verdict.UNDECIDED:
+                continue
+            reason = f"it follows from the certificate about {question.value.replace('_', ' ')}"
+            proposal = Proposal(certificate=proof, reason=reason, numbers=finding.numbers)
+            found = found.with_findings(decide(finding.question, asked.problem, asked.network, proposal, within))
+            break
+    return found
+
+
+def _within(asked: Asked, question: Question) -> Fraction:
+    """The tolerance within which the question is asked."""
+    if question is Question.STATIONARY:
+        return asked.stationary_tolerance
+    return asked.terms.tol if question in GLOBAL_QUESTIONS else Fraction(0)
+
+
 STATIONARITY = Step(
     name="stationarity",
     accepts=_fits,
@@ -360,3 +391,5 @@ EXACTLY_REFUTED = Step(
     without=lambda _, found, __: found,
     end=lambda clock: clock.with_grace(clock.deadline),
 )
+
+FOLLOWED = Step(name="what follows from the other answers", accepts=_fits, run=_followed)

@@ -39,7 +39,7 @@ REST = tuple(question for question in Question if question is not Question.FITS)
 
 def fitted(asked: Asked, clock: Clock) -> tuple[Asked, Known]:
     """Whether the network fits, and which networks near it do; and what is asked, within the tolerance it fits in."""
-    fitting, is_farther = _candidates(asked, clock)
+    fitting, farther = _candidates(asked, clock)
     notes: list[str] = []
     rounding = _rounding(asked) if asked.counts_rounding and not fitting else None
     if rounding is not None:
@@ -48,7 +48,7 @@ def fitted(asked: Asked, clock: Clock) -> tuple[Asked, Known]:
         fitting = (asked.network,)
     problem, network = asked.problem, asked.network
     subject = Subject(problem, network, fitting[0] if fitting else None)
-    findings = {Question.FITS: fit_finding(subject, is_farther=is_farther)}
+    findings = {Question.FITS: fit_finding(subject, is_farther=bool(farther))}
     earlier = None if asked.terms.warm_start is None else read_warm_start(asked.terms.warm_start, problem)
     if earlier is not None and earlier.note:
         notes.append(earlier.note)
@@ -60,6 +60,7 @@ def fitted(asked: Asked, clock: Clock) -> tuple[Asked, Known]:
         subject=subject,
         findings=findings,
         fitting=fitting,
+        farther=farther,
         earlier=earlier,
         limits=_limits(problem),
         easier=relaxed(problem, network) if is_relaxed else None,
@@ -67,15 +68,15 @@ def fitted(asked: Asked, clock: Clock) -> tuple[Asked, Known]:
     )
 
 
-def _candidates(asked: Asked, clock: Clock) -> tuple[tuple[Network, ...], bool]:
-    """The networks near the given one that fit; and whether one was found that is not near."""
+def _candidates(asked: Asked, clock: Clock) -> tuple[tuple[Network, ...], tuple[Network, ...]]:
+    """The networks near the given one that fit; and those that were found and are not near."""
     problem = asked.problem
     with until(clock.share(0.3)):
         simple = distinct(problem).problem
-        fitting, is_farther = candidates(problem, simple, asked.network, asked.repairable, reach=asked.terms.near)
+        fitting, farther = candidates(problem, simple, asked.network, asked.repairable, reach=asked.terms.near)
         if not fitting and not has_margin(problem.goal) and is_late(None):
             clock.add("the exact repair", LATE)
-    return tuple(fitting), is_farther
+    return tuple(fitting), tuple(farther)
 
 
 def _rounding(asked: Asked) -> OutputRounding | None:

@@ -15,6 +15,7 @@ from verify.auditing.clock import Clock
 from verify.auditing.concluding import (
     DIMENSION,
     EXACTLY_REFUTED,
+    FOLLOWED,
     GLOBAL_OPTIMALITY,
     LOCAL_OPTIMALITY,
     NEARBY_POINT,
@@ -25,7 +26,14 @@ from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
 from verify.auditing.own_width import OWN_WIDTH, OWN_WIDTH_WITHOUT_FIT
 from verify.auditing.record import Audit
 from verify.auditing.relaxed_audit import with_relaxed
-from verify.auditing.searching import EXACT_OPTIMUM, IMPROVED, SEARCH, SEARCH_WITHOUT_FIT, certified_bracket
+from verify.auditing.searching import (
+    EXACT_OPTIMUM,
+    IMPROVED,
+    SEARCH,
+    SEARCH_WITHOUT_FIT,
+    WITNESSED,
+    certified_bracket,
+)
 from verify.auditing.steps import Step
 from verify.auditing.width import SEARCH_AT_WIDTH
 from verify.checker.errors import InputError
@@ -46,10 +54,11 @@ STEPS: tuple[Step, ...] = (
     SEARCH_WITHOUT_FIT,
     STATIONARITY,
     DIMENSION,
+    IMPROVED,
     SEARCH,
     EXACT_OPTIMUM,
-    IMPROVED,
     SEARCH_AT_WIDTH,
+    WITNESSED,
     GLOBAL_OPTIMALITY,
     LOCAL_OPTIMALITY,
     NEARBY_POINT,
@@ -57,6 +66,7 @@ STEPS: tuple[Step, ...] = (
     DIAGNOSIS,
     OWN_WIDTH,
     OWN_WIDTH_WITHOUT_FIT,
+    FOLLOWED,
     CLOSED_FORM,
 )
 """After whether the network fits, in this order; each is passed over where it has nothing to do."""

@@ -13,6 +13,7 @@ from verify.auditing.steps import Known
 from verify.checker.bounds import LowerBound
 from verify.checker.errors import InputError
 from verify.deciders.global_optimality.record import Bracket, lower_end
+from verify.diagnosis.ladder import measured
 
 __all__ = ["with_relaxed"]
 
@@ -31,7 +32,11 @@ def with_relaxed(asked: Asked, clock: Clock, found: Known) -> Known:
         found = replace(found, diagnosis=replace(found.diagnosis, relaxed=easier.diagnosis))
     if found.bracket is None or found.infeasible is not None:
         return found
-    return replace(found, bracket=_raised(asked, found.bracket, easier))
+    raised = _raised(asked, found.bracket, easier)
+    if found.diagnosis is not None and raised is not found.bracket:
+        ladder = measured(found.diagnosis.ladder, *raised.ends)
+        found = replace(found, diagnosis=replace(found.diagnosis, ladder=ladder))
+    return replace(found, bracket=raised)
 
 
 def _raised(asked: Asked, bracket: Bracket, easier: Audit) -> Bracket:

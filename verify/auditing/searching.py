@@ -20,7 +20,7 @@ from verify.deciders.global_optimality.bracket import bracket_optimum, with_netw
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.time_limits import is_late, now
-from verify.diagnosis.ladder import Rung, RungKind, improvements
+from verify.diagnosis.ladder import Rung, RungKind, improvements, kept_objective
 from verify.numbers.arguments import a_time_limit, a_tolerance, instance_of
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
@@ -29,7 +29,7 @@ from verify.problem.problem import Problem, objective
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
 
-__all__ = ["EXACT_OPTIMUM", "IMPROVED", "SEARCH", "SEARCH_WITHOUT_FIT", "certified_bracket"]
+__all__ = ["EXACT_OPTIMUM", "IMPROVED", "SEARCH", "SEARCH_WITHOUT_FIT", "WITNESSED", "certified_bracket"]
 
 SMALLEST_GAP = 1e-9
 """What the float solvers are asked for at most, also when the question is sharper."""
@@ -51,6 +51,9 @@ TRIAL_SHARE = 0.1
 
 DIAGNOSIS_SHARE = 0.05
 """Of a time limit, for what comes after the relaxed question."""
+
+IMPROVED_SHARE = 0.15
+"""Of the time that is left before the search, to balance the network and to drop its dead neurons."""
 
 NAME = "the search for the best network"
 NOT_SEARCHED = Bracket(lower=None, upper=None, witnesses=(), status=SearchStatus.INTERRUPTED, history=())
@@ -212,17 +215,12 @@ def _is_exact(stationary: Finding) -> bool:
 
 
 def _improved(asked: Asked, _: Clock, found: Known) -> Known:
-    """With what is made of the network that fits, whose better ones are known as well as those of the search."""
-    problem, subject, bracket = asked.problem, found.subject.network, found.bracket
-    if subject is None or bracket is None:
+    """With what is made of the network that fits."""
+    problem, subject = asked.problem, found.subject.network
+    if subject is None:
         return found
     rungs = unless_floats_fail(lambda: improvements(problem, subject, estimate(problem, subject)), lambda _: ())
-    upper = bracket.ends[1]
-    is_better = bool(rungs) and (upper is None or rungs[0].objective < upper)
-    known = [(rung.objective, rung.network) for rung in rungs[0 if is_better else 1 :] if rung.network is not None]
-    if known:
-        bracket = with_networks(problem, bracket, known, to_float(asked.terms.tol))
-    return replace(found, bracket=bracket, improved=rungs)
+    return replace(found, improved=rungs)
 
 
 def _not_improved(_: Asked, found: Known, __: str) -> Known:
@@ -230,6 +228,23 @@ def _not_improved(_: Asked, found: Known, __: str) -> Known:
     value, subject = found.subject.objective, found.subject.network
     alone = () if value is None else (Rung(step=RungKind.GIVEN, objective=value, network=subject, excess=None),)
     return replace(found, improved=alone)
+
+
+def _witnessed(asked: Asked, _: Clock, found: Known) -> Known:
+    """With all networks that the audit came across and that fit, as well as those of the search."""
+    problem, bracket, rungs = asked.problem, found.bracket, found.improved or ()
+    if bracket is None:
+        return found
+    upper = bracket.ends[1]
+    is_better = bool(rungs) and (upper is None or rungs[0].objective < upper)
+    known = [(rung.objective, rung.network) for rung in rungs[0 if is_better else 1 :] if rung.network is not None]
+    for network in found.farther:
+        value = kept_objective(problem, network)
+        if value is not None and (upper is None or value < upper):
+            known.append((value, network))
+    if not known:
+        return found
+    return replace(found, bracket=with_networks(problem, bracket, known, to_float(asked.terms.tol)))
 
 
 SEARCH_WITHOUT_FIT = Step(
@@ -252,6 +267,14 @@ IMPROVED = Step(
     name="what balancing the network brings",
     accepts=lambda asked, found: found.fits and asked.problem.asks_any_width,
     run=_improved,
+    without=_not_improved,
+    end=lambda clock: clock.with_grace(clock.share(IMPROVED_SHARE)),
+)
+
+WITNESSED = Step(
+    name="the networks found on the way",
+    accepts=lambda _, found: found.is_open,
+    run=_witnessed,
     without=_not_improved,
     end=lambda clock: clock.with_grace(clock.deadline),
 )

@@ -42,7 +42,8 @@ _T = TypeVar("_T")
 class Known:
     """What is known so far.
 
-    fitting: the networks near the given one that fit.   earlier: what an earlier audit knew.
+    fitting: the networks near the given one that fit.   farther: others that do, and were found on the way.
+    earlier: what an earlier audit knew.
     limits: why the problem is not decided beyond whether the network fits; None where it is.
     infeasible: the proof that no network fits.   at_width: what is known of networks of the own width alone.
     improved: what is made of the network that fits, the first rungs of the ladder; None where it was not looked at.
@@ -57,6 +58,7 @@ class Known:
     subject: Subject
     findings: Mapping[Question, Finding]
     fitting: tuple[Network, ...] = ()
+    farther: tuple[Network, ...] = ()
     earlier: WarmStart | None = None
     limits: str | None = None
     infeasible: Infeasible | None = None

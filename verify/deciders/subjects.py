@@ -101,8 +101,8 @@ def candidates(
     tolerance: Fraction,
     deadline: float | None = None,
     reach: Fraction | None = None,
-) -> tuple[list[Network], bool]:
-    """Networks near the given one that fit exactly, that one first; and whether one was found that is not near.
+) -> tuple[list[Network], list[Network]]:
+    """Networks near the given one that fit exactly, that one first; and those that were found and are not near.
 
     Near: the neurons are changed by at most `tolerance` of their size (`changed`), and the given network misses no
     target by much (`MISSED`). Neither depends on the units of inputs and outputs, or on how neurons are balanced.
@@ -118,8 +118,8 @@ def candidates(
     found: list[Network] = [network] if fits else []
     is_whole = trains_all(problem.trained)
     if (is_whole or not fits) and (has_margin(problem.goal) or (fits and problem.fit_tolerance)):
-        return found, False
-    is_farther = False
+        return found, []
+    farther: list[Network] = []
     try:
         with np.errstate(all="ignore"):
             others = repairs(distinct, network, deadline)
@@ -127,12 +127,12 @@ def candidates(
             for repaired in others if is_whole else chain(others, nearby_points(distinct, network, deadline)):
                 is_near = is_close and changed(distinct, repaired, network) <= tolerance
                 is_near = is_near and (reach is None or distance(repaired, network) <= reach)
-                is_farther = is_farther or not is_near
-                if is_near and repaired not in found:
-                    found.append(repaired)
+                kind = found if is_near else farther
+                if repaired not in kind:
+                    kind.append(repaired)
     except (*FLOAT_FAILURES, TimeIsUpError):
         pass
-    return found, is_farther
+    return found, farther
 
 
 def changed(problem: Problem, network: Network, given: Network) -> Fraction:

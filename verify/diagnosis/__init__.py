@@ -6,6 +6,7 @@ Floats find, exact arithmetic states: a field named `hint` is a float or was dec
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import final
 
 import numpy as np
@@ -15,7 +16,7 @@ from verify.deciders.estimates import estimate
 from verify.deciders.global_optimality.at_width import AtWidth
 from verify.deciders.global_optimality.record import Bracket
 from verify.diagnosis.excess import Excess, study_excess
-from verify.diagnosis.ladder import Rung, RungKind, climb, improvements
+from verify.diagnosis.ladder import Rung, RungKind, climb, improvements, measured
 from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
 from verify.diagnosis.points import PointGroups, study_points
 from verify.diagnosis.summary import HEAD, RELAXED, noticed, rungs
@@ -107,8 +108,17 @@ def diagnose(
         return None
 
 
-def explained_by(found: Diagnosis, problem: Problem, judged: Network, bound: LowerBound) -> Diagnosis:
-    """The same diagnosis with the excess split by this lower bound, and not by that of the search."""
+def explained_by(
+    found: Diagnosis,
+    problem: Problem,
+    judged: Network,
+    bound: LowerBound,
+    ends: tuple[Fraction | None, Fraction | None],
+) -> Diagnosis:
+    """The same diagnosis with the excess split by this lower bound, and the ladder measured by these ends of the
+    bracket, and not by those of the search.
+    """
+    found = replace(found, ladder=measured(found.ladder, *ends))
     if found.excess is None:
         return found
     with np.errstate(all="ignore"):

@@ -111,13 +111,20 @@ def climb(
     found = _falling(problem, first, () if bracket is None else _known(problem, bracket), like)
     if not found:
         return ()
-    lower, upper = (None, None) if bracket is None else bracket.ends
-    upper = min(found[-1].objective, found[-1].objective if upper is None else upper)
-    rungs = tuple(replace(rung, excess=_excess(rung.objective, lower, upper)) for rung in found)
+    return measured(found, *((None, None) if bracket is None else bracket.ends))
+
+
+def measured(rungs: tuple[Rung, ...], lower: Fraction | None, upper: Fraction | None) -> tuple[Rung, ...]:
+    """The same networks, how far they are above the best possible as these ends of a bracket say it, and the lower end."""
+    made = [rung for rung in rungs if rung.step is not RungKind.BOUND]
+    if not made:
+        return ()
+    upper = min(made[-1].objective, made[-1].objective if upper is None else upper)
+    found = tuple(replace(rung, excess=_excess(rung.objective, lower, upper)) for rung in made)
     if lower is None:
-        return rungs
+        return found
     end = Rung(step=RungKind.BOUND, objective=lower, network=None, excess=_excess(lower, lower, upper))
-    return (*rungs, end)
+    return (*found, end)
 
 
 def _falling(
@@ -127,13 +134,13 @@ def _falling(
     found = list(first)
     for step, network in more:
         poll()
-        value = _value(problem, network, like)
+        value = kept_objective(problem, network, like)
         if value is not None and (not found or value < found[-1].objective * (1 - SMALLEST_STEP)):
             found.append(Rung(step=step, objective=value, network=network, excess=None))
     return tuple(found)
 
 
-def _value(problem: Problem, network: Network, like: Estimates) -> Fraction | None:
+def kept_objective(problem: Problem, network: Network, like: Estimates | None = None) -> Fraction | None:
     """The exact objective; None when the network does not fit, or the value is too long to be kept."""
     try:
         value = exact_objective(problem, network, estimate(problem, network, like))

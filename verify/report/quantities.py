@@ -66,7 +66,7 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     elif upper is not None:
         yield "best possible", f"at most {at_most(upper)}; no lower bound above 0 is proved"
     elif lower:
-        yield "best possible", f"at least {at_least(lower)}; no network that fits is known yet"
+        yield "best possible", f"at least {at_least(lower)}; no upper end is proved"
     repaired = ", after the repair" if is_repaired(audit.fits) else ""
     excess = audit.asked_excess
     if excess is not None:

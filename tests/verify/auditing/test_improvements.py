@@ -5,10 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from solvers.instance import SearchStatus
 from tests.problems import random_problems
 from tests.words import check_words
 from verify import Dataset, Network, Verdict, audit
+from verify.checker.bounds import UpperBound
+from verify.checker.folder import decide_folder
 from verify.deciders.global_optimality.better import is_no_wider
+from verify.deciders.global_optimality.record import Bracket
 from verify.diagnosis.ladder import RungKind
 from verify.problem.problem import objective
 
@@ -88,3 +92,31 @@ def test_a_search_that_fails_leaves_what_is_made_of_the_network(monkeypatch):
     assert result.global_optimum.verdict is Verdict.REFUTED
     assert objective(result.problem, result.better) < result.objective
     check_words(result)
+
+
+def test_a_closed_form_measures_the_ladder_as_well():
+    result = audit(Network.two_layer([[3], [1]], [1, 2]), Dataset([[1], [2]], [1, 1]), tol=0.3, symbolic=True)
+    assert result.bracket[0] == result.bracket[1] == result.symbolic.exact
+    check_words(result)
+
+
+def test_a_repair_that_is_not_near_is_a_network_that_fits(monkeypatch):
+    nothing = Bracket(lower=None, upper=None, witnesses=(), status=SearchStatus.TIME, history=())
+    rounded = Network.two_layer([[0.9, -1.1], [-1, 1.05]], [1, 1])
+    xor = Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    monkeypatch.setattr("verify.auditing.searching.bracket_optimum", lambda *_, **__: nothing)
+    result = audit(rounded, xor, goal="min-norm", relax=False)
+    assert result.fits.verdict is Verdict.REFUTED
+    assert "exact repair" in result.fits.reason
+    assert objective(result.problem, result.better) is not None
+    assert any(isinstance(bound, UpperBound) for bound in result.bounds)
+    check_words(result)
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.01])
+def test_what_an_optimum_says_of_the_other_questions_is_said(seconds, tmp_path):
+    result = audit(Network.two_layer([[1, 0]], [-1]), Dataset([[1, 0]], [-1]), time_limit=seconds)
+    assert result.local_optimum.verdict is result.stationary.verdict is Verdict.PROVED
+    check_words(result)
+    result.save(tmp_path / "proofs")
+    assert decide_folder(tmp_path / "proofs").is_accepted

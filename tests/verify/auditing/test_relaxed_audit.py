@@ -69,9 +69,11 @@ def test_the_higher_of_the_two_lower_ends_is_taken_with_its_proof(name, limit, m
     network, data, options = CASES[name]
     without_lower_end(monkeypatch, data)
     result = audit(network, data, time_limit=limit, **options)
-    (proof,) = result.bounds
+    (proof,) = (bound for bound in result.bounds if isinstance(bound, LowerBound))
     assert proof.bracket[0] >= result.relaxed.bracket[0] > 0
-    assert dict(quantities(result, None))["best possible"].startswith("at least ")
+    if "points" in name:  # of targets an exact repair is known, and with it an upper end
+        assert dict(quantities(result, None))["best possible"].startswith("at least ")
+    assert (result.bracket is None) is ("points" in name)
     check_words(result)
     result.save(tmp_path / "proofs")
     assert decide_folder(tmp_path / "proofs").is_accepted

@@ -14,7 +14,7 @@ from verify.deciders.proposal import Proposal
 from verify.deciders.subjects import Chosen, candidates, choose
 from verify.deciders.witnesses import distance
 from verify.problem.posing import pose
-from verify.problem.problem import outputs
+from verify.problem.problem import objective, outputs
 
 NEAR = Fraction(1, 1000)
 ROOT = 2.0**-0.25
@@ -23,14 +23,17 @@ ROUNDED = Network.two_layer([[ROOT, -ROOT], [-ROOT * (1 + 1e-15), ROOT]], [2**0.
 
 
 def test_candidates_fit_and_are_near():
-    found, is_farther = candidates(XOR, XOR, ROUNDED, NEAR)
+    found, farther = candidates(XOR, XOR, ROUNDED, NEAR)
     assert found
-    assert not is_farther
+    assert not farther
     for network in found:
         assert outputs(XOR, network) == [1, 1, 0]
         assert distance(network, ROUNDED) <= NEAR
-    assert candidates(XOR, XOR, ROUNDED, Fraction(0)) == ([], True)
-    assert candidates(XOR, XOR, ROUNDED, NEAR, deadline=0.0) == ([], False)
+    near, farther = candidates(XOR, XOR, ROUNDED, Fraction(0))
+    assert not near
+    assert farther
+    assert all(objective(XOR, network) is not None for network in farther)
+    assert candidates(XOR, XOR, ROUNDED, NEAR, deadline=0.0) == ([], [])
 
 
 def test_a_network_that_fits_comes_first():
@@ -40,13 +43,13 @@ def test_a_network_that_fits_comes_first():
     subject = choose(XOR, exact, found, NEAR, None)
     assert subject.network is exact
     margin = posed([[1, 0], [0, 1]], [1, 1], goal=Goal.MAX_MARGIN, width=2)
-    assert candidates(margin, margin, exact, NEAR) == ([exact], False)
-    assert candidates(margin, margin, Network.two_layer([[1, 0], [0, -1]], [1, 1]), NEAR) == ([], False)
+    assert candidates(margin, margin, exact, NEAR) == ([exact], [])
+    assert candidates(margin, margin, Network.two_layer([[1, 0], [0, -1]], [1, 1]), NEAR) == ([], [])
 
 
 def test_within_a_fit_tolerance_no_repair_is_looked_for():
     loose = XOR.within(Fraction(1, 100))
-    assert candidates(loose, loose, ROUNDED, NEAR) == ([ROUNDED], False)
+    assert candidates(loose, loose, ROUNDED, NEAR) == ([ROUNDED], [])
 
 
 def test_the_kkt_point_is_chosen_among_the_repairs():
@@ -99,7 +102,7 @@ def test_a_failed_search_leaves_the_question_open(error, monkeypatch):
     assert subject.stationary.certificate is None
     assert type(error).__name__ in subject.stationary.reason
     monkeypatch.setattr("verify.deciders.subjects.repairs", fail)
-    assert candidates(XOR, XOR, ROUNDED, NEAR) == ([], False)
+    assert candidates(XOR, XOR, ROUNDED, NEAR) == ([], [])
 
 
 def test_linear_networks_have_no_kinks_to_lose():
