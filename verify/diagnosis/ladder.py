@@ -115,7 +115,7 @@ def climb(
 
 
 def measured(rungs: tuple[Rung, ...], lower: Fraction | None, upper: Fraction | None) -> tuple[Rung, ...]:
-    """The same networks, how far they are above the best possible as these ends of a bracket say it, and the lower end."""
+    """The same networks, as far above the best possible as these ends of a bracket say, and the lower end."""
     made = [rung for rung in rungs if rung.step is not RungKind.BOUND]
     if not made:
         return ()
