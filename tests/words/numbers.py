@@ -72,7 +72,7 @@ def _is_excess(audit, said, kind, asked, low, high):
         assert high <= audit.tolerance
         assert is_tolerance(asked, audit.tolerance)
     elif kind == "not within":
-        assert low > audit.tolerance
+        assert low > audit.tolerance or audit.global_any_width.verdict.value == "refuted"
         assert is_broken_tolerance(asked, audit.tolerance)
     else:
         assert low <= audit.tolerance
@@ -253,7 +253,11 @@ def _verdicts_of_the_relaxed(audit, _, found):
     assert ("· undecided" in rows) == any(f.verdict.value == "undecided" for f in findings)
     assert ("· approx." in rows) == any(f.level == "approximate" for f in findings)
     assert ("· near" in rows) == any(f.level == "near" and f.moved for f in findings)
-    return found[1] == ", ".join(told)
+    is_proved = any(f.verdict.value == "proved" for f in findings[2:])
+    within = re.search(r"; globally within (\S+) \(relative\)$", found[1])
+    assert (within is not None) == (is_proved and audit.relaxed.tolerance > Fraction(1, 10**6))
+    assert within is None or is_tolerance(within[1], audit.relaxed.tolerance)
+    return found[1] == ", ".join(told) + (within[0] if within else "")
 
 
 def _open_of_the_relaxed(audit, _, found):

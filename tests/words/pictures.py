@@ -319,7 +319,7 @@ TITLES = [
     (r"neurons: where they are 0", _is_linear),
     (r"a way down from (?:this network|a network near this one)", _descends),
 ]
-OVER = r"; those of the better network are hollow"
+OVER = r"; those of the other network are hollow"
 WORDS = [
     (r"The (?:graph|signs|levels) of the network over .*", _seen),
     (rf"Each neuron as an arrow u = \|v\| w(?:{OVER})?", _is_linear),

@@ -66,7 +66,7 @@ def _residual_within(audit, finding, found):
     largest = max(abs(f - y) for f, y in zip(values, audit.problem.targets, strict=True))
     assert largest <= tolerance
     assert is_tolerance(found[1], tolerance)
-    return largest <= Fraction(found[2]) <= largest * SLACK
+    return is_value(found[2], largest)
 
 
 def _residual(audit, finding, found):
@@ -302,6 +302,10 @@ def _same_network(audit, finding, _):
     return proof.witness == other.witness and None not in values and values[0] < values[1]
 
 
+def _is_exactly_refuted(audit, finding, _):
+    return any(isinstance(proof, NotStationary) for proof in finding.certificates)
+
+
 def _follows(audit, finding, found):
     question = next(q for q in Question if q.value.replace("_", " ") == found[1])
     shared = set(finding.certificates) & set(audit.findings[question.value].certificates)
@@ -371,10 +375,16 @@ ROWS = [
     (r"the same network is better", _same_network),
     (r"it follows from the certificate about ([a-z ]+)", _follows),
     (rf"no network of {WIDE} fits the data", _none_fits),
-    (r"it is not stationary, so that better networks of the same architecture lie arbitrarily near", _is_refuted),
     (
         (
-            r"(.*); (?:it is not stationary, so that )?better networks of the same architecture lie arbitrarily near, "
+            r"the KKT conditions do not hold exactly, so that better networks of the same architecture lie "
+            r"arbitrarily near"
+        ),
+        _is_exactly_refuted,
+    ),
+    (
+        (
+            r"(.*); better networks of the same architecture lie arbitrarily near, "
             r"but none was found that is better by more than the tolerance"
         ),
         _none_found,
@@ -397,7 +407,7 @@ ROWS = [
     (rf"every point is on its side; the least margin is (at least )?{N}", _margin),
     (rf"every target is met exactly{AFTER}", _met),
     (rf"every target is met within {TOLD}{AFTER}", _within),
-    (rf"every target is met within {TOLD}; the largest residual is {N}", _residual_within),
+    (rf"every target is met within {TOLD}; the largest residual is (.*)", _residual_within),
     (rf"every target is met exactly after moving the weights by at most {N} of their norm", _met),
     (r"the largest residual is (.*), at point (\d+) \(counting from 0\);.*", _residual),
     (r"(\d+) of (\d+) points? (?:is|are) not on (?:its side|their sides): points? (.*) \(counting from 0\)", _missed),

@@ -255,7 +255,7 @@ def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fr
     """
     question, proof = before.question, local.certificates[0]
     lie = "better networks of the same architecture lie arbitrarily near"
-    reason = lie if isinstance(proof, NotLocal) else f"it is not stationary, so that {lie}"
+    reason = lie if isinstance(proof, NotLocal) else f"the KKT conditions do not hold exactly, so that {lie}"
     refuted = follows(question, subject, local, reason, tolerance)
     if refuted.verdict is not Verdict.UNDECIDED:
         return replace(refuted, numbers={"tolerance": Fraction(0)})

@@ -162,7 +162,7 @@ def _held(margin: Fraction) -> Fraction:
 def _met(problem: Problem, largest: Fraction) -> str:
     if problem.fit_tolerance == 0:
         return "every target is met exactly"
-    return f"every target is met within {kept(problem.fit_tolerance)}; the largest residual is {at_most(largest, 3)}"
+    return f"every target is met within {kept(problem.fit_tolerance)}; the largest residual is {about(largest, 3)}"
 
 
 def _fit(subject: Subject, certificate: Certificate, reason: str) -> Finding:

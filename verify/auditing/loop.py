@@ -125,8 +125,9 @@ def audit(
     floats where no network that fits exactly is found near the given one, what the rounding of its outputs in floating
     point explains, when that is all that it misses.
     near: how far another network may be from the given one, relative to its norm, that an answer may speak of instead:
-    a repair, an exact KKT point. By default `stationary_tol`. A repair changes the neurons v_j w_j by at most this or
-    1e-3 of their size at the data, whatever the units, and no target may be missed by more than 1e-3 of the largest.
+    a repair, an exact KKT point. By default an exact KKT point as far as `stationary_tol`, and a repair of any distance
+    that changes the neurons v_j w_j by at most that or 1e-3 of their size at the data, whatever the units, where no
+    target is missed by more than 1e-3 of the largest.
     time_limit: seconds after which, nearly, the best certified bracket so far is returned; Ctrl-C does the same.
     warm_start: a folder of an earlier audit of the same data (`Audit.save`), whose search is taken up again.
     symbolic: also seek the best objective as a formula, such as 8/sqrt(17), with proofs (small problems).

@@ -28,6 +28,7 @@ from verify.problem.problem import Problem, objective
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
+    from verify.auditing.record import Audit
 
 __all__ = ["EXACT_OPTIMUM", "IMPROVED", "SEARCH", "SEARCH_WITHOUT_FIT", "WITNESSED", "certified_bracket"]
 
@@ -165,7 +166,7 @@ def _searched_and_relaxed(asked: Asked, clock: Clock, found: Known) -> Known:
     if ask is None or clock.seconds is None:
         return without_fit(_searched(asked, clock, found))
     known = ask(TRIAL_SHARE * clock.seconds)
-    if known is None or known.ending is not Ending.TIME:
+    if known is None or not _is_cut_short(known):
         if known is not None and known.ending is Ending.INTERRUPTED:
             clock.add(NAME)
         found = _searched(asked, clock, replace(found, ask_relaxed=None, relaxed=known))
@@ -178,6 +179,12 @@ def _searched_and_relaxed(asked: Asked, clock: Clock, found: Known) -> Known:
     if known is not None and known.ending is not Ending.INTERRUPTED:
         found = _searched_again(asked, clock, found, LAST_SHARE)
     return without_fit(found)
+
+
+def _is_cut_short(known: Audit) -> bool:
+    """Whether more time may decide more, of the bracket or of a question."""
+    open_ones = (finding for finding in known.findings.values() if finding.verdict is Verdict.UNDECIDED)
+    return known.ending is Ending.TIME or any(LATE in finding.reason for finding in open_ones)
 
 
 def _searched_further(asked: Asked, clock: Clock, found: Known, kept: float) -> Known:

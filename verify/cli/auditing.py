@@ -146,8 +146,9 @@ Examples:
     type=Number(),
     metavar="DISTANCE",
     help="How far a network may be from the given one, relative to its norm, that a proof may speak of instead. By "
-    "default a verdict speaks of one within --stationary-tol, an exact KKT point up to 0.1 away is told of beside "
-    "it, and --require of an audit takes no proof about another network.",
+    "default a verdict speaks of an exact KKT point within --stationary-tol, or of a repair that changes no neuron by "
+    "more than that or 1e-3 of their size; an exact KKT point up to 0.1 away is told of beside it, and --require of an "
+    "audit takes no proof about another network.",
 )
 @debug_option
 def audit_command(

@@ -116,7 +116,7 @@ def _neurons(content: Content) -> Panel:
     draw_neurons(axes, "", mine)
     dimension, has_bias = content.picture.points.shape[1], content.picture.problem.architecture.bias
     is_overlaid = any("better network" in label for label in mine.legend)
-    hollow = "; those of the better network are hollow" if is_overlaid else ""
+    hollow = "; those of the other network are hollow" if is_overlaid else ""
     bends = ", with the line where it bends" if content.given.has_kinks else ""
     if content.given.network.depth != 2:
         return _finished(figure, axes, mine, "neurons", "Neurons are drawn for one hidden layer")

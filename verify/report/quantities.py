@@ -14,7 +14,7 @@ from verify.checker.fit import Fits
 from verify.checker.folder import relaxed_folder
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.closed_forms.records import Symbolic
-from verify.deciders.finding import Ending, Finding, Verdict
+from verify.deciders.finding import Ending, Finding, Question, Verdict
 from verify.deciders.rounding import primitive
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed, at_least, at_most, denied, enclosure, is_exactly, nearest, open_at, value
@@ -70,10 +70,11 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     repaired = ", after the repair" if is_repaired(audit.fits) else ""
     excess = audit.asked_excess
     if excess is not None:
-        yield "excess", excess_text(excess, audit.tolerance) + repaired
+        yield "excess", excess_text(excess, audit.tolerance, is_refuted=_is_refuted(audit)) + repaired
     elif audit.objective and upper and audit.objective > upper:
         low = audit.objective / upper - 1
-        yield "excess", f"{_above(low, at_least, 'at least ')}, {_within(low, None, audit.tolerance)}{repaired}"
+        within = _within(low, None, audit.tolerance, _is_refuted(audit))
+        yield "excess", f"{_above(low, at_least, 'at least ')}, {within}{repaired}"
     yield from _own_width(audit)
 
 
@@ -123,12 +124,19 @@ def _relaxed(audit: Audited, easier: Audited) -> Iterator[tuple[str, str]]:
     yield from _verdicts(easier)
 
 
+TIGHT = Fraction(1, 10**6)
+"""A tolerance up to which an optimum is called one without a word on it: that which is asked by default."""
+GLOBAL = ("global_optimum", "global_any_width")
+
+
 def _verdicts(easier: Audited) -> Iterator[tuple[str, str]]:
     """What is found of the relaxed question, with the levels and what they mean, and with why the rest is open."""
     found = {name: easier.findings[key] for key, name in _ASKED.items()}
     told = {name: f" ({short})" if (short := level(finding)) else "" for name, finding in found.items()}
-    verdicts = (f"{name} {finding.verdict.value}{told[name]}" for name, finding in found.items())
-    yield f"{RELAXED}verdicts", ", ".join(verdicts)
+    verdicts = ", ".join(f"{name} {finding.verdict.value}{told[name]}" for name, finding in found.items())
+    is_loose = easier.tolerance > TIGHT and any(found[_ASKED[key]].verdict is Verdict.PROVED for key in GLOBAL)
+    within = f"; globally within {allowed(easier.tolerance)} (relative)" if is_loose else ""
+    yield f"{RELAXED}verdicts", verdicts + within
     for line in legend(easier.problem, found.values()):
         label, _, meaning = line.partition(": ")
         yield f"{RELAXED}{label}", meaning
@@ -205,10 +213,19 @@ def _asked_about(problem: Problem) -> str:
     return any_width(problem) if problem.asks_any_width else of_width(problem)
 
 
-def excess_text(excess: tuple[Fraction, Fraction], tolerance: Fraction, best: str = BEST) -> str:
+def _is_refuted(audit: Audited) -> bool:
+    """Whether it is refuted, otherwise than by the excess, that no network is better by more than the tolerance."""
+    asked = Question.GLOBAL_ANY_WIDTH if audit.problem.asks_any_width else Question.GLOBAL_OPTIMUM
+    finding = audit.findings[asked.value]
+    return finding.verdict is Verdict.REFUTED and finding.subject == audit.fits.subject and not finding.moved
+
+
+def excess_text(
+    excess: tuple[Fraction, Fraction], tolerance: Fraction, best: str = BEST, *, is_refuted: bool = False
+) -> str:
     """Such as "12.8 % above the best possible (between 12.79 % and 12.81 %), not within 1e-6 (relative)"."""
     low, high = excess
-    verdict = _within(low, high, tolerance)
+    verdict = _within(low, high, tolerance, is_refuted)
     if high == 0:
         return f"none: this network is {best}"
     if low <= 0 or high <= min(tolerance, SMALL):
@@ -230,12 +247,12 @@ def _above(excess: Fraction, rounded: Callable[[Fraction, int], str], bound: str
     return f"this network is {bound}{rounded(1 + excess, 3)} times {best}"
 
 
-def _within(low: Fraction, high: Fraction | None, tolerance: Fraction) -> str:
+def _within(low: Fraction, high: Fraction | None, tolerance: Fraction, is_refuted: bool = False) -> str:
     if high is not None and high <= tolerance:
         return f"within\u00a0{allowed(tolerance)} (relative)"
     return (
         f"not\u00a0within\u00a0{denied(tolerance)} (relative)"
-        if low > tolerance
+        if low > tolerance or is_refuted
         else f"whether within {open_at(tolerance)} (relative) is open"
     )
 

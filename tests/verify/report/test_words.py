@@ -9,6 +9,7 @@ from tests.words import check_words
 from tests.words.pictures import check_pictures
 from verify.auditing.loop import audit
 from verify.checker.errors import InputError
+from verify.deciders.finding import Verdict
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
 
@@ -144,3 +145,21 @@ def test_a_false_text_of_a_picture_is_noticed():
     ):
         with pytest.raises(AssertionError):
             check_pictures(replace(false, objective=Fraction(7)))
+
+
+def test_a_refutation_within_0_is_told_beside_the_excess():
+    network, data = Network.two_layer([[0, 1], [2, -3]], [1, -2]), Dataset([[0, 1], [1, 0]], [1, -4])
+    result = audit(network, data, goal="min-norm", tol=0)
+    assert result.global_any_width.verdict is Verdict.REFUTED
+    assert "whether within" not in str(result)
+    check_words(result)
+
+
+def test_an_optimum_of_what_it_fits_names_a_loose_tolerance():
+    network = Network.two_layer([[1, 0], [0, 1], [-1, 0]], [1, -1, 2])
+    data = Dataset([[2, 0], [1, 3], [0, 1], [2, 0], [-1, 0], [3, 1]], [1, 1, -1, 1, 1, 1])
+    result = audit(network, data, tol=50)
+    assert result.relaxed.global_any_width.verdict is Verdict.PROVED
+    assert "globally within 50 (relative)" in " ".join(str(result).split())
+    check_words(result)
+    assert "globally within" not in str(audit(network, data))
