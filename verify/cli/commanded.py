@@ -8,7 +8,6 @@ from shlex import quote
 import click
 from click.core import ParameterSource
 
-from verify.report.commands import read_alone
 from verify.surroundings import Surroundings
 
 __all__ = ["commanded", "is_said", "labels_of", "options_of"]
@@ -30,6 +29,8 @@ def commanded(
     known: options of the data that were not said, as a network that was read knew them: `options_of`.
     source: the network that was read, if there is one.   notes: of the reading.   classes: the labels that were read.
     """
+    from verify.report.commands import read_alone  # the report needs what a check does without
+
     exchanged = f"--classes {quote(f'{labels[1]},{labels[0]}')}"
     is_read = network == click.get_current_context().params.get("network")  # otherwise it was made here
     reads = _said("slope", "output_bias", "two_logits", "fold") if is_read else ""
