@@ -32,6 +32,8 @@ ELSEWHERE = {
     "solvers/training/flow/test_sliding.py": "solvers/training/resting",
     "solvers/training/flow/test_smooth.py": "solvers/training/flow/radau",
     "verify/auditing/test_fit_tolerance.py": "verify/deciders/fit/output_rounding",
+    "verify/auditing/test_hidden.py": """
+        verify/auditing/width verify/deciders/hidden/nearby verify/deciders/hidden/stationary""",
     "verify/auditing/test_interruptions.py": "verify/auditing/clock verify/auditing/concluding verify/auditing/steps",
     "verify/auditing/test_loop.py": """
         verify/auditing/asked verify/auditing/assembling verify/auditing/record verify/auditing/searching
@@ -50,6 +52,10 @@ ELSEWHERE = {
         verify/checker/derived verify/checker/differences verify/checker/proved_table""",
     "verify/checker/test_planted_members.py": "verify/checker/goals verify/problem/members",
     "verify/checker/test_width.py": "verify/checker/states",
+    "verify/deciders/hidden/test_search.py": """
+        solvers/hidden/cells solvers/hidden/relaxation verify/deciders/hidden/branching verify/deciders/hidden/excluding
+        verify/deciders/hidden/geometry verify/deciders/hidden/least_norm verify/deciders/hidden/leaves
+        verify/deciders/hidden/networks verify/deciders/hidden/states verify/deciders/hidden/status""",
     "verify/deciders/closed_forms/test_parts.py": """
         verify/deciders/closed_forms/active_set verify/deciders/closed_forms/elimination
         verify/deciders/closed_forms/expressions verify/deciders/closed_forms/polishing
