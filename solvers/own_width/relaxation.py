@@ -68,7 +68,7 @@ class Relaxation:
                 self.value = max(reached, 0.0)
                 return
             goal = self.setting.goal
-            limit = max(1.0, reached / goal)
+            limit = max(1.0, reached / goal) if goal > 0 else 1.0
             violators, beta = self._price(multipliers, limit)
             self._remember(multipliers, reached, beta)
             if not violators and reached >= goal:

@@ -14,7 +14,8 @@ from verify.cli.places import check_picture
 from verify.cli.progress import shown_widths
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
-from verify.numbers.decimals import at_least, at_most, enclosure
+from verify.numbers.decimals import allowed, at_least, at_most, enclosure
+from verify.problem.phrases import has_infimum_0
 
 if TYPE_CHECKING:
     from verify.widths import WidthCurve, WidthPoint
@@ -114,6 +115,10 @@ def _best(point: WidthPoint) -> str:
     """Both ends, rounded outwards."""
     if point.fits is Verdict.REFUTED:
         return "none"
+    if point.upper == 0:
+        return "0"
+    if has_infimum_0(point.problem):
+        return "as near to 0 as asked"
     if point.lower and point.upper is not None:
         near = point.upper < 2 * point.lower
         return " … ".join(
@@ -137,12 +142,26 @@ def _by(point: WidthPoint) -> str:
 
 
 def _ending(curve: WidthCurve) -> str:
+    """Whether the best of any width is reached with the widths of the rows, as far as that is proved."""
     if curve.any_width is None:
         return "no network of any width fits the data"
-    if curve.enough is not None:
-        return f"the best of any width is reached with {count(curve.enough, 'neuron')}"
+    if has_infimum_0(curve.points[0].problem):
+        return "no network of any width is the best: a free bias gives constants, as near to 0 as asked, and none has 0"
     lower, upper = curve.any_width.ends
-    least = "" if lower is None else f"; networks of any width have at least {at_least(lower)}"
-    known = ", ".join(sorted({count(w.width, "neuron") for w in curve.any_width.witnesses[:1]}))
-    most = "" if upper is None or not known else f", and one of {known} has at most {at_most(upper)}"
-    return f"the best of any width is not reached with these{least}{most}"
+    if curve.enough is not None:
+        is_exact = lower is not None and lower == curve.points[curve.enough - 1].upper
+        within = "" if is_exact else f", within a factor 1 + {allowed(curve.tolerance)}"
+        return f"the best of any width is reached with {count(curve.enough, 'neuron')}{within}"
+    least = [f"networks of any width have at least {at_least(lower)}"] if lower else []
+    known = [count(w.width, "neuron") for w in curve.any_width.witnesses[:1]]
+    most = [f"one of {width} has at most {at_most(upper)}" for width in known if upper is not None]
+    ends = ", and ".join(least + most)
+    return f"{_reaching(curve.points[-1], upper)}{'; ' if ends else ''}{ends}"
+
+
+def _reaching(widest: WidthPoint, upper: Fraction | None) -> str:
+    """The networks of the widest row count as those of all rows: the narrower ones are among them."""
+    is_above = upper is not None and widest.lower is not None and widest.lower > upper
+    if widest.fits is Verdict.REFUTED or is_above:
+        return "the best of any width is not reached with these"
+    return "it is not known whether the best of any width is reached with these"

@@ -233,7 +233,7 @@ def _at_width(
     """What is known of a width: from any width where that is reached, else from a search."""
     anywhere = None if best.lower is None else certified(problem, None, _renamed(best.lower))
     width = len(problem.architecture.masks)
-    narrow = [(value, w) for w in known if w.width <= width and (value := objective(problem, w))]
+    narrow = [(value, w) for w in known if w.width <= width and (value := objective(problem, w)) is not None]
     least = min(narrow, key=lambda pair: pair[0], default=None)
     floor = None if anywhere is None else anywhere.bracket[0]
     if least is not None and floor is not None and least[0] <= (1 + tolerance) * floor:

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -89,7 +90,7 @@ def test_the_command(steps, tmp_path, capsys):
         ["2", "no"],
         ["3", "yes"],
     ]
-    assert "the best of any width is reached with 3 neurons" in lines
+    assert "the best of any width is reached with 3 neurons, within a factor 1 + 1e-6" in lines
     assert picture.read_text(encoding="utf-8").startswith("<?xml")
     for width in (1, 2, 3):
         assert check_main(["--bare", str(proofs / f"width-{width}")]) == 0
@@ -104,6 +105,34 @@ def test_the_command_says_what_is_open(steps):
     )
     assert "not known" in late.output
     assert "the time was over after 0 states" in late.output
+    assert "it is not known whether the best of any width is reached with these" in late.output
+
+
+def _said(tmp_path, rows, targets, *options):
+    path = tmp_path / "data.npz"
+    np.savez(path, X=np.array(rows, float), y=np.array(targets, float))
+    found = CliRunner().invoke(program, ["widths", str(path), *options], standalone_mode=False)
+    assert found.exception is None, found.output
+    return found.output.splitlines()
+
+
+def test_a_bound_above_the_best_of_any_width_proves_that_it_is_not_reached(tmp_path):
+    waste = [[1, 0.25], [-1, 0.25]]
+    *_, ending = _said(tmp_path, waste, [1, 1], "--goal", "min-norm", "--bias", "none", "--up-to", "1")
+    assert ending.startswith(
+        "the best of any width is not reached with these; networks of any width have at least 1.940285"
+    )
+    *_, ending = _said(tmp_path, waste, [1, 1], "--goal", "min-norm", "--bias", "none", "--tol", "0.5")
+    assert ending == "the best of any width is reached with 2 neurons, within a factor 1 + 0.5"
+
+
+def test_the_network_without_weights_is_the_best_where_it_fits(tmp_path):
+    curve = width_curve([[1, 2], [0, 1]], [0, 0], goal="min-norm")
+    assert [(point.lower, point.upper, point.nodes) for point in curve] == [(0, 0, 0)]
+    assert curve.enough == 1
+    _, row, ending = _said(tmp_path, [[1, 2], [0, 1]], [0, 0], "--goal", "min-norm")
+    assert row.split() == ["1", "yes", "0", "lower-bound,", "upper-bound"]
+    assert ending == "the best of any width is reached with 1 neuron"
 
 
 def test_progress_and_pictures():

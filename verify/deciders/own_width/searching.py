@@ -57,7 +57,9 @@ def bracket_at_width(
 
     simple = distinct(problem)
     given = [network for network in networks if is_no_wider(problem, network)]
-    known = {network.sha256(): (value, network) for network in given if (value := objective(problem, network))}
+    known = {
+        network.sha256(): (value, network) for network in given if (value := objective(problem, network)) is not None
+    }
     upper = min((value for value, _ in known.values()), default=None)
     outcome = search(
         as_instance(simple.problem),
