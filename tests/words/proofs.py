@@ -36,6 +36,10 @@ from verify.problem.phrases import ANY_WIDTH_NOT_ASKED
 from verify.problem.problem import Goal, objective, outputs
 
 
+def _is_smallest(audit, finding, _):
+    return objective(audit.problem, subject_of(audit, finding)) == 0
+
+
 def _margin(audit, finding, found):
     (proof,) = all_of(Fits, finding)
     least = min(y * f for y, f in zip(audit.problem.targets, outputs(audit.problem, audit.network), strict=True))
@@ -394,7 +398,7 @@ ROWS = [
     (r"it is not known whether the network is stationary", _is_open_too),
     (r"it satisfies the KKT conditions nearly, and whether exactly is not known", _is_nearly),
     (r"whether the exact KKT point near it is a local optimum is open", _is_beside_exact),
-    (r"every weight that counts is zero: nothing can be smaller", lambda audit, *_: not audit.objective),
+    (r"every weight that counts is zero: nothing can be smaller", _is_smallest),
     (re.escape(ANY_WIDTH_NOT_ASKED), lambda audit, *_: audit.problem.output_weights is not None),
     (rf"(?:the best of its width has between {N} and {N}(?: \(this one {N}\))?; )?{ENDED}", _between_at_width),
     (

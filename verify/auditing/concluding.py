@@ -14,7 +14,7 @@ from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.fitting import fit_finding, follows
 from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
-from verify.auditing.width import found_at_width, why_open_at_width
+from verify.auditing.width import found_at_width, subject_of_all, why_open_at_width
 from verify.checker.answers import answers
 from verify.checker.local import NotLocal
 from verify.deciders.enclosure.findings import (
@@ -72,7 +72,7 @@ def _without_stationary(asked: Asked, found: Known, reason: str) -> Known:
 
 
 def _with_stationary(asked: Asked, found: Known, chosen: Chosen) -> Known:
-    subject, proposal = found.subject.at(chosen.network), chosen.stationary
+    subject, proposal = subject_of_all(found, chosen), chosen.stationary
     finding = decide(Question.STATIONARY, asked.problem, asked.network, proposal, asked.stationary_tolerance)
     if proposal.beside is not None:
         finding = replace(finding, certificates=(*finding.certificates, proposal.beside))
@@ -254,17 +254,20 @@ def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fr
     Refuted within 0; within more when the end of the descent is better by that much; else open, as `before`.
     """
     question, proof = before.question, local.certificates[0]
+    is_here = subject.problem.asks_any_width or (local.subject or subject.given) == subject.asked
     lie = "better networks of the same architecture lie arbitrarily near"
     reason = lie if isinstance(proof, NotLocal) else f"the KKT conditions do not hold exactly, so that {lie}"
     refuted = follows(question, subject, local, reason, tolerance)
-    if refuted.verdict is not Verdict.UNDECIDED:
+    if is_here and refuted.verdict is not Verdict.UNDECIDED:
         return replace(refuted, numbers={"tolerance": Fraction(0)})
     if isinstance(proof, NotLocal):
         end = end_of_descent(subject.problem, subject.given, proof)
-        moved = subject.at(local.subject or subject.given)
+        moved = subject.at(local.subject or subject.given) if is_here else subject
         beaten = beaten_by(question, moved, [end], tolerance, own_width=True)
         if beaten is not None:
             return beaten
+    if not is_here:  # they lie near another network
+        return before
     return replace(
         before, reason=f"{before.reason}; {lie}, but none was found that is better by more than the tolerance"
     )

@@ -14,11 +14,12 @@ from verify.deciders.finding import Question, decide, undecided
 from verify.deciders.global_optimality.at_width import AtWidth, WidthStatus, bracket_at_width
 from verify.deciders.own_width.searching import optimal_within_width
 from verify.deciders.proposal import Proposal
+from verify.deciders.subjects import Chosen, Subject
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed, at_least, at_most
 from verify.problem.phrases import ANY_WIDTH_NOT_ASKED, of_width
 
-__all__ = ["SEARCH_AT_WIDTH", "found_at_width", "why_open_at_width"]
+__all__ = ["SEARCH_AT_WIDTH", "found_at_width", "subject_of_all", "why_open_at_width"]
 
 NAME = "the search for the best network of its width"
 
@@ -58,6 +59,15 @@ def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
             replace(fits, reason=f"{fits.reason}; no network of {of_width(asked.problem)} does")
         )
     return without_fit(found)
+
+
+def subject_of_all(found: Known, chosen: Chosen) -> Subject:
+    """What the objective and global optimality are of, where `chosen` is what stationarity is said of.
+
+    With given output weights a given network that fits: an exact KKT point near it may have another objective.
+    """
+    is_given = not found.subject.problem.asks_any_width and found.subject.network is found.subject.given
+    return found.subject if is_given else found.subject.at(chosen.network)
 
 
 def found_at_width(asked: Asked, found: Known) -> Known:

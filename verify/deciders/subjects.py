@@ -203,7 +203,7 @@ def choose(
             break
     if best is None or best[0] > 1:
         nearest = min(
-            found,
+            [given] if given in found and not is_whole else found,
             key=lambda network: (not is_whole and bool(lost_kinks(problem, given, network)), distance(network, given)),
         )
         if best is None or best[1].network is not nearest:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verify.checker.bounds import LowerBound, UpperBound
+from verify.checker.exact import sqrt_lower, sqrt_upper
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, at_most, broken
-from verify.problem.members import goal_words, has_margin
+from verify.problem.members import goal_words, has_margin, trains_all
 from verify.problem.misfits import Misfit, misfit
 from verify.problem.phrases import has_infimum_0, named, no_neuron
 from verify.report.audited import Audited
@@ -46,13 +47,18 @@ def _unseen(audit: Audited, found: Misfit) -> Iterator[str]:
 
 
 def _margin(audit: Audited, found: Misfit) -> Iterator[str]:
-    """The least margin beside that of the best network of the same norm, norm / optimum: f is homogeneous."""
+    """The least margin beside that of the best network of the same norm: norm / optimum, as f is homogeneous.
+
+    Of degree two in all weights; of degree one in the hidden weights alone, where it is the square root.
+    """
     upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
     lower = next((bound.bracket[0] for bound in audit.bounds if isinstance(bound, LowerBound)), None)
     if not upper or not found.norm or has_infimum_0(audit.problem):
         return
-    low = at_least(found.norm / upper, 3)
-    high = at_most(found.norm / lower, 3) if lower else None
+    low, high = found.norm / upper, found.norm / lower if lower else None
+    if not trains_all(audit.problem.trained):
+        low, high = sqrt_lower(low), None if high is None else sqrt_upper(high)
+    low, high = at_least(low, 3), None if high is None else at_most(high, 3)
     best = f"of at least {low}" if high is None else f"of {low}" if low == high else f"between {low} and {high}"
     least = f"the least margin of this one is {about(found.amount, 3)}"
     yield f"at the norm of this network the best one has a least margin {best}; {least}"

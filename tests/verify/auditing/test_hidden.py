@@ -188,6 +188,30 @@ def test_a_margin_network_in_floats_has_an_exact_kkt_point_near_it():
     assert result.local_optimum.level == "near"
 
 
+@pytest.mark.parametrize(
+    ("size", "options"), [("1/2", {"stationary_tol": F(1, 2)}), ("9/10000", {"near": 1}), ("9/10000", {"tol": 0})]
+)
+def test_only_stationarity_speaks_of_another_network_near_one_that_fits(size, options, tmp_path):
+    given = Network.two_layer([[1.0, float(F(size))]], [1.0])
+    result = audit(given, ([[1, 0]], [1]), trained="hidden", **{"stationary_tol": F(1, 1000), **options})
+    assert (result.stationary.level, result.local_optimum.level) == ("near", "near")
+    assert result.objective == objective(result.problem, given) > F(1, 2)
+    assert result.bracket_own_width.lower == F(1, 2)
+    assert result.excess_own_width.lower > 0
+    assert result.global_optimum.subject is None
+    assert result.global_optimum.verdict is (PROVED if options == {"near": 1} else REFUTED)
+    assert "this network is the best possible" not in str(result)
+    result.save(tmp_path / "proofs")
+    assert decide_folder(tmp_path / "proofs").is_accepted
+
+
+def test_the_least_margin_of_the_best_is_of_degree_one_in_the_hidden_weights():
+    given = Network.two_layer([[100, 0], [100, 0]], [1, 1])
+    result = audit(given, ([[1, 0], [0, 1], [-1, 1]], [1, 1, 1]), trained="hidden")
+    assert result.bracket_own_width == (F(5, 6), F(5, 6))
+    assert "a least margin of at least 109;" in " ".join(str(result).split())  # sqrt(10000 / (5/6)) = 109.5
+
+
 def test_a_network_that_does_not_fit_is_told_what_the_best_of_width_is():
     known = HIDDEN["H1 a point to be off at"]
     result = asked(known.problem, network(known.problem, [[1, 1]]))
