@@ -136,6 +136,8 @@ def _by(point: WidthPoint) -> str:
     kinds = ", ".join(proof.KIND for proof in point.certificates) or "nothing"
     if point.status is SearchStatus.OPTIMAL:
         return kinds
+    if point.status is SearchStatus.FAILED:
+        return f"{kinds}; the floating-point search failed"
     why = {SearchStatus.TIME: "the time was over", SearchStatus.INTERRUPTED: "it was interrupted"}
     ended = why.get(point.status, "the search ended")
     return f"{kinds}; {ended} after {count(point.nodes, 'state')}, {point.left} of them open"

@@ -6,16 +6,18 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
 
 from solvers.instance import SearchStatus
+from verify.auditing.searching import SMALLEST_GAP, bracketed
+from verify.auditing.steps import unless_floats_fail
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate
 from verify.checker.errors import InputError
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.finding import Verdict
-from verify.deciders.global_optimality.bracket import bracket_optimum
 from verify.deciders.global_optimality.infeasibility import infeasibility
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.own_width.searching import bracket_at_width
@@ -23,10 +25,14 @@ from verify.deciders.proposal import certified
 from verify.deciders.time_limits import is_late, now, share
 from verify.files.writing import replace_folder
 from verify.numbers.arguments import a_path, a_time_limit, a_tolerance
+from verify.numbers.counts import count
+from verify.numbers.decimals import at_least, at_most
 from verify.numbers.floats import to_float
+from verify.numbers.intervals import Interval
 from verify.problem import posing
-from verify.problem.members import has_bias
+from verify.problem.members import has_bias, has_margin
 from verify.problem.network import Network
+from verify.problem.phrases import has_infimum_0
 from verify.problem.problem import Bias, Goal, Problem, objective
 from verify.readers import read_data
 
@@ -46,6 +52,9 @@ ANY_SHARE = 0.3
 
 SECONDS = 20.0
 """For each width, without a time limit."""
+
+NEARLY_0 = Fraction(1, 2**20)
+"""The output weight of a constant, where no network is the best."""
 
 
 @final
@@ -68,13 +77,29 @@ class WidthPoint:
     nodes: int = 0
     left: int = 0
 
+    def __repr__(self) -> str:
+        proofs = ", ".join(proof.KIND for proof in self.certificates) or "no certificate"
+        return f"<WidthPoint: {count(self.width, 'neuron')}, {self._known()}, {self.status.value}, {proofs}>"
+
+    def _known(self) -> str:
+        """Whether a network fits, and both ends of its best objective, in a few words."""
+        if self.fits is Verdict.REFUTED:
+            return "none fits"
+        low, high = self.lower, self.upper
+        ends = f"[{'?' if low is None else at_least(low, 10)}, {'?' if high is None else at_most(high, 10)}]"
+        if low is not None and high is not None:
+            ends = repr(Interval(low, high))
+        return f"{'fits' if self.fits is Verdict.PROVED else 'not known to fit'} {ends}"
+
     @property
     def width(self) -> int:
         """The number of neurons."""
         return len(self.problem.architecture.masks)
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a width has no truth value: ask `.fits.verdict`, or whether `.lower` or `.upper` is None")
+        raise TypeError(
+            "a width has no truth value: ask whether `.fits is Verdict.PROVED`, or whether `.lower` or `.upper` is None"
+        )
 
 
 @final
@@ -89,6 +114,11 @@ class WidthCurve:
     any_width: Bracket | None
     tolerance: Fraction
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        enough = "not known" if self.enough is None else count(self.enough, "neuron")
+        lines = [f"<WidthCurve: {count(len(self.points), 'width')}, any width {self.any_width}, enough: {enough}>"]
+        return "\n  ".join([*lines, *map(repr, self.points)])
 
     @property
     def enough(self) -> int | None:
@@ -174,9 +204,10 @@ def width_curve(
     nothing = infeasibility(first)
     if nothing is not None:
         return WidthCurve(tuple(_nothing(posed(k), nothing) for k in range(1, (up_to or 1) + 1)), None, tolerance)
-    best = bracket_optimum(first, None, tol=to_float(tolerance), deadline=share(deadline, ANY_SHARE))
+    best = bracketed(first, None, tol=to_float(tolerance), deadline=share(deadline, ANY_SHARE))
     points: list[WidthPoint] = []
-    last = up_to or min(MOST, best.witnesses[0].width if best.witnesses else MOST)
+    enough = 1 if has_infimum_0(first) else best.witnesses[0].width if best.witnesses else MOST
+    last = up_to or min(MOST, enough)
     for width in range(1, last + 1):
         end = now() + SECONDS if deadline is None else share(deadline, 1 / (last + 1 - width))
         known = [*best.witnesses, *(p.network for p in points if p.network is not None)]
@@ -233,21 +264,36 @@ def _at_width(
     """What is known of a width: from any width where that is reached, else from a search."""
     anywhere = None if best.lower is None else certified(problem, None, _renamed(best.lower))
     width = len(problem.architecture.masks)
+    known = [*known, *_nearly_constant(problem)]
     narrow = [(value, w) for w in known if w.width <= width and (value := objective(problem, w)) is not None]
     least = min(narrow, key=lambda pair: pair[0], default=None)
     floor = None if anywhere is None else anywhere.bracket[0]
-    if least is not None and floor is not None and least[0] <= (1 + tolerance) * floor:
+    is_reached = least is not None and floor is not None and least[0] <= (1 + tolerance) * floor
+    if is_reached or (least is not None and has_infimum_0(problem)):
         return _point(problem, least, anywhere, None, SearchStatus.OPTIMAL, 0, 0)
     if is_late(end):
         return _point(problem, least, anywhere, None, SearchStatus.TIME, 0, 0)
-    found = bracket_at_width(
-        problem, [w for _, w in narrow], tol=to_float(tolerance), deadline=end, on_progress=progress
-    )
+    gap = max(to_float(tolerance), SMALLEST_GAP)
+    search = partial(bracket_at_width, problem, [w for _, w in narrow], tol=gap, deadline=end, on_progress=progress)
+    found = unless_floats_fail(search, lambda _: None)
+    if found is None:
+        return _point(problem, least, anywhere, None, SearchStatus.FAILED, 0, 0)
     if found.objectives:
         least = found.objectives[0], found.witnesses[0]
     own = found.lower
     bound = own if own is not None and (floor is None or (own.bracket[0] or 0) > floor) else anywhere
     return _point(problem, least, bound, found.nothing, found.status, found.nodes, found.left)
+
+
+def _nearly_constant(problem: Problem) -> list[Network]:
+    """A constant of one neuron with a small output weight, where the objective comes as near to 0 as asked."""
+    if not has_infimum_0(problem):
+        return []
+    targets, mask = problem.data.targets, problem.mask_classes[0]
+    constant = targets[0] if has_margin(problem.goal) else (min(targets) + max(targets)) / 2
+    weight = NEARLY_0 if constant > 0 else -NEARLY_0
+    parameters = ([*[Fraction(0)] * (len(mask) - 1), constant / weight], [weight])
+    return [Network(problem.architecture.with_width_of([mask]), parameters)]
 
 
 def _renamed(bound: LowerBound) -> LowerBound:

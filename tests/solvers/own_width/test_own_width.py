@@ -169,6 +169,11 @@ def test_a_free_bias_is_searched_as_well():
     assert search(instance, [0, 0], tol=1e-5, max_nodes=6).networks == ()  # +, -, + takes two neurons up and one down
 
 
+def test_a_known_objective_of_0_is_no_division():
+    found = search(WASTE, [0], upper=0.0, tol=TOL, max_nodes=3)
+    assert 0 < found.lower <= 4 * (1 + TOL)  # the best is 4
+
+
 @pytest.mark.parametrize(
     ("columns", "width", "points", "most"),
     [(2, 1, 10, 6), (2, 2, 10, 26), (2, 3, 10, 66), (2, 4, 10, 86), (3, 1, 8, 6), (3, 2, 8, 34), (3, 3, 8, 366)],

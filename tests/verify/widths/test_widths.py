@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from solvers.instance import SearchStatus
 from tests.forging import accepted
 from verify import InputError, Verdict, optimum_at_width, width_curve
 from verify.checker.__main__ import main as check_main
@@ -13,9 +14,11 @@ from verify.cli import program
 from verify.cli.progress import widths_text
 from verify.plots.widths import draw_widths
 from verify.problem.problem import objective
+from verify.widths import curve as curves
 
 F = Fraction
 STEPS = ([[0], [1], [2]], [1, -1, 1])  # + neurons are convex, - ones concave: +, -, + takes two and one
+WASTE_DECIMALS = ([[1, 0.25], [-1, 0.25]], [1, 1])
 WASTE = ([["1", "1/4"], ["-1", "1/4"]], [1, 1])  # arXiv:2110.02732, Theorem 3.2
 
 
@@ -29,7 +32,7 @@ def test_three_steps_take_three_neurons():
     for point in curve:
         for proof in point.certificates:
             accepted(point.problem, None, proof)
-    with pytest.raises(TypeError, match="no truth value"):
+    with pytest.raises(TypeError, match=r"ask whether `\.fits is Verdict\.PROVED`"):
         bool(best)
 
 
@@ -117,12 +120,11 @@ def _said(tmp_path, rows, targets, *options):
 
 
 def test_a_bound_above_the_best_of_any_width_proves_that_it_is_not_reached(tmp_path):
-    waste = [[1, 0.25], [-1, 0.25]]
-    *_, ending = _said(tmp_path, waste, [1, 1], "--goal", "min-norm", "--bias", "none", "--up-to", "1")
+    *_, ending = _said(tmp_path, *WASTE_DECIMALS, "--goal", "min-norm", "--bias", "none", "--up-to", "1")
     assert ending.startswith(
         "the best of any width is not reached with these; networks of any width have at least 1.940285"
     )
-    *_, ending = _said(tmp_path, waste, [1, 1], "--goal", "min-norm", "--bias", "none", "--tol", "0.5")
+    *_, ending = _said(tmp_path, *WASTE_DECIMALS, "--goal", "min-norm", "--bias", "none", "--tol", "0.5")
     assert ending == "the best of any width is reached with 2 neurons, within a factor 1 + 0.5"
 
 
@@ -133,6 +135,61 @@ def test_the_network_without_weights_is_the_best_where_it_fits(tmp_path):
     _, row, ending = _said(tmp_path, [[1, 2], [0, 1]], [0, 0], "--goal", "min-norm")
     assert row.split() == ["1", "yes", "0", "lower-bound,", "upper-bound"]
     assert ending == "the best of any width is reached with 1 neuron"
+
+
+@pytest.mark.parametrize(
+    ("goal", "rows", "targets", "slope"),
+    [
+        ("max-margin", [[0], [0]], [-1, -1], 0),
+        ("max-margin", [[0], [1]], [1, 1], 0),
+        ("min-norm", [[0]], [1], "1/4"),
+        ("min-norm", [[0], [1]], [-3, -3], 0),
+    ],
+)
+def test_constants_by_a_free_bias_come_as_near_to_0_as_asked(tmp_path, goal, rows, targets, slope):
+    curve = width_curve(rows, targets, goal=goal, bias="free", slope=slope, time_limit=5)
+    assert [(point.fits, point.lower, point.nodes) for point in curve] == [(Verdict.PROVED, 0, 0)]
+    assert 0 < curve.points[0].upper < F(1, 10**12)
+    assert curve.enough is None
+    for proof in curve.points[0].certificates:
+        accepted(curve.points[0].problem, None, proof)
+    options = ["--goal", goal, "--bias", "free", "--slope", str(slope), "--up-to", "2", "--time-limit", "5"]
+    *_, one, two, ending = _said(tmp_path, rows, targets, *options)
+    assert "yes         as near to 0 as asked" in one
+    assert "yes         as near to 0 as asked" in two
+    assert ending.startswith("no network of any width is the best: a free bias gives constants")
+
+
+def test_no_tolerance_at_all():
+    for curve in (width_curve(*WASTE, bias="none", tol=0), width_curve(*STEPS, bias="free", tol=0, time_limit=5)):
+        for point in curve:
+            assert point.lower is None or point.upper is None or point.lower <= point.upper
+    one, two = width_curve(*WASTE, bias="none", tol=0)
+    assert one.upper <= one.lower * (1 + F(1, 10**8))
+    assert two.upper <= two.lower * (1 + F(1, 10**8))
+
+
+def test_arithmetic_that_fails_leaves_a_row_open(monkeypatch, tmp_path):
+    def fail(*_, **__):
+        raise FloatingPointError("nan")
+
+    monkeypatch.setattr(curves, "bracket_at_width", fail)
+    one, _ = width_curve(*WASTE, bias="none")
+    assert one.status is SearchStatus.FAILED
+    assert one.lower is not None
+    _, row, _ = _said(tmp_path, *WASTE_DECIMALS, "--goal", "max-margin", "--bias", "none", "--up-to", "1")
+    assert row.endswith("; the floating-point search failed")
+
+
+def test_what_is_printed_is_short():
+    curve = width_curve(*STEPS)
+    first, *rows = repr(curve).splitlines()
+    assert first.startswith("<WidthCurve: 3 widths, any width <Bracket: [6.3639")
+    assert first.endswith("enough: 3 neurons>")
+    assert rows[0] == "  <WidthPoint: 1 neuron, none fits, optimal, infeasible-width>"
+    assert rows[2].startswith("  <WidthPoint: 3 neurons, fits [6.3639")
+    late = width_curve(*STEPS, up_to=1, time_limit=1e-6).points[0]
+    assert repr(late).startswith("<WidthPoint: 1 neuron, not known to fit [")
 
 
 def test_progress_and_pictures():
