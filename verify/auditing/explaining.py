@@ -38,7 +38,7 @@ def _with_formula(asked: Asked, clock: Clock, found: Known) -> Known:
     """With the formula, or that the search for it was interrupted, or would come after an interruption."""
     if not asked.problem.asks_any_width:
         formula = _no_formula(
-            "with given output weights the best objective is a rational number, an end of the bracket"
+            "with given output weights the best objective is a rational number, which needs no formula"
         )
     elif found.infeasible is not None:
         formula = _no_formula("no network fits the data")

@@ -325,3 +325,10 @@ def test_points_of_high_dimension_have_a_short_proof():
     assert result.bracket_own_width.upper <= (1 + result.tolerance) * result.bracket_own_width.lower
     assert result.global_optimum.verdict is REFUTED
     assert 0.01 < result.excess_own_width.lower < 0.1
+
+
+def test_no_formula_is_sought_with_given_output_weights():
+    data = Dataset([[1, 0], [0, 1]], [1, 1])
+    result = audit(Network.two_layer([[1, 0], [0, 2]], [1, 1]), data, trained="hidden", symbolic=True)
+    assert "closed form     none found: with given output weights" in str(result)
+    check_words(result)

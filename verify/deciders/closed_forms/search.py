@@ -47,7 +47,7 @@ def find_closed_forms(problem: Problem, network: Network) -> Symbolic:
     """
     limits = problem.architecture.limits()
     if limits is not None or not trains_all(problem.trained):
-        return Symbolic(reason=limits or "problems with only the hidden layer trained are not decided yet")
+        return Symbolic(reason=limits or "closed forms are sought where all layers are trained")
     if is_free(problem.bias):
         return Symbolic(reason="closed forms are not sought yet when the bias is free")
     if problem.fit_tolerance:
