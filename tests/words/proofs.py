@@ -342,7 +342,7 @@ OPEN = (
 NOR = rf"(?:; no network of {WIDE} does)?"
 ENDED = (
     r"(?:the time limit was reached|the search was (?:interrupted|ended)|floating point could not decide the rest|the "
-    r"search could not narrow the bracket far enough) after \d+ states?, \d+ of them open"
+    r"search could not narrow the bracket far enough) after \d+ states?(?:, [1-9]\d* of them open)?"
 )
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
 TOLD = rf"(\d+/\d+(?= )|{N[1:-1]})(?: \(about {N[1:-1]}\))?"  # a fraction with its decimal, or a decimal

@@ -45,7 +45,12 @@ def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
     else:
         kept = KEPT_SHARE if found.ask_relaxed is None else WITH_RELAXED_SHARE
         search = partial(
-            bracket_at_width, asked.problem, found.subject.network, tol=asked.terms.tol, deadline=clock.before(kept)
+            bracket_at_width,
+            asked.problem,
+            found.subject.network,
+            also=(*found.fitting, *found.farther),
+            tol=asked.terms.tol,
+            deadline=clock.before(kept),
         )
         at_width = unless_floats_fail(search, lambda why: AtWidth(status=WidthStatus.FAILED, reason=why))
         if at_width.status in (WidthStatus.TIME, WidthStatus.INTERRUPTED):
@@ -97,7 +102,8 @@ def why_open_at_width(at_width: AtWidth | None, mine: Fraction | None) -> str:
     if at_width.status is WidthStatus.FAILED:
         return f"the floating-point search failed ({at_width.reason})"
     ended = _ENDED.get(at_width.status, "the search could not narrow the bracket far enough")
-    after = f"{ended} after {count(at_width.nodes, 'state')}, {at_width.open_nodes} of them open"
+    left = f", {at_width.open_nodes} of them open" if at_width.open_nodes else ""
+    after = f"{ended} after {count(at_width.nodes, 'state')}{left}"
     low, high = at_width.ends
     if low is None or high is None:
         return after

@@ -219,7 +219,7 @@ def _ladder(diagnosis: Diagnosis, told: Neurons | None = None) -> Iterator[str]:
             rungs.append(rung)
     heights = [_height(rung, in_times=in_times) for rung in rungs]
     silent, own = _silent_ones(diagnosis.neurons), _adding_nothing(diagnosis.neurons)
-    if told is not None and own != _adding_nothing(told):
+    if own and told is not None and own != _adding_nothing(told):
         silent = f"neurons that add nothing at these points ({named(own, 'neuron')})"
     steps = _IMPROVEMENTS | {RungKind.WITHOUT_DEAD: f"removing the {silent}"}
     if len(rungs) > 1 and rungs[0].step is RungKind.GIVEN:

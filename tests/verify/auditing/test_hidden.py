@@ -205,6 +205,36 @@ def test_only_stationarity_speaks_of_another_network_near_one_that_fits(size, op
     assert decide_folder(tmp_path / "proofs").is_accepted
 
 
+def test_a_dead_neuron_is_never_what_makes_the_best_known_network():
+    """Free biases, one point: floats do not close the search, and the network without its dead row is better."""
+    given = Network.two_layer([[1.0, 0.0], [-3.0, 0.0]], [1.0, 1.0], b=[0.5, -1.0])
+    result = asked_as_given(given, ([[1, 0]], [1]), bias="free", time_limit=0)
+    assert result.bracket_own_width is None or result.bracket_own_width.upper <= F(2, 9)
+    assert result.global_optimum.verdict is REFUTED
+    assert "none was found" not in str(result)
+
+
+def test_output_weights_that_are_all_0():
+    result = asked_as_given(Network.two_layer([[1], [2]], [0, 0]), ([[1], [2]], [1, 1]))
+    assert result.is_infeasible_at_width
+    assert verdicts(result) == (REFUTED,) * 4
+    assert "failed" not in str(result)
+
+
+def test_another_near_point_of_what_it_fits_has_other_dead_neurons():
+    rows = [[0, 0], [0, 0], [-1.01835515, 1.58508205], [0.27236486, -2.39956229]]
+    given = Network.two_layer([row[:1] for row in rows], [0.5, 0.5, 1, 0.5], b=[row[1] for row in rows])
+    result = asked_as_given(given, ([[-0.8180092], [0.71244862]], [-1, 1]), near=2)
+    assert result.relaxed.stationary.level == "near"
+    assert result.relaxed.objective == objective(result.relaxed.problem, given)
+
+
+def asked_as_given(net, data, **options):
+    result = audit(net, data, trained="hidden", goal="max-margin", **options)
+    assert check_words(result)
+    return result
+
+
 def test_the_least_margin_of_the_best_is_of_degree_one_in_the_hidden_weights():
     given = Network.two_layer([[100, 0], [100, 0]], [1, 1])
     result = audit(given, ([[1, 0], [0, 1], [-1, 1]], [1, 1, 1]), trained="hidden")

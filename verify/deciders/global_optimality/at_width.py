@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
@@ -67,18 +67,20 @@ def bracket_at_width(
     problem: Problem,
     best: Network | None = None,
     *,
+    also: Iterable[Network] = (),
     tol: Fraction = Fraction(1, 10**6),
     deadline: float | None = None,
     progress: Callable[[float, float | None, int], None] | None = None,
 ) -> AtWidth:
     """The bracket of the least objective of a problem with given output weights, or the proof that nothing fits.
 
-    best: a network that fits, where one is known.   tol: the relative gap at which the search ends; where that is easy
-    the ends are made equal.   deadline: a moment of `solvers.clock.now()`.
+    best: a network that fits, where one is known.   also: others of the width that may.
+    tol: the relative gap at which the search ends; where that is easy the ends are made equal.
+    deadline: a moment of `solvers.clock.now()`.
     """
     from verify.deciders.hidden.search import HiddenSearch
 
-    found = HiddenSearch(problem, best, tol, deadline, progress).run()
+    found = HiddenSearch(problem, best, tol, deadline, progress, also).run()
     lower = None if found.lower is None else certified(problem, None, found.lower)
     nothing = None if found.nothing is None else certified(problem, None, found.nothing)
     networks = list(found.networks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from verify.deciders.hidden.least_norm import Solved, least_norm, shape_of
 from verify.deciders.hidden.leaves import StateLeaf, digits, exact_leaf, excesses, shortened_leaf
 from verify.deciders.hidden.states import NeuronState, float_neurons, float_points
 from verify.deciders.time_limits import is_late
+from verify.deciders.witnesses import network_with
 from verify.numbers.floats import float_near
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
@@ -28,12 +30,13 @@ STARTS = 24
 
 
 class KnownNetworks:
-    """given: a network that fits, None where none is known.   found: objectives and networks, the best first.
+    """given: a network that fits, None where none is known.   also: others that may.
+    found: objectives and networks, the best first.
 
     least: the least objective in floats.   champion: the best exact optimum of a choice of sides, with its pattern.
     """
 
-    def __init__(self, problem: Problem, given: Network | None) -> None:
+    def __init__(self, problem: Problem, given: Network | None, also: Iterable[Network] = ()) -> None:
         self.problem, self.given = problem, given
         self.geometry = Geometry(problem)
         self.points = float_points(problem)
@@ -43,8 +46,11 @@ class KnownNetworks:
         self.least = float("inf")
         self.champion: tuple[Solved, Signs] | None = None
         self._exact: dict[bytes, Solved | None] = {}
-        if given is not None:
-            self.take(given)
+        for network in [*filter(None, (given,)), *also]:
+            self.take(network)
+            self.take(_without_silent(problem, network))
+        if not self.geometry.live:
+            self.take(self.shape)
 
     @property
     def upper(self) -> Fraction | None:
@@ -170,3 +176,15 @@ class KnownNetworks:
             free.discard(able[0])
             order.setdefault(state.case_of(j), able[0])
         return order
+
+
+def _without_silent(problem: Problem, network: Network) -> Network:
+    """The same function at the data, with the rows of neurons that add nothing there put to 0."""
+    signs, slope = pattern(problem, network), problem.architecture.slope
+    adds = [
+        v and any(sign > 0 or (slope and sign) for sign in row)
+        for v, row in zip(network.output_weights, signs, strict=True)
+    ]
+    return network_with(
+        network, [[z if kept else Fraction(0) for z in w] for kept, w in zip(adds, network.hidden_weights, strict=True)]
+    )

@@ -10,7 +10,7 @@ Source: `docs/mathematics.md`, 12.1 "The bound of a state" and 12.2 "One rule fo
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count as counter
@@ -87,7 +87,8 @@ class HiddenOutcome:
 class HiddenSearch:
     """tol: the relative gap at which the search ends; 0: until the bound is the best objective, where that is found.
 
-    best: the network that is to be beaten, one that fits.   deadline: a moment of `solvers.clock.now()`.
+    best: the network that is to be beaten, one that fits.   also: others that may.
+    deadline: a moment of `solvers.clock.now()`.
     """
 
     problem: Problem
@@ -95,9 +96,10 @@ class HiddenSearch:
     tol: Fraction = Fraction(1, 10**6)
     deadline: float | None = None
     progress: Callable[[float, float | None, int], None] | None = None
+    also: Iterable[Network] = ()
 
     def __post_init__(self) -> None:
-        self.known = KnownNetworks(self.problem, self.best)
+        self.known = KnownNetworks(self.problem, self.best, self.also)
         self.geometry, self.points = self.known.geometry, self.known.points
         self.nodes, self._has_stalled = 0, False
         pairs = len(self.geometry.live) * len(self.problem.rows)
@@ -112,6 +114,10 @@ class HiddenSearch:
         if self.known.upper == 0:
             root = self._node({})
             root.leaf = self._zero(root.state)
+            return self._outcome(root, WidthStatus.OPTIMAL, 0)
+        if not self.geometry.live:
+            root = self._node({})
+            root.leaf = self._nothing_is_added()
             return self._outcome(root, WidthStatus.OPTIMAL, 0)
         try:
             self.known.start(self.deadline)
@@ -208,6 +214,13 @@ class HiddenSearch:
         """The leaf that proves no more than that an objective is at least 0."""
         trees = ((Bound(()),),) * len(state.cases)
         return StateLeaf(HiddenDual((), (Fraction(0),) * len(state.cases), 1, trees), Fraction(0))
+
+    def _nothing_is_added(self) -> StateLeaf:
+        """The leaf that proves that f = 0 does not fit, by the target that is farthest from 0."""
+        targets = self.problem.targets
+        i = max(range(len(targets)), key=lambda i: abs(targets[i]))
+        multiplier = Fraction(1 if self.points.margin or targets[i] > 0 else -1)
+        return StateLeaf(Nothing(((i, multiplier),), 1, ()), None)
 
     def _is_closed(self, node: _SearchNode) -> bool:
         """Whether the node has a leaf that is good enough; makes one where its floats say that there is one."""

@@ -12,6 +12,7 @@ from solvers.programs.interior_point import solve_cone_program
 from tests.exact_states import posed
 from tests.width_cases import CASES
 from verify import Network
+from verify.deciders.hidden.networks import KnownNetworks
 from verify.deciders.hidden.search import HiddenSearch
 from verify.deciders.hidden.status import WidthStatus
 from verify.deciders.proposal import certified
@@ -93,3 +94,36 @@ def test_no_choice_of_sides_is_better_and_the_best_is_found(seed):
     assert found.status is WidthStatus.OPTIMAL
     assert found.lower.bracket[0] <= value <= found.lower.bracket[0] * (1 + F(1, 10**6))
     assert float(value) == pytest.approx(best, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("rows", "targets", "goal"),
+    [([[1], [2]], [1, 1], "max-margin"), ([[1]], [3], "min-norm"), ([[1], [2]], [0, -1], "min-norm")],
+)
+def test_no_output_weight_but_0_fits_nothing_but_0(rows, targets, goal):
+    problem = posed(rows, targets, goal, [0, 0])
+    found = HiddenSearch(problem).run()
+    assert found.status is WidthStatus.INFEASIBLE
+    assert certified(problem, None, found.nothing) is not None
+
+
+def test_no_output_weight_but_0_is_best_with_weights_of_0_where_that_fits():
+    problem = posed([[1], [2]], [0, 1], "min-norm", [0, 0]).within(1)
+    found = HiddenSearch(problem).run()
+    assert objective(problem, found.networks[0]) == 0
+    assert certified(problem, None, found.lower) is not None
+
+
+@pytest.mark.parametrize(("row", "v"), [([-1, -1], 1), ([1, 1], 0), ([-1, 0], 1)])
+def test_neurons_that_add_nothing_are_put_to_0_before_anything_is_searched(row, v):
+    problem = posed([[1, 0], [0, 1]], [1, 1], "min-norm", [1, v])
+    given = Network(problem.architecture, ([F(1), F(1), *map(F, row)], [F(1), F(v)]))
+    known = KnownNetworks(problem, given)
+    assert known.upper == objective(problem, given) - sum(F(z * z, 2) for z in row) == 1
+
+
+def test_other_networks_that_are_known_are_kept():
+    problem = posed([[1, 0]], [1], "max-margin", [1])
+    best = Network(problem.architecture, ([F(1), F(0)], [F(1)]))
+    given = Network(problem.architecture, ([F(1), F(1)], [F(1)]))
+    assert KnownNetworks(problem, given, [best]).upper == F(1, 2)
