@@ -305,8 +305,9 @@ def _unseen(audit, _, found):
 def _best_margin(audit, _, found):
     lower, upper = audit.asked_bracket or (None, next(b.bracket[1] for b in audit.bounds if b.bracket[1]))
     low, high = found[1] or found[3], found[2] or (None if "of at least" in found[0] else found[3])
-    assert Fraction(low) <= _norm(audit) / upper
-    assert high is None or Fraction(high) >= _norm(audit) / lower
+    degree = 1 if audit.problem.output_weights is None else 2  # the power of a margin that is as a norm is
+    assert Fraction(low) ** degree <= _norm(audit) / upper
+    assert high is None or Fraction(high) ** degree >= _norm(audit) / lower
     return is_value(found[4], min(_margins(audit)))
 
 

@@ -229,6 +229,18 @@ def test_another_near_point_of_what_it_fits_has_other_dead_neurons():
     assert result.relaxed.objective == objective(result.relaxed.problem, given)
 
 
+def test_multipliers_are_told_at_the_points_of_the_data_where_some_are_copies():
+    result = asked_as_given(Network.two_layer([[1, 0], [0, 1]], [1, 1]), ([[1, 0], [1, 0], [0, 1]], [1, 1, 1]))
+    assert result.stationary.reason == "an exact KKT point with λ_0 = 1, λ_2 = 1"
+    assert dict(result.stationary.certificates[0].multipliers) == {0: 1, 2: 1}
+
+
+def test_the_least_margin_is_not_too_large_where_the_norm_is_smaller_than_the_best():
+    given = Network.two_layer([["1/100", 0], ["1/100", 0]], [1, 1])
+    result = asked_as_given(given, ([[1, 0], [0, 1], [-1, 1]], [1, 1, 1]))
+    assert "a least margin of at least 0.0109;" in " ".join(str(result).split())
+
+
 def asked_as_given(net, data, **options):
     result = audit(net, data, trained="hidden", goal="max-margin", **options)
     assert check_words(result)

@@ -51,7 +51,11 @@ def stationarity(
     at kinks may stay UNDECIDED.
     """
     search = partial(_stationarity, network=network, given=given, tolerance=tolerance, deadline=deadline)
-    found = without_copies(problem, given, search)
+    return _told_of_all_points(without_copies(problem, given, search))
+
+
+def _told_of_all_points(found: Proposal) -> Proposal:
+    """With the multipliers of an exact KKT point at the points of the data, which copies may have moved."""
     proof = found.certificate
     if isinstance(proof, Stationary) and proof.multipliers and not (proof.epsilon or proof.delta):
         return replace(found, reason=exact_point(proof))
@@ -106,7 +110,7 @@ def exact_hidden_point(problem: Problem, network: Network, given: Network) -> Pr
         return _exactly(direct) if isinstance(direct, Stationary) else Proposal(reason="")
 
     found = without_copies(problem, given, search)
-    return None if found.certificate is None else found
+    return None if found.certificate is None else _told_of_all_points(found)
 
 
 def exactly_refuted(problem: Problem, network: Network, given: Network, *, deadline: float | None = None) -> Proposal:
