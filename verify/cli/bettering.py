@@ -102,8 +102,9 @@ def _surroundings(said: Mapping[str, Any]) -> Surroundings | None:
 def _why_none(found: Decision, own_width: bool) -> str:
     """What the folder proves instead: of the network given, or of one near it."""
     proved = {name: about for name, verdict, about in found.table if verdict == "proved"}
-    if "infeasible" in proved:
-        return ": no network of any width fits the data"
+    nothing = proved.get("infeasible", "")
+    if nothing and (own_width or "any width" in nothing):
+        return f": {nothing} the data"
     question, width = ("global_optimum", "its width") if own_width else ("global_any_width", "any width")
     about = proved.get(question, proved.get("global_any_width"))
     if about is None:

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from solvers.training.trajectory import TrainingStatus
 from verify.claims import GROUP, available_cores, claims, read_instance, run_all
 from verify.cli import program
 from verify.cli.progress import claims_text
+from verify.deciders.finding import Ending
 
 ROOT = Path(__file__).parents[3]
 
@@ -254,7 +256,8 @@ def test_ctrl_c_within_an_audit_or_a_training_is_passed_on(monkeypatch, module, 
     """Both would end with what they have, and the next instance would go on."""
 
     class Interrupted:
-        status = "interrupted"
+        status = TrainingStatus.INTERRUPTED
+        ending = Ending.INTERRUPTED
 
     module = import_module(f"verify.claims.{module}")
     monkeypatch.setattr(module, name, lambda *_, **__: Interrupted())

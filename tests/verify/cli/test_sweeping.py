@@ -77,7 +77,7 @@ def test_a_network_without_an_audit_is_status_1(files, tmp_path, capsys):
     assert status(tmp_path / "missing.npz", networks[0], data, "--out", out, "--jobs", 1) == 1
     said = capsys.readouterr().out
     assert "2 networks on 1 data set: 1 audited, 1 failed" in said
-    assert "missing.npz does not exist: check the path" in " ".join(said.split())
+    assert "missing.npzdoesnotexist:checkthepath" in "".join(said.split())  # folded anywhere
 
 
 def test_options_of_audit_reach_every_audit(files, capsys):
@@ -249,7 +249,7 @@ def test_ctrl_c_ends_it_cleanly_and_it_goes_on(many):
     said, error = process.communicate(timeout=120)
     assert process.returncode == 130
     assert error == "isoptimal: interrupted; what is done is kept, and the same command goes on from there\n"
-    assert f"the last run, of {MANY} networks, was interrupted" in said
+    assert f"the last run, of {MANY} networks, was interrupted" in " ".join(said.split())
     assert is_empty(process.pid)
     before = done(out)
     process = start()
