@@ -15,7 +15,7 @@ import numpy as np
 
 from solvers.arrays import Bits, Floats
 from verify.deciders.time_limits import poll
-from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float, to_floats
+from verify.numbers.floats import float_factors, float_outgoing, float_rows, float_targets, float_weights, to_float
 from verify.problem.members import factors, has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, Problem, half_squared_norm, outputs
@@ -92,7 +92,7 @@ def outputs_at(problem: Problem, network: Network, points: Iterable[int]) -> dic
 def least_margins(problem: Problem, network: Network, estimates: Estimates) -> tuple[Fraction, tuple[int, ...]]:
     """The least q_i (of a goal with a margin), exactly, and all points that have it."""
     every = factors(problem)
-    sizes = to_floats(every)
+    sizes = float_factors(problem, clamp=False)
     margins = sizes * estimates.outputs
     errors = np.abs(sizes) * estimates.output_errors + 2 * UNIT * np.abs(margins) + SMALLEST
     ceiling = float((margins + errors).min())

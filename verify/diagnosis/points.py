@@ -13,8 +13,8 @@ from solvers.arrays import Floats
 from verify.checker.codec import rational_text
 from verify.checker.exact import dot
 from verify.deciders.estimates import Estimates, least_margins, outputs_at, residuals
-from verify.numbers.floats import to_float, to_floats
-from verify.problem.members import factors, has_margin
+from verify.numbers.floats import float_factors, to_float
+from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -85,7 +85,7 @@ def study_points(problem: Problem, network: Network, estimates: Estimates) -> Po
             median_slack_hint=None,
         )
     least, active = least_margins(problem, network, estimates)
-    margins = to_floats(factors(problem)) * estimates.outputs
+    margins = float_factors(problem, clamp=False) * estimates.outputs
     if least <= 0:
         return PointGroups(
             violated=_wrong(problem, network, estimates, margins),

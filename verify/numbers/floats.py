@@ -16,6 +16,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from weakref import ref
 
+from verify.checker.goals import rules
 from verify.checker.statement import Network, Problem
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LARGEST_FLOAT",
+    "float_factors",
     "float_near",
     "float_outgoing",
     "float_rows",
@@ -79,6 +81,14 @@ def float_rows(problem: Problem, *, clamp: bool = True) -> Array:
 def float_targets(problem: Problem, *, clamp: bool = True) -> Array:
     """The targets y_i, shape (n,)."""
     return _of(problem, "targets", lambda record: list(map(_rounded, record.targets)), clamp)
+
+
+def float_factors(problem: Problem, *, clamp: bool = True) -> Array:
+    """What turns the outputs into the values that the constraints bound, for each point, shape (n,)."""
+    own = rules(problem.goal).factors(problem.targets)
+    if own is problem.targets:
+        return float_targets(problem, clamp=clamp)
+    return _of(problem, "factors", lambda _: list(map(_rounded, own)), clamp)
 
 
 def float_weights(network: Network, *, clamp: bool = True) -> Array:

@@ -8,7 +8,7 @@ import pytest
 
 from tests import exact_states
 from tests.width_cases import CASES, FAR, NEAR, nodes_of
-from verify import Network, audit
+from verify import Dataset, Network, audit
 from verify.checker.answers import Question
 from verify.checker.bounds import UpperBound
 from verify.checker.derived import Material, bracket_and_excess, certified
@@ -75,7 +75,7 @@ def test_another_bracket_of_the_width_is_refused(optimal, tmp_path, value):
 
 
 def test_without_its_certificates_nothing_is_said_of_the_width(tmp_path):
-    audit(BEST, WASTE.problem.data).save(tmp_path)
+    audit(Network.two_layer([[1, 0], [-1, 0]], [1, 1]), Dataset([[1, 0], [-1, 0]], [1, 1])).save(tmp_path)
     path = tmp_path / "audit.json"
     said = json.loads(path.read_text(encoding="utf-8"))
     assert "own_width" not in said

@@ -40,8 +40,9 @@ from verify.readers import read_data
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ["moons-40/relu-kkt", "regression-12/relu-kkt", "signs-1d/relu-well-trained"]
 
-MOST_CONVERSIONS = 2
-"""Of one parameter or target in an audit, with its report."""
+MOST_CONVERSIONS = 3
+"""Of one parameter or target in an audit, with its report: networks moved onto kinks share the numbers that they keep, and
+may be asked about twice."""
 
 LISTED = {
     "text": {"html_report/svg.py": 1, "problem/problem.py": 1, "readers/csv_data.py": 1, "readers/shorthand.py": 1},
@@ -58,7 +59,8 @@ LISTED = {
         "claims/chistikov2023/theorem_7.py": 1, "claims/safran2022/theorem_3_2.py": 1,
         "deciders/enclosure/distance.py": 1, "deciders/fit/interpolation.py": 2, "deciders/fit/repairs.py": 4,
         "deciders/fit/within_tolerance.py": 1, "deciders/global_optimality/lower_bound.py": 2, "diagnosis/excess.py": 1,
-        "diagnosis/neurons.py": 1,
+        "deciders/hidden/branching.py": 3, "deciders/hidden/excluding.py": 6, "deciders/hidden/leaves.py": 2,
+        "deciders/hidden/states.py": 1, "deciders/own_width/exclusion.py": 2, "diagnosis/neurons.py": 1,
         "plots/arrows.py": 3, "plots/bracket.py": 2, "plots/line.py": 2, "plots/neurons.py": 1, "plots/plane.py": 6,
         "plots/trajectories.py": 2, "reproduce/chistikov2023_losses.py": 2,
         "reproduce/lai2026_gap.py": 2,

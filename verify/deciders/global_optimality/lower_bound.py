@@ -23,7 +23,7 @@ from verify.checker.multipliers import dual_value
 from verify.deciders.global_optimality.tree_walks import with_signs
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll
-from verify.numbers.floats import float_rows, to_float
+from verify.numbers.floats import float_factors, float_rows, to_float
 from verify.problem.members import factors
 from verify.problem.problem import Problem
 
@@ -61,7 +61,8 @@ def dual_point(
     """
     support = [int(i) for i in proof.support]
     every = factors(problem)
-    coefficients = [Fraction(float(proof.multipliers[i]) * to_float(every[i])) for i in support]
+    sizes = float_factors(problem)
+    coefficients = [Fraction(float(proof.multipliers[i] * sizes[i])) for i in support]
     if _leans(problem, cones, sum(coefficients, Fraction(0))):
         coefficients = _balanced(coefficients)
     multipliers = [c / every[i] for i, c in zip(support, coefficients, strict=True)]

@@ -11,6 +11,7 @@ import numpy as np
 from verify.checker.statement import Rows, pattern
 from verify.deciders.witnesses import distance
 from verify.numbers.floats import (
+    float_factors,
     float_near,
     float_outgoing,
     float_rows,
@@ -79,7 +80,7 @@ def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubjec
     try:
         model = LocalModel(
             rows=rows,
-            signs=to_floats(own),
+            signs=float_factors(problem) if own is factors(problem) else to_floats(own),
             slope=to_float(slope),
             weights=weights,
             outgoing=float_outgoing(scaled),
