@@ -41,8 +41,8 @@ ROOT = Path(__file__).parents[3]
 EXAMPLES = ["moons-40/relu-kkt", "regression-12/relu-kkt", "signs-1d/relu-well-trained"]
 
 MOST_CONVERSIONS = 3
-"""Of one parameter or target in an audit, with its report: networks moved onto kinks share the numbers that they keep, and
-may be asked about twice."""
+"""Of one parameter or target in an audit, with its report: networks moved onto kinks share the numbers that they keep,
+and may be asked about twice."""
 
 LISTED = {
     "text": {"html_report/svg.py": 1, "problem/problem.py": 1, "readers/csv_data.py": 1, "readers/shorthand.py": 1},
