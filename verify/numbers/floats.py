@@ -33,6 +33,7 @@ __all__ = [
     "float_rows",
     "float_targets",
     "float_weights",
+    "keep_floats_of",
     "to_float",
     "to_floats",
     "to_matrix",
@@ -99,6 +100,21 @@ def float_weights(network: Network, *, clamp: bool = True) -> Array:
 def float_outgoing(network: Network, *, clamp: bool = True) -> Array:
     """The output weights of a depth-2 network, shape (k,)."""
     return _of(network, "outgoing", lambda record: list(map(_rounded, record.output_weights)), clamp)
+
+
+def keep_floats_of(like: Network, network: Network) -> None:
+    """The floats of `like`, of as many neurons, serve `network` where weights are equal; none beyond the range."""
+    known, outgoing = float_weights(like), float_outgoing(like)
+    if max(abs(known).max(initial=0.0), abs(outgoing).max(initial=0.0)) >= LARGEST_FLOAT:
+        return
+
+    def rows(record: Network) -> list[Any]:
+        own = zip(record.hidden_weights, like.hidden_weights, known, strict=True)
+        return [kept if row == other else list(map(_rounded, row)) for row, other, kept in own]
+
+    _of(network, "weights", rows, clamp=True)
+    if network.output_weights == like.output_weights:
+        _of(network, "outgoing", lambda _: outgoing, clamp=True)
 
 
 def weight_places(network: Network) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from verify.deciders.rounding import dyadic, solve_by_few
 from verify.deciders.stationarity.model import KktSubject, is_one_sided, kkt_subject
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import dot_product_scales, network_with
-from verify.numbers.floats import float_rows, float_weights
+from verify.numbers.floats import float_rows, float_weights, keep_floats_of
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
 
@@ -42,6 +42,7 @@ def with_kinks(problem: Problem, subject: KktSubject, tolerance: Fraction) -> It
         moved = _snap(problem, subject.network, close)
         if moved is None:
             continue
+        keep_floats_of(subject.network, moved)
         candidate = kkt_subject(problem, moved, subject.given)
         if candidate is None or candidate.moved > tolerance:
             continue
