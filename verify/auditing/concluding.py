@@ -24,7 +24,7 @@ from verify.deciders.enclosure.findings import (
     without_nearby,
 )
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
-from verify.deciders.global_optimality.better import better_network, end_of_descent, optimal_within
+from verify.deciders.global_optimality.better import better_network, end_of_descent, none_is_better
 from verify.deciders.global_optimality.bracket import with_networks
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.local_optimality import local_optimality, multiplier_dimension
@@ -32,10 +32,9 @@ from verify.deciders.proposal import Proposal
 from verify.deciders.subjects import Chosen, Subject, choose
 from verify.deciders.time_limits import TimeIsUpError, is_late, poll
 from verify.numbers.counts import count
-from verify.numbers.decimals import allowed
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
-from verify.problem.phrases import any_width, lower_by, of_width
+from verify.problem.phrases import lower_by, of_width
 from verify.problem.problem import objective
 
 __all__ = [
@@ -103,12 +102,8 @@ def _global(asked: Asked, _: Clock, found: Known) -> Known:
     if bracket is None or subject.network is None:
         return found
     problem, network, tolerance = asked.problem, asked.network, asked.terms.tol
-    proof = None
-    if bracket.lower is not None:
-        proof = optimal_within(problem, network, subject.network, bracket.lower, tolerance)
-    if proof is not None:
-        reason = f"no network of {any_width(problem)} is better by more than a factor 1 + {allowed(tolerance)}"
-        proposal = Proposal(certificate=proof, reason=reason, numbers={"tolerance": tolerance})
+    proposal = none_is_better(problem, network, subject.network, bracket.lower, tolerance)
+    if proposal is not None:
         return found.with_findings(*(decide(q, problem, network, proposal, tolerance) for q in GLOBAL_QUESTIONS))
     beaten: dict[Question, Finding] = {}
     for question in GLOBAL_QUESTIONS:

@@ -15,15 +15,15 @@ from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.concluding import beaten_by
+from verify.auditing.searching import SMALLEST_GAP
 from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.deciders.finding import Question, Verdict, decide, undecided
-from verify.deciders.global_optimality.better import is_no_wider
+from verify.deciders.global_optimality.better import is_no_wider, none_is_better
 from verify.deciders.own_width.record import WidthBracket
-from verify.deciders.own_width.searching import bracket_at_width, optimal_within_width
-from verify.deciders.proposal import Proposal
+from verify.deciders.own_width.searching import bracket_at_width
 from verify.deciders.time_limits import is_late, now
 from verify.numbers.counts import count
-from verify.numbers.decimals import allowed, at_least, at_most
+from verify.numbers.decimals import at_least, at_most
 from verify.numbers.floats import to_float
 from verify.problem.phrases import of_width
 
@@ -36,9 +36,6 @@ LONGEST, LONGEST_WITHOUT_FIT = 10.0, 3.0
 
 KEPT_SHARE = 0.05
 """Of a time limit, for what comes after."""
-
-SMALLEST_GAP = 1e-9
-"""What the search in floats is asked for at most."""
 
 
 def _is_asked(asked: Asked, found: Known) -> bool:
@@ -108,13 +105,11 @@ def _concluded(asked: Asked, clock: Clock, found: Known, bracket: WidthBracket) 
     refuted = beaten_by(question, subject, bracket.witnesses, tolerance, own_width=True)
     if refuted is not None:
         return found.with_findings(refuted)
-    proof = None
-    if bracket.lower is not None and subject.network is not None:
-        proof = optimal_within_width(asked.problem, asked.network, subject.network, bracket.lower, tolerance)
-    if proof is None:
+    proposal = None
+    if subject.network is not None:
+        proposal = none_is_better(asked.problem, asked.network, subject.network, bracket.lower, tolerance)
+    if proposal is None:
         return _left_open(found, _why_open(asked, clock, found, bracket))
-    reason = f"no network of {of_width(asked.problem)} is better by more than a factor 1 + {allowed(tolerance)}"
-    proposal = Proposal(certificate=proof, reason=reason, numbers={"tolerance": tolerance})
     return found.with_findings(decide(question, asked.problem, asked.network, proposal, tolerance))
 
 

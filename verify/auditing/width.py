@@ -12,11 +12,10 @@ from verify.auditing.fitting import without_fit
 from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.deciders.finding import Question, decide, undecided
 from verify.deciders.global_optimality.at_width import AtWidth, WidthStatus, bracket_at_width
-from verify.deciders.own_width.searching import optimal_within_width
-from verify.deciders.proposal import Proposal
+from verify.deciders.global_optimality.better import none_is_better
 from verify.deciders.subjects import Chosen, Subject
 from verify.numbers.counts import count
-from verify.numbers.decimals import allowed, at_least, at_most
+from verify.numbers.decimals import at_least, at_most
 from verify.problem.phrases import ANY_WIDTH_NOT_ASKED, of_width
 
 __all__ = ["SEARCH_AT_WIDTH", "found_at_width", "subject_of_all", "why_open_at_width"]
@@ -82,17 +81,12 @@ def found_at_width(asked: Asked, found: Known) -> Known:
     if at_width is None or subject.network is None:
         return found
     problem, tolerance = asked.problem, asked.terms.tol
-    if at_width.lower is not None:
-        proof = optimal_within_width(problem, asked.network, subject.network, at_width.lower, tolerance)
-        if proof is not None:
-            by = f"is better by more than a factor 1 + {allowed(tolerance)}"
-            proposal = Proposal(
-                certificate=proof,
-                reason=f"no network of {of_width(problem)} {by}",
-                numbers={"tolerance": tolerance},
-            )
-            return found.with_findings(decide(question, problem, asked.network, proposal, tolerance))
-    return found
+    proposal = none_is_better(problem, asked.network, subject.network, at_width.lower, tolerance)
+    return (
+        found
+        if proposal is None
+        else found.with_findings(decide(question, problem, asked.network, proposal, tolerance))
+    )
 
 
 def why_open_at_width(at_width: AtWidth | None, mine: Fraction | None) -> str:

@@ -9,14 +9,16 @@ from verify.checker.bounds import LowerBound
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.local import NotLocal
 from verify.checker.optimal import BetterNetwork, OptimalWithin
-from verify.deciders.witnesses import (
-    distance,
-)
+from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
+from verify.deciders.proposal import Proposal
+from verify.deciders.witnesses import distance
+from verify.numbers.decimals import allowed
 from verify.problem.members import trains_all
 from verify.problem.network import Network
+from verify.problem.phrases import any_width, of_width
 from verify.problem.problem import Problem, objective
 
-__all__ = ["better_network", "end_of_descent", "is_no_wider", "optimal_within"]
+__all__ = ["better_network", "end_of_descent", "is_no_wider", "none_is_better", "optimal_within"]
 
 
 def better_network(
@@ -67,18 +69,30 @@ def end_of_descent(problem: Problem, network: Network, proof: NotLocal) -> Netwo
 
 
 def optimal_within(
-    problem: Problem, given: Network, subject: Network, lower: LowerBound, tolerance: Fraction
-) -> OptimalWithin | None:
-    """The certificate that the subject's objective is at most (1 + tolerance) times the lower bound, when it is."""
+    problem: Problem, given: Network, subject: Network, lower: LowerBound | LowerBoundWidth, tolerance: Fraction
+) -> OptimalWithin | OptimalWithinWidth | None:
+    """The certificate that the subject's objective is at most (1 + tolerance) times the lower bound, when it is: of any
+    width or of its own, as the bound is.
+    """
     mine, bound = objective(problem, subject), lower.bracket[0]
     if mine is None or bound is None or mine > (1 + tolerance) * bound:
         return None
-    return OptimalWithin(
-        subject=subject.parameters if subject is not given else None,
-        moved=distance(subject, given),
-        tolerance=tolerance,
-        lower=lower,
-    )
+    moved, other = distance(subject, given), subject.parameters if subject is not given else None
+    if isinstance(lower, LowerBound):
+        return OptimalWithin(subject=other, moved=moved, tolerance=tolerance, lower=lower)
+    return OptimalWithinWidth(subject=other, moved=moved, tolerance=tolerance, lower=lower)
+
+
+def none_is_better(
+    problem: Problem, given: Network, subject: Network, lower: LowerBound | LowerBoundWidth | None, tolerance: Fraction
+) -> Proposal | None:
+    """That the subject is optimal within the tolerance by this bound, and why; None where it does not show that."""
+    proof = None if lower is None else optimal_within(problem, given, subject, lower, tolerance)
+    if proof is None:
+        return None
+    over = any_width(problem) if isinstance(proof, OptimalWithin) else of_width(problem)
+    reason = f"no network of {over} is better by more than a factor 1 + {allowed(tolerance)}"
+    return Proposal(certificate=proof, reason=reason, numbers={"tolerance": tolerance})
 
 
 def is_no_wider(problem: Problem, witness: Network) -> bool:

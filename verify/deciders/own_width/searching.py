@@ -6,12 +6,11 @@ Source: `docs/mathematics.md`, 12 "Own width, and only the hidden layer trained"
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.checker.width import InfeasibleWidth, LowerBoundWidth, OptimalWithinWidth
+from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.candidates import ExactObjectives, networks_near
 from verify.deciders.global_optimality.instance import as_instance
@@ -20,7 +19,6 @@ from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.proposal import certified
 from verify.deciders.simplified import distinct
 from verify.deciders.time_limits import TimeIsUpError, now, share, until
-from verify.deciders.witnesses import distance
 from verify.numbers.floats import float_outgoing, float_weights, to_float
 from verify.problem.network import Network
 from verify.problem.problem import Problem, objective
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from solvers.own_width.incumbents import Neuron
     from solvers.own_width.records import WidthOutcome
 
-__all__ = ["bracket_at_width", "optimal_within_width"]
+__all__ = ["bracket_at_width"]
 
 SEARCH_SHARE = 0.85
 """Of the time, for the search in floats; the rest is for making exact what it found, at least `LEAST_SECONDS`."""
@@ -120,18 +118,3 @@ def _exact(problem: Problem, outcome: WidthOutcome) -> Iterator[Network]:
         for network in networks_near(problem, instance, atoms):
             if is_no_wider(problem, network):
                 yield network
-
-
-def optimal_within_width(
-    problem: Problem, given: Network, subject: Network, lower: LowerBoundWidth, tolerance: Fraction
-) -> OptimalWithinWidth | None:
-    """The certificate that the subject's objective is at most (1 + tolerance) times that bound, when it is."""
-    mine, bound = objective(problem, subject), lower.bracket[0]
-    if mine is None or bound is None or mine > (1 + tolerance) * bound:
-        return None
-    return OptimalWithinWidth(
-        subject=subject.parameters if subject is not given else None,
-        moved=distance(subject, given),
-        tolerance=tolerance,
-        lower=lower,
-    )

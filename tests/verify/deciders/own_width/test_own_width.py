@@ -10,8 +10,9 @@ from tests.solvers.own_width.cells import best_by_cells
 from tests.width_cases import CASES
 from verify import Bias, Dataset, Goal, Network, Problem
 from verify.checker.dual_trees import Dual
+from verify.deciders.global_optimality.better import optimal_within
 from verify.deciders.global_optimality.instance import as_instance
-from verify.deciders.own_width.searching import bracket_at_width, optimal_within_width
+from verify.deciders.own_width.searching import bracket_at_width
 from verify.problem.problem import Trained, objective
 from verify.readers import read_data
 
@@ -31,9 +32,9 @@ def test_cases_by_hand(name):
     best = found.witnesses[0]
     assert objective(problem, best) == upper
     assert best.width <= len(problem.architecture.masks)
-    proof = optimal_within_width(problem, best, best, found.lower, F(1, 10**6))
+    proof = optimal_within(problem, best, best, found.lower, F(1, 10**6))
     accepted(problem, best, proof)
-    assert optimal_within_width(problem, best, best, found.lower, upper / lower - 1 - F(1, 10**12)) is None
+    assert optimal_within(problem, best, best, found.lower, upper / lower - 1 - F(1, 10**12)) is None
 
 
 def drawn(seed):
