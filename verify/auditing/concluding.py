@@ -17,6 +17,7 @@ from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
 from verify.auditing.width import found_at_width, subject_of_all, why_open_at_width
 from verify.checker.answers import answers
 from verify.checker.local import NotLocal
+from verify.checker.questions import asked_within
 from verify.deciders.enclosure.findings import (
     lacks_exact_point,
     local_without_exact_point,
@@ -323,7 +324,7 @@ def _followed(asked: Asked, _: Clock, found: Known) -> Known:
     for finding in known:
         if finding.verdict is not Verdict.UNDECIDED:
             continue
-        within = _within(asked, finding.question)
+        within = asked_within(finding.question, asked.terms.tol, asked.stationary_tolerance)
         for question, proof in proofs:
             answer = answers(asked.problem, asked.network, proof).get(finding.question)
             if answer is None or answer.within(within) is Verdict.UNDECIDED:
@@ -333,13 +334,6 @@ def _followed(asked: Asked, _: Clock, found: Known) -> Known:
             found = found.with_findings(decide(finding.question, asked.problem, asked.network, proposal, within))
             break
     return found
-
-
-def _within(asked: Asked, question: Question) -> Fraction:
-    """The tolerance within which the question is asked."""
-    if question is Question.STATIONARY:
-        return asked.stationary_tolerance
-    return asked.terms.tol if question in GLOBAL_QUESTIONS else Fraction(0)
 
 
 STATIONARITY = Step(

@@ -19,6 +19,7 @@ from verify.checker.codec import Record, at, load_json, rational_of, rational_te
 from verify.checker.errors import CertificateError, InputError, require
 from verify.checker.exact import Algebraic, Number, is_rational, squared_norm
 from verify.checker.optimal import OptimalWithin
+from verify.checker.questions import asked_within
 from verify.checker.statement import Architecture, Network, Problem, objective
 from verify.checker.stationary import Stationary
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
@@ -83,9 +84,7 @@ class Material:
 
     def within(self, question: Question) -> Fraction:
         """The tolerance of the question."""
-        asked = {Question.FITS: Fraction(0), Question.LOCAL_OPTIMUM: Fraction(0)}
-        asked[Question.STATIONARY] = self.stationary_tolerance
-        return asked.get(question, self.tolerance)
+        return asked_within(question, self.tolerance, self.stationary_tolerance)
 
 
 def certified(material: Material) -> Json:

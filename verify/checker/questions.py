@@ -43,6 +43,12 @@ class Question(Enum):
     GLOBAL_ANY_WIDTH = "global_any_width"
 
 
+def asked_within(question: Question, tolerance: Fraction, stationary_tolerance: Fraction) -> Fraction:
+    """The t within which an audit with these tolerances asks the question."""
+    asked = {Question.FITS: Fraction(0), Question.LOCAL_OPTIMUM: Fraction(0), Question.STATIONARY: stationary_tolerance}
+    return asked.get(question, tolerance)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Answer:
