@@ -164,9 +164,10 @@ def fit_multipliers(
     weights, residual, delta = np.zeros(0), target, 0.0
     for _ in range(MAX_ROUNDS):
         poll()
-        matrix, loose = pool.matrix(), pool.slacks(slack)
+        loose = pool.slacks(slack)
+        stacked = pool.matrix(rho * loose)
+        matrix = stacked[:-1]
         try:
-            stacked = np.vstack([matrix, rho * loose])
             weights = nonnegative_least_squares(*_shortened(stacked, np.append(target, 0.0)))
         except RuntimeError:
             break
@@ -239,9 +240,13 @@ class _Pool:
         order = points[np.argsort(-excess[points], kind="stable")[:COLUMNS_PER_ROUND]]
         return sum(self.add(int(i), ends[:, i], sign) for i in order if excess[i] > threshold)
 
-    def matrix(self) -> Floats:
-        """The columns in units of their points, shape (k c + k, columns)."""
-        return np.array(self.gradients).reshape(len(self.gradients), -1).T
+    def matrix(self, last: Floats) -> Floats:
+        """The columns in units of their points, and a last row (columns,); shape (k c + k + 1, columns)."""
+        columns = np.empty((len(self.gradients), self.model.weights.size + len(self.model.outgoing) + 1))
+        columns[:, -1] = last
+        for column, gradient in zip(columns, self.gradients, strict=True):
+            column[:-1] = gradient
+        return columns.T
 
     def slacks(self, slack: Floats) -> Floats:
         """The slack of each column's point."""

@@ -18,6 +18,9 @@ LATE = "the time limit was reached"
 GRACE_SHARE, GRACE_SECONDS = 0.03, 0.25
 """What a short step may take beyond a time limit: this part of the limit and these seconds."""
 
+CLOSING_LOOKS = 4
+"""What is left to do after a search takes about so many times as long as one exact look at the data."""
+
 LEAST_SECONDS = 0.5
 """For another audit within this one."""
 
@@ -35,6 +38,7 @@ class Clock:
         self.began = now()
         self.seconds = seconds
         self.deadline = None if seconds is None else self.began + seconds
+        self._closing = 0.0
         self._steps: dict[str, list[str]] = {INTERRUPTED: [], LATE: []}
 
     @property
@@ -52,8 +56,14 @@ class Clock:
         return share(self.deadline, part)
 
     def before(self, kept: float) -> float | None:
-        """The moment at which a share `kept` of the time limit is still left."""
-        return None if self.deadline is None or self.seconds is None else self.deadline - kept * self.seconds
+        """The moment at which a share `kept` of the time limit is still left, or more where exact numbers take longer."""
+        if self.deadline is None or self.seconds is None:
+            return None
+        return self.deadline - max(kept * self.seconds, self._closing)
+
+    def expect(self, look: float) -> None:
+        """Keep time for the ends of searches: one exact look at the data took so many seconds."""
+        self._closing = CLOSING_LOOKS * look
 
     def with_grace(self, end: float | None) -> float | None:
         """The end of a step that is short and comes late: also after a search that took all the time, a little."""

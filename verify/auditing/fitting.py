@@ -21,7 +21,7 @@ from verify.deciders.global_optimality.warm_start import read_warm_start
 from verify.deciders.proposal import Proposal
 from verify.deciders.simplified import distinct
 from verify.deciders.subjects import Subject, candidates
-from verify.deciders.time_limits import is_late, until, within
+from verify.deciders.time_limits import is_late, now, until, within
 from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_most, kept, small
@@ -30,7 +30,7 @@ from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.phrases import ANY_WIDTH_NOT_ASKED
 from verify.problem.posing import exchanged_classes, transposed_weights
-from verify.problem.problem import Problem, objective
+from verify.problem.problem import Problem, objective, outputs
 
 __all__ = ["INFEASIBILITY", "UNSUPPORTED", "fit_finding", "fitted", "follows", "without_fit"]
 
@@ -39,6 +39,9 @@ REST = tuple(question for question in Question if question is not Question.FITS)
 
 def fitted(asked: Asked, clock: Clock) -> tuple[Asked, Known]:
     """Whether the network fits, and which networks near it do; and what is asked, within the tolerance it fits in."""
+    began = now()
+    outputs(asked.problem, asked.network)
+    clock.expect(now() - began)
     fitting, farther = _candidates(asked, clock)
     notes: list[str] = []
     rounding = _rounding(asked) if asked.counts_rounding and not fitting else None

@@ -35,7 +35,7 @@ from verify.numbers.intervals import Interval
 from verify.numbers.values import rational
 from verify.problem.members import trains_all
 from verify.problem.network import Network
-from verify.problem.problem import Problem
+from verify.problem.problem import Problem, half_squared_norm
 
 SMALLEST_STEP = Fraction(1, 10**7)
 """A rung must lower the objective by more than this part."""
@@ -98,7 +98,10 @@ def improvements(problem: Problem, subject: Network, like: Estimates) -> tuple[R
     if kept is not None:
         made.append((RungKind.WITHOUT_DEAD, kept))
     made.append((RungKind.BALANCED, balanced(problem, kept or subject)))
-    return _falling(problem, (), made, like)
+    first = _falling(problem, (), made[:1], like)
+    if not first:
+        return _falling(problem, (), made[1:], like)
+    return _lower(first, ((step, network, _with_its_outputs(problem, first[0], network)) for step, network in made[1:]))
 
 
 def climb(
@@ -131,13 +134,28 @@ def _falling(
     problem: Problem, first: tuple[Rung, ...], more: Iterable[tuple[RungKind, Network]], like: Estimates
 ) -> tuple[Rung, ...]:
     """The first rungs and those of the others that are lower by `SMALLEST_STEP` than the one before."""
+    return _lower(first, ((step, network, kept_objective(problem, network, like)) for step, network in more))
+
+
+def _lower(first: tuple[Rung, ...], more: Iterable[tuple[RungKind, Network, Fraction | None]]) -> tuple[Rung, ...]:
+    """The first rungs and those of the others, with their objectives, that are lower than the one before."""
     found = list(first)
-    for step, network in more:
+    for step, network, value in more:
         poll()
-        value = kept_objective(problem, network, like)
         if value is not None and (not found or value < found[-1].objective * (1 - SMALLEST_STEP)):
             found.append(Rung(step=step, objective=value, network=network, excess=None))
     return tuple(found)
+
+
+def _with_its_outputs(problem: Problem, given: Rung, network: Network) -> Fraction | None:
+    """The objective of a network with the outputs of a given one at the data: it goes with the norm alone."""
+    if given.network is None:
+        return None
+    before = half_squared_norm(problem, given.network)
+    try:
+        return rational(given.objective * half_squared_norm(problem, network) / before) if before else given.objective
+    except (InputError, OverflowError):
+        return None
 
 
 def kept_objective(problem: Problem, network: Network, like: Estimates | None = None) -> Fraction | None:

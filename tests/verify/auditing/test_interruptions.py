@@ -8,6 +8,7 @@ from inspect import CO_GENERATOR
 
 import pytest
 
+from solvers.clock import reading
 from tests.verify.auditing.test_loop import assert_sound
 from verify import Network, Verdict, audit
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
@@ -90,6 +91,16 @@ def test_left_out():
         "interrupted; cut short or left out: a",
         "for want of time cut short or left out: b",
     ]
+
+
+def test_where_one_look_at_the_data_takes_long_searches_end_earlier():
+    with reading(lambda: 100.0):
+        clock = Clock(20.0)
+        assert (clock.before(0.1), Clock().before(0.1)) == (118.0, None)
+        clock.expect(0.25)  # what is left to do takes a second, less than is kept anyway
+        assert clock.before(0.1) == 118.0
+        clock.expect(1.5)
+        assert clock.before(0.1) == 114.0
 
 
 def interrupted_at(call, network, data):
