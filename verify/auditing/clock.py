@@ -56,7 +56,7 @@ class Clock:
         return share(self.deadline, part)
 
     def before(self, kept: float) -> float | None:
-        """The moment at which a share `kept` of the time limit is still left, or more where exact numbers take longer."""
+        """The moment at which a share `kept` of the time limit is left, and more where exact looks take longer."""
         if self.deadline is None or self.seconds is None:
             return None
         return self.deadline - max(kept * self.seconds, self._closing)
