@@ -5,8 +5,8 @@ its norm. With q_i = y_i f(x_i), least q m, L the depth and h_i = grad q_i at th
 
     epsilon = ||theta - sum lambda_i h_i|| / ||theta||,   delta = sum lambda_i (q_i - m) / ||theta||^2,   lambda >= 0,
 
-which do not change with the scale of theta: they are those of the network scaled to margin 1. lambda minimises
-epsilon^2 + delta^2. At kinks the slopes are those that the flow slides with, or (depth 2) neurons near kinks are put on
+which do not change with the scale of theta: they are those of the network scaled to margin 1. Where some layers are
+kept, theta are the parameters of the others, whose number L is. lambda minimises epsilon^2 + delta^2. At kinks the slopes are those that the flow slides with, or (depth 2) neurons near kinks are put on
 them, with the best slopes, whatever is the better reading.
 
 `NearPolished` asks `solvers.kkt.polish` where the KKT point is, once the activation pattern has settled, and stops when
@@ -28,7 +28,7 @@ from solvers.kkt.polish import Polished, PolishStatus, kkt_polish
 from solvers.kkt.reading import kkt_reading
 from solvers.layers import Layers
 from solvers.programs.nonnegative import nonnegative_least_squares
-from solvers.training.trajectory import Kink, Moment
+from solvers.training.trajectory import Kink, Moment, counted
 
 __all__ = [
     "NearPolished",
@@ -61,7 +61,7 @@ def residuals(
 ) -> tuple[float, float]:
     """(epsilon, delta) at theta, with these slopes at the kinks that are held; (inf, inf) where a margin is not > 0.
 
-    trained: which parameters are variables, those of one layer; None for all.
+    trained: which parameters are variables, those of whole layers; None for all.
     """
     norm = float(np.linalg.norm(theta if trained is None else theta[trained]))
     if not 0 < norm < np.inf:
@@ -122,7 +122,7 @@ class NearlyStationary:
 
     def __call__(self, moment: Moment) -> str | None:
         """The sentence that ends training, or None."""
-        norm = float(np.linalg.norm(moment.theta))
+        norm, _ = counted(self.layers, moment.theta, self.trained)
         if moment.margin <= 0 or norm < self._norm * (1 + SPACING):
             return None
         self._norm = norm

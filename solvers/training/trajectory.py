@@ -1,6 +1,8 @@
 """What training leaves behind: a sampled trajectory with the changes of its activation patterns, and how it ended.
 
-    margin      min_i y_i f(x_i) / ||theta||^depth (exponential and logistic loss); max_i |f(x_i) - y_i| (squared)
+    norm        of the parameters that count: of the layers that are trained; all, where a layer is trained in part
+    margin      min_i y_i f(x_i) / norm^L (exponential and logistic loss), f being homogeneous of degree L in what
+                counts: L layers are trained; max_i |f(x_i) - y_i| (squared)
     sign        of a hidden unit at a point: -1 off, 1 on, 0 held on the kink, where z = 0 and the slope is in between
 
 A file holds a trajectory, and with it what training needs to go on from there. It is written beside itself and moved
@@ -22,7 +24,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import Floats
+from solvers.arrays import Bits, Floats
 from solvers.layers import Layers
 from solvers.training.losses import Loss, rule_of
 
@@ -36,6 +38,7 @@ __all__ = [
     "TrajectoryFileError",
     "alignments",
     "balances",
+    "counted",
     "largest_angle",
     "load",
     "margin",
@@ -79,7 +82,7 @@ class Moment:
     theta (N,), outputs f(x_i) (n,); `time` is that of the followed objective (log L, or L for the squared loss);
     residual: the sine of the angle between the velocity and theta, for the exponential and logistic loss the Clarke
     KKT residual of the direction with the loss's own multipliers; held: the kinks that are slid along, with their
-    Clarke `slopes`.
+    Clarke `slopes`; norm: of what counts (`counted`).
     """
 
     time: float
@@ -91,6 +94,7 @@ class Moment:
     evaluations: int
     held: tuple[Kink, ...] = ()
     slopes: tuple[float, ...] = ()
+    norm: float = np.nan
 
     def __repr__(self) -> str:
         return f"<Moment: time {self.time:.4g}, log loss {self.log_loss:.4g}, {self.evaluations:,} gradients>"
@@ -100,7 +104,8 @@ class Moment:
 class Trajectory:
     """Samples of a trajectory, T of them, and all C changes of its activation pattern.
 
-    times (T,), thetas (T, N), log_losses, margins, norms (T,); evaluations, steps (T,): how many until then.
+    times (T,), thetas (T, N), log_losses, margins, norms (T,) (of what counts);
+    evaluations, steps (T,): how many until then.
     change_times (C,); changes (C, 5): layer, unit, point, sign before, sign after.
     """
 
@@ -142,12 +147,29 @@ class Training:
         return f"<Training: {self.status}, {self.evaluations:,} gradients, {self.trajectory!r}>"
 
 
-def margin(layers: Layers, theta: Floats, targets: Floats, outputs: Floats, loss: Loss) -> float:
-    """The normalised margin, or for the squared loss the largest residual."""
+def counted(layers: Layers, theta: Floats, trained: Bits | None = None) -> tuple[float, int]:
+    """The norm of the parameters that count, and the degree in which f is homogeneous in them.
+
+    trained (N,): which parameters move; None for all. The others are numbers of the problem. Where a layer is trained
+    in part, or shares weights with one that is not, f is homogeneous in all parameters only, and all count.
+    """
+    places = [np.unique(layer[layer >= 0]) for layer in layers.places]
+    if trained is None or trained.all():
+        return float(np.linalg.norm(theta)), len(places)
+    moving = [bool(trained[layer].any()) for layer in places]
+    if any(moves != bool(trained[layer].all()) for moves, layer in zip(moving, places, strict=True)) or not any(moving):
+        return float(np.linalg.norm(theta)), len(places)
+    return float(np.linalg.norm(theta[trained])), sum(moving)
+
+
+def margin(
+    layers: Layers, theta: Floats, targets: Floats, outputs: Floats, loss: Loss, trained: Bits | None = None
+) -> float:
+    """The normalised margin, or for the squared loss the largest residual.   trained: as for `counted`."""
     if not rule_of(loss).is_for_margins:
         return float(np.abs(outputs - targets).max())
-    norm = float(np.linalg.norm(theta))
-    return float((targets * outputs).min()) / norm ** len(layers.places) if norm else 0.0
+    norm, degree = counted(layers, theta, trained)
+    return float((targets * outputs).min()) / norm**degree if norm else 0.0
 
 
 class Recorder:
@@ -167,9 +189,21 @@ class Recorder:
             self._last = _place(self._columns["thetas"][-1], float(self._columns["log_losses"][-1]))
 
     def sample(
-        self, time: float, theta: Floats, log_loss: float, margin: float, evaluations: int, steps: int, *, force: bool
+        self,
+        time: float,
+        theta: Floats,
+        log_loss: float,
+        margin: float,
+        evaluations: int,
+        steps: int,
+        *,
+        force: bool,
+        norm: float | None = None,
     ) -> bool:
-        """Record this moment if it is far enough from the last one recorded, or if told to; whether it did."""
+        """Record this moment if it is far enough from the last one recorded, or if told to; whether it did.
+
+        norm: of what counts; by default of all parameters.
+        """
         place = _place(theta, log_loss)
         if not force and self._last is not None and not self._is_far(place):
             return False
@@ -177,8 +211,8 @@ class Recorder:
         if columns["times"] and columns["times"][-1] == time:
             for name in ("times", "thetas", "log_losses", "margins", "norms", "evaluations", "steps"):
                 columns[name].pop()
-        norm = float(np.linalg.norm(theta))
-        row = (time, np.array(theta), log_loss, margin, norm, evaluations, steps)
+        size = float(np.linalg.norm(theta)) if norm is None else norm
+        row = (time, np.array(theta), log_loss, margin, size, evaluations, steps)
         names = ("times", "thetas", "log_losses", "margins", "norms", "evaluations", "steps")
         for name, entry in zip(names, row, strict=True):
             columns[name].append(entry)

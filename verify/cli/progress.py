@@ -127,8 +127,7 @@ def size_text(instance: Instance) -> str:
 
 def moment_text(moment: Moment) -> str:
     """Such as "log of the loss -12.3, margin 0.0812, norm 4.1, 3 kinks held, 1,204 gradients"."""
-    norm = float((moment.theta**2).sum()) ** 0.5
-    text = f"log of the loss {moment.log_loss:.4g}, margin {moment.margin:.4g}, norm {norm:.3g}"
+    text = f"log of the loss {moment.log_loss:.4g}, margin {moment.margin:.4g}, norm {moment.norm:.3g}"
     if moment.held:
         text += f", {len(moment.held)} kink{'s' * (len(moment.held) > 1)} held"
     return f"{text}, {moment.evaluations:,} gradients"

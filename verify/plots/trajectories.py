@@ -35,7 +35,13 @@ TITLE_WIDTH = 100
 
 
 def plot(
-    trajectory: Trajectory, layers: Layers, loss: Loss, title: str, path: str | PathLike[str] | None = None
+    trajectory: Trajectory,
+    layers: Layers,
+    loss: Loss,
+    title: str,
+    path: str | PathLike[str] | None = None,
+    *,
+    hidden_only: bool = False,
 ) -> Figure:
     """Four panels of a trajectory with at least two samples; written to `path` as well, when one is given.
 
@@ -43,7 +49,8 @@ def plot(
     and point have changed sides, and how many are held on their kink; (d) the angle between each neuron and where it
     ends, the broader the larger the neuron is at the end.
 
-    path: ends in .png, .pdf or .svg.   Raises InputError when the file cannot be written.
+    path: ends in .png, .pdf or .svg.   hidden_only: the output weights were kept, so that the norm is that of the others,
+    and f homogeneous of one degree less in them.   Raises InputError when the file cannot be written.
     """
     target = None if path is None else check_path(a_path(path, "path"))
     width, height = PANEL
@@ -52,7 +59,7 @@ def plot(
     panels = result.subplots(2, 2).ravel()
     name = "log L" if rule_of(loss).is_for_margins else "L"
     _draw_loss(panels[0], trajectory, loss)
-    _draw_margin(panels[1], trajectory, loss)
+    _draw_margin(panels[1], trajectory, loss, _normalised(layers, hidden_only=hidden_only))
     _draw_pattern(panels[2], trajectory)
     _draw_angles(panels[3], trajectory, layers)
     for panel in panels:
@@ -83,7 +90,14 @@ def _draw_loss(axes: Axes, trajectory: Trajectory, loss: Loss) -> None:
         note(axes, "at the end L = 0 in floats")
 
 
-def _draw_margin(axes: Axes, trajectory: Trajectory, loss: Loss) -> None:
+def _normalised(layers: Layers, *, hidden_only: bool) -> str:
+    """The normalised margin as a formula: by the norm of what is trained, to the power of its layers."""
+    depth = len(layers.places) - hidden_only
+    weights = "\\theta" if not hidden_only else "W" if depth == 1 else "\\theta_{\\mathrm{hidden}}"
+    return f"$\\min_i y_i f(x_i)\\,/\\,\\|{weights}\\|{f'^{depth}' if depth > 1 else ''}$"
+
+
+def _draw_margin(axes: Axes, trajectory: Trajectory, loss: Loss, name: str) -> None:
     if not rule_of(loss).is_for_margins:
         frame(axes, "(b) the largest residual")
         kept = trajectory.margins > 0
@@ -93,7 +107,7 @@ def _draw_margin(axes: Axes, trajectory: Trajectory, loss: Loss) -> None:
     frame(axes, "(b) the normalised margin")
     axes.plot(trajectory.times, trajectory.margins, color=POSITIVE, linewidth=1.4)
     axes.axhline(0, color=NEUTRAL, linewidth=0.6)
-    axes.set_ylabel("$\\min_i y_i f(x_i)\\,/\\,\\|\\theta\\|^m$")
+    axes.set_ylabel(name)
 
 
 def _draw_pattern(axes: Axes, trajectory: Trajectory) -> None:

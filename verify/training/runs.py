@@ -95,7 +95,8 @@ class TrainingRun:
         from verify.plots.trajectories import plot
         from verify.training.conversion import layers_of
 
-        return plot(self.trajectory, layers_of(self.network.architecture), self.loss, self.description, path)
+        layers = layers_of(self.network.architecture)
+        return plot(self.trajectory, layers, self.loss, self.description, path, hidden_only=self.hidden_only)
 
     def __repr__(self) -> str:
         return f"<TrainingRun: {self.status}, {self.network.architecture.description}, {self.loss} loss>"
@@ -118,7 +119,8 @@ class TrainingRun:
             numbers.append(f"largest residual {last.margins[-1]:.1e}")
         else:
             numbers += [f"log of the loss {last.log_losses[-1]:.4g}", f"normalised margin {last.margins[-1] + 0.0:.6g}"]
-        numbers.append(f"norm {last.norms[-1]:.4g}")
+        counts = " of the hidden weights" if self.hidden_only else ""
+        numbers.append(f"norm{counts} {last.norms[-1]:.4g}")
         if self.residuals is not None and np.isfinite(self.residuals[0]):
             numbers.append("KKT residuals {:.1e} and {:.1e}".format(*self.residuals))
         yield f"  {', '.join(numbers)}"

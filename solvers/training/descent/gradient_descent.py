@@ -45,6 +45,7 @@ from solvers.training.trajectory import (
     Training,
     TrainingStatus,
     TrajectoryFileError,
+    counted,
     load,
     margin,
     save,
@@ -188,10 +189,11 @@ class _Run:
         outputs = z[-1][:, 0]
         valued = value(rule.loss, rule.targets, outputs)
         velocity = rule.layers.gradient(theta, rule.rows, rule.pattern(z), valued.pull)[rule.trained]
-        size = margin(rule.layers, theta, rule.targets, outputs, rule.loss)
+        size = margin(rule.layers, theta, rule.targets, outputs, rule.loss, rule.trained)
+        norm, _ = counted(rule.layers, theta, rule.trained)
         place = _place(made)
         is_next = place > self.last_place
-        self.recorder.sample(clock, theta, valued.log_loss, size, made, self.stand.kept, force=is_next)
+        self.recorder.sample(clock, theta, valued.log_loss, size, made, self.stand.kept, force=is_next, norm=norm)
         self.last_place = place
         return Moment(
             time=clock,
@@ -201,6 +203,7 @@ class _Run:
             margin=size,
             residual=_sine(velocity, theta[rule.trained]),
             evaluations=made,
+            norm=norm,
         )
 
     def ended(self, moment: Moment, limit: int) -> tuple[TrainingStatus | None, str]:
@@ -219,9 +222,8 @@ class _Run:
         elif made >= limit:
             status, sentence = TrainingStatus.LIMIT, f"all {limit} steps are made, {where}"
         if status is not None:
-            self.recorder.sample(
-                moment.time, moment.theta, moment.log_loss, moment.margin, made, self.stand.kept, force=True
-            )
+            now = (moment.time, moment.theta, moment.log_loss, moment.margin, made, self.stand.kept)
+            self.recorder.sample(*now, force=True, norm=moment.norm)
         elif self.path is not None and time.monotonic() - self.saved > SAVED_EVERY:
             self.write()
         return status, sentence or ""

@@ -300,12 +300,12 @@ class _Flow:
         if s.held:
             s.tau = [float(part) for part in np.clip(mode.needed(y)[0], 0.0, 1.0)]
         evaluations = s.evaluations + mode.evaluations
-        theta, outputs, log_loss, margin = self._sample(evaluations)
+        theta, outputs, log_loss, margin, norm = self._sample(evaluations)
         size = float(np.linalg.norm(look.velocity))
         moving = np.where(task.trained, s.u, 0.0)
         along = float(look.velocity @ moving) / max(float(moving @ moving), 1e-300)
         rest = float(np.linalg.norm(look.velocity - along * moving)) / size if size else 0.0
-        moment = Moment(s.time, theta, outputs, log_loss, margin, rest, evaluations, *s.kinks(task))
+        moment = Moment(s.time, theta, outputs, log_loss, margin, rest, evaluations, *s.kinks(task), norm)
         if self.on_progress:
             self.on_progress(moment)
         if self.stop and (reason := self.stop(moment)):
@@ -325,14 +325,15 @@ class _Flow:
             if used >= limit:
                 raise _EndedError(TrainingStatus.LIMIT, f"{name} is used up at {self._words()}")
 
-    def _sample(self, evaluations: int, *, force: bool = False) -> tuple[Floats, Floats, float, float]:
+    def _sample(self, evaluations: int, *, force: bool = False) -> tuple[Floats, Floats, float, float, float]:
         s, task = self.state, self.task
         theta = s.theta(task)
         outputs = task.layers.outputs(theta, task.rows)
         log_loss = task.value(outputs, 1.0).log_loss
-        margin = trajectory.margin(task.layers, theta, task.targets, outputs, task.loss)
-        self.recorder.sample(s.time, theta, log_loss, margin, evaluations, s.steps, force=force)
-        return theta, outputs, log_loss, margin
+        margin = trajectory.margin(task.layers, theta, task.targets, outputs, task.loss, task.trained)
+        norm, _ = trajectory.counted(task.layers, theta, task.trained)
+        self.recorder.sample(s.time, theta, log_loss, margin, evaluations, s.steps, force=force, norm=norm)
+        return theta, outputs, log_loss, margin, norm
 
     def _words(self) -> str:
         """What has been reached."""

@@ -131,6 +131,18 @@ def test_margin_of_a_homogeneous_network_is_that_of_its_direction():
     many = tr.margin(LAYERS, 1e3 * theta, y, LAYERS.outputs(1e3 * theta, rows), "exponential")
     assert one == pytest.approx(many, rel=1e-12)
     assert tr.margin(LAYERS, theta, y, np.array([3.0, -1.5]), "squared") == 2
+    hidden = np.ones(LAYERS.size, bool)
+    hidden[LAYERS.places[-1]] = False
+    longer = np.where(hidden, 1e3 * theta, theta)
+    scales = [(theta, 1), (longer, 1e3)]
+    told = [tr.margin(LAYERS, x, y, LAYERS.outputs(x, rows), "logistic", hidden) for x, _ in scales]
+    assert told[0] == pytest.approx(told[1], rel=1e-12)
+    assert [tr.counted(LAYERS, x, hidden) for x, _ in scales] == [
+        (pytest.approx(s * np.linalg.norm(theta[hidden])), len(LAYERS.places) - 1) for _, s in scales
+    ]
+    part = np.arange(LAYERS.size) > 0  # f is homogeneous in all weights only
+    assert tr.counted(LAYERS, theta, part) == (pytest.approx(np.linalg.norm(theta)), len(LAYERS.places))
+    assert tr.counted(LAYERS, theta, ~hidden) == (pytest.approx(np.linalg.norm(theta[~hidden])), 1)
     assert tr.margin(LAYERS, np.zeros(9), y, np.zeros(2), "logistic") == 0
 
 

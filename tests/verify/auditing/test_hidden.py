@@ -344,6 +344,18 @@ def test_training_towards_a_margin_stops_by_the_conditions_of_the_hidden_layer()
     assert result.audit(trained="both").problem.trained is Trained.BOTH
 
 
+@pytest.mark.parametrize("method", ["flow", "descent"])
+def test_the_margin_that_training_tells_is_that_of_the_hidden_weights(method):
+    """f is homogeneous of degree 1 in them: the objective of the audit is 1 / (2 gamma^2), however long they are."""
+    steps = {"step": 0.1} if method == "descent" else {}
+    run = train(([[1, 0], [0, 1]], [1, -1]), width=4, hidden_only=True, seed=1, method=method, **steps)
+    gamma, weights = run.trajectory.margins[-1], run.network.hidden_weights
+    assert run.trajectory.norms[-1] == pytest.approx(float(sum(w * w for row in weights for w in row)) ** 0.5)
+    assert 1 / (2 * gamma**2) == pytest.approx(float(run.audit(time_limit=5).objective), rel=1e-9)
+    assert f"normalised margin {gamma:.6g}, norm of the hidden weights " in str(run)
+    assert "\\|W\\|$" in [panel.get_ylabel() for panel in run.plot().axes][1]
+
+
 def test_both_layers_are_polished_or_none(tmp_path):
     from verify.checker.errors import InputError
 
