@@ -6,8 +6,10 @@ its norm. With q_i = y_i f(x_i), least q m, L the depth and h_i = grad q_i at th
     epsilon = ||theta - sum lambda_i h_i|| / ||theta||,   delta = sum lambda_i (q_i - m) / ||theta||^2,   lambda >= 0,
 
 which do not change with the scale of theta: they are those of the network scaled to margin 1. Where some layers are
-kept, theta are the parameters of the others, whose number L is. lambda minimises epsilon^2 + delta^2. At kinks the slopes are those that the flow slides with, or (depth 2) neurons near kinks are put on
-them, with the best slopes, whatever is the better reading.
+kept, theta are the parameters of the others, whose number L is.
+
+lambda minimises epsilon^2 + delta^2. At kinks the slopes are those that the flow slides with, or (depth 2) neurons near
+kinks are put on them, with the best slopes, whatever is the better reading.
 
 `NearPolished` asks `solvers.kkt.polish` where the KKT point is, once the activation pattern has settled, and stops when
 that is near. In floats: this ends a search, it proves nothing.

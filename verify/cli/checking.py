@@ -179,7 +179,8 @@ def _compared(
             scaler, data, target=target, classes=classes, as_stored=is_regression, is_regression=is_regression
         )
         if standardise is not None:
-            found = standardised(found, standardise, trust_pickle=trust_pickle)
+            own_order = None if scaler is None else scaler.columns
+            found = standardised(found, standardise, trust_pickle=trust_pickle, columns=own_order)
         points = found.data if scaler is None else as_the_network_sees(found.data, scaler)
         try:
             rebuilt = problem.posed_on(points)

@@ -109,6 +109,11 @@ def residuals(problem: Problem, estimates: Estimates) -> tuple[Floats, Bits]:
     return apart, apart > tolerance + errors
 
 
+def residual_errors(problem: Problem, estimates: Estimates) -> Floats:
+    """What bounds the error of the floats that `residuals` gives."""
+    return _apart(problem, estimates)[2]
+
+
 def _apart(problem: Problem, estimates: Estimates) -> tuple[Floats, float, Floats]:
     """|f(x_i) - y_i|, the fit tolerance, and what bounds the error of their difference."""
     try:

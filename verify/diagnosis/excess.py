@@ -112,7 +112,8 @@ def study_excess(
     sizes, tolerance = multipliers, to_float(problem.fit_tolerance)
     if tolerance:
         sizes = np.abs(multipliers) * tolerance
-    slack = _beyond(problem, network, holding, margin)
+    beyond = _beyond(problem, network, holding, margin)
+    slack = np.array([float_near(value) for value in beyond.values()])
     if not all(np.isfinite(part).all() for part in (directions, imbalance, 100 * slack)):
         return None
     whole = ((hidden**2 + outgoing**2) / 2).sum() / unit - 1
@@ -126,14 +127,14 @@ def study_excess(
         imbalance_hint=float(imbalance[~dead].sum()),
         direction_hints=_largest(np.flatnonzero(~dead), directions[~dead]),
         slack_hints=tuple((i, part, held[i]) for i, part in _largest(points, sizes * slack / lower)),
-        beyond_hints=tuple(sorted(held.items(), key=lambda pair: -pair[1])),
+        beyond_hints=tuple((i, held[i]) for i in sorted(held, key=lambda i: -beyond[i])),
         support=len(points),
     )
 
 
 def _beyond(
     problem: Problem, network: Network, holding: list[tuple[int, Fraction]], margin: Fraction | None
-) -> np.ndarray:
+) -> dict[int, Fraction]:
     """By how much each point with a multiplier is beyond the least margin, or within the end that holds it; exactly."""
     values = outputs_at(problem, network, [i for i, _ in holding])
     targets, tolerance = problem.data.targets, problem.fit_tolerance
@@ -145,7 +146,7 @@ def _beyond(
             return Fraction(0)
         return 1 + (values[i] - targets[i]) * (1 if multiplier > 0 else -1) / tolerance
 
-    return np.array([float_near(beyond(i, multiplier)) for i, multiplier in holding])
+    return {i: beyond(i, multiplier) for i, multiplier in holding}
 
 
 def _largest(names: np.ndarray, parts: np.ndarray) -> tuple[tuple[int, float], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cmp_to_key
 from itertools import product
 from typing import TYPE_CHECKING, final
 
@@ -37,6 +38,9 @@ NEAR_KINK = 1e-6
 
 UNDERFLOW = 1e-280
 """Sizes from here down lose digits as doubles, or are 0: nothing is told of what is measured by them."""
+
+TOLD_APART = 1e-9
+"""Wastes in floats that differ by more, relative to their sum, differ so exactly."""
 
 SURELY = 1 - 1e-6
 """What is within a bound in floats, with this factor, is within it."""
@@ -207,7 +211,27 @@ def _unbalanced(hidden: list[Fraction], outgoing: list[Fraction], live: NDArray[
         for q in found
         if min(q.outgoing_squared, q.hidden_squared) < share * max(q.outgoing_squared, q.hidden_squared)
     ]
-    return tuple(sorted(apart, key=lambda q: -q.waste_hint))
+    return tuple(sorted(apart, key=cmp_to_key(_more_wasteful)))
+
+
+def _more_wasteful(first: Imbalance, second: Imbalance) -> int:
+    """-1 where the first one wastes more, 1 where the second one does, 0 where they waste the same; exactly.
+
+    (|v| - ||w||)^2 = s - 2 sqrt(p) with the sum s and the product p of the squares: the sign of s - t - 2 sqrt(p) +
+    2 sqrt(q) is that of two numbers, one of them a square root, after squaring.
+    """
+    one, other = first.waste_hint, second.waste_hint
+    if abs(one - other) > max(TOLD_APART * (one + other), UNDERFLOW):  # never so with infinities
+        return -1 if one > other else 1
+    p, q = (4 * x.outgoing_squared * x.hidden_squared for x in (first, second))
+    apart = first.outgoing_squared + first.hidden_squared - second.outgoing_squared - second.hidden_squared
+    # the sign of (apart + sqrt(q)) - sqrt(p): of the square of the first less p, where the first is not negative
+    if apart < 0 and apart**2 > q:
+        return 1
+    rest = apart**2 + q - p  # and 2 apart sqrt(q) beside it
+    root = 4 * apart**2 * q * (1 if apart > 0 else -1)  # its square, with its sign
+    beyond = rest**2 * (1 if rest > 0 else -1) + root
+    return -1 if beyond > 0 else 1 if beyond < 0 else 0
 
 
 def _doubled(network: Network, estimates: Estimates, live: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:

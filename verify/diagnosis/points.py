@@ -12,7 +12,7 @@ import numpy as np
 from solvers.arrays import Floats
 from verify.checker.codec import rational_text
 from verify.checker.exact import dot
-from verify.deciders.estimates import Estimates, least_margins, outputs_at, residuals
+from verify.deciders.estimates import Estimates, least_margins, outputs_at, residual_errors, residuals
 from verify.numbers.floats import float_factors, to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Network
@@ -138,7 +138,13 @@ def _missed(problem: Problem, network: Network, estimates: Estimates) -> tuple[t
             *(i for i, f in exact.items() if abs(f - problem.data.targets[i]) > problem.fit_tolerance),
         ]
     )
-    return tuple(missed), max(missed, key=lambda i: apart[i], default=None)
+    if not missed:
+        return (), None
+    errors = residual_errors(problem, estimates)
+    least = max(apart[i] - errors[i] for i in missed)
+    nearly = [i for i in missed if not apart[i] + errors[i] < least]
+    found = outputs_at(problem, network, nearly) if len(nearly) > 1 else dict.fromkeys(nearly, Fraction(0))
+    return tuple(missed), max(found, key=lambda i: abs(found[i] - problem.data.targets[i]))
 
 
 def _duplicates(problem: Problem, rows: Floats) -> tuple[tuple[int, ...], ...]:

@@ -8,16 +8,27 @@ from pathlib import Path
 
 from verify.checker.errors import InputError
 
-__all__ = ["MOST_BYTES", "check_no_folder", "read_bytes"]
+__all__ = ["MOST_BYTES", "check_there", "read_bytes"]
 
 MOST_BYTES = 1 << 30
 """The most bytes of a file, and of what an archive holds when it is unpacked."""
 
 
-def check_no_folder(path: Path) -> None:
+def _check_no_folder(path: Path) -> None:
     """Raises InputError for a folder, which is given where a file in it is meant."""
     if path.is_dir():
         raise InputError(f"{path} is a folder: give the file")
+
+
+def check_there(path: Path) -> None:
+    """Raises InputError for a folder, and for a path where there is nothing: before a file is refused for its name."""
+    _check_no_folder(path)
+    try:
+        is_missing = not path.exists()
+    except (OSError, ValueError):  # a name that no file can have is refused where it is read
+        return
+    if is_missing:
+        raise InputError(f"{path} does not exist: check the path")
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES, *, remedy: str = "audit fewer points") -> bytes:
@@ -28,7 +39,7 @@ def read_bytes(path: Path, most: int = MOST_BYTES, *, remedy: str = "audit fewer
     Pipes and devices may block or never end, and a small archive can unpack to any size: both are refused unread.
     """
     try:
-        check_no_folder(path)
+        _check_no_folder(path)
         if path.exists() and not path.is_file():
             raise InputError(f"{path} is a pipe or a device, not a regular file: write its content to a file first")
         with path.open("rb") as file:

@@ -49,8 +49,8 @@ def plot(
     and point have changed sides, and how many are held on their kink; (d) the angle between each neuron and where it
     ends, the broader the larger the neuron is at the end.
 
-    path: ends in .png, .pdf or .svg.   hidden_only: the output weights were kept, so that the norm is that of the others,
-    and f homogeneous of one degree less in them.   Raises InputError when the file cannot be written.
+    path: ends in .png, .pdf or .svg.   hidden_only: the output weights were kept: the norm is that of the others, and f
+    homogeneous of one degree less in them.   Raises InputError when the file cannot be written.
     """
     target = None if path is None else check_path(a_path(path, "path"))
     width, height = PANEL

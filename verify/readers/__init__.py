@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast, final
 
 from verify.checker.errors import InputError
-from verify.files.reading import check_no_folder, read_bytes
+from verify.files.reading import check_there, read_bytes
 from verify.numbers.arguments import a_flag, instance_of, items_of
 from verify.numbers.array_like import is_table, package
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
 from verify.readers import data_objects
 from verify.readers.chains import Chain, chained
-from verify.readers.columns import check_entries, column_names, ordered
+from verify.readers.columns import arranged, check_entries, column_names, ordered
 from verify.readers.reading import DataReading, Options, Reading, named
 from verify.readers.row_labels import check_rows
 from verify.readers.scalings import Scaling
@@ -211,7 +211,7 @@ def read_data_with_notes(
     if standardise is not None:
         from verify.readers.standardising import standardised
 
-        reading = standardised(reading, standardise, trust_pickle=trust_pickle)
+        reading = standardised(reading, standardise, trust_pickle=trust_pickle, columns=columns)
     said = tuple(dict.fromkeys((*reading.data.notes, *reading.notes)))
     points = reading.data.noted(said) if said else reading.data
     return DataReading(points if classes is None else named(points, classes=classes), said)
@@ -248,7 +248,7 @@ def _data(
     if isinstance(source, Dataset):
         if classes is not None:
             raise InputError("a Dataset holds numbers already: leave the classes out, or give the arrays (X, y)")
-        return DataReading(source)
+        return DataReading(source) if columns is None else DataReading(*arranged(source, columns, "the Dataset"))
     if (found := data_objects.arrays_of(source, target)) is not None:
         arrays, order = (found[0], ()) if columns is None else ordered(found[0], columns)
         reading = _of_arrays(arrays, as_stored=as_stored, classes=classes)
@@ -278,7 +278,7 @@ def _data(
 
             return json_files.read_data(read_bytes(path), str(path), as_stored=as_stored, classes=classes)
         case _:
-            check_no_folder(path)
+            check_there(path)
             raise InputError(
                 f"{path}: data are read from .npz, .csv or .json files: write a table as .csv, "
                 "arrays with numpy.savez('data.npz', X=X, y=y)"
@@ -317,9 +317,10 @@ def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tu
     if suffix == ".csv":
         raise InputError(f"{path}: a CSV file holds data, not a network: give the network first, then the data")
     if suffix in _OTHER_FILES:
+        check_there(path)
         raise InputError(f"{path}: {_OTHER_FILES[suffix]}")
     if row is None:
-        check_no_folder(path)
+        check_there(path)
         raise InputError(f"{path}: networks are read from {suffixes()}: {_EXPORT}")
     found, notes = row.loaded(read_bytes(path), place, trust_pickle=trust_pickle)
     if isinstance(found, Stored):
@@ -372,11 +373,13 @@ def _known_to(source: object) -> _Known:
         return _Known(classes=around.classes, columns=around.columns if around.asks_columns else None)
     if package(source) != "sklearn":
         return _Known()
-    labels, names = getattr(source, "classes_", None), getattr(source, "feature_names_in_", None)
+    from verify.readers import sklearn_pipelines
+
+    labels = getattr(source, "classes_", None)
     classes = [] if labels is None else cast("list[object]", list(labels))
     return _Known(
         classes=(classes[0], classes[1]) if len(classes) == 2 else None,
-        columns=None if names is None else tuple(str(name) for name in names),
+        columns=sklearn_pipelines.names_of(source),
     )
 
 

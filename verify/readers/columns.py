@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from verify.checker.errors import InputError
 from verify.numbers.array_like import is_table, plain
@@ -11,15 +12,22 @@ from verify.numbers.values import rational
 from verify.readers.labels import MISSING
 from verify.readers.shorthand import DATA_NAMES
 
-__all__ = ["check_entries", "column_names", "in_order", "ordered"]
+if TYPE_CHECKING:
+    from verify.problem.problem import Dataset
 
-OTHER_ORDER = "the columns are taken in the order that the network was trained on"
+__all__ = ["arranged", "check_entries", "column_names", "in_order", "ordered"]
+
+TRAINED_ON = "the network was trained on"
+FITTED_ON = "the scaler was fitted on"
+OTHER_ORDER = f"the columns are taken in the order that {TRAINED_ON}"
 
 
-def in_order(found: Sequence[str], wanted: Sequence[str], place: str) -> tuple[list[int], tuple[str, ...]]:
+def in_order(
+    found: Sequence[str], wanted: Sequence[str], place: str, whose: str = TRAINED_ON
+) -> tuple[list[int], tuple[str, ...]]:
     """The places in `found` of the columns `wanted`, in their order, and a note if that is another order.
 
-    Raises InputError unless both are the same names.
+    whose: what knows the columns that are wanted, with a verb.   Raises InputError unless both are the same names.
     """
     names = [name.strip() for name in wanted]
     places = {name.strip(): j for j, name in enumerate(found)}
@@ -29,14 +37,35 @@ def in_order(found: Sequence[str], wanted: Sequence[str], place: str) -> tuple[l
         what = [f"without the {_listed('column', missing)}"] if missing else []
         what += [f"with the {_listed('column', others)} that it does not know"] if others else []
         raise InputError(
-            f"{place}: the network was trained on the {_listed('column', names)}, and the data come "
+            f"{place}: {whose} the {_listed('column', names)}, and the data come "
             f"{' and '.join(what) or 'with a name twice'}: give exactly these columns and the target"
         )
     order = [places[name] for name in names]
     if order == sorted(order):
         return order, ()
     shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    return order, (f"{place}: {OTHER_ORDER}, {shown}",)
+    return order, (f"{place}: {OTHER_ORDER.replace(TRAINED_ON, whose)}, {shown}",)
+
+
+def arranged(
+    data: Dataset, wanted: Sequence[str], place: str, whose: str = TRAINED_ON
+) -> tuple[Dataset, tuple[str, ...]]:
+    """The data, whose columns have names, with these in the wanted order, and a note if that is another order.
+
+    Data without names are taken as they are.   Raises InputError unless both are the same names.
+    """
+    around = data.surroundings
+    if around is None or around.columns is None:
+        return data, ()
+    order, notes = in_order(around.columns, wanted, place, whose)
+    if not notes:
+        return data, ()
+    inputs = around.inputs
+    if inputs is not None and len(inputs[0]) == len(order):
+        factors, offsets = (tuple(part[j] for j in order) for part in inputs)
+        inputs = factors, offsets
+    moved = data.mapped(inputs=[[row[j] for j in order] for row in data.inputs])
+    return moved.placed(replace(around, inputs=inputs, columns=tuple(around.columns[j] for j in order))), notes
 
 
 def ordered(arrays: dict[str, object], columns: Sequence[str]) -> tuple[dict[str, object], tuple[str, ...]]:

@@ -68,7 +68,7 @@ def given(
     classes = points.classes
     if standardise is not None:
         trust_pickle = options is not None and options.trust_pickle
-        points = standardised(points, standardise, trust_pickle=trust_pickle)
+        points = standardised(points, standardise, trust_pickle=trust_pickle, columns=reading.columns)
         if reading.inputs is not None and not _is_done(points.data, reading.inputs, "inputs"):
             raise InputError("the network comes with a scaler of its own, which scales the data: leave standardise out")
     data = as_the_network_sees(points.data, reading)

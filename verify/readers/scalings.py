@@ -68,6 +68,11 @@ class Scaling:
             )
         return Scaling(self.factors * columns, self.offsets * columns)
 
+    def of_columns(self, places: Sequence[int], place: str) -> Scaling:
+        """The scaling of the columns at these places, in this order."""
+        own = self.wide(len(places), place)
+        return Scaling(tuple(own.factors[j] for j in places), tuple(own.offsets[j] for j in places))
+
     def then(self, following: Scaling, place: str) -> Scaling:
         """Both, one after the other."""
         width = max(len(self), len(following))

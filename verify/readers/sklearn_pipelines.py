@@ -13,7 +13,7 @@ from typing import Any, final
 from verify.checker.errors import InputError
 from verify.readers.scalings import Scaling
 
-__all__ = ["Unwrapped", "is_scaler", "scaling_of", "unwrapped"]
+__all__ = ["Unwrapped", "is_scaler", "names_of", "scaling_of", "unwrapped"]
 
 _SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
 
@@ -74,6 +74,21 @@ def is_scaler(source: object) -> bool:
     if "Pipeline" in kinds:
         return all(step in (None, "passthrough") or is_scaler(step) for _, step in getattr(source, "steps", ()))
     return not kinds.isdisjoint(_SCALERS)
+
+
+def names_of(estimator: Any) -> tuple[str, ...] | None:
+    """The names of the columns that something was fitted on, in their order, where it knows them.
+
+    A pipeline that begins with what knows none, as "passthrough", knows those of what comes next: all steps that are
+    read keep the columns in their places.
+    """
+    if "Pipeline" in _kinds(estimator):
+        return next((names for _, step in estimator.steps if (names := names_of(step)) is not None), None)
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        inner = [getattr(estimator, name, None) for name in ("best_estimator_", "regressor_")]
+        return next((found for part in inner if part is not None and (found := names_of(part)) is not None), None)
+    return tuple(str(name) for name in names)
 
 
 def scaling_of(scaler: Any, place: str) -> Scaling | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from shlex import quote
+from typing import TypeGuard
 
 from verify.checker.bounds import Infeasible
 from verify.deciders.finding import Ending, Finding, Verdict
@@ -170,7 +171,7 @@ def _steps_at_width(audit: Audited) -> Iterator[NextStep]:
     if audit.is_infeasible_at_width:
         text = f"no network of {of_width(problem)} fits: take more neurons, or other output weights"
         yield NextStep(f"{text}, or train both layers")
-    elif audit.fits.verdict is Verdict.REFUTED and not is_margin and audit.relaxed is not None:
+    elif audit.fits.verdict is Verdict.REFUTED and not is_margin and _is_worth_asking(audit.relaxed):
         within = audit.relaxed.problem.fit_tolerance
         text = f"for all that is known of this network within {kept(within)} of every target"
         yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {as_option(within)}")
@@ -193,7 +194,7 @@ def _to_fit(audit: Audited) -> Iterator[NextStep]:
     if not is_margin and (labels := two_labels(audit.problem.data)) and _was_regression_chosen(audit):
         text = "if the two values of the targets are labels of classes, ask for the margin"
         yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --classes {','.join(labels)}")
-    if not is_margin and audit.relaxed is not None and not _is_met_by_nothing(audit.relaxed):
+    if not is_margin and _is_worth_asking(audit.relaxed):
         within = audit.relaxed.problem.fit_tolerance
         text = f"for all that is known of this network within {kept(within)} of every target"
         yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {as_option(within)}")
@@ -252,6 +253,11 @@ def _has(moved: int, right: int, total: int) -> str | None:
     if 4 * (total - right) >= total and 4 * (total - moved) <= total - right:
         return f"{moved} of {total} points on their sides, instead of {right},"
     return None
+
+
+def _is_worth_asking(relaxed: Audited | None) -> TypeGuard[Audited]:
+    """Whether there is a question about what a network fits, and the best network is not known beforehand."""
+    return relaxed is not None and not _is_met_by_nothing(relaxed)
 
 
 def _is_met_by_nothing(audit: Audited) -> bool:

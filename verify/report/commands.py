@@ -10,7 +10,6 @@ from typing import final
 
 from verify.numbers.decimals import as_option
 from verify.numbers.floats import to_float
-from verify.readers.columns import OTHER_ORDER
 from verify.readers.given import SCALED_POINTS, SCALED_TARGETS
 from verify.report.audited import Audited
 
@@ -75,7 +74,7 @@ def read_alone(data: str, network: str, notes: Iterable[str], classes: Sequence[
     said = list(notes)
     scaled = any(note.startswith(SCALED_POINTS) for note in said)
     names = None if classes is None or list(classes) in _SIGNS else list(map(str, classes))
-    is_unsaid = any(note.startswith(SCALED_TARGETS) or (scaled and OTHER_ORDER in note) for note in said)
+    is_unsaid = any(note.startswith(SCALED_TARGETS) for note in said)
     if is_unsaid or any("," in name or name != name.strip() for name in names or ()):
         return ""
     named = "" if names is None else f" --classes {quote(','.join(names))}"

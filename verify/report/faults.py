@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from verify.checker.exact import sqrt_upper
@@ -16,11 +16,12 @@ from verify.problem.network import Network
 from verify.problem.phrases import PER_CENT, SMALL, amount, has_infimum_0, named, no_neuron
 from verify.problem.problem import outputs
 from verify.report.audited import Audited
-from verify.report.misfits import misfits
+from verify.report.misfits import misfits, unseen_points
 from verify.report.quantities import ends, is_repaired
 
 CLEAR = 0.005  # parts of the excess below this are not worth a word
 ROUNDED = 1e-9  # an excess below this is not split, as its parts are floats
+CLOSE = 1e-6  # parts that differ by less may have the other order, as they are floats
 TIMES = 10  # relative amounts from here on, all those of a sentence, are told as "11 times"
 NEGLIGIBLE = Fraction(1, 10**6)  # heights up to this differ by what the search leaves open, and are told as one
 SLACK = 0.01  # relative margin beyond the least one from which a point is called slack
@@ -76,6 +77,8 @@ def _furthest(audit: Audited, found: PointGroups) -> Iterator[str]:
     """The point that is furthest on the wrong side (max-margin), or why the output is 0 there."""
     if found.worst is None or found.least is None:
         return
+    if found.worst_is_unseen and audit.fits.verdict is Verdict.REFUTED and found.worst in unseen_points(audit):
+        return  # one sentence tells of all such points
     if found.least < 0:
         least, bounded = about(found.least, 3), goal_words(audit.problem.goal).bounded
         yield f"no point is further on the wrong side than point {found.worst}, where {bounded} is {least}"
@@ -149,10 +152,6 @@ def _silent_ones(found: Neurons) -> str:
     return "dead neurons and those with v = 0" if found.dead else "neurons with v = 0"
 
 
-def _adding_nothing(found: Neurons) -> list[int]:
-    return sorted({*found.dead, *found.idle})
-
-
 def _constants(network: Network) -> Iterator[str]:
     """Which neurons add a constant, as one that an output bias was turned into does."""
     for j in network.output_bias_neurons:
@@ -195,8 +194,7 @@ def _parts(diagnosis: Diagnosis, excess: Excess, whole: float) -> Iterator[str]:
     clear = sorted((part for part in parts if part[0] > CLEAR * whole), key=lambda part: -part[0])
     begin = "at the multipliers of the lower bound the excess comes from"
     told = [
-        f"{name} ({_number(100 * part / whole, 2)}{PER_CENT}{f', most from {kind} {those[0][0]}' if those else ''})"
-        for part, name, kind, those in clear
+        f"{name} ({_number(100 * part / whole, 2)}{PER_CENT}{_most(kind, those)})" for part, name, kind, those in clear
     ]
     if len(told) > 1:
         yield f"{begin} {', '.join(told[:-1])} and {told[-1]}"
@@ -204,6 +202,12 @@ def _parts(diagnosis: Diagnosis, excess: Excess, whole: float) -> Iterator[str]:
         _, name, kind, those = clear[0]
         main = sorted(j for j, part in those if part > CLEAR * whole) or sorted(j for j, _ in those)
         yield f"{begin} {name}{f' ({named(main, kind)})' if main else ''}"
+
+
+def _most(kind: str, parts: Sequence[tuple[int, float]]) -> str:
+    """Whose part is the largest; "" where floats do not tell."""
+    is_clear = len(parts) == 1 or (len(parts) > 1 and parts[0][1] > parts[1][1] * (1 + CLOSE))
+    return f", most from {kind} {parts[0][0]}" if is_clear else ""
 
 
 def _ladder(diagnosis: Diagnosis, told: Neurons | None = None) -> Iterator[str]:
@@ -218,9 +222,9 @@ def _ladder(diagnosis: Diagnosis, told: Neurons | None = None) -> Iterator[str]:
         if not (rungs and _looks_as_high(rungs[-1], rung, in_times=in_times)):
             rungs.append(rung)
     heights = [_height(rung, in_times=in_times) for rung in rungs]
-    silent, own = _silent_ones(diagnosis.neurons), _adding_nothing(diagnosis.neurons)
-    if own and told is not None and own != _adding_nothing(told):
-        silent = f"neurons that add nothing at these points ({named(own, 'neuron')})"
+    silent, own = _silent_ones(diagnosis.neurons), diagnosis.neurons.silent
+    if own and told is not None and own != told.silent:
+        silent = f"neurons that add nothing at these points ({named(sorted(own), 'neuron')})"
     steps = _IMPROVEMENTS | {RungKind.WITHOUT_DEAD: f"removing the {silent}"}
     if len(rungs) > 1 and rungs[0].step is RungKind.GIVEN:
         begin = f" would bring the network from {heights[0]}{_above(rungs[0], in_times=in_times)}"

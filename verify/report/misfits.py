@@ -36,14 +36,27 @@ def misfits(audit: Audited) -> Iterator[str]:
         )
 
 
+def unseen_points(audit: Audited) -> tuple[int, ...]:
+    """The points that the first layer has lost, where one sentence tells of several, or of one that is told nowhere."""
+    found = misfit(audit.problem, audit.network)
+    if found is None or audit.problem.architecture.slope:
+        return ()
+    is_told = len(found.unseen) == 1 and audit.diagnosis is not None and found.unseen[0] == audit.diagnosis.points.worst
+    return () if is_told else found.unseen
+
+
 def _unseen(audit: Audited, found: Misfit) -> Iterator[str]:
-    """Where the first layer has lost a point; the worst one is told of elsewhere."""
-    others = [i for i in found.unseen if i != found.worst or audit.diagnosis is None]
-    if not others or audit.problem.architecture.slope:
+    """Where the first layer has lost points; a worst one that is alone is told of elsewhere."""
+    unseen, total = unseen_points(audit), len(found.missed)
+    if not unseen:
         return
-    at = "it" if len(found.missed) == 1 else f"{len(found.unseen)} of these {count(len(found.missed), 'point')}"
-    nobody = no_neuron(audit.problem, audit.network, found.unseen)
-    yield f"{nobody} is active at {at}, so that f(x) = 0 there: {named(found.unseen, 'point')}"
+    nobody = no_neuron(audit.problem, audit.network, unseen)
+    if len(unseen) == 1:
+        yield f"{nobody} is active at point {unseen[0]}, so that f(x) = 0 there"
+        return
+    some = "any" if len(unseen) == total else str(len(unseen))
+    at = f"{some} of the {total} points that are not on their sides"
+    yield f"{nobody} is active at {at}, so that f(x) = 0 there: {named(unseen, 'point')}"
 
 
 def _margin(audit: Audited, found: Misfit) -> Iterator[str]:

@@ -3,8 +3,10 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from functools import cmp_to_key
 from itertools import pairwise
 from math import isclose
+from random import Random
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from verify.deciders.global_optimality.bracket import bracket_optimum
 from verify.deciders.global_optimality.infeasibility import infeasibility
 from verify.diagnosis import RungKind, diagnose
 from verify.diagnosis.ladder import balanced, without
+from verify.diagnosis.neurons import Imbalance, _more_wasteful
 from verify.numbers.decimals import nearest
 from verify.problem.network import Architecture, Layer
 from verify.problem.problem import Bias, Goal, Problem, half_squared_norm, objective, outputs
@@ -551,3 +554,28 @@ def test_reports_stay_short_and_plain(number):
     lines = said(result)
     assert len(lines) <= 8
     assert all("Fraction" not in line and "nan" not in line and "None" not in line for line in lines)
+
+
+def test_the_most_wasteful_neuron_comes_first_exactly():
+    """Of neurons whose wastes agree as doubles, and in all orders of all sizes."""
+    tiny = Fraction(1, 10**12)
+    neurons = [(Fraction(10) ** 9, tiny), (Fraction(10) ** 9, tiny / 2), (Fraction(10) ** 9, 2 * tiny)]
+    random = Random(3)
+    sizes = [(random.randint(1, 9), 10 ** random.randint(0, 3), random.randint(1, 9)) for _ in range(300)]
+    neurons += [(Fraction(w, part), Fraction(v)) for w, part, v in sizes]
+    found = [
+        Imbalance(neuron=j, outgoing_squared=v * v, hidden_squared=w * w) for j, (w, v) in enumerate(neurons) if w != v
+    ]
+    for turned in (found, found[::-1]):
+        order = sorted(turned, key=cmp_to_key(_more_wasteful))
+        wastes = [abs(neurons[q.neuron][0] - neurons[q.neuron][1]) for q in order]
+        assert wastes == sorted(wastes, reverse=True)
+    assert [q.neuron for q in sorted(found, key=cmp_to_key(_more_wasteful))[:3]] == [1, 0, 2]
+    roots = [Imbalance(neuron=v, outgoing_squared=Fraction(v), hidden_squared=Fraction(2)) for v in (3, 5)]
+    assert min(roots, key=cmp_to_key(_more_wasteful)).neuron == 5
+
+
+def test_the_point_that_is_missed_most_is_found_exactly():
+    """Residuals 1 and 1 + 10^-30 are the same as doubles."""
+    data = Dataset([[1], [2], [3]], [0, 1 - Fraction(1, 10**30), 2])
+    assert diagnosed(Network.two_layer([[1]], [1]), data.inputs, data.targets, goal="min-norm").points.worst == 1

@@ -2,14 +2,19 @@
 
 from fractions import Fraction
 
+import pytest
+
+from tests.words import check_words
 from verify.auditing.loop import audit
 from verify.problem.misfits import misfit
 from verify.problem.network import Network
 from verify.problem.posing import pose
 from verify.problem.problem import Dataset
 from verify.report import as_text
+from verify.report.wording import wording
 
 RAMPS = Network.two_layer([[1, 0], [0, 1], [0, 0]], [1, -1, 0])
+LOST = "points that are not on their sides, so that f(x) = 0 there"
 
 
 def test_margins_and_points_that_no_neuron_sees():
@@ -40,11 +45,34 @@ def test_residuals():
 def test_the_report_says_what_is_missed_and_what_the_best_one_would_do():
     data = Dataset([[1, 0], [0, 1], [-1, -1], [-1, -2], [3, 1]], [1, 1, 1, 1, 1])
     text = " ".join(as_text(audit(RAMPS, data)).split())
-    assert "no neuron is active at 2 of these 3 points, so that f(x) = 0 there: points 2 and 3" in text
+    assert f"no neuron is active at 2 of the 3 {LOST}: points 2 and 3" in text
     assert "at the norm of this network the best one has a least margin between" in text
     assert "what to do next" in text
     assert "no neuron is active at points 2 and 3 (counting from 0), so that none learns from what is missed" in text
     assert "isoptimal train DATA --width 20 --out wider.npz --audit" in text
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([[1, 0], [-1, -1]], "no neuron is active at point 1, so that f(x) = 0 there"),
+        ([[-1, -2], [-1, -1]], f"no neuron is active at any of the 2 {LOST}: points 0 and 1"),
+        ([[0, -1], [-1, -1], [1, 0], [0, 0]], f"no neuron is active at any of the 3 {LOST}: points 0, 1 and 3"),
+        ([[0, -1], [1, 0], [-2, 3]], "no neuron is active at point 0, so that f(x) = 0 there"),
+        ([[0, -1], [1, 0], [-2, 3], [-1, 0]], f"no neuron is active at 2 of the 3 {LOST}: points 0 and 3"),
+    ],
+)
+def test_of_points_that_no_neuron_sees_one_sentence_tells(rows, told):
+    result = audit(RAMPS, Dataset(rows, [1] * len(rows)), time_limit=5)
+    assert [text for text in wording(result).faults if "is active" in text] == [told]
+    check_words(result)
+
+
+def test_the_zero_network_has_one_sentence_of_what_nobody_sees():
+    zero = Network.two_layer([[0, 0]], [0])
+    for goal in ("max-margin", "min-norm"):
+        text = str(audit(zero, Dataset([[1, 2], [3, 1], [-1, 4]], [1, -1, 1]), goal=goal, time_limit=5))
+        assert text.count("is active at") == (goal == "max-margin") + text.count("so that none learns")
 
 
 def test_nothing_is_said_of_misfits_where_a_repair_fits():

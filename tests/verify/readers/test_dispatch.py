@@ -48,11 +48,29 @@ def test_a_file_beyond_the_bound(tmp_path, monkeypatch):
     assert refusal(read, path) == f"{path} is larger than 3 bytes: audit fewer points"
 
 
-def test_a_file_of_flax():
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Files of other kinds, and none of the name "nowhere"."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("net.txt", "net", "data.xlsx", "m.msgpack"):
+        (tmp_path / name).touch()
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere.txt", "nowhere.msgpack", "nowhere/net", "nowhere.npz"])
+def test_a_file_that_is_not_there_is_said_to_be_missing(name, files):
+    assert refusal(read, name) == f"{name} does not exist: check the path"
+    if not name.endswith("msgpack"):
+        assert refusal(read_data, name) == f"{name} does not exist: check the path"
+    if "." in name:
+        points = ([[1.0], [2.0]], [1, -1])
+        assert "does not exist" in refusal(lambda name: read_data(points, standardise=name), name)
+
+
+def test_a_file_of_flax(files):
     assert "flax.serialization.msgpack_restore" in refusal(read, "m.msgpack")
 
 
-def test_other_suffixes():
+def test_other_suffixes(files):
     kinds = suffixes()
     assert kinds.startswith(".npz, .json, .pt, .pth, .ckpt, ")
     assert refusal(read, "net.txt") == f"net.txt: networks are read from {kinds}: {EXPORT}"

@@ -243,3 +243,113 @@ def test_a_search_in_a_file_of_skops(kind, tmp_path):
     dump(found, tmp_path / "search.skops")
     options = {"output_bias": "neuron", "fold": True}
     assert read(tmp_path / "search.skops", **options) == read(found.best_estimator_, **options)
+
+
+# ------------------------------------------------------------------------------------------------------------ columns
+
+ORDERED = np.array([[1.0, 10.0, 5.0], [2.0, 40.0, 5.5], [3.0, 20.0, 7.0], [4.0, 90.0, 5.0]])
+STANDARD = preprocessing.StandardScaler().fit_transform(ORDERED)
+SIGNS = np.array([1, -1, 1, -1])
+
+
+def with_names(model, names=("a", "b", "c")):
+    """As if it had been fitted on a table with these columns."""
+    model.feature_names_in_ = np.array(names, dtype=object)
+    return model
+
+
+def named_scaler():
+    return with_names(preprocessing.StandardScaler().fit(ORDERED))
+
+
+def in_a_file(path, names, rows=ORDERED):
+    lines = [",".join([*map(repr, row), str(y)]) for row, y in zip(rows.tolist(), SIGNS, strict=True)]
+    path.write_text("\n".join([",".join([*names, "label"]), *lines]), encoding="utf-8")
+    return str(path)
+
+
+def named_network(scalers):
+    model = neural.MLPClassifier((3,), solver="lbfgs", max_iter=50, random_state=0)
+    model.fit(STANDARD, SIGNS)
+    return pipelines.make_pipeline(*scalers, model)
+
+
+@pytest.mark.parametrize("wrapped", ["scaler", "pipeline", "passthrough", "network"])
+def test_a_scaler_is_applied_to_the_columns_that_it_was_fitted_on(wrapped, tmp_path):
+    """In whichever order the data have them; the data are then in the order of the scaler."""
+    scaler = {
+        "scaler": named_scaler,
+        "pipeline": lambda: pipelines.make_pipeline(named_scaler()),
+        "passthrough": lambda: pipelines.make_pipeline("passthrough", named_scaler()),
+        "network": lambda: named_network([named_scaler()]),
+    }[wrapped]()
+    order = [2, 0, 1]
+    there = in_a_file(tmp_path / "d.csv", ["abc"[j] for j in order], ORDERED[:, order])
+    expected = read_data(in_a_file(tmp_path / "e.csv", "abc"), standardise=scaler)
+    found = read_data(there, standardise=scaler)
+    assert found == expected == read_data(ORDERED, SIGNS, standardise=scaler)
+    assert found.surroundings == expected.surroundings
+    (note,) = [note for note in found.notes if "in the order that the scaler was fitted on, a, b, c" in note]
+    assert "standardise" in note
+    assert not any("in the order" in said for said in expected.notes)
+    with pytest.raises(InputError, match=r"the scaler was fitted on the columns 'a', 'b', 'c', .* without the column"):
+        read_data(in_a_file(tmp_path / "f.csv", "abd"), standardise=scaler)
+
+
+def test_where_the_network_knows_its_columns_the_scaler_is_put_into_their_order(tmp_path):
+    """The network takes c, a, b; the scaler, given beside it, was fitted on a, b, c."""
+    order = [2, 0, 1]
+    model = neural.MLPClassifier((3,), solver="lbfgs", max_iter=50, random_state=0)
+    model = with_names(model.fit(STANDARD[:, order], SIGNS), ["c", "a", "b"])
+    options = Options(output_bias="neuron")
+    names = in_a_file(tmp_path / "d.csv", "abc")
+    found = given(model, names, options=options, standardise=named_scaler())
+    expected = read_data(ORDERED[:, order], SIGNS, standardise=preprocessing.StandardScaler().fit(ORDERED[:, order]))
+    assert found.data == expected
+    other = with_names(preprocessing.StandardScaler().fit(ORDERED), list("abd"))
+    with pytest.raises(InputError, match="the scaler was fitted on the columns 'a', 'b', 'd'"):
+        given(model, names, options=options, standardise=other)
+
+
+def test_data_that_were_read_before_are_put_into_the_order_of_the_network(tmp_path):
+    model = with_names(named_network([named_scaler()])[-1])
+    order = [2, 0, 1]
+    points = read_data(in_a_file(tmp_path / "d.csv", ["abc"[j] for j in order], ORDERED[:, order]))
+    found = given(model, points, options=Options(output_bias="neuron"))
+    assert found.data == read_data(ORDERED, SIGNS)
+    assert any("in the order that the network was trained on, a, b, c" in note for note in found.notes)
+    scaled = read_data(points, standardise=preprocessing.StandardScaler().fit(ORDERED[:, order]))
+    moved = given(model, scaled, options=Options(output_bias="neuron")).data
+    assert moved == read_data(ORDERED, SIGNS, standardise=preprocessing.StandardScaler().fit(ORDERED))
+    assert moved.surroundings.inputs == read_data(ORDERED, SIGNS, standardise=named_scaler()).surroundings.inputs
+
+
+def test_a_pipeline_that_begins_with_what_knows_no_names_knows_those_of_its_scaler(tmp_path):
+    model = named_network(["passthrough", named_scaler()])
+    order = [2, 0, 1]
+    there = in_a_file(tmp_path / "d.csv", ["abc"[j] for j in order], ORDERED[:, order])
+    options = Options(output_bias="neuron")
+    assert given(model, there, options=options).data == given(model, ORDERED, SIGNS, options=options).data
+
+
+def test_the_commands_put_columns_into_the_order_of_the_scaler(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pytest.importorskip("skops.io").dump(named_network([named_scaler()]), "n.skops")
+    in_a_file(tmp_path / "e.csv", "abc")
+    in_a_file(tmp_path / "d.csv", "cab", ORDERED[:, [2, 0, 1]])
+    in_a_file(tmp_path / "f.csv", "abd")
+    train_it = ("--width", "4", "--bias", "--max-evaluations", "3", "--out")
+    for there in ("d", "e"):
+        status, said = run("train", f"{there}.csv", "--standardise", "n.skops", *train_it, f"{there}.npz")
+        assert status == 0
+        assert ("in the order that the scaler was fitted on, a, b, c" in said) is (there == "d")
+    assert read("d.npz") == read("e.npz")
+    for words in (("train", "f.csv", *train_it, "f.npz"), ("widths", "f.csv"), ("audit", "e.npz", "f.csv")):
+        status, said = run(*words, "--standardise", "n.skops")
+        assert status == 2
+        assert "the scaler was fitted on the columns 'a', 'b', 'c', and the data come without the column 'c'" in said
+    assert (
+        run("audit", "e.npz", "d.csv", "--standardise", "n.skops", "--time-limit", "3", "--certificates", "p")[0] == 0
+    )
+    for there in ("d.csv", "e.csv"):
+        assert run("check", "p", "--data", there, "--standardise", "n.skops", "--network", "e.npz")[0] == 0

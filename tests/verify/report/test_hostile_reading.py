@@ -50,7 +50,7 @@ READ = {
     ),
     "two of them": (
         net([[1, 0], [-1, 0], [0, 1]], [1, -1, 0]), Dataset(CROSS, [1, -1, 1, -1]), {},
-        ["no neuron with an output weight is active at 2 of"], ["no neuron is active at 2 of"],
+        ["no neuron with an output weight is active at any of the 2"], ["no neuron is active at any"],
     ),
     "one that is not active": (
         net([[1, 0], [0, -1]], [1, 0]), Dataset(AXES, [1, -1]), {},

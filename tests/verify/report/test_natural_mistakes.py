@@ -141,7 +141,7 @@ class Empty:
         (lambda: audit(RELU, np.ones((4, 4)), Y), "takes 2 inputs: give the columns that it was trained on"),
         (lambda: train(np.ones((4, 4)), Y, start=RELU), "takes 2 inputs: give the columns that it was trained on"),
         (lambda: audit(RELU, Empty(), []), "X is empty (shape (0, 2)): there must be at least one number"),
-        (lambda: read_data("data.pt"), "data.pt: data are read from .npz, .csv or .json files: write a"),
+        (lambda: read_data("pyproject.toml"), "pyproject.toml: data are read from .npz, .csv or .json files: write a"),
         (lambda: sweep([RELU], y=Y), "y is given without data"),
         (lambda: sweep("net.npz", X, Y), "give a list of networks, or a mapping from names to networks"),
         (lambda: sweep(7, X, Y), "give a list of networks, or a mapping from names to networks"),
