@@ -66,7 +66,7 @@ ELSEWHERE = {
     "verify/deciders/enclosure/test_enclosing.py": """
         verify/deciders/enclosure/matching verify/deciders/enclosure/pricing verify/deciders/enclosure/recognising
         verify/deciders/enclosure/structure""",
-    "verify/deciders/local_optimality/test_local_optimality.py": "verify/checker/local",
+    "verify/deciders/local_optimality/test_local_optimality.py": "verify/checker/local verify/deciders/exact_systems",
     "verify/deciders/stationarity/test_stationarity.py": "verify/auditing/fitting",
     "verify/deciders/test_finding.py": "verify/deciders/proposal",
     "verify/diagnosis/test_diagnosis.py": "verify/deciders/estimates",
@@ -77,8 +77,9 @@ ELSEWHERE = {
     "verify/readers/test_csv_data.py": "verify/readers/columns",
     "verify/readers/test_json_files.py": "verify/readers/shorthand",
     "verify/readers/test_known.py": "verify/readers/standardising verify/readers/reading",
+    "verify/readers/test_npz.py": "verify/readers/named_arrays",
     "verify/readers/test_one_way_in.py": "verify/numbers/array_like verify/readers/data_objects verify/readers/given",
-    "verify/readers/test_options.py": "verify/readers/chains",
+    "verify/readers/test_options.py": "verify/readers/chains verify/readers/slopes",
     "verify/readers/test_scaler_of_a_pipeline.py": "verify/readers/scalings",
     "verify/readers/test_torch_forwards.py": """
         verify/readers/building verify/readers/folding verify/readers/refusals verify/readers/torch_graphs
@@ -162,6 +163,8 @@ def faults(root: Path, table: Mapping[str, str]) -> list[str]:
         test = root / "tests" / elsewhere.get(module, beside[0] if beside else "nowhere")
         if not test.is_file():
             found.append(f"{module}: no test file: {mirrors(module)[0]}, or a row of ELSEWHERE")
+        elif re.search(r"^\s*def test_", test.read_text(encoding="utf-8"), re.MULTILINE) is None:
+            found.append(f"{module}: {test.relative_to(root).as_posix()} has no test")
         elif not speaks_of(test, module, root):
             found.append(f"{module}: {test.relative_to(root).as_posix()} does not speak of it")
     return found
@@ -179,8 +182,8 @@ def test_what_is_not_tested_is_found(tmp_path):
         "verify/d.py": "",
         "verify/a/__init__.py": "",
         "solvers/e.py": "def h(): ...",
-        "tests/verify/a/test_b.py": "from verify.a import b",
-        "tests/solvers/test_x.py": "h",
+        "tests/verify/a/test_b.py": "from verify.a import b\ndef test_b(): ...",
+        "tests/solvers/test_x.py": "def test_x():\n    h",
     }
     for file, text in texts.items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
@@ -192,5 +195,7 @@ def test_what_is_not_tested_is_found(tmp_path):
     assert [fault.partition(": ")[2][:7] for fault in faults(tmp_path, {"verify/a/test_b.py": "verify/a/b verify/x"})][
         :2
     ] == ["no such", "no test"]
-    (tmp_path / "tests/verify/test_a.py").write_text("G(1)", encoding="utf-8")
+    (tmp_path / "tests/verify/test_a.py").write_text("def test_g():\n    G(1)", encoding="utf-8")
     assert [fault.partition(":")[0] for fault in faults(tmp_path, {})] == ["solvers/e", "verify/d"]
+    (tmp_path / "tests/verify/a/test_b.py").write_text("from verify.a import b", encoding="utf-8")
+    assert faults(tmp_path, {})[1] == "verify/a/b: tests/verify/a/test_b.py has no test"

@@ -54,12 +54,12 @@ class Diagnosis:
         return f"<Diagnosis: {points}{found_neurons}, {count(len(self.ladder), 'rung')}{further}>"
 
     def __str__(self) -> str:
-        text = as_text(repr(self)[1:-1], HEAD, rungs(self), noticed(self))
-        return text if self.relaxed is None else f"{text}\n{as_text(RELAXED, HEAD, rungs(self.relaxed))}"
+        text = as_text(repr(self)[1:-1], HEAD, rungs(self.ladder), noticed(self.points, self.neurons))
+        return text if self.relaxed is None else f"{text}\n{as_text(RELAXED, HEAD, rungs(self.relaxed.ladder))}"
 
     def _repr_html_(self) -> str:
-        page = as_html(repr(self)[1:-1], HEAD, rungs(self), noticed(self))
-        return page if self.relaxed is None else f"{page}{as_html(RELAXED, HEAD, rungs(self.relaxed))}"
+        page = as_html(repr(self)[1:-1], HEAD, rungs(self.ladder), noticed(self.points, self.neurons))
+        return page if self.relaxed is None else f"{page}{as_html(RELAXED, HEAD, rungs(self.relaxed.ladder))}"
 
     def placed(self, surroundings: Surroundings | None) -> Diagnosis:
         """The same diagnosis, its networks with these surroundings."""

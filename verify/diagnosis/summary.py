@@ -11,8 +11,11 @@ from verify.numbers.intervals import Interval
 from verify.problem.phrases import named
 
 if TYPE_CHECKING:
-    from verify.diagnosis import Diagnosis
+    from collections.abc import Sequence
+
     from verify.diagnosis.ladder import Rung
+    from verify.diagnosis.neurons import Neurons
+    from verify.diagnosis.points import PointGroups
 
 __all__ = ["HEAD", "RELAXED", "noticed", "rungs"]
 
@@ -20,9 +23,8 @@ HEAD = ("network", "neurons", "objective", "excess")
 RELAXED = "On what it fits (the audit .relaxed of the result):"
 
 
-def noticed(found: Diagnosis) -> list[str]:
+def noticed(points: PointGroups, neurons: Neurons) -> list[str]:
     """What is noticed about points and neurons, a line each; both are counted from 0."""
-    points, neurons = found.points, found.neurons
     lines: list[str] = []
     if points.violated:
         lines.append(f"does not fit: {named(points.violated, 'point')}; none is further off than point {points.worst}")
@@ -41,9 +43,9 @@ def noticed(found: Diagnosis) -> list[str]:
     return lines
 
 
-def rungs(found: Diagnosis) -> list[tuple[str, ...]]:
+def rungs(ladder: Sequence[Rung]) -> list[tuple[str, ...]]:
     """The ladder, a row for each rung."""
-    return [_rung(rung) for rung in found.ladder]
+    return [_rung(rung) for rung in ladder]
 
 
 def _rung(rung: Rung) -> tuple[str, ...]:

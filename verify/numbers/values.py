@@ -18,8 +18,10 @@ from verify.checker.errors import CertificateError, InputError, ShapeError
 from verify.numbers.array_like import plain
 from verify.numbers.counts import count
 
-__all__ = ["array", "as_input_error", "is_exact_input", "line", "parse_rational", "rational", "vector"]
+__all__ = ["Number", "array", "as_input_error", "is_exact_input", "line", "parse_rational", "rational", "vector"]
 
+Number = int | float | Fraction
+"""A finite number; exact types are exact, a float is the dyadic number that its bits say."""
 
 _FORM = re.compile(
     r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|[+-]?[0-9]{1,40}/0*[1-9][0-9]{0,39}"

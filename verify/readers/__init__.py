@@ -286,11 +286,11 @@ def _data(
 
 
 def _of_arrays(arrays: data_objects.Arrays, *, as_stored: bool, classes: Sequence[object] | None) -> DataReading:
-    from verify.readers import npz
+    from verify.readers import named_arrays
 
     rows = check_rows(arrays.get("X"), arrays.get("y"))
     try:
-        reading = npz.data_of(arrays, _IN_MEMORY, as_stored=as_stored, classes=classes)
+        reading = named_arrays.data_of(arrays, _IN_MEMORY, as_stored=as_stored, classes=classes)
     except InputError:
         check_entries(arrays.get("X"))  # says it by the name of the column
         raise
@@ -333,7 +333,7 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
     if isinstance(source, Network):
         return place or "the network given", source
     if isinstance(source, Mapping):
-        from verify.readers import npz, parameters, torch_files
+        from verify.readers import named_arrays, parameters, torch_files
 
         named = cast("Mapping[object, object]", source)
         state = dict(zip(map(str, named), named.values(), strict=True))
@@ -343,7 +343,7 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
         if parameters.is_tree(state):
             place = place or "the tree of parameters given"
             return place, parameters.read_tree(state, place)
-        return place or _IN_MEMORY, npz.network_of(state, place or _IN_MEMORY)
+        return place or _IN_MEMORY, named_arrays.network_of(state, place or _IN_MEMORY)
     if isinstance(source, list | tuple) and {package(entry) for entry in cast("list[object]", source)} == {"torch"}:
         from verify.readers import torch_tensors
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from verify.checker.errors import InputError, ShapeError
-from verify.numbers.values import rational
+from verify.numbers.values import Number, rational
 from verify.problem.phrases import WENT_INTO_WEIGHTS
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.scalings import Scaling
-from verify.readers.shorthand import Number, in_range
+from verify.readers.slopes import in_range
 
 __all__ = ["ChainBuilder"]
 

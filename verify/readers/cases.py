@@ -25,7 +25,8 @@ from verify.problem.posing import stated_outputs
 from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained
 from verify.readers.json_files import matrix, network_of, number, parse, vector
 from verify.readers.reading import naming
-from verify.readers.shorthand import in_range, two_layer
+from verify.readers.shorthand import two_layer
+from verify.readers.slopes import in_range
 
 QUESTIONS = ("fits", "stationary", "local_optimum", "global_optimum", "global_any_width")
 VERDICTS = ("proved", "refuted", "undecided")

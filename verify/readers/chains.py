@@ -12,11 +12,12 @@ from typing import final
 from verify.checker.errors import InputError, ShapeError
 from verify.numbers.counts import count
 from verify.numbers.floats import to_float
+from verify.numbers.values import Number
 from verify.problem.network import Architecture, Layer, Network
 from verify.problem.phrases import SECOND_MINUS_FIRST, WENT_INTO_WEIGHTS
 from verify.readers.reading import MissingOptionsError, Options, Reading
 from verify.readers.scalings import Scaling
-from verify.readers.shorthand import Number, Shorthand, settled_slope, two_layer
+from verify.readers.shorthand import Shorthand, settled_slope, two_layer
 
 
 @final

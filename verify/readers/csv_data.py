@@ -15,11 +15,11 @@ from shlex import quote
 
 from verify.checker.errors import InputError
 from verify.numbers.counts import count
+from verify.numbers.values import Number
 from verify.problem.problem import Dataset
 from verify.readers.columns import in_order
 from verify.readers.labels import MISSING, are_names, classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, named, naming
-from verify.readers.shorthand import Number
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")

@@ -20,8 +20,8 @@ from typing import final
 
 from verify.checker.errors import InputError
 from verify.numbers.floats import to_float
+from verify.numbers.values import Number
 from verify.readers.chains import Chain, LinearLayer
-from verify.readers.shorthand import Number
 
 Numbers = Fraction | Sequence[Fraction]
 """One number for all features, or one for each."""

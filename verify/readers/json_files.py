@@ -16,12 +16,12 @@ from typing import cast
 from verify.checker.codec import MAX_DIGITS, rational_of
 from verify.checker.errors import InputError, ShapeError
 from verify.numbers.counts import count
-from verify.numbers.values import rational
+from verify.numbers.values import Number, rational
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, Problem
 from verify.readers.labels import are_names, classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, naming
-from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Number, Shorthand, check_names
+from verify.readers.shorthand import DATA_NAMES, NETWORK_NAMES, Shorthand, check_names
 
 _ALONE = {
     "case-1": "a case file, which holds its own network and data: give it alone",

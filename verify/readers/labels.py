@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from verify.checker.errors import InputError
-from verify.readers.shorthand import Number
+from verify.numbers.values import Number
 
 MISSING = frozenset({"", "nan", "na", "n/a", "null", "none", "?"})
 """Text, in lower case, that stands for a value that is missing."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 
 from verify.checker.errors import InputError, ShapeError
 from verify.readers.chains import Chain, LinearLayer
+from verify.readers.named_arrays import array_of
 from verify.readers.refusals import CONVOLVED, NORMALISED
 from verify.readers.torch_files import in_order
 
@@ -112,9 +113,7 @@ def dense(kernel: object, bias: object, names: tuple[str, str], place: str) -> L
 
 def numbers(value: object, place: str) -> Array:
     """An array of numpy, JAX, PyTorch or of lists, as numbers of numpy that hold the same values."""
-    from verify.readers import npz
-
-    return npz.array_of(value, place)
+    return array_of(value, place)
 
 
 # ---------------------------------------------------------------------------------------------------- lists

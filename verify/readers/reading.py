@@ -12,6 +12,7 @@ from verify.checker.errors import InputError, IsoptimalError
 from verify.numbers.arguments import a_flag
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
+from verify.readers.slopes import slope_given
 from verify.surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -83,8 +84,6 @@ class Options:
         a_flag(self.fold, "fold")
         a_flag(self.trust_pickle, "trust_pickle")
         if self.slope is not None:
-            from verify.readers.shorthand import slope_given
-
             slope_given(self.slope)
 
     def given(self) -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast, final
 
 from verify.checker.errors import InputError, ShapeError
 from verify.numbers.counts import count
-from verify.readers.shorthand import Number
+from verify.numbers.values import Number
 from verify.surroundings import Surroundings
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +11,10 @@ from typing import final
 from verify.checker.errors import InputError, ShapeError
 from verify.numbers.counts import count
 from verify.numbers.floats import to_float
-from verify.numbers.values import rational
+from verify.numbers.values import Number, rational
 from verify.problem.network import Network
 from verify.readers.reading import MissingOptionsError, Options, Reading, naming, one_of
-
-Number = int | float | Fraction
-"""A finite number; exact types are exact, a float is the dyadic number that its bits say."""
+from verify.readers.slopes import in_range, slope_given
 
 NETWORK_NAMES = ("W", "v", "b", "b2", "slope")
 DATA_NAMES = ("X", "y")
@@ -28,8 +25,6 @@ _RENAME = (
 )
 
 LONG = 12  # characters of a fraction
-
-_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
 
 @final
@@ -116,18 +111,6 @@ def settled_slope(stored: Number | None, given: object, place: str) -> tuple[Fra
     return own, ()
 
 
-def slope_given(given: object) -> Fraction:
-    """The slope that the user says. Raises InputError."""
-    return in_range(_slope_number(given), "the slope given")
-
-
-def in_range(slope: Fraction, place: str) -> Fraction:
-    """The slope, when it is one."""
-    if not 0 <= slope <= 1:
-        raise InputError(f"{place} is {to_float(slope):.6g}: it must lie between 0 (ReLU) and 1 (linear)")
-    return slope
-
-
 def _listed(names: Mapping[str, object] | Sequence[str]) -> str:
     shown = [f"{name:.40}" for name in names]
     return ", ".join(shown[:8]) + (", ..." if len(shown) > 8 else "") if shown else "nothing"
@@ -182,19 +165,6 @@ def _without_output_bias(stored: Shorthand, place: str, output_bias: str) -> tup
         "that was trained"
     )
     return without, (note,)
-
-
-def _slope_number(given: object) -> Fraction:
-    # Text is exact as "p/q" or an integer; a decimal means the nearest double, as it would in Python source.
-    if isinstance(given, str) and "/" not in given and _DECIMAL.fullmatch(given):
-        return rational(float(given), "the slope given")
-    try:
-        return rational(given, "the slope given")
-    except InputError:
-        if not isinstance(given, str):
-            raise
-        remedy = "give a number, 0 for ReLU, 0.01 for the LeakyReLU of PyTorch, 1 for a linear network"
-        raise InputError(f"the slope given is {given!r:.60}: {remedy}") from None
 
 
 def _roundings(number: Fraction) -> tuple[Fraction, Fraction]:

@@ -15,11 +15,12 @@ from typing import TypeAlias, cast
 from verify.checker.errors import InputError
 from verify.files.reading import check_there, read_bytes
 from verify.numbers.floats import to_float
+from verify.numbers.values import Number
 from verify.problem.problem import Dataset
 from verify.readers.columns import FITTED_ON, arranged, in_order
+from verify.readers.named_arrays import array_of
 from verify.readers.reading import DataReading
 from verify.readers.scalings import Scaling, scaled_inputs
-from verify.readers.shorthand import Number
 
 __all__ = ["standardised"]
 
@@ -135,11 +136,10 @@ def _in_memory(given: object, place: str) -> _Named:
 
 
 def _of_arrays(arrays: Mapping[str, object], place: str) -> Scaling:
-    from verify.readers import npz
 
     _check_names(arrays, place)
     mean, scale = (
-        cast("list[Number]", npz.array_of(arrays[name], f"{place}: {name}").reshape(-1).tolist()) for name in _NAMES
+        cast("list[Number]", array_of(arrays[name], f"{place}: {name}").reshape(-1).tolist()) for name in _NAMES
     )
     return Scaling.standardising(mean, scale, place)
 

@@ -18,6 +18,7 @@ from typing import Any, cast
 from verify.checker.errors import InputError, ShapeError
 from verify.numbers.array_like import package
 from verify.readers.chains import Chain, LinearLayer
+from verify.readers.named_arrays import network_of
 from verify.readers.pickles import unpickled
 from verify.readers.refusals import CONVOLVED, NORMALISED
 from verify.readers.shorthand import NETWORK_NAMES, Shorthand
@@ -80,9 +81,7 @@ def read_state(state: Mapping[str, object], place: str) -> Chain | Shorthand:
 
 def _read_whole(state: Mapping[str, object], place: str) -> Chain | Shorthand:
     if (bare := _bare(state)) is not None:
-        from verify.readers import npz
-
-        return cast("Chain | Shorthand", npz.network_of(bare, place))
+        return cast("Chain | Shorthand", network_of(bare, place))
     left_out = [name for name in state if name.rpartition(".")[2] in _OF_LOSSES]
     state = {name: value for name, value in state.items() if name not in left_out}
     notes = tuple(f"{place}: {name} belongs to a loss, and is left out" for name in left_out)

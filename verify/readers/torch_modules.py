@@ -18,7 +18,7 @@ from verify.numbers.values import rational
 from verify.readers.chains import Chain
 from verify.readers.folding import LayerRow
 from verify.readers.refusals import refusal
-from verify.readers.shorthand import in_range
+from verify.readers.slopes import in_range
 from verify.readers.torch_graphs import is_constant, random_numbers, recorded_graph, symbolic_graph, unwrapped
 from verify.readers.torch_operations import Call, ExampleNeededError, FlowingValue, Operations, Size
 from verify.readers.torch_outputs import agrees

@@ -9,7 +9,7 @@ from typing import Any
 from verify.checker.errors import InputError
 from verify.numbers.values import rational
 from verify.readers.refusals import refusal
-from verify.readers.shorthand import in_range
+from verify.readers.slopes import in_range
 from verify.readers.torch_operations import Call, FlowingValue, Operations, Step
 from verify.readers.torch_weights import Constant
 

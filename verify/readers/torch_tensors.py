@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from verify.checker.errors import InputError
 from verify.numbers.array_like import plain
+from verify.numbers.values import Number
 from verify.readers.chains import Chain, LinearLayer
-from verify.readers.shorthand import Number
 
 
 def import_torch(place: str) -> Any:

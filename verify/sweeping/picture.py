@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from verify.sweeping.sweeps import Sweep
-
 __all__ = ["picture"]
 
 NAMED = 40
@@ -35,13 +33,13 @@ _LABELS = {
 }
 
 
-def picture(sweep: Sweep, path: Path | None) -> Figure:
+def picture(rows: Sequence[Row], path: Path | None) -> Figure:
     """The figure; written to `path` when one is given. Networks stand by data set, the least excess first."""
     from verify.plots.displayed import new_figure
     from verify.plots.files import check_path, write
 
     place = None if path is None else check_path(path)
-    groups = _groups(sweep.rows)
+    groups = _groups(rows)
     drawn = [row for rows in groups.values() for row in rows]
     figure = new_figure((max(6.4, min(16.0, 0.16 * len(drawn) + 2)), 4.8), layout="constrained")
     axes = figure.add_subplot()
@@ -49,7 +47,7 @@ def picture(sweep: Sweep, path: Path | None) -> Figure:
     _name(axes, drawn, groups)
     if drawn:
         figure.legend(loc="outside lower center", fontsize=8, frameon=False, ncols=2)
-    left_out = len(sweep) - len(drawn)
+    left_out = len(rows) - len(drawn)
     note = f"; {count(left_out, 'network')} without one" if left_out else ""
     axes.set_title(f"excess of {count(len(drawn), 'network')} over the best possible{note}", fontsize=9.5, loc="left")
     if place is not None:

@@ -116,7 +116,7 @@ class Sweep(Sequence[Row]):
         """The excess of each network over the best possible, as a figure; saved to `path` when one is given."""
         from verify.sweeping.picture import picture
 
-        return picture(self, None if path is None else a_path(path, "path"))
+        return picture(self.rows, None if path is None else a_path(path, "path"))
 
     def __repr__(self) -> str:
         from verify.sweeping.table import headline

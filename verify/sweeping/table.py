@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import inf
 from pathlib import Path
 from statistics import median_low
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 from rich.console import Console, Group
 from rich.measure import Measurement
@@ -31,8 +31,6 @@ from verify.sweeping.records import COLUMNS, FAILED, Row, SweepStatus
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType, RenderResult
-
-    from verify.sweeping.sweeps import Sweep
 
 __all__ = ["as_html", "as_text", "headline", "render", "write_csv", "write_parquet"]
 
@@ -63,10 +61,24 @@ _STYLES = {"proved": "green", "refuted": "red", "undecided": "yellow"}
 _HEADS = ("network", "neurons", *("fits", "stationary", "local", "global", "any width"), "excess", "time")
 
 
-def headline(sweep: Sweep) -> str:
+class SweepInTables(Protocol):
+    """What a table reads of a sweep, and its members say (`verify.sweeping.sweeps.Sweep`)."""
+
+    status: SweepStatus
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+    total: int | None
+
+    @property
+    def audited(self) -> tuple[Row, ...]: ...
+    @property
+    def failed(self) -> tuple[Row, ...]: ...
+
+
+def headline(sweep: SweepInTables) -> str:
     """Such as "87 networks on 1 data set: 85 audited, 2 failed; the last run, of 200 networks, was interrupted"."""
-    sets = len({row.data for row in sweep})
-    text = f"{count(len(sweep), 'network')} on {count(sets, 'data set')}: {len(sweep.audited)} audited"
+    sets = len({row.data for row in sweep.rows})
+    text = f"{count(len(sweep.rows), 'network')} on {count(sets, 'data set')}: {len(sweep.audited)} audited"
     if sweep.failed:
         text += f", {len(sweep.failed)} failed"
     if sweep.status is SweepStatus.DONE:
@@ -77,20 +89,20 @@ def headline(sweep: Sweep) -> str:
     )
 
 
-def render(sweep: Sweep, *, ascii_only: bool = False) -> RenderableType:
+def render(sweep: SweepInTables, *, ascii_only: bool = False) -> RenderableType:
     """What is printed: how many of each verdict, the excess, and the rows, or the first of many."""
     parts: list[RenderableType] = [Text(headline(sweep), "bold")]
     parts += [Text(f"- {note}", "dim") for note in sweep.notes]
     if sweep.audited:
         parts += [_summary(sweep), *map(Text, excess_lines(sweep))]
-    if len(sweep):
+    if sweep.rows:
         parts += [_Rows(sweep, "..." if ascii_only else "…")]
-    if len(sweep) > SHOWN:
-        parts += [Text(f"{len(sweep) - SHOWN} more; --export FILE.csv writes all (in Python: .to_csv)", "dim")]
+    if len(sweep.rows) > SHOWN:
+        parts += [Text(f"{len(sweep.rows) - SHOWN} more; --export FILE.csv writes all (in Python: .to_csv)", "dim")]
     return Group(*parts, *map(Text, failure_lines(sweep)))
 
 
-def failure_lines(sweep: Sweep) -> Iterator[str]:
+def failure_lines(sweep: SweepInTables) -> Iterator[str]:
     """Why networks failed, the most frequent reasons first."""
     groups: dict[str, list[Row]] = {}
     for row in sweep.failed:
@@ -112,9 +124,9 @@ def _without_names(row: Row) -> str:
     return said.removeprefix("NETWORK: ").removeprefix("DATA: ")
 
 
-def excess_lines(sweep: Sweep) -> Iterator[str]:
+def excess_lines(sweep: SweepInTables) -> Iterator[str]:
     """What can be said of the excess of those networks of which it is known."""
-    known = [row for row in sweep if row.excess_upper is not None and row.excess_lower is not None]
+    known = [row for row in sweep.rows if row.excess_upper is not None and row.excess_lower is not None]
     if known:
         most = max(row.excess_upper or 0.0 for row in known)
         middle = median_low(row.excess_upper or 0.0 for row in known)
@@ -142,7 +154,7 @@ def excess_lines(sweep: Sweep) -> Iterator[str]:
         yield f"of {count(widened, 'network')} one of the neurons that are counted is the output bias"
 
 
-def _summary(sweep: Sweep) -> Table:
+def _summary(sweep: SweepInTables) -> Table:
     """How many of each verdict."""
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
     table.add_column("question", no_wrap=True)
@@ -163,13 +175,13 @@ def _word(verdict: str | None) -> str:
 class _Rows:
     """The rows; where they are too wide with the names of the files, these are numbered and named below."""
 
-    sweep: Sweep
+    sweep: SweepInTables
     dots: str
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """One table, or a narrow one and the names."""
         shown = self.sweep.rows[:SHOWN]
-        has_data = len({row.data for row in self.sweep}) > 1
+        has_data = len({row.data for row in self.sweep.rows}) > 1
         names = [(row.network, row.data) if has_data else (row.network,) for row in shown]
         named = self._table(("network", "data")[: 1 + has_data], names, 2)
         if Measurement.get(console, options.update(max_width=WIDEST), named).maximum <= options.max_width:
@@ -227,7 +239,7 @@ def _amount(excess: float, *, up: bool = True) -> str:
     return f"{rounded(100 * number, 2 if abs(excess) < 1e-4 else 3)} %"
 
 
-def as_text(sweep: Sweep, width: int = 100) -> str:
+def as_text(sweep: SweepInTables, width: int = 100) -> str:
     """The table as plain lines."""
     console = Console(
         file=io.StringIO(),
@@ -243,7 +255,7 @@ def as_text(sweep: Sweep, width: int = 100) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def as_html(sweep: Sweep) -> str:
+def as_html(sweep: SweepInTables) -> str:
     """The table as one piece of HTML, for notebooks."""
 
     def line(cells: Sequence[str], tag: str = "td") -> str:
@@ -255,7 +267,7 @@ def as_html(sweep: Sweep) -> str:
         for name, question in QUESTIONS.items()
     ]
     rows = [line([row.network, row.data, *(text.plain for text in _cells(row, "…"))]) for row in sweep.rows[:SHOWN]]
-    more = f"<p>{len(sweep) - SHOWN} more: .to_dataframe() has all</p>" if len(sweep) > SHOWN else ""
+    more = f"<p>{len(sweep.rows) - SHOWN} more: .to_dataframe() has all</p>" if len(sweep.rows) > SHOWN else ""
     said = "<br>".join(map(html.escape, (headline(sweep), *sweep.notes, *excess_lines(sweep), *failure_lines(sweep))))
     return (
         f"<div><p>{said}</p><table>{line(['question', *_VERDICTS], 'th')}{''.join(counts)}</table>"

@@ -45,7 +45,7 @@ MOST_CONVERSIONS = 2
 """Of one parameter or target in an audit, with its report."""
 
 LISTED = {
-    "text": {"html_report/svg.py": 1, "problem/problem.py": 1, "readers/csv_data.py": 1, "readers/shorthand.py": 1},
+    "text": {"html_report/svg.py": 1, "problem/problem.py": 1, "readers/csv_data.py": 1, "readers/slopes.py": 1},
     "what users give that is no exact number": {
         "cli/numbers.py": 1, "numbers/arguments.py": 2, "numbers/array_like.py": 1, "readers/labels.py": 1,
         "readers/torch_operations.py": 1, "readers/torch_outputs.py": 3, "readers/torch_steps.py": 1,

@@ -11,9 +11,9 @@ import numpy as np
 from solvers.arrays import Floats
 from verify.checker.dual_trees import Bound, Case
 from verify.checker.states import Nothing
+from verify.deciders.exact_systems import solution_near
 from verify.deciders.hidden.geometry import Geometry
 from verify.deciders.hidden.leaves import StateLeaf, accepted, excesses, factors, shown_slopes, slope_written
-from verify.deciders.local_optimality.exact_systems import solution_near
 from verify.numbers.floats import float_near
 from verify.problem.problem import Problem
 

@@ -20,6 +20,7 @@ from verify.checker.dual_trees import Bound, Case, Range, Together
 from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.states import HiddenDual, Nothing
+from verify.deciders.exact_systems import solution_near
 from verify.deciders.hidden.geometry import Geometry
 from verify.deciders.rounding import ceil_dyadic
 from verify.numbers.floats import float_near
@@ -116,8 +117,6 @@ def _balanced(
 
     None where there are none. Slopes that are not at an end stay, and take up what is left.
     """
-    from verify.deciders.local_optimality.exact_systems import solution_near
-
     problem, c = geometry.problem, factors(geometry.problem)
     slope, size = problem.architecture.slope, float(np.abs(found.multipliers).max(initial=0.0))
     lines: list[list[Fraction]] = []

@@ -16,8 +16,8 @@ import numpy as np
 
 from verify.checker.exact import dot
 from verify.checker.local import NotLocal
+from verify.deciders.exact_systems import Vector, floats, solution_near
 from verify.deciders.local_optimality.choices import Choice, KKTNeighbourhood, sides_of
-from verify.deciders.local_optimality.exact_systems import Vector, floats, solution_near
 from verify.deciders.proposal import certified
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import distance

@@ -17,8 +17,8 @@ import numpy as np
 
 from solvers.arrays import Floats
 from verify.checker.exact import squared_norm
+from verify.deciders.exact_systems import NOTHING, Vector, floats, shortest, solution_near
 from verify.deciders.local_optimality.choices import Cell, ConeCase, KKTNeighbourhood
-from verify.deciders.local_optimality.exact_systems import NOTHING, Vector, floats, shortest, solution_near
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_float, to_floats
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from solvers.arrays import Floats
 from verify.checker.exact import dot
+from verify.deciders.exact_systems import Vector, floats, solution_near
 from verify.deciders.local_optimality.choices import KKTNeighbourhood
-from verify.deciders.local_optimality.exact_systems import Vector, floats, solution_near
 from verify.deciders.rounding import rank, solve_exactly
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_floats

@@ -13,9 +13,9 @@ from verify.checker.dual_trees import Bound, Empty
 from verify.checker.dual_trees import Dual as Leaf
 from verify.checker.exact import common_integers
 from verify.checker.states import HiddenDual
+from verify.deciders.exact_systems import Vector
 from verify.deciders.local_optimality.choices import Cell, ConeCase, KKTNeighbourhood
 from verify.deciders.local_optimality.duals import LocalDual
-from verify.deciders.local_optimality.exact_systems import Vector
 from verify.deciders.rounding import solve_exactly
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_matrix

@@ -15,7 +15,7 @@ import numpy as np
 
 from verify.checker.dual_trees import Bound, Nodes
 from verify.checker.states import Nothing
-from verify.deciders.local_optimality.exact_systems import NOTHING, solution_near
+from verify.deciders.exact_systems import NOTHING, solution_near
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_float
 from verify.problem.members import factors
