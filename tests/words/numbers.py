@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -20,6 +21,7 @@ from tests.words.reading import (
     is_value,
     subject_of,
 )
+from verify.checker.exact import sqrt_lower, sqrt_upper, squared_norm
 from verify.checker.formulas import is_decimal_of, is_formula_of
 from verify.problem.network import Network
 from verify.problem.phrases import SMALL
@@ -130,6 +132,33 @@ def _no_width(audit, _, found):
 
 def _no_excess_there(audit, *_):
     return objective(audit.problem, audit.fits.subject or audit.network) == audit.bracket_own_width[0]
+
+
+def _distance(audit, _, found):
+    """Ends around those that are proved; none is nearer than the norms differ, nor farther than a best one known."""
+    low, high = audit.distance_own_width
+    least, most = audit.bracket_own_width
+    weights = [z for row in audit.network.hidden_weights for z in row]
+    assert high >= sqrt_lower(squared_norm(weights)) - sqrt_upper(2 * most)
+    for known in filter(None, (audit.better_own_width, audit.fits.subject or audit.network)):
+        if least == objective(audit.problem, known) and known.output_weights == audit.network.output_weights:
+            there = [z for row in known.hidden_weights for z in row]
+            assert low**2 <= squared_norm(a - b for a, b in zip(weights, there, strict=True))
+    if found[1] is None:
+        return high == 0
+    ends, parts = re.findall(N, found[1]), re.findall(N, found[2] or "")
+    assert ends or is_value(found[1], low)
+    assert not ends or (Fraction(ends[0]) <= low and high <= Fraction(ends[-1]))
+    if not parts:
+        return not least
+    few, many = (Fraction(part) / 100 for part in (parts[0], parts[-1]))
+    return few <= low / sqrt_upper(2 * most) and high / sqrt_lower(2 * least) <= many
+
+
+def _size_of_proof(audit, _, found):
+    (bound,) = (bound for bound in audit.bounds if bound.KIND == "lower-bound-width")
+    size = len(json.dumps(bound.to_json(), sort_keys=True, separators=(",", ":"))) + 1
+    return int(found[1]) == size if found[2] == "bytes" else 0 <= 1000 * int(found[1]) - size < 1000
 
 
 def _witness(audit, _, found):
@@ -314,6 +343,20 @@ NUMBERS = [
     (
         r"excess there: (.*), (within|not within|whether within) (\S+|about \S+) \(relative\)(?: is open)?",
         _excess_there,
+    ),
+    (
+        (
+            r"distance: (?:0: the weights W, as given, are those of a network of least norm|(.*?) = ‖W − W\*‖ from the "
+            r"weights W, as given, to the nearest ones W\* of least norm(?:, (.*?) % of ‖W\*‖)?)"
+        ),
+        _distance,
+    ),
+    (
+        (
+            r"proof of it: lower-bound-width\.json, (\d+) (bytes|kB), proves that no network of this width is better "
+            r"than that"
+        ),
+        _size_of_proof,
     ),
     (rf"best of its width: none: no network of {OWN} fits the data", _no_width),
     (r"excess there: none: this network is the best of its width", _no_excess_there),

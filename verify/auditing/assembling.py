@@ -16,6 +16,7 @@ from verify.auditing.steps import Known
 from verify.checker.bounds import LowerBound
 from verify.checker.certificate import Certificate
 from verify.checker.derived import bracket_and_excess
+from verify.checker.distances import distance_to_best
 from verify.checker.exact import is_rational
 from verify.checker.optimal import BetterNetwork
 from verify.deciders.finding import Ending, Finding, Question, undecided
@@ -67,6 +68,7 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
         better_own_width=own,
         bracket_own_width=own_bracket,
         excess_own_width=own_excess,
+        distance_own_width=_distance(asked, found, own_bracket),
         infeasible=found.infeasible is not None,
         tolerance=asked.terms.tol,
         stationary_tolerance=asked.stationary_tolerance,
@@ -81,6 +83,14 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
         relaxed=found.relaxed,
     )
     return _closed(audited) if found.is_open else audited
+
+
+def _distance(asked: Asked, found: Known, bracket: Interval | None) -> Interval | None:
+    """How far the given network is from the nearest best one of its width, where the lower bound says."""
+    lower = None if found.at_width is None else found.at_width.lower
+    if lower is None or bracket is None:
+        return None
+    return Interval.of(distance_to_best(asked.problem, asked.network, lower, bracket.upper))
 
 
 def _better(asked: Asked, found: Known, findings: dict[Question, Finding]) -> tuple[Network | None, Network | None]:

@@ -58,6 +58,8 @@ class Audit:
     bracket: bounds of the best objective over all widths, `.lower` and `.upper`, exact, printed as decimals that
     enclose them.   excess: how far above that best the network is, likewise.
     bracket_own_width, excess_own_width: the same over networks of this one's width, where a bound of that is proved.
+    distance_own_width: with given output weights, of min-norm: two ends of ||W - W*||, W the given hidden weights, W*
+    those of the nearest network of least objective, where the certificates say.
     better: the best network found, of any width; better_own_width: the best with at most this network's neurons. Of
     networks whose objectives differ by at most 5e-8 (relative) from the best one's, the one of the fewest neurons.
     infeasible: proved that no network fits.   history: the bracket over time.
@@ -98,6 +100,7 @@ class Audit:
     relaxed: Audit | None = None
     bracket_own_width: Interval | None = None
     excess_own_width: Interval | None = None
+    distance_own_width: Interval | None = None
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an audit has no truth value: ask its findings, such as `.fits.verdict is Verdict.PROVED`")

@@ -16,6 +16,7 @@ from verify.checker.answers import Question, Verdict, answers, distance, level, 
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound, witness_value
 from verify.checker.certificate import Certificate
 from verify.checker.codec import Record, at, load_json, rational_of, rational_text, reader
+from verify.checker.distances import distance_to_best
 from verify.checker.errors import CertificateError, InputError, require
 from verify.checker.exact import Algebraic, Number, is_rational, squared_norm
 from verify.checker.optimal import OptimalWithin
@@ -122,7 +123,7 @@ def _own_width(material: Material, mine: Number | None) -> Json:
     """What certificates say of networks of the network's own width; no key where none does.
 
     The upper end of the bracket is the least objective of what fits and is no wider: the network, its better one, the
-    witness of the upper bound.
+    witness of the upper bound. `distance`: that of the given network from the nearest best one, where it is told.
     """
     lower, nothing = (material.certificates.get(name) for name in ("lower-bound-width.json", "infeasible-width.json"))
     if lower is None and nothing is None:
@@ -137,7 +138,11 @@ def _own_width(material: Material, mine: Number | None) -> Json:
     bracket, excess = bracket_and_excess(least, min(ends, default=None), mine)
     texts = {"bracket": bracket, "excess": excess}
     found = {name: None if pair is None else [number_text(end) for end in pair] for name, pair in texts.items()}
-    return {"own_width": {**found, "infeasible": isinstance(nothing, InfeasibleWidth)}}
+    apart = None
+    if isinstance(lower, LowerBoundWidth) and bracket is not None:
+        apart = distance_to_best(material.problem, material.network, lower, bracket[1])
+    told = {} if apart is None else {"distance": [number_text(end) for end in apart]}
+    return {"own_width": {**found, "infeasible": isinstance(nothing, InfeasibleWidth), **told}}
 
 
 def _is_narrow(problem: Problem, network: Network) -> bool:

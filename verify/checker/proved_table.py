@@ -31,6 +31,12 @@ def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certifica
     own = proved.get("own_width", {"infeasible": False})
     for name in ("bracket", "excess") if own.get("bracket") else ():
         yield name, "not known" if own[name] is None else " to ".join(map(_short, own[name])), "of its own width"
+    if "distance" in own:
+        yield (
+            "distance",
+            " to ".join(map(_short, own["distance"])),
+            "of the network from the nearest best one of its width",
+        )
     if own["infeasible"]:
         yield "infeasible", "proved", "no network of its own width fits"
     for key in WITNESSES:

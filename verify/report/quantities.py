@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from operator import mul
@@ -9,7 +10,7 @@ from pathlib import Path
 from shlex import quote
 
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
-from verify.checker.exact import common_integers
+from verify.checker.exact import common_integers, sqrt_lower, sqrt_upper
 from verify.checker.fit import Fits
 from verify.checker.folder import relaxed_folder
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
@@ -76,6 +77,8 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         within = _within(low, None, audit.tolerance, _is_refuted(audit))
         yield "excess", f"{_above(low, at_least, 'at least ')}, {within}{repaired}"
     yield from _own_width(audit)
+    yield from _distance(audit)
+    yield from _proof(audit)
 
 
 def _own_width(audit: Audited) -> Iterator[tuple[str, str]]:
@@ -91,6 +94,42 @@ def _own_width(audit: Audited) -> Iterator[tuple[str, str]]:
     if audit.excess_own_width is not None:
         low, high = audit.excess_own_width
         yield "excess there", excess_text((low, high), audit.tolerance, "the best of its width")
+
+
+def _distance(audit: Audited) -> Iterator[tuple[str, str]]:
+    """How far the given weights are from the nearest best ones, also relative to the norm of these."""
+    if audit.distance_own_width is None or audit.bracket_own_width is None:
+        return
+    low, high = audit.distance_own_width
+    if high == 0:
+        yield "distance", "0: the weights W, as given, are those of a network of least norm"
+        return
+    shown = " … ".join(_enclosed(low, high))
+    least, most = audit.bracket_own_width
+    part = ""
+    if least:
+        ends = 100 * low / sqrt_upper(2 * most), 100 * high / sqrt_lower(2 * least)
+        few, many = enclosure(*ends, 4) if ends[1] < 2 * ends[0] else (at_least(ends[0], 3), at_most(ends[1], 3))
+        part = f", {few if few == many else f'{few} … {many}'}{PER_CENT} of ‖W*‖"
+    yield "distance", f"{shown} = ‖W − W*‖ from the weights W, as given, to the nearest ones W* of least norm{part}"
+
+
+WHOLE = 10_000
+"""Bytes from which on a size is told in kilobytes."""
+
+
+def _proof(audit: Audited) -> Iterator[tuple[str, str]]:
+    """How long the certificate of the lower end is, where the output weights are given."""
+    if audit.problem.asks_any_width or audit.is_infeasible_at_width:
+        return
+    for bound in audit.bounds:
+        if isinstance(bound, LowerBoundWidth):
+            size = len(json.dumps(bound.to_json(), sort_keys=True, separators=(",", ":"))) + 1
+            told = f"{size} bytes" if size < WHOLE else f"{-(-size // 1000)} kB"
+            yield (
+                "proof of it",
+                f"lower-bound-width.json, {told}, proves that no network of this width is better than that",
+            )
 
 
 def _enclosed(lower: Fraction, upper: Fraction) -> tuple[str, ...]:

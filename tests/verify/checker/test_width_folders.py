@@ -132,7 +132,9 @@ def test_given_output_weights_have_a_bracket_of_their_width_only():
         upper_bound=upper,
     )  # fmt: skip
     said = certified(given)
-    assert said["own_width"] == {"bracket": ["1", "1"], "excess": ["3/2", "3/2"], "infeasible": False}
+    assert said["own_width"] == {
+        "bracket": ["1", "1"], "excess": ["3/2", "3/2"], "infeasible": False, "distance": ["1", "1"],
+    }  # fmt: skip
     assert (said["bracket"], said["excess"], said["better_own_width"]["objective"]) == (None, None, "1")
     with pytest.raises(CertificateError, match="any width is not asked where the output weights are not trained"):
         certified(replace(given, witnesses={"better": best}))
