@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from fractions import Fraction
 from random import Random
 from typing import final
@@ -18,13 +19,28 @@ from verify.claims.loading import load_everything
 from verify.claims.records import USUAL, Claim, Instance, Judgement, Outcome, undecided
 from verify.numbers.floats import to_float
 
-__all__ = ["Counterexample", "Run", "no_judgement", "run"]
+__all__ = ["Counterexample", "Run", "RunOutcome", "no_judgement", "run"]
 
 CONFIDENCE = Fraction(99, 100)
 """Of the intervals of claims about probabilities."""
 
 _SHRINKING = 0.5
 """The part of a claim's time that is left for shrinking at least, relative to what was used before."""
+
+
+@final
+class RunOutcome(StrEnum):
+    """What became of a claim on all its instances.
+
+    UNDECIDED: nothing was decided.   HELD: on all that was decided. Of a probability FAILED and HELD say that the whole
+    interval is below, or above, what is claimed; CONSISTENT neither.
+    """
+
+    NOT_RUN = "not run"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+    HELD = "held"
+    CONSISTENT = "consistent"
 
 
 @final
@@ -66,21 +82,19 @@ class Run:
         return self.held + self.failed + self.undecided
 
     @property
-    def outcome(self) -> str:
-        """One of "failed", "not run", "undecided" (nothing was decided) and "held" (on all that was decided).
-
-        Of a probability: "failed" and "held" when the whole interval is below, or above, what is claimed, else
-        "consistent".
-        """
+    def outcome(self) -> RunOutcome:
+        """What became of it: a fault, or a counterexample, is a failure."""
         if not self.claim.is_decidable:
-            return "not run"
+            return RunOutcome.NOT_RUN
         if self.faults or self.counterexample is not None:
-            return "failed"
+            return RunOutcome.FAILED
         if self.interval is not None and self.claim.chance is not None:
             low, high = self.interval
             chance = to_float(self.claim.chance)
-            return "failed" if high < chance else "held" if low >= chance else "consistent"
-        return "held" if self.held else "undecided"
+            if high < chance:
+                return RunOutcome.FAILED
+            return RunOutcome.HELD if low >= chance else RunOutcome.CONSISTENT
+        return RunOutcome.HELD if self.held else RunOutcome.UNDECIDED
 
     def note(self, judgement: Judgement) -> None:
         """Count one instance."""

@@ -14,7 +14,7 @@ from verify.checker.codec import rational_text
 from verify.checker.errors import InputError
 from verify.claims.collection import PAPERS
 from verify.claims.records import OPEN, Claim
-from verify.claims.running import Run
+from verify.claims.running import Run, RunOutcome
 from verify.numbers.floats import to_float
 
 __all__ = ["as_json", "listing", "number_text", "overview", "paper_tables", "tables_of"]
@@ -27,7 +27,13 @@ _SHORT = 9
 _SIMPLE = 1000
 """The largest denominator of a fraction that is shown as it is."""
 
-_STYLES = {"held": "green", "consistent": "green", "failed": "bold red", "undecided": "yellow", "not run": "dim"}
+_STYLES = {
+    RunOutcome.HELD: "green",
+    RunOutcome.CONSISTENT: "green",
+    RunOutcome.FAILED: "bold red",
+    RunOutcome.UNDECIDED: "yellow",
+    RunOutcome.NOT_RUN: "dim",
+}
 
 
 def overview(results: Iterable[Run]) -> list[Table]:
@@ -129,7 +135,7 @@ def _cell(cell: Sequence[str], found: Mapping[str, Run]) -> Text:
     text = Text(says)
     for name in ids:
         result = found.get(name)
-        outcome = "not run" if result is None else result.outcome
+        outcome = RunOutcome.NOT_RUN if result is None else result.outcome
         count = f" on {result.held}" if result is not None and result.held else ""
         text.append(f"\n{name}: ")
         text.append(f"{outcome}{count}", style=_STYLES[outcome])
@@ -152,7 +158,7 @@ def _json(result: Run) -> dict[str, object]:
         "trains": claim.trains,
         "regime": claim.regime,
         "hypotheses": {name: claim.sharp_case(name) for name in claim.hypotheses},
-        "outcome": result.outcome,
+        "outcome": result.outcome.value,
     }
     if not claim.is_decidable:
         return value

@@ -14,6 +14,7 @@ from verify.checker.codec import load_json
 from verify.checker.derived import WITNESSES
 from verify.checker.errors import InputError
 from verify.checker.folder import Decision
+from verify.checker.questions import Verdict
 from verify.cli.expected import expected
 from verify.cli.failures import debug_option
 from verify.cli.folders import decided
@@ -101,7 +102,7 @@ def _surroundings(said: Mapping[str, Any]) -> Surroundings | None:
 
 def _why_none(found: Decision, own_width: bool) -> str:
     """What the folder proves instead: of the network given, or of one near it."""
-    proved = {name: about for name, verdict, about in found.table if verdict == "proved"}
+    proved = {name: about for name, verdict, about in found.table if verdict == Verdict.PROVED.value}
     nothing = proved.get("infeasible", "")
     if nothing and (own_width or "any width" in nothing):
         return f": {nothing} the data"

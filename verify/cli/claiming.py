@@ -74,6 +74,7 @@ def claims_command(
     use_one_thread()
     check_solvers_are_ours()
     from verify.claims import as_case, claims
+    from verify.claims.running import RunOutcome
     from verify.claims.tables import listing, overview, paper_tables, tables_of
 
     chosen = claims(ids, modules)
@@ -96,7 +97,7 @@ def claims_command(
         raise KeyboardInterrupt
     if json_file is not None:
         _write(json_file, results, examples, seed)
-    return int(any(result.outcome == "failed" for result in results))
+    return int(any(result.outcome is RunOutcome.FAILED for result in results))
 
 
 def _console():

@@ -25,21 +25,24 @@ class GoalWords:
 
     title: its name at the head of a picture.   met: what is asked of f(x) at every point, within no tolerance.
     bounded: what of f(x) is compared, such as y·f(x).   targets: those that it takes.
+    eased: what is asked of a network that does not meet it at every point, on which it is audited as well.
     """
 
     title: str
     met: str
     bounded: str
     targets: str
+    eased: str
 
 
 def goal_words(goal: Goal) -> GoalWords:
     """Its words in reports, pictures and messages."""
     match goal:
         case Goal.MAX_MARGIN:
-            return GoalWords("Max-margin", "y·f(x) ≥ 1", "y·f(x)", "1 and -1")
+            return GoalWords("Max-margin", "y·f(x) ≥ 1", "y·f(x)", "1 and -1", "the points on their sides")
         case Goal.MIN_NORM:
-            return GoalWords("Min-norm interpolation", "f(x) = y", "f(x)", "that are numbers")
+            eased = "the targets within its largest residual"
+            return GoalWords("Min-norm interpolation", "f(x) = y", "f(x)", "that are numbers", eased)
         case _:
             assert_never(goal)
 

@@ -43,7 +43,8 @@ def random_kkt_points(seed: int, count: int) -> Iterator[KKTPoint]:
     """Yield `count` KKT points, the same for the same arguments: n <= 6, d <= 3, at most 3 neurons."""
     random = Random(seed)  # noqa: S311 (examples, no secrets)
     for number in range(count):
-        goal, bias = tuple(Goal)[number % 2], (Bias.NONE, Bias.NONE, Bias.PENALISED, Bias.FREE)[number // 2 % 4]
+        goal = (Goal.MAX_MARGIN, Goal.MIN_NORM)[number % 2]
+        bias = (Bias.NONE, Bias.NONE, Bias.PENALISED, Bias.FREE)[number // 2 % 4]
         point = None
         while point is None or (_is_smooth(point) and random.random() < 0.85):
             point = _attempt(random, Wanted(goal=goal, bias=bias, slope=random.choice(SLOPES)))

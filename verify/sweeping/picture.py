@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.checker.folder import printable
+from verify.checker.questions import Verdict
 from verify.numbers.counts import count
 from verify.sweeping.records import Row
 
@@ -86,7 +87,7 @@ def _draw(axes: Axes, drawn: Sequence[Row]) -> None:
 def _label(verdict: str, mine: Sequence[tuple[int, Row]]) -> str:
     """What is proved of all that have the colour; where some are not what was proved optimal, so."""
     near = any("(near)" in (row.global_any_width or "") for _, row in mine)
-    return _LABELS[verdict] + (", or one near it is" if near and verdict == "proved" else "")
+    return _LABELS[verdict] + (", or one near it is" if near and verdict == Verdict.PROVED.value else "")
 
 
 def _scale(axes: Axes, drawn: Sequence[Row]) -> None:

@@ -25,6 +25,7 @@ from verify.checker.folder import printable
 from verify.files.writing import write_bytes
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, at_most
+from verify.problem.members import goal_words
 from verify.problem.phrases import QUESTIONS
 from verify.problem.problem import Goal
 from verify.sweeping.records import COLUMNS, FAILED, Row, SweepStatus
@@ -52,10 +53,6 @@ OUTPUT_BIAS = "the output-bias neuron"
 REPAIRED = "proved (near)"
 """What is said of fitting where a network near the given one does."""
 
-_FITTED = {
-    Goal.MAX_MARGIN.value: "the points on their sides",
-    Goal.MIN_NORM.value: "the targets within its largest residual",
-}
 _VERDICTS = ("proved", "refuted", "undecided")
 _STYLES = {"proved": "green", "refuted": "red", "undecided": "yellow"}
 _HEADS = ("network", "neurons", *("fits", "stationary", "local", "global", "any width"), "excess", "time")
@@ -148,7 +145,7 @@ def excess_lines(sweep: SweepInTables) -> Iterator[str]:
         yield f"{count(len(misfits), 'network')} of {len(sweep.audited)} {do} not fit, and {have} no excess on all data"
     if marked:
         goals = {row.goal for row in misfits if row.relaxed_excess_upper is not None}
-        fitted = " or ".join(what for goal, what in _FITTED.items() if goal in goals)
+        fitted = " or ".join(goal_words(goal).eased for goal in Goal if goal in goals)
         yield f"{MARK} the excess on what the network does fit: {fitted}"
     if widened := sum(OUTPUT_BIAS in (row.notes or "") for row in sweep.audited):
         yield f"of {count(widened, 'network')} one of the neurons that are counted is the output bias"

@@ -118,62 +118,152 @@ HOMES = {"verify/checker/goals.py", "verify/problem/members.py"}
 """Where members are told apart, each with a case for what is none of them."""
 
 
-ENUMS, WORDS = ("Goal", "Bias", "Trained"), {"goal", "bias", "trained", "kind"}
+ENUMS, ENUM_WORDS = ("Goal", "Bias", "Trained"), {"goal", "bias", "trained"}
+WORDS = ENUM_WORDS | {"kind"}
 TEXTS = {str(member) for enum in FIELDS.values() for member in enum} | {"chance", "property"}
 """Of members, and of the kinds of claims."""
 
 
 @cache
 def nodes(source: str) -> tuple[ast.AST, ...]:
-    """The comparisons, calls and matches of a file."""
-    wanted = (ast.Compare, ast.MatchValue, ast.Call, ast.Match)
+    """What may tell members apart in a file, and the assignments that may give them names."""
+    wanted = (
+        ast.Compare,
+        ast.MatchValue,
+        ast.Call,
+        ast.Match,
+        ast.Subscript,
+        ast.Assign,
+        ast.AnnAssign,
+        ast.ImportFrom,
+    )
     return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, wanted))
 
 
 def told_apart(source: str) -> list[int]:
-    """The lines that compare with a member or with its text, look for one among some, or match one."""
-    return sorted({node.lineno for node in nodes(source) if _tells_apart(node)})
+    """The lines that compare with a member or its text, look for one among some, count on their order, or match one.
+
+    So do a table of members, or one of them, under another name; and an enum that is imported under another name.
+    """
+    named = {name for node in nodes(source) for name in _names_of_members(node)}
+    return sorted({node.lineno for node in nodes(source) if _tells_apart(node, named)})
 
 
-def _tells_apart(node: ast.AST) -> bool:
+def _names_of_members(node: ast.AST) -> list[str]:
+    """The names that an assignment gives to a member, or to a collection of some or a table by them."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+        return []
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [target.id for target in targets if isinstance(target, ast.Name)] if _holds_members(node.value) else []
+
+
+def _holds_members(node: ast.AST) -> bool:
+    match node:
+        case ast.Dict(keys=keys):
+            return any(key is not None and _is_member(key) for key in keys)
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+            return any(map(_is_member, items))
+        case ast.Call(
+            func=ast.Name(id="frozenset" | "set" | "tuple" | "list" | "dict" | "MappingProxyType"), args=[only]
+        ):
+            return _holds_members(only)
+        case _:
+            return _is_member(node)
+
+
+def _tells_apart(node: ast.AST, named: set[str]) -> bool:
     match node:
         case ast.Compare():
             sides = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
             asks = any(isinstance(part, ast.Name | ast.Attribute) and _last(part) in WORDS for part in sides)
-            return any(map(_is_member, sides)) or (
-                asks and any(isinstance(part, ast.Constant) and part.value in TEXTS for part in sides)
+            is_named = any(isinstance(side, ast.Name) and side.id in named for side in (node.left, *node.comparators))
+            return (
+                is_named
+                or any(map(_is_member, sides))
+                or (asks and any(isinstance(part, ast.Constant) and part.value in TEXTS for part in sides))
             )
         case ast.MatchValue():
             return _is_member(node.value)
-        case ast.Call(func=ast.Attribute(value=ast.Dict(keys=keys), attr="get")):
-            return any(key is not None and _is_member(key) for key in keys)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="get" | "items" | "setdefault" | "pop")):
+            return name in named
+        case ast.Call(func=ast.Attribute(value=ast.Dict() as table, attr="get" | "items" | "setdefault" | "pop")):
+            return _holds_members(table)
+        case ast.Call(func=ast.Attribute(value=value, attr="startswith" | "endswith" | "find" | "index")):
+            return _plain(value) in ENUM_WORDS or _is_listing(value)
+        case ast.Subscript(value=value):
+            return _is_listing(value)
+        case ast.ImportFrom(names=names):
+            return any(alias.name in ENUMS and alias.asname not in (None, alias.name) for alias in names)
+        case _:
+            return False
+
+
+def _is_listing(node: ast.AST) -> bool:
+    """Whether it is the list of all members, in which places have no meaning."""
+    match node:
+        case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted"), args=[ast.Name(id=name)]):
+            return name in ENUMS
         case _:
             return False
 
 
 def _is_member(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ENUMS
+    """Whether it is `Goal.MIN_NORM`, its value or its name, also with the module before it."""
+    if isinstance(node, ast.Attribute) and node.attr in ("value", "name"):
+        node = node.value
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name | ast.Attribute)
+        and _last(node.value) in ENUMS
+    )
 
 
 def _last(node: ast.Name | ast.Attribute) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr
 
 
+def _plain(node: ast.AST) -> str:
+    """The last name of `problem.goal`, also of `problem.goal.value` and of `str(problem.goal)`."""
+    match node:
+        case ast.Attribute(value=value, attr="value" | "name") | ast.Call(func=ast.Name(id="str"), args=[value]):
+            return _plain(value)
+        case ast.Name() | ast.Attribute():
+            return _last(node)
+        case _:
+            return ""
+
+
 def falls_through(source: str) -> list[int]:
-    """The lines of each `match` of a goal, a bias, trained layers or a kind that has no last case for what is none."""
+    """The lines of each `match` of a goal, a bias, trained layers or a kind that has no last case for what is none.
+
+    Also of one that asks for them among others, in a tuple or in a record, where a case names one.
+    """
     return [
         node.lineno
         for node in nodes(source)
         if isinstance(node, ast.Match)
-        and isinstance(node.subject, ast.Name | ast.Attribute)
-        and _last(node.subject) in WORDS
-        and any(isinstance(case.pattern, ast.MatchValue) and _is_literal(case.pattern.value) for case in node.cases)
+        and any(_names_one(case.pattern, is_asked=_asks(node.subject)) for case in node.cases)
         and not _refuses(node.cases[-1])
     ]
 
 
-def _is_literal(node: ast.AST) -> bool:
-    return _is_member(node) or (isinstance(node, ast.Constant) and node.value in TEXTS)
+def _asks(subject: ast.expr) -> bool:
+    parts = subject.elts if isinstance(subject, ast.Tuple) else [subject]
+    return any(_plain(part) in WORDS for part in parts)
+
+
+def _names_one(pattern: ast.pattern, *, is_asked: bool) -> bool:
+    """Whether a pattern names a member, or its text where one is asked for."""
+    found = [(part, is_asked) for part in ast.walk(pattern)]
+    for part in ast.walk(pattern):
+        if isinstance(part, ast.MatchClass):
+            inner = zip(part.kwd_attrs, part.kwd_patterns, strict=True)
+            found += [(deep, True) for name, kept in inner if name in WORDS for deep in ast.walk(kept)]
+    return any(
+        isinstance(part, ast.MatchValue)
+        and (_is_member(part.value) or (asked and isinstance(part.value, ast.Constant) and part.value.value in TEXTS))
+        for part, asked in found
+    )
 
 
 def _refuses(case: ast.match_case) -> bool:
@@ -208,6 +298,19 @@ def test_what_tells_members_apart_refuses_the_rest():
         ("claim.kind != 'chance'", True),
         ("{Goal.MIN_NORM: 1}.get(goal, 2)", True),
         ("match goal:\n    case Goal.MIN_NORM:\n        pass", True),
+        ("goal is goals.Goal.MIN_NORM", True),
+        ("from verify.checker.goals import Goal as G\ngoal is G.MIN_NORM", True),
+        ("FEW = (Goal.MIN_NORM,)\nx = goal in FEW", True),
+        ("FEW: frozenset[Goal] = frozenset({Goal.MIN_NORM})\nx = goal not in FEW", True),
+        ("WORDS = {Goal.MIN_NORM.value: 'a'}\nx = WORDS.get(goal, 'b')", True),
+        ("WORDS = {Goal.MIN_NORM.value: 'a'}\nx = [word for goal, word in WORDS.items() if goal in goals]", True),
+        ("only = Goal.MIN_NORM\nx = goal is only", True),
+        ("problem.goal.value.startswith('min')", True),
+        ("str(problem.bias).endswith('ed')", True),
+        ("list(Goal).index(goal)", True),
+        ("tuple(Goal)[number % 2]", True),
+        ("WORDS = {Goal.MIN_NORM: 'a', Goal.MAX_MARGIN: 'b'}\nx = WORDS[goal]", False),
+        ("goal_words(goal).title.startswith('M')", False),
         ("pose(goal=Goal.MIN_NORM)", False),
         ("{Bias.NONE: '', Bias.FREE: 'free'}[bias]", False),
         ("name == 'none'", False),
@@ -229,6 +332,23 @@ def test_what_tells_members_apart_is_found(source, is_found):
 def test_a_match_that_falls_through_is_found(rest, is_found):
     source = f"def f(goal):\n  match goal:\n    case Goal.MAX_MARGIN:\n        return True\n    {rest}"
     assert bool(falls_through(source)) is is_found
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [
+        "match goal:\n    case 'max-margin' | 'min-norm':\n        pass",
+        "match goal.value:\n    case 'max-margin':\n        pass",
+        "match goal, bias:\n    case 'max-margin', _:\n        pass",
+        "match problem:\n    case Problem(goal='max-margin'):\n        pass",
+        "match problem:\n    case Problem(goal=Goal.MAX_MARGIN):\n        pass\n    case _:\n        x = 0",
+    ],
+)
+def test_it_is_found_behind_other_patterns(cases):
+    assert falls_through(cases) == [1]
+    assert (
+        falls_through(f"{cases}\n    case _:\n        raise none_of_them(goal)" if "case _" not in cases else "") == []
+    )
 
 
 @pytest.mark.parametrize("text", ["planted", "min-norm", "max-margin", None, "nonsense"])
