@@ -27,6 +27,8 @@ ROUNDS = 40
 FEW_COLUMNS = 40  # of a case: beyond these, columns that the master does not use are dropped
 CLOSE = 0.02  # a bound within this part of the relaxed value is good enough to split the state ...
 FAR = 0.9  # ... and so is any where the relaxed value is below this part of the goal
+UNMET = 0.5  # of the relaxed value is paid for what is not fitted: nothing may fit
+PRESSED = 1e-6  # a multiplier below this part of the largest is 0
 IN_USE = 1e-7  # a direction below this part of the sum of all is 0
 
 
@@ -41,12 +43,14 @@ class Piece:
 class Relaxation:
     """columns: of each case.   value: of the relaxed problem over them.   pieces: its directions.
     lower, multipliers: the best bound seen, not proved.   proof: of at least `setting.goal`; None where there is none.
+    forced (n,): the points with multipliers in the last master.
     """
 
     def __init__(self, setting: Setting, cases: Sequence[StateCase], columns: dict[StateCase, list[Column]]) -> None:
         self.setting, self.cases, self.columns = setting, tuple(cases), columns
         self.value, self.lower, self.slack = np.inf, 0.0, 0.0
         self.multipliers = np.zeros(len(setting.problem.required))
+        self.forced = np.zeros(len(setting.problem.required), bool)
         self.beta = 1.0
         self.pieces: list[Piece] = []
         self.proof: DualGuess | None = None
@@ -83,6 +87,11 @@ class Relaxation:
             if self._is_to_be_split(solution, goal, PENALTIES[penalty]):
                 return
 
+    @property
+    def is_short_of_fitting(self) -> bool:
+        """Whether most of the relaxed value is for what is not fitted."""
+        return self.slack > UNMET * self.value
+
     def _master(self, penalty: float) -> tuple[MasterSolution, list[tuple[StateCase, Column]]]:
         problem = self.setting.problem
         columns = [(case, column) for case in self.cases for column in self.columns[case]]
@@ -96,6 +105,8 @@ class Relaxation:
         )
         if solution.status is not Status.FAILED:
             self.value, self.slack = solution.value, solution.slack * penalty
+            pressure = np.abs(solution.multipliers)
+            self.forced = pressure > PRESSED * pressure.max(initial=0.0)
             sizes = np.linalg.norm(solution.directions, axis=1)
             used = sizes > IN_USE * max(float(sizes.sum()), 1e-300)
             self.pieces = [

@@ -25,6 +25,7 @@ from solvers.instance import ProblemInstance, SearchStatus
 from solvers.own_width.branching import split_of
 from solvers.own_width.farkas import StateNothing, excluding
 from solvers.own_width.incumbents import Incumbents, Neuron
+from solvers.own_width.inner_trees import excluding_by_cells
 from solvers.own_width.records import KeptLeaf, StateProof, WidthOutcome
 from solvers.own_width.relaxation import Relaxation
 from solvers.own_width.setting import Setting, placed
@@ -75,6 +76,7 @@ def search(
     on_progress: Callable[[int, int, float, float], None] | None = None,
     max_nodes: int | None = None,
     seed: int = 0,
+    excludes: Callable[[StateNothing], bool] = lambda _: True,
 ) -> WidthOutcome:
     """The best objective over networks with neurons of these mask classes, bracketed to a relative gap `tol`.
 
@@ -82,11 +84,13 @@ def search(
     one of the width is known to have.   earlier: the tree of an earlier search: leaves that prove enough stay as they
     are, at the others it goes on.   max_nodes: states that are looked at, at most.
     on_progress: called after each state with the number of states, of open ones, and both ends of the bracket.
+    excludes: whether that nothing fits in a state can be proved so; a state for which it cannot is searched on.
     Ctrl-C and the deadline end the search alike, with what is proved then.
     """
     known = without_unseen_bias(instance)
     with np.errstate(all="ignore"):
-        return _StateSearch(known, masks, tol, deadline, on_progress, max_nodes, seed).run(start, upper, earlier)
+        states = _StateSearch(known, masks, tol, deadline, on_progress, max_nodes, seed, excludes)
+        return states.run(start, upper, earlier)
 
 
 class _StateSearch:
@@ -99,10 +103,11 @@ class _StateSearch:
         on_progress: Callable[[int, int, float, float], None] | None,
         max_nodes: int | None,
         seed: int,
+        excludes: Callable[[StateNothing], bool],
     ) -> None:
         self.problem: Scaled = scaled(instance)
         random = np.random.default_rng(seed)
-        self.deadline, self.on_progress, self.max_nodes = deadline, on_progress, max_nodes
+        self.deadline, self.on_progress, self.max_nodes, self.excludes = deadline, on_progress, max_nodes, excludes
         self.setting = Setting(self.problem, masks, tol, share(deadline, SEARCH_SHARE), random)
         self.incumbents = Incumbents(self.setting)
         self.heap: list[tuple[float, int, _Node]] = []
@@ -212,7 +217,8 @@ class _StateSearch:
     def _look_at(self, node: _Node) -> None:
         setting = self.setting
         cases = cases_of(setting.masks, node.known)
-        if np.isinf(setting.upper) and (nothing := excluding(self.problem, list(cases))) is not None:
+        nothing = excluding(self.problem, list(cases)) if np.isinf(setting.upper) else None
+        if nothing is not None and self.excludes(nothing):
             self.nodes += 1
             node.proof, node.columns = nothing, {}
             return
@@ -225,8 +231,9 @@ class _StateSearch:
             self.incumbents.from_pieces([(p.case.mask, p.case.sign, p.direction) for p in relaxed.pieces])
             if relaxed.value >= setting.goal * (1.0 - setting.tol):  # which has come down
                 relaxed.solve()
-        if relaxed.proof is not None:
-            node.proof, node.columns = relaxed.proof, {}
+        node.proof = relaxed.proof or self._excluded(relaxed)
+        if node.proof is not None:
+            node.columns = {}
             return
         node.split = split_of(setting, node.known, relaxed.pieces, relaxed.multipliers)
         if node.split is None:
@@ -244,6 +251,14 @@ class _StateSearch:
         node.children, node.columns = (left, right), {}
         self._push(left)
         self._push(right)
+
+    def _excluded(self, relaxed: Relaxation) -> StateNothing | None:
+        """The proof that nothing fits in a state, where that is in question and its relaxed problem does not either."""
+        if np.isfinite(self.setting.upper) or not relaxed.is_short_of_fitting:
+            return None
+        points = np.flatnonzero(relaxed.forced).astype(np.intp)
+        found = excluding_by_cells(self.problem, relaxed.cases, points, self.setting.poll)
+        return found if found is not None and self.excludes(found) else None
 
     # -- what is left open ------------------------------------------------------------------------------------------
 

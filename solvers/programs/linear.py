@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from scipy.optimize import linprog
 
 from solvers.arrays import Floats
@@ -21,19 +22,23 @@ if TYPE_CHECKING:
 TOLERANCE: Final = 1e-9
 """Primal and dual feasibility asked of HiGHS, on rows whose largest entry is about 1."""
 
+_Matrix = Floats | sparse.csr_array
+
 DISPROVED: Final = 1e-6
 """A solver's `unbounded` or `infeasible` counts when the gain of a unit ray, or the least violation, exceeds this."""
 
 
 def solve_lp(
     cost: ArrayLike,
-    a_ub: ArrayLike | None = None,
+    a_ub: ArrayLike | sparse.csr_array | None = None,
     b_ub: ArrayLike | None = None,
-    a_eq: ArrayLike | None = None,
+    a_eq: ArrayLike | sparse.csr_array | None = None,
     b_eq: ArrayLike | None = None,
     bounds: ArrayLike | None = None,
 ) -> Solution:
     """Minimise cost.x subject to a_ub x <= b_ub, a_eq x = b_eq and bounds, shape (n, 2) (default: x >= 0).
+
+    A matrix may be sparse, and is kept so.
 
     primal: x, shape (n,), a vertex when there is one. dual: shape (rows of a_ub,), >= 0, and cone_dual: shape (rows of
     a_eq,): with them cost + a_ub^T dual + a_eq^T cone_dual, the gradient of the Lagrangian, is 0 where x is strictly
@@ -54,9 +59,9 @@ class _Linear:
     def __init__(
         self,
         cost: ArrayLike,
-        a_ub: ArrayLike | None,
+        a_ub: ArrayLike | sparse.csr_array | None,
         b_ub: ArrayLike | None,
-        a_eq: ArrayLike | None,
+        a_eq: ArrayLike | sparse.csr_array | None,
         b_eq: ArrayLike | None,
         bounds: ArrayLike | None,
     ) -> None:
@@ -91,14 +96,14 @@ class _Linear:
         """Whether the least possible largest violation of a row is clearly positive."""
         if (self.box[:, 0] > self.box[:, 1]).any():
             return True
-        rows = np.vstack([self.upper, self.equal, -self.equal])
+        rows = stacked(self.upper, self.equal, -self.equal)
         sides = np.concatenate([self.limits, self.values, -self.values])
         if not len(sides):
             return False
         size = len(self.cost)
         least = _highs(
             np.append(np.zeros(size), 1.0),
-            np.column_stack([rows, -np.ones(len(rows))]),
+            _beside(rows, -np.ones((len(sides), 1))),
             sides,
             np.zeros((0, size + 1)),
             np.zeros(0),
@@ -107,10 +112,31 @@ class _Linear:
         return least.status is Status.OPTIMAL and least.value > DISPROVED * max(1.0, float(np.abs(sides).max()))
 
 
-def _rows(matrix: ArrayLike | None, sides: ArrayLike | None, size: int) -> tuple[Floats, Floats, Floats]:
+def stacked(*blocks: _Matrix) -> _Matrix:
+    """The blocks below each other; sparse where one of them is."""
+    dense = [block for block in blocks if isinstance(block, np.ndarray)]
+    if len(dense) == len(blocks):
+        return np.vstack(dense)
+    return sparse.csr_array(sparse.vstack([sparse.csr_array(block) for block in blocks]))
+
+
+def _beside(left: _Matrix, right: Floats) -> _Matrix:
+    is_sparse = isinstance(left, sparse.csr_array)
+    return sparse.csr_array(sparse.hstack([left, right])) if is_sparse else np.hstack([left, right])
+
+
+def _rows(
+    matrix: ArrayLike | sparse.csr_array | None, sides: ArrayLike | None, size: int
+) -> tuple[_Matrix, Floats, Floats]:
     """Rows and right sides divided by a scale, and that scale."""
     if matrix is None or sides is None:
         return np.zeros((0, size)), np.zeros(0), np.zeros(0)
+    if isinstance(matrix, sparse.csr_array):
+        largest = np.zeros(np.size(sides))
+        np.maximum.at(largest, matrix.tocoo().row, np.abs(matrix.tocoo().data))
+        scale = _scale(largest)
+        entries = sparse.csr_array(sparse.diags(1.0 / scale) @ matrix)
+        return entries, np.asarray(sides, dtype=np.float64).ravel() / scale, scale
     rows = np.asarray(matrix, dtype=np.float64).reshape(-1, size)
     scale = _scale(np.abs(rows).max(axis=1, initial=0.0))
     return rows / scale[:, None], np.asarray(sides, dtype=np.float64).ravel() / scale, scale
@@ -121,7 +147,7 @@ def _scale(sizes: ArrayLike) -> Floats:
     return np.where(np.asarray(sizes) > 0, np.ldexp(0.5, np.frexp(sizes)[1]), 1.0)
 
 
-def _highs(cost: Floats, upper: Floats, limits: Floats, equal: Floats, values: Floats, box: Floats) -> Solution:
+def _highs(cost: Floats, upper: _Matrix, limits: Floats, equal: _Matrix, values: Floats, box: Floats) -> Solution:
     """Minimise cost.x, upper x <= limits, equal x = values, x in box (n, 2); multipliers as in `solve_lp`."""
     left = {} if math.isinf(seconds := seconds_left()) else {"time_limit": max(seconds, 0.1)}
     options = {**left, "primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}

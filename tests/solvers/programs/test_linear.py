@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import OptimizeResult
+from scipy.sparse import csr_array
 
 from solvers.instance import ProblemInstance, Status
 from solvers.programs import linear
@@ -36,6 +37,21 @@ def test_multipliers_close_the_gap_on_random_programs(seed):
     assert (a @ solution.primal <= b + 1e-8).all()
     assert equal @ solution.primal == pytest.approx(values, abs=1e-8)
     assert (solution.primal[np.setdiff1d(np.arange(n), solution.support)] < 1e-8).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_sparse_matrices_give_the_same(seed):
+    rng = np.random.default_rng(seed)
+    a, equal = rng.integers(-2, 3, (6, 5)) * rng.integers(0, 2, (6, 5)), rng.integers(-1, 2, (2, 5))
+    b, values, cost = rng.integers(-1, 3, 6), rng.integers(-1, 2, 2), rng.integers(-1, 3, 5)
+    dense = solve_lp(cost, a, b, equal, values)
+    thin = solve_lp(cost, csr_array(a), b, csr_array(equal), values)
+    assert thin.status is dense.status
+    if dense.is_usable:
+        assert thin.value == pytest.approx(dense.value, abs=1e-9)
+        assert cost + a.T @ thin.dual + equal.T @ thin.cone_dual == pytest.approx(
+            cost + a.T @ dense.dual + equal.T @ dense.cone_dual, abs=1e-7
+        )
 
 
 @pytest.mark.parametrize("power", range(-8, 9, 4))

@@ -10,7 +10,7 @@ from verify.checker.dual_trees import Dual
 from verify.checker.states import HiddenDual, Nothing, Split, bound_of, cases_in, states
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.global_optimality.lower_bound import Cone, dual_point
-from verify.deciders.own_width.exclusion import nothing_leaf
+from verify.deciders.own_width.exclusion import Exclusions
 from verify.deciders.simplified import Simplified
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_float
@@ -23,14 +23,20 @@ __all__ = ["earlier_tree", "width_certificate"]
 
 
 def width_certificate(
-    simple: Simplified, outcome: WidthOutcome, tol: float, earlier: LowerBoundWidth | None = None
+    simple: Simplified,
+    outcome: WidthOutcome,
+    tol: float,
+    earlier: LowerBoundWidth | None = None,
+    exclusions: Exclusions | None = None,
 ) -> LowerBoundWidth | InfeasibleWidth | None:
     """The certificate for the tree of an outcome about the problem without copies, for the given problem; None without.
 
     Its bound is the least of its leaves; that nothing fits, where no leaf has one.   earlier: of which leaves are kept.
+    exclusions: of the problem without copies, found during the search.
     """
     from solvers.own_width.records import KeptLeaf, StateProof
 
+    exclusions = Exclusions(simple.problem) if exclusions is None else exclusions
     kept = [] if earlier is None else _leaves(simple.given, earlier)
 
     nodes: list[Split | Dual | HiddenDual | Nothing] = []
@@ -50,7 +56,7 @@ def width_certificate(
             nodes.append(simple.returned_point(found[0]))
             bounds.append(found[1])
         else:
-            excluded = nothing_leaf(simple.problem, node)
+            excluded = exclusions.leaf(node)
             if excluded is None:
                 return None
             nodes.append(_returned(simple, excluded))

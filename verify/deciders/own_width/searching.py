@@ -15,6 +15,7 @@ from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.candidates import ExactObjectives, networks_near
 from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.own_width.certificates import earlier_tree, width_certificate
+from verify.deciders.own_width.exclusion import Exclusions
 from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.proposal import certified
 from verify.deciders.simplified import distinct
@@ -59,6 +60,7 @@ def bracket_at_width(
         network.sha256(): (value, network) for network in given if (value := objective(problem, network)) is not None
     }
     upper = min((value for value, _ in known.values()), default=None)
+    exclusions = Exclusions(simple.problem)
     outcome = search(
         as_instance(simple.problem),
         [simple.problem.mask_classes.index(mask) for mask in problem.architecture.masks],
@@ -69,6 +71,7 @@ def bracket_at_width(
         on_progress=on_progress,
         max_nodes=max_nodes,
         earlier=() if earlier is None else earlier_tree(simple, earlier),
+        excludes=exclusions.has,
     )
     end = None if deadline is None else max(deadline, now() + LEAST_SECONDS)
     proof = None
@@ -77,7 +80,7 @@ def bracket_at_width(
             for witness in _exact(simple.problem, outcome):
                 if (value := ExactObjectives(problem)(witness)) is not None:
                     known[witness.sha256()] = (value, witness)
-            found = width_certificate(simple, outcome, tol, earlier) if outcome.tree else None
+            found = width_certificate(simple, outcome, tol, earlier, exclusions) if outcome.tree else None
             proof = None if found is None else certified(problem, None, found)
     except TimeIsUpError:
         pass

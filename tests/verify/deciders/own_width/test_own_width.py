@@ -1,5 +1,6 @@
 """Brackets at a width: every certificate is accepted, what it says is so, and it is not more than is true."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ from tests.solvers.own_width.cells import best_by_cells
 from tests.width_cases import CASES
 from verify import Bias, Dataset, Goal, Network, Problem
 from verify.checker.dual_trees import Dual
+from verify.checker.states import Nothing
 from verify.deciders.global_optimality.better import optimal_within
 from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.own_width.searching import bracket_at_width
@@ -115,18 +117,31 @@ def test_nothing_fits_within_a_tolerance_either(bias):
     accepted(problem.within(F(1, 10)), None, found.nothing)
 
 
+def of_example(name, width):
+    """The max-margin problem of an example, with penalised biases."""
+    data = read_data(f"examples/{name}/data.npz")
+    columns = len(data.inputs[0])
+    shape = Network.two_layer([[0] * columns] * width, [0] * width, b=[0] * width).architecture
+    return Problem(data, shape, goal=Goal.MAX_MARGIN, bias=Bias.PENALISED)
+
+
+def test_no_three_neurons_have_the_signs_of_the_line():
+    problem = of_example("signs-1d", 3)
+    found = bracket_at_width(problem, [], max_nodes=46)
+    accepted(problem, None, found.nothing)
+    assert (found.status, found.left, found.lower) == ("optimal", 0, None)
+    shared = [node for node in found.nothing.nodes if isinstance(node, Nothing) and max(map(len, node.trees)) > 1]
+    assert len(shared) > 0
+    assert len(json.dumps(found.nothing.to_json())) < 20_000
+
+
 @pytest.mark.slow
-def test_the_moons_take_four_neurons_or_so_and_six_are_9_per_cent_better():
-    data = read_data("examples/moons-40/data.npz")
-
-    def posed(width):
-        shape = Network.two_layer([[0, 0]] * width, [0] * width, b=[0] * width).architecture
-        return Problem(data, shape, goal=Goal.MAX_MARGIN, bias=Bias.PENALISED)
-
-    nothing = bracket_at_width(posed(2), [], max_nodes=60)
-    accepted(posed(2), None, nothing.nothing)
-    four = bracket_at_width(posed(4), [], max_nodes=200)
-    accepted(posed(4), None, four.lower)
+def test_the_moons_take_four_neurons_and_six_are_9_per_cent_better():
+    for width, most in ((2, 20), (3, 90)):
+        nothing = bracket_at_width(of_example("moons-40", width), [], max_nodes=most)
+        accepted(of_example("moons-40", width), None, nothing.nothing)
+    four = bracket_at_width(of_example("moons-40", 4), [], max_nodes=200)
+    accepted(of_example("moons-40", 4), None, four.lower)
     lower, upper = four.ends
     assert F(2201509, 10**5) < lower <= upper < F(2201511, 10**5)
     assert four.nodes <= 100
