@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -26,6 +27,7 @@ PACKAGES = ("verify", "solvers", "isoptimal")
 DOTTED = re.compile(r"(?<![\w/.@-])(?:verify|solvers|isoptimal)(?:\.[A-Za-z_]\w*)+(?![\w/]|\()")
 CALLED = re.compile(r"(?<![\w/.@-])(?:verify|solvers|isoptimal)(?:\.[A-Za-z_]\w*)+(?=\()")
 SHORT = re.compile(r"`([a-z_]\w*(?:\.[A-Za-z_]\w*)+)`")
+MEMBER = re.compile(r"`([A-Z]\w+)\.([a-z_]\w*)(?=[(`])")
 FILE = re.compile(r"(?<![\w/.:<{}-])(?:verify|solvers|tests|docs|cases|examples|benchmarks)/[\w./-]*\w(?![\w*<{])")
 DOCUMENT = re.compile(r"(?<![\w/.<{*:-])((?:[\w-]+/)*[\w-]+\.md)\b")
 CITED = re.compile(r'(?:,|;|:| and|\() (?:sections? )?(?:(\d+(?:\.\d+)*),? )?"([^"]+)"')
@@ -105,11 +107,19 @@ def is_there(name: str) -> bool:
         for part in parts[size:]:
             if isinstance(found, type) and part in {field for cls in found.__mro__ for field in _fields(cls)}:
                 return True
-            if not hasattr(found, part):
+            if not hasattr(found, part) or _is_of_another(found, part):
                 return False
             found = getattr(found, part)
         return True
     return False
+
+
+def _is_of_another(module: object, name: str) -> bool:
+    """Whether a module has a class or function only because it imports it, and does not hand it on as its own."""
+    if not isinstance(module, ModuleType) or hasattr(module, "__path__") or name in getattr(module, "__all__", ()):
+        return False
+    found = getattr(module, name)
+    return isinstance(found, type | FunctionType) and found.__module__ != module.__name__
 
 
 def _fields(cls: type) -> set[str]:
@@ -145,6 +155,60 @@ def short_names(text: str) -> list[str]:
     ]
 
 
+@cache
+def _classes() -> dict[str, list[ast.ClassDef]]:
+    """The classes of the packages, by their names."""
+    found: dict[str, list[ast.ClassDef]] = {}
+    for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(node)
+    return found
+
+
+def _members(name: str) -> set[str]:
+    """The names that are given to something in a class, or in one that it derives from."""
+    found: set[str] = set()
+    for node in _classes().get(name, ()):
+        for part in ast.walk(node):
+            match part:
+                case ast.FunctionDef(name=member) | ast.Name(id=member, ctx=ast.Store()):
+                    found.add(member)
+                case ast.Attribute(value=ast.Name(id="self"), attr=member, ctx=ast.Store()):
+                    found.add(member)
+                case _:
+                    pass
+        bases = (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases)
+        found |= {member for base in bases if base != name for member in _members(base)}
+    return found
+
+
+def stale_members(text: str) -> list[str]:
+    """What a text calls the member of a class, `Audit.bracket`, and the class does not have."""
+    named = [(name, member) for name, member in MEMBER.findall(text) if name in _classes()]
+    return [f"{name}.{member}" for name, member in named if member not in _members(name)]
+
+
+def _messages() -> Iterator[tuple[str, str]]:
+    """(place, text) of the strings in the packages, which people read in messages, help and reports."""
+    for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+                yield f"{name}:{node.lineno}", " ".join(node.value.split())
+
+
+def test_what_messages_name_is_there():
+    said = list(_messages())
+    assert len(said) > 3000
+    found = [(place, stale_names(text) + broken_citations(place, text) + lost_files(text)) for place, text in said]
+    assert [(place, broken) for place, broken in found if broken] == []
+
+
+def test_members_of_classes_are_there():
+    assert [(place, stale) for place, text in said() if (stale := stale_members(text))] == []
+
+
 def test_every_dotted_name_is_there():
     assert len(said()) > 3000
     assert [(place, stale) for place, text in said() if (stale := stale_names(text))] == []
@@ -157,7 +221,7 @@ def test_names_are_written_in_full():
 def test_a_stale_name_is_found():
     assert (
         stale_names(
-            "see `verify.checker.exact.dot`, `verify.checker.dual_trees.Dual.beta`, verify.auditing.loop.Audit.bracket."
+            "see `verify.checker.exact.dot`, `verify.checker.dual_trees.Dual.beta`, verify.auditing.record.Audit.bracket."
         )
         == []
     )
@@ -166,6 +230,12 @@ def test_a_stale_name_is_found():
         "verify.checker.exact.dots",
         "verify.checker.exact.gone",
     ]
+    assert stale_names("`verify.auditing.loop.Options`, `verify.checker.codec.CertificateError`, `verify.audit`") == [
+        "verify.auditing.loop.Options",
+        "verify.checker.codec.CertificateError",
+    ]
+    named = "`Audit.bracket`, `Audit.brackets`, `Audit.save()`, `Local.claim`, `Nobody.home`"
+    assert stale_members(named) == ["Audit.brackets"]
     assert short_names("`exact.dot`, `problem.json`, `verify.checker.exact.dot`") == ["exact.dot"]
 
 
@@ -241,18 +311,27 @@ def test_the_mathematics_is_cited_by_section():
 
 
 def test_every_file_is_there():
-    missing = [
-        (place, name)
-        for place, text in said()
-        for name in FILE.findall(text)
-        if name not in PLACEHOLDERS and not _is_file(name)
-    ]
-    assert missing == []
+    assert [(place, lost) for place, text in said() if (lost := lost_files(text))] == []
+
+
+def lost_files(text: str) -> list[str]:
+    """The files that a text names and that are not there."""
+    return [name for name in FILE.findall(text) if name not in PLACEHOLDERS and not _is_file(name)]
 
 
 def _is_file(name: str) -> bool:
     """Whether a path is there, or a module without its suffix."""
     return (ROOT / name).exists() or (ROOT / f"{name}.py").exists()
+
+
+def test_the_map_leads_to_every_folder():
+    """One may also look for what is in a folder: each package down to the deciders' is named, or one below it."""
+    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    files = [path for package in ("verify", "solvers") for path in (ROOT / package).rglob("__init__.py")]
+    found = [path.parent.relative_to(ROOT) for path in files]
+    folders = [path.as_posix() for path in found if len(path.parts) == 2 or path.parts[:2] == ("verify", "deciders")]
+    assert len(folders) > 30
+    assert [folder for folder in folders if f"{folder}/" not in text] == []
 
 
 def test_a_broken_citation_is_found():

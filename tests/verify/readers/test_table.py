@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from verify.readers import read
 from verify.readers.table import SOURCES, by_package, by_suffix, readme_rows
 
 README = Path(__file__).parents[3] / "README.md"
@@ -37,6 +38,12 @@ def test_the_readme_has_the_rows():
     end = next(i for i in range(start, len(lines)) if not lines[i].startswith("|"))
     rows = readme_rows()
     assert lines[start:end] == rows, "the README needs these rows:\n" + "\n".join(rows)
+
+
+def test_users_are_told_of_every_suffix():
+    told = read.__doc__ or ""
+    endings = [suffix for row in SOURCES for suffix in row.suffixes if suffix != ".pickle"]  # another name of .pkl
+    assert [suffix for suffix in endings if f"`{suffix}`" not in told] == []
 
 
 def test_extras_are_those_of_the_project():
