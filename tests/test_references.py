@@ -219,12 +219,10 @@ def test_names_are_written_in_full():
 
 
 def test_a_stale_name_is_found():
-    assert (
-        stale_names(
-            "see `verify.checker.exact.dot`, `verify.checker.dual_trees.Dual.beta`, verify.auditing.record.Audit.bracket."
-        )
-        == []
+    there = (
+        "see `verify.checker.exact.dot`, `verify.checker.dual_trees.Dual.beta`, verify.auditing.record.Audit.bracket."
     )
+    assert stale_names(there) == []
     assert stale_names("see `verify.checker.exact.dots`, solvers.nowhere and verify.checker.exact.gone(x)") == [
         "solvers.nowhere",
         "verify.checker.exact.dots",
