@@ -40,7 +40,6 @@ __all__ = [
     "StopTest",
     "TimeLimit",
     "any_of",
-    "contradiction",
     "residuals",
 ]
 
@@ -185,8 +184,9 @@ class Plateau:
     outputs, so that log L is flat, by a factor of L, although the flow is far from rest.
     """
 
-    def __init__(self, rows: Floats, targets: Floats) -> None:
-        self.rows, self.targets, self.is_over = rows, targets, False
+    def __init__(self, rows: Floats, targets: Floats, why: Callable[[], str | None] | None = None) -> None:
+        """why: asked at the end for what is known of the points that are missed."""
+        self.rows, self.targets, self.is_over, self._why = rows, targets, False, why
         self._rate = STILL * float(np.linalg.norm(rows, axis=1).max(initial=0.0))
         self._time, self._theta = 0.0, np.zeros(0)
 
@@ -206,20 +206,10 @@ class Plateau:
         wrong = np.flatnonzero(self.targets * moment.outputs <= 0)
         names = ", ".join(map(str, wrong[:5])) + (", ..." if len(wrong) > 5 else "")
         count = f"{len(wrong)} of {len(self.targets)} points not classified correctly ({names}, counting from 0)"
-        why = contradiction(self.rows, self.targets)
+        why = None if self._why is None else self._why()
         return f"nothing moves any more at loss {np.exp(moment.log_loss):.3g}, with {count}" + (
             f": {why}" if why else ""
         )
-
-
-def contradiction(rows: Floats, targets: Floats) -> str | None:
-    """A sentence with two equal points of different targets, which no network fits; None where there are none."""
-    first: dict[tuple[float, ...], int] = {}
-    for point, row in enumerate((rows + 0.0).tolist()):  # + 0.0: -0 is 0
-        other = first.setdefault(tuple(row), point)
-        if targets[other] != targets[point]:
-            return f"no network fits, because points {other} and {point} are equal and their targets are not"
-    return None
 
 
 class SmallLoss:

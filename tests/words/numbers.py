@@ -39,7 +39,7 @@ def _ends(audit):
 
 def _enclosed(audit, _, found):
     lower, upper = _ends(audit)
-    assert has_masks(audit) == ("with these masks" in found[0])
+    assert has_masks(audit) == ("mask" in found[0])
     return Fraction(found[1]) <= lower <= upper <= Fraction(found[2])
 
 
@@ -199,7 +199,7 @@ def _conflict(audit, _, found):
         return audit.is_infeasible_at_width
     (proof,) = audit.bounds
     support = [i for i, _ in proof.multipliers]
-    assert has_masks(audit) == ("with these masks" in found[0])
+    assert has_masks(audit) == ("mask" in found[0])
     named = re.findall(r"points? ([\d, and…]*\d)", found[0])
     assert all(int(i) in support for i in re.findall(r"\d+", named[0]))
     rows = audit.problem.rows

@@ -22,7 +22,9 @@ def _holds(audit, proof) -> bool:
     network = audit.network if proof.subject is None else Network(audit.network.architecture, proof.subject)
     counted = problem.norm_columns
     neurons = list(zip(network.hidden_weights, network.output_weights, problem.architecture.masks, strict=True))
-    norm = sum((w[c] ** 2 for w, _, _ in neurons for c in counted), Fraction(0)) + sum(v * v for _, v, _ in neurons)
+    is_whole = problem.output_weights is None  # else these are numbers of the problem, without a gradient of their own
+    norm = sum((w[c] ** 2 for w, _, _ in neurons for c in counted), Fraction(0))
+    norm += sum(v * v for _, v, _ in neurons) if is_whole else 0
     kinks = {(i, j): value for i, j, value in proof.kink_products}
     is_margin = problem.goal.value == "max-margin"
     left = Fraction(0)
@@ -36,7 +38,7 @@ def _holds(audit, proof) -> bool:
                 on = kinks[i, j] * y
             pull = [p + on * x for p, x in zip(pull, row, strict=True)]
         left += sum(((w[c] if c in counted else 0) - v * pull[c]) ** 2 for c in mask)
-        left += (v - sum((a * b for a, b in zip(w, pull, strict=True)), Fraction(0))) ** 2
+        left += (v - sum((a * b for a, b in zip(w, pull, strict=True)), Fraction(0))) ** 2 if is_whole else 0
     return left <= proof.epsilon**2 * norm and _away(problem, network, proof) <= proof.delta * norm
 
 

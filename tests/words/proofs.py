@@ -175,7 +175,7 @@ def _optimal(audit, finding, found):
     (proof,) = all_of(OptimalWithin | OptimalWithinWidth, finding)
     own = objective(audit.problem, subject_of(audit, finding))
     assert own <= (1 + proof.tolerance) * proof.lower.bracket[0]
-    assert has_masks(audit) == ("with these masks" in found[0])
+    assert has_masks(audit) == ("mask" in found[0])
     return is_tolerance(found[1], proof.tolerance)
 
 
@@ -290,7 +290,8 @@ def _is_open_too(audit, finding, found):
 
 def _none_found(audit, finding, found):
     """Nothing that the audit knows, of its width, beats the network by more than the tolerance."""
-    assert re.fullmatch(OPEN, found[1])
+    between = re.fullmatch(BETWEEN, found[1])
+    assert re.fullmatch(OPEN, found[1]) if between is None else _between_at_width(audit, finding, between)
     rungs = () if audit.diagnosis is None else audit.diagnosis.ladder
     known = [audit.asked_better, audit.better_own_width, *(rung.network for rung in rungs)]
     mine = objective(audit.problem, subject_of(audit, finding))
@@ -344,6 +345,7 @@ ENDED = (
     r"(?:the time limit was reached|the search was (?:interrupted|ended)|floating point could not decide the rest|the "
     r"search could not narrow the bracket far enough) after \d+ states?(?:, [1-9]\d* of them open)?"
 )
+BETWEEN = rf"(?:the best of its width has between {N} and {N}(?: \(this one {N}\))?; )?{ENDED}"
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
 TOLD = rf"(\d+/\d+(?= )|{N[1:-1]})(?: \(about {N[1:-1]}\))?"  # a fraction with its decimal, or a decimal
 UP_TO = rf"ε = {N}(?:,| and) δ = {N}"
@@ -394,13 +396,14 @@ ROWS = [
         _none_found,
     ),
     (OPEN, _is_open),
+    (r"the time limit was reached among the choices of sides", _is_open),
     (rf"(?:{CUT})(?:; no exact KKT point near it was found: .*)?", _is_open),
     (r"it is not known whether the network is stationary", _is_open_too),
     (r"it satisfies the KKT conditions nearly, and whether exactly is not known", _is_nearly),
     (r"whether the exact KKT point near it is a local optimum is open", _is_beside_exact),
     (r"every weight that counts is zero: nothing can be smaller", _is_smallest),
     (re.escape(ANY_WIDTH_NOT_ASKED), lambda audit, *_: audit.problem.output_weights is not None),
-    (rf"(?:the best of its width has between {N} and {N}(?: \(this one {N}\))?; )?{ENDED}", _between_at_width),
+    (BETWEEN, _between_at_width),
     (
         r"the network has too many neurons, or the data too many points, for a search at its width",
         lambda audit, *_: audit.bracket_own_width is None,
@@ -432,7 +435,7 @@ ROWS = [
     ),
     (rf"neither multipliers nor a separating vector were found.*?{HELD}(?:; no exact .*)?", _open_stationary),
     (rf"{BETTER}(?:: its objective is {AMOUNT} lower)?", _better),
-    (rf"no network of (?:any width|\d+ neurons? with these ).* is better by more than {N} \(relative\)", _optimal),
+    (rf"no network of {WIDE}(?:, so none of its width,)? is better by more than {N} \(relative\)", _optimal),
     (rf"no network (?:of {WIDE}|at all) is better", _best),
     (
         (
@@ -445,8 +448,8 @@ ROWS = [
         (
             r"a wider network is better(?:; .* but none was found that is better by more than the tolerance)?"
             rf"(?:; the best of {OWN} is between {N} and {N})?; (?:the time limit was reached|the search was "
-            r"interrupted|the search ended(?:, which has \S+ s without a limit,)?) after \d+ states? of the neurons, "
-            r"\d+ of them open"
+            r"interrupted|the search ended(?:, which has \S+ s without a limit,)?) after \d+ states? of the neurons"
+            r"(?:, [1-9]\d* of them open)?"
         ),
         _own_width_open,
     ),
@@ -459,7 +462,7 @@ ROWS = [
     ),
     (r"neuron (\d+) has its kink at point (\d+) up to rounding, and no network near it was found .*", _at_a_kink),
     (r"only networks of one hidden layer are decided yet, and this one has (\d+)", _deep),
-    (rf"no network of (?:any width|\d+ neurons? with these ).* is better by more than a factor 1 \+ {N}", _optimal),
+    (rf"no network of {WIDE}(?:, so none of its width,)? is better by more than a factor 1 \+ {N}", _optimal),
     (r"no neuron can cross a kink at a data point, and one set of multipliers serves every network nearby", _no_ties),
     (r"one set of multipliers serves every way in which .* that they touch", _one_set),
     (r"(?:.*, and )?(\d+) sets of multipliers serve every .*", _sets),

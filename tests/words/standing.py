@@ -10,20 +10,24 @@ from verify.problem.phrases import has_infimum_0
 from verify.problem.problem import objective
 
 OVER = (
-    r"(, over (?:all widths(?: with these masks)?|networks of \d+ neurons? with these (?:masks and )?output weights)"
+    r"(, over (?:all widths(?: with these masks)?|networks of \d+ neurons? with "
+    r"(?:these masks and |this mask and |these )output weights)"
     r"(, after the repair)?)"
 )
 
 
 def _places(audit, _, found):
     """Over which networks, and whether of the repaired one."""
-    assert has_masks(audit) == ("with these masks" in found[0])
+    assert has_masks(audit) == ("mask" in found[0])
     assert (audit.fits.subject is not None) == ("after the repair" in found[0])
     return not has_infimum_0(audit.problem)
 
 
 def _unknown(audit, *_):
-    return audit.asked_excess is None and audit.asked_bracket is None and not has_infimum_0(audit.problem)
+    """No lower end above 0 is known, and no network that is better."""
+    lower, upper = audit.asked_bracket or (0, None)
+    assert upper is None or upper >= audit.objective
+    return audit.asked_excess is None and not lower and not has_infimum_0(audit.problem)
 
 
 def _best(audit, _, found):
@@ -69,7 +73,7 @@ def _at_least(audit, _, found):
 
 
 def _none(audit, _, found):
-    assert has_masks(audit) == ("with these masks" in found[0])
+    assert has_masks(audit) == ("mask" in found[0])
     return audit.is_infeasible_at_width or any(isinstance(bound, Infeasible) for bound in audit.bounds)
 
 

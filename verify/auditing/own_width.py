@@ -129,7 +129,8 @@ def _why_open(asked: Asked, clock: Clock, found: Known, bracket: WidthBracket) -
         else f"the search ended, which has {LONGEST:g} s without a limit,",
         SearchStatus.INTERRUPTED: INTERRUPTED,
     }.get(bracket.status, "the search ended")
-    ended += f" after {count(bracket.nodes, 'state')} of the neurons, {bracket.left} of them open"
+    left = f", {bracket.left} of them open" if bracket.left else ""
+    ended += f" after {count(bracket.nodes, 'state')} of the neurons{left}"
     lower, mine = _best_lower(found, bracket), found.subject.objective
     if lower is None or mine is None:
         return ended

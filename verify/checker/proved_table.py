@@ -22,10 +22,17 @@ def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certifica
             about = f"another network, at most {_short(finding['distance'])} of the norm away"
         told = ", ".join(filter(None, (within, about, *finding["certificates"])))
         yield name, finding["verdict"], "; ".join((told, *_besides(finding, certificates)))
-    yield "objective", _short(proved["objective"]), ""
+    fits = proved["findings"]["fits"]
+    misses = fits["verdict"] == "refuted" and fits["distance"] == "0"  # then there is nothing to be known
+    yield (
+        ("objective", "none", "the network does not fit") if misses else ("objective", _short(proved["objective"]), "")
+    )
     for name in ("bracket", "excess"):
         ends = proved[name]
-        yield name, "not known" if ends is None else " to ".join(map(_short, ends)), ""
+        if name == "excess" and misses:
+            yield name, "none", "the network does not fit"
+        else:
+            yield name, "not known" if ends is None else " to ".join(map(_short, ends)), ""
     if proved["infeasible"]:
         yield "infeasible", "proved", "no network of any width fits"
     own = proved.get("own_width", {"infeasible": False})

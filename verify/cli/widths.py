@@ -140,7 +140,8 @@ def _by(point: WidthPoint) -> str:
         return f"{kinds}; the floating-point search failed"
     why = {SearchStatus.TIME: "the time was over", SearchStatus.INTERRUPTED: "it was interrupted"}
     ended = why.get(point.status, "the search ended")
-    return f"{kinds}; {ended} after {count(point.nodes, 'state')}, {point.left} of them open"
+    left = f", {point.left} of them open" if point.left else ""
+    return f"{kinds}; {ended} after {count(point.nodes, 'state')}{left}"
 
 
 def _ending(curve: WidthCurve) -> str:

@@ -21,7 +21,7 @@ from verify.plots.figure import (
     draw_one,
     draw_scale,
 )
-from verify.plots.scene import support
+from verify.plots.scene import has_multipliers, support
 from verify.plots.style import PANEL, SIZES, Legend
 from verify.plots.wording import network_title, start
 from verify.report.path import descent_of
@@ -102,8 +102,9 @@ def _of_network(content: Content, legend: Legend, *, of_network: bool) -> str:
         seen += f", on {where if len(picture.points) > 1 else 'a plane through it'}"
     ringed, _ = support(audit, of_network=of_network)
     if ringed:
-        one = "it is in conflict" if audit.infeasible else "it has a multiplier λ ≠ 0"
-        many = "they are in conflict" if audit.infeasible else "they have a multiplier λ ≠ 0"
+        of_bound = "" if of_network and has_multipliers(audit) else " in the lower bound"
+        one = "it is in conflict" if audit.infeasible else f"it has a multiplier λ ≠ 0{of_bound}"
+        many = "they are in conflict" if audit.infeasible else f"they have a multiplier λ ≠ 0{of_bound}"
         seen += f". Ringed: {count(len(ringed), 'point')}, as {one if len(ringed) == 1 else many}"
     missed = int((~network.right).sum())
     if missed:

@@ -263,6 +263,11 @@ def support(audit: AuditInPictures, *, of_network: bool) -> tuple[list[int], str
     return [], ""
 
 
+def has_multipliers(audit: AuditInPictures) -> bool:
+    """Whether the KKT conditions of the network hold, so that the points are ringed by its own multipliers."""
+    return any(isinstance(certificate, Stationary) for certificate in audit.stationary.certificates)
+
+
 def _large(multipliers: Sparse) -> list[int]:
     """Without multipliers that are 0 but for the inaccuracy of a float solver."""
     least = LEAST_MULTIPLIER * max((abs(value) for _, value in multipliers), default=Fraction(0))

@@ -56,6 +56,9 @@ __all__ = ["IN_PYTHON", "NextStep", "filled", "next_steps", "reading_options"]
 NEAR = Fraction(1, 1000)
 """Relative to the norm: what training could hardly tell apart."""
 
+NOTHING = Fraction(1, 10**6)
+"""An excess up to which a network is the best of its width, whatever tolerance is asked."""
+
 FAR_ABOVE = 1000
 """An excess of less than so many times the distance of a KKT point may be that distance."""
 
@@ -327,13 +330,18 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         if is_margin and _is_beside_one(audit):
             text = "the KKT point near this network may be what is better: train on to it"
             yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
-        text = "to look for a better one, try other seeds"
-        yield NextStep(
-            text, f"isoptimal train DATA --width {width}{shape_options(audit)} --seed 1 --out other.npz --audit"
-        )
+        if not _is_nearly_best(audit):
+            text = "to look for a better one, try other seeds"
+            command = f"isoptimal train DATA --width {width}{shape_options(audit)} --seed 1 --out other.npz --audit"
+            yield NextStep(text, command)
     if audit.better is not None:
         text = "write the better network from the folder of --certificates PROOFS (in Python .better.save)"
         yield NextStep(text, "isoptimal better PROOFS --out better.npz")
+
+
+def _is_nearly_best(audit: Audited) -> bool:
+    """Whether no network of its width is better by more than rounding hides, so that none is worth looking for."""
+    return any(excess is not None and excess[1] <= NOTHING for excess in (audit.excess_own_width, audit.excess))
 
 
 def _is_beside_one(audit: Audited) -> bool:

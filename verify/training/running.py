@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -22,7 +23,6 @@ from solvers.training.stop_tests import (
     StopTest,
     TimeLimit,
     any_of,
-    contradiction,
     nearly,
     residuals,
 )
@@ -36,6 +36,7 @@ from verify.problem.phrases import WHERE_TRAINING_STARTS
 from verify.problem.posing import regression_note
 from verify.problem.problem import Dataset
 from verify.readers.reading import Options
+from verify.training.conflicts import conflict
 from verify.training.conversion import layers_of, network_of, parameters_of, rows_of, targets_of
 from verify.training.given import read_given
 from verify.training.runs import TrainingRun
@@ -155,12 +156,14 @@ def train(
     trained = ~np.isin(np.arange(layers.size), outgoing) if hidden_only else None
     began = time.monotonic()
     limit = TimeLimit(np.inf if time_limit is None else time_limit)
-    plateau = Plateau(rows, targets)
+    is_margin = rule_of(kind).is_for_margins
+    why = cache(partial(conflict, points, bias=shape.bias, is_for_margins=is_margin))
+    plateau = Plateau(rows, targets, why)
     deadline = None if time_limit is None else now() + time_limit
     tests = [
         limit,
         _in_time(_stop_test(kind, layers, rows, targets, stop_at, trained), deadline),
-        *([plateau] if rule_of(kind).is_for_margins else []),
+        *([plateau] if is_margin else []),
     ]
     training = _trained(
         method,
@@ -177,9 +180,9 @@ def train(
         },
         {"step": step, "schedule": schedule},
     )
-    training = _with_status(training, kind, limit, plateau, (rows, targets))
+    training = _with_status(training, kind, limit, plateau, (targets, why))
     reached = None
-    if rule_of(kind).is_for_margins:
+    if is_margin:
         limit_at = STOP_AT if stop_at is None else stop_at
         training, reached = _with_residuals(training, (layers, rows, targets), limit_at, trained)
     polished, notes = None, ()
@@ -315,13 +318,19 @@ def _polished(
 
 
 def _with_status(
-    training: Training, loss: Loss, limit: TimeLimit, plateau: Plateau, problem: tuple[Floats, Floats]
+    training: Training,
+    loss: Loss,
+    limit: TimeLimit,
+    plateau: Plateau,
+    known: tuple[Floats, Callable[[], str | None]],
 ) -> Training:
     """A time limit, a plateau and a local minimum are not what training was to stop at.
 
+    known: the targets, and what tells why no network fits, where that is known.
+
     No network rests where its loss is above that of zero weights, for a smaller multiple of it has less.
     """
-    last, (rows, targets), for_margins = training.trajectory, problem, rule_of(loss).is_for_margins
+    last, (targets, why), for_margins = training.trajectory, known, rule_of(loss).is_for_margins
     is_stopped = training.status is TrainingStatus.STOPPED
     is_at_rest = training.status is TrainingStatus.CONVERGED or (is_stopped and plateau.is_over)
     if for_margins and is_at_rest and last.log_losses[-1] > AT_ZERO:
@@ -330,10 +339,13 @@ def _with_status(
     if training.status is TrainingStatus.CONVERGED:
         fitted = FITTED + np.log(float((targets**2).mean()) or 1.0)
         if last.margins[-1] <= 0 if for_margins else last.log_losses[-1] > fitted:
-            lost = contradiction(rows, targets) or (
+            lost = why() or (
                 "it does not fit" + (" exactly; to audit it with a tolerance: --fit-tol" if not for_margins else "")
             )
             return replace(training, reason=f"{training.reason}; {lost}")
+    is_short = training.status in (TrainingStatus.LIMIT, TrainingStatus.INTERRUPTED) or (is_stopped and limit.is_over)
+    if is_short and last.margins[-1:].size and (last.margins[-1] <= 0 or not for_margins) and (lost := why()):
+        training = replace(training, reason=f"{training.reason}; {lost}")
     if not is_stopped or not (limit.is_over or plateau.is_over):
         return training
     return replace(training, status=TrainingStatus.LIMIT if limit.is_over else TrainingStatus.CONVERGED)
