@@ -159,10 +159,7 @@ def _seen(audit, panel, found):
     labels = [text.get_text() for legend in panel.figure.findobj(Legend) for text in legend.get_texts()]
     for said, label in (("f = 0 is", "$f = 0$"), ("f = ±1", "$f = \\pm 1$"), ("a mark where", "breakpoint")):
         assert (said in text) == (label in labels and ("graph" not in text or label == "breakpoint"))
-    if ringed := re.search(
-        r"Ringed: (\d+) points?, as (?:it is|they are|it has|they have) (in conflict|a mult).*?(in the lower bound)?(?=\.|$)",
-        text,
-    ):
+    if ringed := re.search(RINGED, text):
         held = any(isinstance(proof, Stationary) for proof in audit.stationary.certificates)
         assert (ringed[3] is None) == (ringed[2] == "in conflict" or (of_network and held))
         assert int(ringed[1]) == len(_ringed(audit, of_network=of_network))
@@ -171,6 +168,12 @@ def _seen(audit, panel, found):
         assert of_network
         assert int(crossed[1]) == len(_missed(audit)) > 0
         assert _missed_by(audit, crossed[2])
+
+
+RINGED = (
+    r"Ringed: (\d+) points?, as (?:it is|they are|it has|they have) (in conflict|a multiplier λ ≠ 0)"
+    r"( in the lower bound)?(?=\.|$)"
+)
 
 
 def _rings(audit, _, found):

@@ -24,15 +24,12 @@ def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certifica
         yield name, finding["verdict"], "; ".join((told, *_besides(finding, certificates)))
     fits = proved["findings"]["fits"]
     misses = fits["verdict"] == "refuted" and fits["distance"] == "0"  # then there is nothing to be known
-    yield (
-        ("objective", "none", "the network does not fit") if misses else ("objective", _short(proved["objective"]), "")
-    )
+    nothing = "none" if misses else ""
+    why = "the network does not fit" if misses else ""
+    yield "objective", nothing or _short(proved["objective"]), why
     for name in ("bracket", "excess"):
-        ends = proved[name]
-        if name == "excess" and misses:
-            yield name, "none", "the network does not fit"
-        else:
-            yield name, "not known" if ends is None else " to ".join(map(_short, ends)), ""
+        ends = "not known" if proved[name] is None else " to ".join(map(_short, proved[name]))
+        yield name, (nothing if name == "excess" else "") or ends, why if name == "excess" else ""
     if proved["infeasible"]:
         yield "infeasible", "proved", "no network of any width fits"
     own = proved.get("own_width", {"infeasible": False})

@@ -288,7 +288,9 @@ def test_a_picture_is_told_in_words():
     assert words[-1] == "The objective along the segment of better networks that starts at this network (ε = 0)"
     conflict = panels(audited("infeasible"))[0].words
     assert "as they are in conflict" in conflict
-    assert "Crossed: " in panels(audited("not fitting"))[0].words
+    missing = panels(audited("not fitting"))[0].words
+    assert "Crossed: " in missing
+    assert "Ringed" not in missing or "a multiplier λ ≠ 0 in the lower bound" in missing  # not of this network
 
 
 # ----------------------------------------------------------------------------------------------- the command line
