@@ -176,6 +176,11 @@ RINGED = (
 )
 
 
+def _counted(audit, _, found):
+    """The norm of all weights, or of the hidden ones alone."""
+    return (found[1] == "W") == (audit.problem.output_weights is not None)
+
+
 def _rings(audit, _, found):
     is_conflict = any(isinstance(bound, Infeasible) for bound in audit.bounds)
     return is_conflict == ("conflict" in found[0]) and any(_ringed(audit, of_network=own) for own in (True, False))
@@ -311,7 +316,8 @@ TEXTS = [
         r"width of the bracket, estimated|\.\.\. and proved|round of the search|seconds|relative to the best possible",
         _true,
     ),
-    (r"objective \$\\frac\{1\}\{2\}\\\|\\theta\\\|\^2\$|objective|objective along the descent|best known", _true),
+    (r"objective \$\\frac\{1\}\{2\}\\\|(\\theta|W)\\\|\^2\$", _counted),
+    (r"objective|objective along the descent|best known", _true),
     (r"\$\\varepsilon\$: from the start \(0\) to the end of the segment \(1\)", _true),
     (r"component \d+(?: \(\d+ % of variance\))?" + AXIS, _true),
     (r"Neurons are drawn for one hidden layer;\nthis network has .*\.", lambda audit, *_: audit.network.depth != 2),

@@ -98,11 +98,11 @@ def degenerate(number: int):
     return network, Dataset(X, y), options
 
 
-def check(number: int, drawn=posed) -> int:
+def check(number: int, drawn=posed, **more) -> int:
     """How many sentences were checked; of every fifth audit the texts of its pictures as well."""
     network, data, options = drawn(number)
     try:
-        result = audit(network, data, time_limit=10, **options)
+        result = audit(network, data, time_limit=10, **options, **more)
     except InputError:
         return 0
     for told in (result, result.relaxed):
@@ -118,6 +118,12 @@ def test_sentences_are_what_the_certificates_prove(number):
 @pytest.mark.parametrize("number", range(80))
 def test_sentences_about_degenerate_networks_are_true(number):
     assert check(number, degenerate) > 0
+
+
+@pytest.mark.parametrize("drawn", [posed, degenerate])
+@pytest.mark.parametrize("number", range(100, 115))
+def test_sentences_about_given_output_weights_are_true(number, drawn):
+    assert check(number, drawn, trained="hidden") > 0
 
 
 def test_an_unknown_sentence_is_noticed():
