@@ -23,7 +23,7 @@ from solvers.clock import is_late
 from solvers.programs.cone_program import Places
 from solvers.programs.precise_cones import (
     ConeScaling,
-    Numbers,
+    Decimals,
     backward,
     cholesky,
     determinant,
@@ -43,8 +43,8 @@ TINY = Decimal("1e-300")
 class Block:
     """A column: on_lambda (D, n), on_nu (D, T), and the point of each nu (T,)."""
 
-    on_lambda: Numbers
-    on_nu: Numbers
+    on_lambda: Decimals
+    on_nu: Decimals
     points: Indices
 
 
@@ -52,15 +52,15 @@ class Block:
 class Optimum:
     """multipliers (n,), and per block u_j (D,); gap: relative, with the residuals."""
 
-    multipliers: Numbers
-    directions: list[Numbers]
+    multipliers: Decimals
+    directions: list[Decimals]
     value: Decimal
     gap: Decimal
     is_boxed: bool
 
 
 def maximise(
-    required: Numbers,
+    required: Decimals,
     blocks: Sequence[Block],
     *,
     margin: bool,
@@ -93,11 +93,11 @@ def maximise(
 class _State:
     """x: all variables; slacks s and multipliers z of the linear constraints (R,) and of the norms, (J, D + 1) each."""
 
-    x: Numbers
-    s: Numbers
-    z: Numbers
-    cone_s: list[Numbers]
-    cone_z: list[Numbers]
+    x: Decimals
+    s: Decimals
+    z: Decimals
+    cone_s: list[Decimals]
+    cone_z: list[Decimals]
 
 
 class _PreciseProgram:
@@ -110,7 +110,7 @@ class _PreciseProgram:
 
     def __init__(
         self,
-        required: Numbers,
+        required: Decimals,
         blocks: Sequence[Block],
         *,
         margin: bool,
@@ -135,7 +135,7 @@ class _PreciseProgram:
 
     # -- the linear maps ------------------------------------------------------------------------------------------
 
-    def rows(self, x: Numbers) -> Numbers:
+    def rows(self, x: Decimals) -> Decimals:
         """What has to be at most `right`."""
         value = zeros(len(self.right))
         value[self.upper], value[self.lower] = +x[self.lam], -x[self.lam]
@@ -145,7 +145,7 @@ class _PreciseProgram:
                 value[below] = (self.slope - 1) * x[self.lam[block.points]] + x[nu]
         return value
 
-    def cones(self, x: Numbers) -> list[Numbers]:
+    def cones(self, x: Decimals) -> list[Decimals]:
         """-(0, p_j)."""
         found = []
         for block, nu in zip(self.blocks, self.nus, strict=True):
@@ -155,7 +155,7 @@ class _PreciseProgram:
             found.append(joined(Decimal(0), -p))
         return found
 
-    def transposed(self, z: Numbers, cone_z: list[Numbers]) -> Numbers:
+    def transposed(self, z: Decimals, cone_z: list[Decimals]) -> Decimals:
         """The transposes of `rows` and `cones`, added."""
         found = zeros(self.variables.count)
         found[self.lam] = z[self.upper] - z[self.lower]
@@ -170,7 +170,7 @@ class _PreciseProgram:
                 found[nu] -= block.on_nu.T @ cone[1:]
         return found
 
-    def weighted_squares(self, weights: Numbers) -> tuple[Numbers, list[Numbers]]:
+    def weighted_squares(self, weights: Decimals) -> tuple[Decimals, list[Decimals]]:
         """The transpose of `rows` by the weights times `rows`: its diagonal over all variables, and for each column its
         entries between nu_jk and lambda at the point of that.
         """
@@ -214,7 +214,7 @@ class _PreciseProgram:
             cone_z.append(mu * inverse / determinant(cone))
         return _State(x, s, mu / s, cone_s, cone_z)
 
-    def residuals(self, state: _State) -> tuple[Numbers, Numbers, list[Numbers]]:
+    def residuals(self, state: _State) -> tuple[Decimals, Decimals, list[Decimals]]:
         """Of G'z + c = 0 in the variables; of s + G x = h in the linear constraints and the cones."""
         of_x = self.transposed(state.z, state.cone_z)
         of_x[self.lam] -= self.required
@@ -280,28 +280,28 @@ class _PreciseProgram:
 
 @dataclass(slots=True)
 class _Step:
-    x: Numbers
-    s: Numbers
-    z: Numbers
-    cone_s: list[Numbers]
-    cone_z: list[Numbers]
-    scaled_s: Numbers
-    scaled_z: Numbers
-    cone_scaled_s: list[Numbers]
-    cone_scaled_z: list[Numbers]
+    x: Decimals
+    s: Decimals
+    z: Decimals
+    cone_s: list[Decimals]
+    cone_z: list[Decimals]
+    scaled_s: Decimals
+    scaled_z: Decimals
+    cone_scaled_s: list[Decimals]
+    cone_scaled_z: list[Decimals]
 
 
 class _System:
     """G' W^-2 G, factored: its blocks in lambda and in the nu of each column."""
 
-    def __init__(self, program: _PreciseProgram, w: Numbers, point: Numbers, scalings: list[ConeScaling]) -> None:
+    def __init__(self, program: _PreciseProgram, w: Decimals, point: Decimals, scalings: list[ConeScaling]) -> None:
         self.program, self.w, self.point, self.scalings = program, w, point, scalings
         n = len(program.lam)
         diagonal, cross = program.weighted_squares(1 / (w * w))
         whole = zeros(n, n)
         whole[np.arange(n), np.arange(n)] = diagonal[program.lam]
-        self.factors: list[Numbers | None] = []
-        self.links: list[Numbers] = []
+        self.factors: list[Decimals | None] = []
+        self.links: list[Decimals] = []
         for j, (block, nu) in enumerate(zip(program.blocks, program.nus, strict=True)):
             inner = scalings[j].inverse_square
             left = inner @ block.on_lambda
@@ -324,10 +324,10 @@ class _System:
 
     def solve(
         self,
-        residuals: tuple[Numbers, Numbers, list[Numbers]],
+        residuals: tuple[Decimals, Decimals, list[Decimals]],
         share: Decimal,
-        right: Numbers,
-        cone_right: list[Numbers],
+        right: Decimals,
+        cone_right: list[Decimals],
     ) -> _Step:
         """The step that removes `share` of the residuals and has lambda o (W^-1 ds + W dz) = right."""
         program, w = self.program, self.w
@@ -348,7 +348,7 @@ class _System:
         cone_s = [q.times(r) for q, r in zip(self.scalings, cone_scaled_s, strict=True)]
         return _Step(x, w * scaled_s, z, cone_s, cone_z, scaled_s, scaled_z, cone_scaled_s, cone_scaled_z)
 
-    def _reduced(self, right: Numbers) -> Numbers:
+    def _reduced(self, right: Decimals) -> Decimals:
         """The solution with this right-hand side."""
         program, found = self.program, right.copy()
         rest = right[program.lam]

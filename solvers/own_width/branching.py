@@ -9,7 +9,7 @@ import numpy as np
 from solvers.arrays import Floats
 from solvers.own_width.relaxation import Piece
 from solvers.own_width.setting import Setting
-from solvers.own_width.states import Known, Split, StateCase, cases_of
+from solvers.own_width.states import DecidedSplits, Split, StateCase, cases_of
 
 __all__ = ["split_of"]
 
@@ -17,7 +17,7 @@ NOTHING = 1e-7
 """A side that holds less than this part of |x_i . u| over all pieces of a case is not there."""
 
 
-def split_of(setting: Setting, known: Known, pieces: Sequence[Piece], multipliers: Floats) -> Split | None:
+def split_of(setting: Setting, known: DecidedSplits, pieces: Sequence[Piece], multipliers: Floats) -> Split | None:
     """The split of a state; None where everything is decided.
 
     Output signs first, where pieces have both. Then the side of the point, at a case with more pieces than neurons,
@@ -54,7 +54,7 @@ def _crowded(neurons: dict[StateCase, list[int]], pieces: dict[StateCase, Floats
 def _widest(
     setting: Setting,
     neurons: dict[StateCase, list[int]],
-    known: Known,
+    known: DecidedSplits,
     cases: Sequence[StateCase],
     pieces: dict[StateCase, Floats],
     weights: Floats,
@@ -76,7 +76,7 @@ def _widest(
     return found
 
 
-def _any(setting: Setting, known: Known, weights: Floats) -> Split | None:
+def _any(setting: Setting, known: DecidedSplits, weights: Floats) -> Split | None:
     for j in range(len(setting.masks)):
         if (j, None) not in known:
             return j, None

@@ -29,7 +29,7 @@ from solvers.own_width.inner_trees import excluding_by_cells
 from solvers.own_width.records import KeptLeaf, StateProof, WidthOutcome
 from solvers.own_width.relaxation import Relaxation
 from solvers.own_width.setting import Setting, placed
-from solvers.own_width.states import Known, Split, StateCase, cases_of, children_of
+from solvers.own_width.states import DecidedSplits, Split, StateCase, cases_of, children_of
 
 __all__ = ["search"]
 
@@ -46,7 +46,7 @@ ATTEMPTS = 4
 class _Node:
     """bound: of the parent, then of its own.   columns: to begin with, of each case."""
 
-    known: Known
+    known: DecidedSplits
     bound: float
     columns: dict[StateCase, list[Column]]
     relaxed: Relaxation | None = None
@@ -186,7 +186,7 @@ class _StateSearch:
     def _push(self, node: _Node) -> None:
         heapq.heappush(self.heap, (node.bound, next(self.order), node))
 
-    def _first_columns(self, known: Known) -> dict[StateCase, list[Column]]:
+    def _first_columns(self, known: DecidedSplits) -> dict[StateCase, list[Column]]:
         """All on, and for a free bias all off; the rows themselves as directions."""
         instance, found = self.problem.instance, dict[StateCase, list[Column]]()
         for case in cases_of(self.setting.masks, known):

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Known", "Split", "StateCase", "cases_of", "children_of"]
+__all__ = ["DecidedSplits", "Split", "StateCase", "cases_of", "children_of"]
 
 Split: TypeAlias = tuple[int, int | None]
 """(j, i): the side of x_i . u_j; (j, None): the sign of the output weight of neuron j."""
 
-Known: TypeAlias = Mapping[Split, int]
+DecidedSplits: TypeAlias = Mapping[Split, int]
 """What is decided: 1 or -1."""
 
 
@@ -32,7 +32,7 @@ class StateCase:
         return all(sides.get(i) == side for i, side in self.cone)
 
 
-def cases_of(masks: Sequence[int], known: Known) -> dict[StateCase, list[int]]:
+def cases_of(masks: Sequence[int], known: DecidedSplits) -> dict[StateCase, list[int]]:
     """The cases of neurons with these mask classes, each with its neurons, in the order in which the neurons name them.
 
     A neuron whose sign is open has two, + first.
@@ -47,7 +47,7 @@ def cases_of(masks: Sequence[int], known: Known) -> dict[StateCase, list[int]]:
     return found
 
 
-def children_of(masks: Sequence[int], known: Known, split: Split) -> tuple[Known, Known]:
+def children_of(masks: Sequence[int], known: DecidedSplits, split: Split) -> tuple[DecidedSplits, DecidedSplits]:
     """The states left and right of a split: on the right it is decided for all neurons that are alike."""
     neuron, point = split
     own = [(mask, known.get((j, None), 0), _cone(known, j)) for j, mask in enumerate(masks)]
@@ -55,5 +55,5 @@ def children_of(masks: Sequence[int], known: Known, split: Split) -> tuple[Known
     return {**known, split: 1}, {**known, **{(j, point): -1 for j in alike}}
 
 
-def _cone(known: Known, neuron: int) -> tuple[tuple[int, int], ...]:
+def _cone(known: DecidedSplits, neuron: int) -> tuple[tuple[int, int], ...]:
     return tuple(sorted((i, side) for (j, i), side in known.items() if j == neuron and i is not None))

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from solvers.clock import is_late
-from solvers.programs.precise_cones import Numbers, backward, cholesky, forward
+from solvers.programs.precise_cones import Decimals, backward, cholesky, forward
 
 Bounds: TypeAlias = list[Decimal | None]
 Node: TypeAlias = int | list[Any]
@@ -29,14 +29,14 @@ class PreciseSearch:
     """nodes: in pre-order; whole only when there are no violators. violators: vectors p with ||p|| > beta at h."""
 
     nodes: list[Node] = field(default_factory=list[Node])
-    violators: list[Numbers] = field(default_factory=list[Numbers])
+    violators: list[Decimals] = field(default_factory=list[Decimals])
     largest: Decimal = Decimal(0)
     is_cut: bool = False
 
 
 def price(
-    rows: Numbers,
-    coefficients: Numbers,
+    rows: Decimals,
+    coefficients: Decimals,
     slope: Decimal,
     beta: Decimal,
     *,
@@ -87,7 +87,12 @@ def _chord(t: Decimal, slope_jumps: Decimal, size: Decimal) -> Decimal:
 
 
 def _next(
-    rows: Numbers, slope_jumps: Numbers, slopes: Numbers, p: Numbers, open_points: Sequence[int], sizes: Numbers
+    rows: Decimals,
+    slope_jumps: Decimals,
+    slopes: Decimals,
+    p: Decimals,
+    open_points: Sequence[int],
+    sizes: Decimals,
 ) -> int:
     """The open point whose chord lies farthest above the activation at p."""
     length = (p @ p).sqrt() or Decimal(1)
@@ -99,7 +104,7 @@ def _next(
     return max(open_points, key=gap)
 
 
-def _shortest(rows: Numbers, linear_part: Numbers, slope_jumps: Numbers, signs: Any) -> tuple[Numbers, Numbers]:
+def _shortest(rows: Decimals, linear_part: Decimals, slope_jumps: Decimals, signs: Any) -> tuple[Decimals, Decimals]:
     """Slopes (S,) within the intervals of the cone that make p = linear_part + t rows short, and p.
 
     Open points with c_i > 0 have the middle of their interval.
@@ -123,8 +128,8 @@ def _start(low: Decimal | None, high: Decimal | None, slope_jumps: Decimal) -> D
 
 
 def bounded_least_squares(
-    rows: Numbers, linear_part: Numbers, low: Bounds, high: Bounds, start: Numbers, most_steps: int = 200
-) -> Numbers:
+    rows: Decimals, linear_part: Decimals, low: Bounds, high: Bounds, start: Decimals, most_steps: int = 200
+) -> Decimals:
     """t within the bounds that makes ||linear_part + t rows|| least, from `start`, at whose bounds all are at first."""
     t = start.copy()
     free: list[int] = []
@@ -156,7 +161,7 @@ def bounded_least_squares(
     return t
 
 
-def _moved(rows: Numbers, linear_part: Numbers, low: Bounds, high: Bounds, t: Numbers, free: list[int]) -> bool:
+def _moved(rows: Decimals, linear_part: Decimals, low: Bounds, high: Bounds, t: Decimals, free: list[int]) -> bool:
     """Move the free ones to the least squares, dropping those that reach a bound; whether t changed."""
     changed = False
     while free:

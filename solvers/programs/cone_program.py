@@ -23,9 +23,9 @@ from solvers.arrays import Floats, Indices
 from solvers.instance import Solution, Status
 from solvers.programs.interior_point import Cone, solve_cone_program
 
-__all__ = ["Block", "ConeProgram", "ConeSolution", "Places"]
+__all__ = ["ConeProgram", "ConeSolution", "Places", "Variables"]
 
-Block: TypeAlias = Indices
+Variables: TypeAlias = Indices
 """The places of some variables, or of some constraints, in the whole program; a part of a block is one too."""
 
 
@@ -35,7 +35,7 @@ class Places:
     def __init__(self) -> None:
         self.count = 0
 
-    def block(self, count: int) -> Block:
+    def block(self, count: int) -> Variables:
         """The next `count` places."""
         self.count += count
         return np.arange(self.count - count, self.count)
@@ -59,15 +59,15 @@ class ConeSolution:
         """The objective."""
         return self.solution.value
 
-    def of(self, variables: Block) -> Floats:
+    def of(self, variables: Variables) -> Floats:
         """The values of these variables."""
         return self.solution.primal[variables]
 
-    def multipliers(self, constraints: Block) -> Floats:
+    def multipliers(self, constraints: Variables) -> Floats:
         """z of these constraints: cost + matrix^T z = 0, z in the dual cone."""
         return self.solution.dual[constraints]
 
-    def room(self, constraints: Block) -> Floats:
+    def room(self, constraints: Variables) -> Floats:
         """right - matrix x of these constraints."""
         return (self.right - self.matrix @ self.solution.primal)[constraints]
 
@@ -82,12 +82,12 @@ class ConeProgram:
         self._columns, self._rows = Places(), Places()
         self._entries: list[tuple[Floats, Indices, Indices]] = []
 
-    def variables(self, count: int, *, cost: float = 0.0) -> Block:
+    def variables(self, count: int, *, cost: float = 0.0) -> Variables:
         """New variables, each with this cost."""
         self._cost.append(np.full(count, cost))
         return self._columns.block(count)
 
-    def constraints(self, cone: Cone, right: ArrayLike) -> Block:
+    def constraints(self, cone: Cone, right: ArrayLike) -> Variables:
         """New constraints with these right-hand sides (m,): a second-order cone of size m, or m linear ones."""
         sides = np.asarray(right, np.float64)
         count = len(sides)
@@ -98,12 +98,12 @@ class ConeProgram:
         self._right.append(sides)
         return self._rows.block(count)
 
-    def put(self, constraints: Block, variables: Block, block: Floats) -> None:
+    def put(self, constraints: Variables, variables: Variables, block: Floats) -> None:
         """The entries (m, k) of the matrix between m constraints and k variables; entries put twice are added."""
         rows, columns = np.meshgrid(constraints, variables, indexing="ij")
         self._entries.append((np.asarray(block, np.float64).ravel(), rows.ravel(), columns.ravel()))
 
-    def put_diagonal(self, constraints: Block, variables: Block, value: float) -> None:
+    def put_diagonal(self, constraints: Variables, variables: Variables, value: float) -> None:
         """The same entry between the k-th of these constraints and the k-th of as many variables, for each k."""
         self._entries.append((np.full(len(constraints), value), constraints, variables))
 

@@ -17,7 +17,7 @@ from verify.checker.goals import Bias, Goal, Trained
 from verify.cli.commanded import commanded, labels_of
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
-from verify.cli.numbers import Number
+from verify.cli.numbers import NumberType
 from verify.cli.places import check_file, check_folder, check_page, check_picture
 from verify.cli.printing import print_report, write_page
 from verify.cli.reading import refused_unless
@@ -78,16 +78,16 @@ Examples:
     '(.skops, .pkl), the arrays mean and scale (.npz or .json), or "data": their own mean and standard deviation.',
 )
 @click.option(
-    "--tol", type=Number(), default="1e-6", show_default=True, help="Relative gap that a global optimum may have."
+    "--tol", type=NumberType(), default="1e-6", show_default=True, help="Relative gap that a global optimum may have."
 )
 @click.option(
     "--stationary-tol",
-    type=Number(),
+    type=NumberType(),
     help="How far the KKT conditions may be off. By default 1e-3, and 0 when all numbers are given exactly.",
 )
 @click.option(
     "--fit-tol",
-    type=Number(),
+    type=NumberType(),
     metavar="EPS",
     help="For min-norm: fit every target within this, rather than exactly. By default 0; what the rounding of the "
     "outputs explains, when floats miss no target by more than that.",
@@ -109,7 +109,7 @@ Examples:
 )
 @click.option(
     "--time-limit",
-    type=Number(is_positive=True),
+    type=NumberType(is_positive=True),
     metavar="SECONDS",
     help="Stop each audit about then, with the best bracket proved so far; a tenth of the time is for proofs. "
     "Ctrl-C does the same in isoptimal audit.",
@@ -143,7 +143,7 @@ Examples:
 )
 @click.option(
     "--near",
-    type=Number(),
+    type=NumberType(),
     metavar="DISTANCE",
     help="How far a network may be from the given one, relative to its norm, that a proof may speak of instead. By "
     "default a verdict speaks of an exact KKT point within --stationary-tol, or of a repair that changes no neuron by "

@@ -8,13 +8,13 @@ from typing import Any, final
 
 import click
 
-__all__ = ["Amount", "Number"]
+__all__ = ["Amount", "NumberType"]
 
 _NUMBER = re.compile(r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|[0-9]{1,40}/[1-9][0-9]{0,39}")
 
 
 @final
-class Number(click.ParamType):
+class NumberType(click.ParamType):
     """A decimal or a fraction, taken exactly: 1e-6 is one millionth, not the nearest double."""
 
     name = "number"

@@ -14,7 +14,7 @@ from verify.cli.commanded import commanded, is_said, labels_of, options_of
 from verify.cli.expected import expected
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers, use_one_thread
 from verify.cli.labels import two_classes
-from verify.cli.numbers import Number
+from verify.cli.numbers import NumberType
 from verify.cli.places import check_file, check_folder, check_page, check_picture
 from verify.cli.printing import print_report, write_page
 from verify.cli.progress import shown_training
@@ -66,7 +66,7 @@ class _Slope(click.ParamType):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
         """The slope in `value`."""
-        number = Number().convert(value, param, ctx)
+        number = NumberType().convert(value, param, ctx)
         return number if "/" in str(value) else Fraction(to_float(number))
 
 
@@ -131,11 +131,11 @@ Examples:
     help="balanced-sigma, balanced, gaussian, span-positive or span-disjoint.",
 )
 @click.option(
-    "--scale", type=Number(is_positive=True), default="0.1", show_default=True, help="Of the initial weights."
+    "--scale", type=NumberType(is_positive=True), default="0.1", show_default=True, help="Of the initial weights."
 )
-@click.option("--output-scale", type=Number(is_positive=True), help="Of the initial output weights, when Gaussian.")
+@click.option("--output-scale", type=NumberType(is_positive=True), help="Of the initial output weights, when Gaussian.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the initial weights.")
-@click.option("--step", type=Number(is_positive=True), help="The step size of gradient descent.")
+@click.option("--step", type=NumberType(is_positive=True), help="The step size of gradient descent.")
 @click.option(
     "--schedule",
     type=click.Choice(["constant", "loss-scaled", "loss-adapted"]),
@@ -145,7 +145,7 @@ Examples:
 @click.option("--hidden-only", is_flag=True, help="Keep the output weights as they are initially.")
 @click.option(
     "--stop-at",
-    type=Number(is_positive=True),
+    type=NumberType(is_positive=True),
     help="Stop where the KKT conditions hold up to this, or a KKT point lies this near, relative to the norm (default "
     "5e-4); for the squared loss, where the loss is this small.",
 )
@@ -156,7 +156,7 @@ Examples:
 )
 @click.option(
     "--time-limit",
-    type=Number(is_positive=True),
+    type=NumberType(is_positive=True),
     metavar="SECONDS",
     help="Stop training then; Ctrl-C does the same. --audit takes its own time.",
 )
@@ -179,7 +179,7 @@ Examples:
 )
 @click.option(
     "--fit-tol",
-    type=Number(),
+    type=NumberType(),
     metavar="EPS",
     help="With --audit, after the squared loss: fit every target within this.",
 )

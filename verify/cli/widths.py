@@ -9,7 +9,7 @@ import click
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.labels import two_classes
-from verify.cli.numbers import Number
+from verify.cli.numbers import NumberType
 from verify.cli.places import check_picture
 from verify.cli.progress import shown_widths
 from verify.deciders.finding import Verdict
@@ -40,9 +40,11 @@ Examples:
     help="Whether neurons have a bias, and whether it counts in the norm.",
 )  # fmt: skip
 @click.option("--slope", metavar="A", default="0", help="Slope of the activation on the negative side, 0 ReLU.")
-@click.option("--tol", type=Number(), default="1e-6", show_default=True, help="Relative gap of the best objectives.")
 @click.option(
-    "--time-limit", type=Number(is_positive=True), metavar="SECONDS",
+    "--tol", type=NumberType(), default="1e-6", show_default=True, help="Relative gap of the best objectives."
+)
+@click.option(
+    "--time-limit", type=NumberType(is_positive=True), metavar="SECONDS",
     help="Stop about then, with what is proved so far; Ctrl-C ends the width at hand. Without it each width has 20 s.",
 )  # fmt: skip
 @click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")

@@ -10,7 +10,7 @@ from typing import final
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.deciders.finding import Ending
-from verify.readers.cases import Bracket, Case
+from verify.readers.cases import Case, ExpectedBracket
 
 __all__ = ["TOLERANCE", "Difference", "bracket_text", "differences", "is_inside", "outcome_text", "redecide"]
 
@@ -73,7 +73,7 @@ def differences(case: Case, found: Audit) -> list[Difference]:
     return result
 
 
-def best_bracket(found: Audit) -> Bracket | None:
+def best_bracket(found: Audit) -> ExpectedBracket | None:
     """The bracket of what is asked: of any width, or of the own one where the output weights are given."""
     return found.bracket if found.problem.asks_any_width else found.bracket_own_width
 
@@ -83,7 +83,7 @@ def is_infeasible(found: Audit) -> bool:
     return found.infeasible or (found.is_infeasible_at_width and not found.problem.asks_any_width)
 
 
-def is_inside(bracket: Bracket, expected: Bracket) -> bool:
+def is_inside(bracket: ExpectedBracket, expected: ExpectedBracket) -> bool:
     """Whether `bracket` has an end wherever the expected one has, and does not reach beyond it."""
     (low, high), (least, most) = bracket, expected
     is_above = least is None or (low is not None and low >= least)
@@ -97,7 +97,7 @@ def outcome_text(found: Audit | None) -> str:
     return "infeasible" if is_infeasible(found) else bracket_text(best_bracket(found))
 
 
-def bracket_text(bracket: Bracket | None) -> str:
+def bracket_text(bracket: ExpectedBracket | None) -> str:
     """A bracket in decimals, rounded, for people."""
     low, high = ("-" if end is None else _decimal(end) for end in bracket or (None, None))
     return f"[{low}, {high}]"

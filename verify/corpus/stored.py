@@ -17,7 +17,7 @@ from verify.corpus.deciding import TOLERANCE, Difference, bracket_text, is_insid
 from verify.files.writing import replace_folder
 from verify.problem.network import Network
 from verify.problem.problem import objective
-from verify.readers.cases import Bracket, Case
+from verify.readers.cases import Case, ExpectedBracket
 
 __all__ = ["stored_differences", "write_certificates"]
 
@@ -81,7 +81,7 @@ def _differences_of_given(case: Case, folder: Path) -> list[Difference]:
     return result
 
 
-def _unproved(case: Case, accepted: list[Certificate], bracket: Bracket) -> list[Difference]:
+def _unproved(case: Case, accepted: list[Certificate], bracket: ExpectedBracket) -> list[Difference]:
     result: list[Difference] = []
     for question, expected in case.verdicts.items():
         found = _answers(case, accepted, Question(question))

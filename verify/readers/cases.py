@@ -31,7 +31,7 @@ from verify.readers.slopes import in_range
 QUESTIONS = ("fits", "stationary", "local_optimum", "global_optimum", "global_any_width")
 VERDICTS = ("proved", "refuted", "undecided")
 
-Bracket = tuple[Fraction | None, Fraction | None]
+ExpectedBracket = tuple[Fraction | None, Fraction | None]
 
 _Choice = TypeVar("_Choice", Goal, Bias, Trained)
 
@@ -54,7 +54,7 @@ class Case:
     problem: Problem
     network: Network
     verdicts: Mapping[str, str]
-    bracket: Bracket | None = None
+    bracket: ExpectedBracket | None = None
     infeasible: bool | None = None
 
 
@@ -116,7 +116,7 @@ def _network(given: object, place: str, slope: Fraction) -> Network:
     return network
 
 
-def _expected(given: object, place: str) -> tuple[Mapping[str, str], Bracket | None, bool | None]:
+def _expected(given: object, place: str) -> tuple[Mapping[str, str], ExpectedBracket | None, bool | None]:
     value = _members(given, place, optional=(*QUESTIONS, "bracket", "infeasible"))
     verdicts: dict[str, str] = {}
     for question in QUESTIONS:
@@ -131,7 +131,7 @@ def _expected(given: object, place: str) -> tuple[Mapping[str, str], Bracket | N
     return MappingProxyType(verdicts), _bracket(value.get("bracket"), f"{place}.bracket"), infeasible
 
 
-def _bracket(given: object, place: str) -> Bracket | None:
+def _bracket(given: object, place: str) -> ExpectedBracket | None:
     if given is None:
         return None
     if not isinstance(given, list) or len(given) != 2:

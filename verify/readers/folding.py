@@ -23,7 +23,7 @@ from verify.numbers.floats import to_float
 from verify.numbers.values import Number
 from verify.readers.chains import Chain, LinearLayer
 
-Numbers = Fraction | Sequence[Fraction]
+OneOrEach = Fraction | Sequence[Fraction]
 """One number for all features, or one for each."""
 
 
@@ -46,8 +46,8 @@ class _Layer:
 class _Change:
     """A scale and a shift of features, on the way to the next linear map."""
 
-    scale: Numbers
-    shift: Numbers
+    scale: OneOrEach
+    shift: OneOrEach
     name: str
     is_fixed: bool
 
@@ -130,7 +130,7 @@ class LayerRow:
             elif number < 0:
                 _after(layer, Fraction(-1), Fraction(0))
 
-    def change(self, scale: Numbers, shift: Numbers, name: str, *, is_fixed: bool = True) -> None:
+    def change(self, scale: OneOrEach, shift: OneOrEach, name: str, *, is_fixed: bool = True) -> None:
         """Scale features and shift them, each by its own number or all by one."""
         self._check_open()
         change = _Change(scale, shift, name, is_fixed)
@@ -258,7 +258,7 @@ class LayerRow:
             layer.factor = Fraction(1)
 
 
-def _before(layer: _Layer, scale: Numbers, shift: Numbers) -> None:
+def _before(layer: _Layer, scale: OneOrEach, shift: OneOrEach) -> None:
     """Make A x + b of a layer A (scale x + shift) + b."""
     inputs = len(layer.weights[0])
     scales, shifts = _each(scale, inputs, layer), _each(shift, inputs, layer)
@@ -270,7 +270,7 @@ def _before(layer: _Layer, scale: Numbers, shift: Numbers) -> None:
         layer.weights = [[Fraction(w) * s for w, s in zip(row, scales, strict=True)] for row in layer.weights]
 
 
-def _after(layer: _Layer, scale: Numbers, shift: Numbers) -> None:
+def _after(layer: _Layer, scale: OneOrEach, shift: OneOrEach) -> None:
     """Make A x + b of a layer scale (A x + b) + shift."""
     outputs = len(layer.weights)
     scales, shifts = _each(scale, outputs, layer), _each(shift, outputs, layer)
@@ -282,7 +282,7 @@ def _after(layer: _Layer, scale: Numbers, shift: Numbers) -> None:
         layer.bias = [Fraction(bias) + t for bias, t in zip(layer.bias or [0] * outputs, shifts, strict=True)]
 
 
-def _each(numbers: Numbers, size: int, layer: _Layer) -> Sequence[Fraction]:
+def _each(numbers: OneOrEach, size: int, layer: _Layer) -> Sequence[Fraction]:
     if isinstance(numbers, Fraction):
         return [numbers] * size
     if len(numbers) != size:

@@ -89,7 +89,7 @@ class Operations:
         row: LayerRow,
         place: str,
         torch: Any,
-        tables: tuple[Mapping[str, Step], Mapping[str, Step]],
+        tables: tuple[Mapping[str, OperationStep], Mapping[str, OperationStep]],
         *,
         is_any_trained: bool,
     ) -> None:
@@ -269,5 +269,5 @@ def as_text(value: object) -> str:
     return f"{number:g}" if float(f"{number:g}") == number else repr(number)
 
 
-Step = Callable[[Operations, Call], None]
+OperationStep = Callable[[Operations, Call], None]
 """What an operation does to the row."""

@@ -10,7 +10,7 @@ from verify.checker.errors import InputError
 from verify.numbers.values import rational
 from verify.readers.refusals import refusal
 from verify.readers.slopes import in_range
-from verify.readers.torch_operations import Call, FlowingValue, Operations, Step
+from verify.readers.torch_operations import Call, FlowingValue, Operations, OperationStep
 from verify.readers.torch_weights import Constant
 
 
@@ -192,7 +192,7 @@ def _present(value: Any) -> Constant | None:
     return value if isinstance(value, Constant) and value.value is not None else None
 
 
-STEPS: dict[str, Step] = {
+STEPS: dict[str, OperationStep] = {
     "linear": _linear,
     **dict.fromkeys(("matmul", "mm", "mv", "dot", "inner"), _matmul),
     "addmm": _addmm,
@@ -217,7 +217,7 @@ STEPS: dict[str, Step] = {
     **dict.fromkeys(("neg", "negative"), _negative),
     **dict.fromkeys(("sigmoid", "softmax", "log_softmax"), head),
 }
-SHAPING: dict[str, Step] = {
+SHAPING: dict[str, OperationStep] = {
     "flatten": _flatten,
     **dict.fromkeys(("reshape", "view"), Operations.reshape),
     **dict.fromkeys(("squeeze", "unsqueeze", "squeeze_", "ravel"), Operations.output_only),

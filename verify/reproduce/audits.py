@@ -12,14 +12,14 @@ from verify.auditing.loop import audit
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
-from verify.reproduce.spec import Values
+from verify.reproduce.spec import NamedValues
 
 __all__ = ["audited"]
 
 
 def audited(
     data: PaperData, W: Iterable[Iterable[object]], v: Iterable[object], *, slope: object = 0, time_limit: float = 60.0
-) -> Values:
+) -> NamedValues:
     """Verdicts, objective, bracket and the best network known of `Network.two_layer(W, v)` on max-margin data.
 
     Numbers are floats nearest to exact ones; of the bracket the lower end is rounded down and the upper end up, so that
@@ -44,7 +44,7 @@ def audited(
     }
 
 
-def _weights(network: Network) -> Values:
+def _weights(network: Network) -> NamedValues:
     """W and v of a dense network of depth 2 without bias."""
     first, second = network.parameters
     columns = len(first) // network.width

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from verify.plots.style import Legend
 from verify.reproduce.chistikov2023_descent import SCHEMES, WIDTH, descend
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
-from verify.reproduce.spec import Check, Done, Figure, Numbers, Values
+from verify.reproduce.spec import Check, Done, Figure, NamedValues, Numbers
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 
-def compute(run: Values, done: Done) -> Numbers:
+def compute(run: NamedValues, done: Done) -> Numbers:
     """Arrays of shape (scheme, dimension, trial, scale): angles at the end and at half of the iterations, losses."""
     powers, shape = run["powers"], (len(SCHEMES), len(run["dimensions"]), run["trials"], len(run["powers"]))
     fields = {name: np.full(shape, np.nan) for name in ("angle", "half", "loss", "iterations")}
@@ -36,7 +36,7 @@ def compute(run: Values, done: Done) -> Numbers:
     return Numbers(arrays, {"iterations": run["iterations"], "target": run["target"]})
 
 
-def _one(scheme: str, dimension: int, trial: int, power: int, run: Values) -> Values:
+def _one(scheme: str, dimension: int, trial: int, power: int, run: NamedValues) -> NamedValues:
     found = descend(scheme, dimension, trial, 4.0**power, iterations=run["iterations"], target=run["target"])
     return {
         "angle": found.angles[-1],
@@ -110,7 +110,7 @@ def notes(numbers: Numbers) -> list[str]:
     return result
 
 
-def draw(numbers: Numbers) -> Picture:
+def draw(numbers: Numbers) -> MatplotlibFigure:
     """A panel for each scheme, a line for each dimension."""
     result, panels = page(
         1, 2, f"Largest angle between active hidden neurons after training, width {WIDTH}, medians of trials"
@@ -139,7 +139,7 @@ def draw(numbers: Numbers) -> Picture:
     return with_legend(result, legend, columns=6)
 
 
-def scaled(run: Values) -> list[str]:
+def scaled(run: NamedValues) -> list[str]:
     """Dimensions, trials, iterations."""
     lines = []
     if max(run["dimensions"]) < 1024:

@@ -12,15 +12,15 @@ from matplotlib.lines import Line2D
 from verify.plots.style import Legend
 from verify.reproduce.chistikov2023_descent import TESTS, WIDTH, descend
 from verify.reproduce.layout import log_ticks, page, titled, with_legend
-from verify.reproduce.spec import Check, Done, Figure, Numbers, Values
+from verify.reproduce.spec import Check, Done, Figure, NamedValues, Numbers
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 DIMENSION = 16
 
 
-def compute(run: Values, done: Done) -> Numbers:
+def compute(run: NamedValues, done: Done) -> Numbers:
     """The curves for every scale."""
     numbers = Numbers({"powers": np.array(run["powers"])}, {})
     for power in run["powers"]:
@@ -30,7 +30,7 @@ def compute(run: Values, done: Done) -> Numbers:
     return numbers
 
 
-def _one(power: int, run: Values) -> Values:
+def _one(power: int, run: NamedValues) -> NamedValues:
     found = descend("centred", DIMENSION, run["trial"], 4.0**power, iterations=run["iterations"], target=1e-9)
     return {"iterations": found.iterations, "losses": found.losses, "tests": found.tests}
 
@@ -68,7 +68,7 @@ def notes(numbers: Numbers) -> list[str]:
     ]
 
 
-def draw(numbers: Numbers) -> Picture:
+def draw(numbers: Numbers) -> MatplotlibFigure:
     """Training loss, both axes logarithmic; test loss, iterations linear."""
     arrays, powers = numbers.arrays, sorted(numbers.arrays["powers"].tolist(), reverse=True)
     result, (left, right) = page(1, 2, f"Training one ReLU network of width {WIDTH} on centred data, $d = {DIMENSION}$")

@@ -13,10 +13,10 @@ from solvers.paper_data.high_dimensional import isotropic, spiked
 from solvers.training.primal_dual import descend, interpolant, least_norm_one, least_norm_two, span_norm
 from verify.plots.style import NEUTRAL, Legend
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
-from verify.reproduce.spec import Check, Done, Figure, Numbers, Values
+from verify.reproduce.spec import Check, Done, Figure, NamedValues, Numbers
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 SIGNS = {"one": [1.0], "two": [1.0, -1.0]}
 ITERATIONS = 20_000
@@ -24,9 +24,9 @@ ENOUGH = 20
 """d / n^2 that counts as high dimension."""
 
 
-def compute(run: Values, done: Done) -> Numbers:
+def compute(run: NamedValues, done: Done) -> Numbers:
     """Every data set with one and with two neurons; then smaller and smaller steps on one kind of data."""
-    rows: list[Values] = []
+    rows: list[NamedValues] = []
     for spectrum in run["spectra"]:
         for n in run["points"]:
             for d in run["dimensions"]:
@@ -34,7 +34,7 @@ def compute(run: Values, done: Done) -> Numbers:
                     key = f"{spectrum}, n = {n}, d = {d}, trial {trial}"
                     case = {"spectrum": spectrum, "n": n, "d": d, "trial": trial, "step": run["step"]}
                     rows.append({**case, **done(key, lambda case=case: _measured(case, run))})
-    steps: list[Values] = []
+    steps: list[NamedValues] = []
     for step in run["steps"]:
         for trial in range(run["trials"]):
             n, d = run["at"]
@@ -61,13 +61,13 @@ def rows_of(numbers: Numbers) -> dict[str, NDArray[np.bool_]]:
     return {str(kind): kinds == kind for kind in dict.fromkeys(kinds.tolist())}
 
 
-def _measured(case: Values, run: Values) -> Values:
+def _measured(case: NamedValues, run: NamedValues) -> NamedValues:
     data = _data(case)
     X, y = data.inputs, data.targets
     gram, total = X @ X.T, float(data.about["spectrum"].sum())
     start = run["start"] * np.abs(y).min() * np.random.default_rng([7, case["trial"]]).uniform(0.5, 1, (2, len(y)))
     duals = np.linalg.solve(gram, start.T).T
-    result: Values = {"total": total, "size": float(np.sqrt((y**2).mean()))}
+    result: NamedValues = {"total": total, "size": float(np.sqrt((y**2).mean()))}
     for width, signs in SIGNS.items():
         found = descend(
             gram, y, signs, duals[: len(signs)], step=case["step"] / total, iterations=ITERATIONS, checkpoints=2
@@ -87,7 +87,7 @@ def _measured(case: Values, run: Values) -> Values:
     return result
 
 
-def _data(case: Values) -> PaperData:
+def _data(case: NamedValues) -> PaperData:
     n, d, seed = case["n"], case["d"], case["trial"]
     if case["spectrum"] == "isotropic":
         return isotropic(seed=seed, points=n, dimension=d)
@@ -160,7 +160,7 @@ def _ratio(arrays: dict[str, NDArray]) -> NDArray[np.float64]:
     return arrays["d"] / arrays["n"].astype(float) ** 2
 
 
-def draw(numbers: Numbers) -> Picture:
+def draw(numbers: Numbers) -> MatplotlibFigure:
     """Distance against effective dimension over n; relative distance against the step."""
     arrays = numbers.arrays
     result, (left, right) = page(1, 2, "Gradient descent and the interpolant of least norm, squared loss, hidden layer")
@@ -207,7 +207,7 @@ def _medians(x: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
     return places, np.array([np.median(y[x == place]) for place in places])
 
 
-def scaled(run: Values) -> list[str]:
+def scaled(run: NamedValues) -> list[str]:
     """Nothing is known to be smaller than in the paper, which states theorems."""
     return [f"dimensions up to {max(run['dimensions'])}, {run['trials']} trials of each"]
 

@@ -13,11 +13,11 @@ from solvers.paper_data.high_dimensional import isotropic
 from solvers.training.primal_dual import PrimalDualDescent, descend
 from verify.plots.style import NEGATIVE, NEUTRAL, POSITIVE, Legend
 from verify.reproduce.layout import page, titled, with_legend
-from verify.reproduce.spec import Check, Done, Figure, Numbers, Size, Values
+from verify.reproduce.spec import Check, Done, Figure, NamedValues, Numbers, RunSize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 SETTINGS = {
     "high": "high dimension, positive start",
@@ -28,7 +28,7 @@ COUNTED_ONLY = "small random"
 SIGNS = {1: np.array([1.0]), 2: np.array([1.0, -1.0])}
 
 
-def compute(width: int, run: Values, done: Done) -> Numbers:
+def compute(width: int, run: NamedValues, done: Done) -> Numbers:
     """One run to draw in each setting, and counts over many."""
     numbers = Numbers(values={"counts": {}, "dimensions": {}})
     for setting in (*SETTINGS, COUNTED_ONLY):
@@ -51,12 +51,12 @@ def compute(width: int, run: Values, done: Done) -> Numbers:
     return numbers
 
 
-def _dimension(setting: str, run: Values) -> int:
+def _dimension(setting: str, run: NamedValues) -> int:
     n = run["points"]
     return round(run["moderate"] * n) if setting == "moderate" else run["high"] * n * n
 
 
-def _descent(setting: str, width: int, run: Values, trial: int) -> tuple[PrimalDualDescent, NDArray[np.float64]]:
+def _descent(setting: str, width: int, run: NamedValues, trial: int) -> tuple[PrimalDualDescent, NDArray[np.float64]]:
     n, d = run["points"], _dimension(setting, run)
     data = isotropic(seed=trial, points=n, dimension=d, largest=run["largest"])
     X, y, random = data.inputs, data.targets, np.random.default_rng([11, trial])
@@ -70,7 +70,7 @@ def _descent(setting: str, width: int, run: Values, trial: int) -> tuple[PrimalD
     return descend(gram, y, SIGNS[width], duals, step=run["step"] / d, iterations=run["iterations"]), y
 
 
-def _counted(setting: str, width: int, run: Values, trial: int) -> Values:
+def _counted(setting: str, width: int, run: NamedValues, trial: int) -> NamedValues:
     found, y = _descent(setting, width, run, trial)
     on_first, on_last = found.primals[0] > 0, found.primals[-1] > 0
     own = SIGNS[width][:, None] * y > 0  # (k, n): the neuron can fit the point
@@ -137,7 +137,7 @@ def notes(numbers: Numbers) -> list[str]:
     ]
 
 
-def draw(width: int, numbers: Numbers) -> Picture:
+def draw(width: int, numbers: Numbers) -> MatplotlibFigure:
     """A column for each setting, a row for each neuron."""
     names = "one ReLU" if width == 1 else "two ReLUs"
     result, panels = page(width, 3, f"Predictions during gradient descent: {names}, squared loss", panel=(3.1, 2.5))
@@ -184,7 +184,7 @@ def _draw_primals(axes: Axes, numbers: Numbers, setting: str, neuron: int, width
     axes.set_ylim(low - 0.08 * (high - low), high + 0.08 * (high - low))
 
 
-def scaled(run: Values) -> list[str]:
+def scaled(run: NamedValues) -> list[str]:
     """The paper's sizes are not in the text."""
     return [f"{run['points']} points, {run['trials']} runs for the counts; the paper's sizes are not in its text"]
 
@@ -194,7 +194,7 @@ def _figure(width: int) -> Figure:
         "points": 10, "high": 50, "moderate": 1.2, "largest": 2.0, "start": 0.01, "random_start": 0.2, "step": 0.25,
         "iterations": 20_000, "shown": 0,
     }  # fmt: skip
-    sizes: dict[Size, Values] = {
+    sizes: dict[RunSize, NamedValues] = {
         "smoke": {**base, "trials": 5},
         "default": {**base, "trials": 100},
         "full": {**base, "trials": 1000, "high": 200},

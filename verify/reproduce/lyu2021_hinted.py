@@ -9,15 +9,15 @@ import numpy as np
 from solvers.paper_data.separable import hinted
 from verify.reproduce.lyu2021_linear import compared, compared_checks, compared_titles
 from verify.reproduce.lyu2021_margins import draw, flows
-from verify.reproduce.spec import Done, Figure, Numbers, Values
+from verify.reproduce.spec import Done, Figure, NamedValues, Numbers
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 H, K, EPSILON = 6.0, 1.0, 0.1
 
 
-def compute(run: Values, done: Done) -> Numbers:
+def compute(run: NamedValues, done: Done) -> Numbers:
     """Hinted data, turned so that w* = (1, 0); flows and audits as for data without hints."""
     data = hinted(seed=2, points=8, margin=0.3, H=H, K=K, epsilon=EPSILON)
     axes = np.array([data.about["separator"], data.about["orthogonal"]])
@@ -27,7 +27,7 @@ def compute(run: Values, done: Done) -> Numbers:
     return compared(numbers, np.array([1.0, 0.0]), float(data.about["margin"]), done)
 
 
-def picture(numbers: Numbers) -> Picture:
+def picture(numbers: Numbers) -> MatplotlibFigure:
     """As for data without hints, with crosses on the hints; the first is outside."""
     titles = compared_titles(numbers, "Three hints (crossed) added to separable data, leaky ReLU with slope 1/2")
     result = draw(numbers, titles, ((-1.6, 1.6), (-1.32, 1.32)))

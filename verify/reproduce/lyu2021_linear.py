@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from solvers.paper_data.dataset import PaperData
 from verify.reproduce.lyu2021_margins import Titles, add_audit, consistent, draw, flows, linearity
-from verify.reproduce.spec import Check, Done, Figure, Numbers, Values
+from verify.reproduce.spec import Check, Done, Figure, NamedValues, Numbers
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 SEPARATOR = np.array([1.0, 0.0])
 VIEW = ((-1.45, 1.45), (-1.2, 1.2))
@@ -30,7 +30,7 @@ def data() -> PaperData:
     return PaperData(np.array(positive + negative), np.repeat([1.0, -1.0], [8, 3]))
 
 
-def compute(run: Values, done: Done) -> Numbers:
+def compute(run: NamedValues, done: Done) -> Numbers:
     """The flows; audits of the one-neuron network along w* and, from it, of the best network."""
     return compared(flows(data(), "balanced-sigma", run, done), SEPARATOR, float(data().inputs[0, 0]), done)
 
@@ -85,7 +85,7 @@ def compared_checks(theorem: str) -> Callable[[Numbers], list[Check]]:
     return checks
 
 
-def picture(numbers: Numbers) -> Picture:
+def picture(numbers: Numbers) -> MatplotlibFigure:
     """(a) where the flow goes, (b) the best network, (c) the margins."""
     return draw(numbers, compared_titles(numbers, "Data that are not symmetric, leaky ReLU with slope 1/2"), VIEW)
 

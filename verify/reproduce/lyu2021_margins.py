@@ -30,11 +30,11 @@ from verify.plots.style import NEUTRAL, Legend
 from verify.problem.network import Network
 from verify.reproduce.audits import audited
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
-from verify.reproduce.spec import Done, Numbers, Values
+from verify.reproduce.spec import Done, NamedValues, Numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
 
     from solvers.training.trajectory import Moment
 
@@ -51,7 +51,7 @@ class Titles:
     networks: Sequence[tuple[str, str]]
 
 
-def flows(data: PaperData, initialisation: str, run: Values, done: Done) -> Numbers:
+def flows(data: PaperData, initialisation: str, run: NamedValues, done: Done) -> Numbers:
     """Gradient flow of the logistic loss from each start; margins, log losses, and the network at the end."""
     numbers = Numbers({"inputs": data.inputs, "targets": data.targets}, {"flows": [], "audits": {}})
     for seed in range(run["starts"]):
@@ -62,7 +62,7 @@ def flows(data: PaperData, initialisation: str, run: Values, done: Done) -> Numb
     return numbers
 
 
-def _flow(data: PaperData, initialisation: str, run: Values, seed: int) -> Values:
+def _flow(data: PaperData, initialisation: str, run: NamedValues, seed: int) -> NamedValues:
     width, d = run["width"], data.inputs.shape[1]
     layers = two_layers(d, width, SLOPE)
 
@@ -88,7 +88,7 @@ def _flow(data: PaperData, initialisation: str, run: Values, seed: int) -> Value
     }  # fmt: skip
 
 
-def add_audit(numbers: Numbers, done: Done, key: str, W: Floats, v: Floats) -> Values:
+def add_audit(numbers: Numbers, done: Done, key: str, W: Floats, v: Floats) -> NamedValues:
     """Audit a network on the data of `numbers`, and keep it with its answers."""
     data = PaperData(numbers.arrays["inputs"], numbers.arrays["targets"])
     found = done(f"audit of {key}", lambda: audited(data, np.asarray(W).tolist(), np.asarray(v).tolist(), slope=SLOPE))
@@ -115,7 +115,7 @@ def linearity(W: Floats, v: Floats, direction: Floats, *, one_neuron: bool) -> f
     return float(np.abs(f - model * (model @ f) / (model @ model)).max() / np.abs(f).max())
 
 
-def draw(numbers: Numbers, titles: Titles, view: tuple[tuple[float, float], tuple[float, float]]) -> Picture:
+def draw(numbers: Numbers, titles: Titles, view: tuple[tuple[float, float], tuple[float, float]]) -> MatplotlibFigure:
     """Two networks over the data and the margins of the flows."""
     result, panels = page(1, 3, titles.page, panel=(3.3, 2.75))
     legend: Legend = {}

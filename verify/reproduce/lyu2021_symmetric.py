@@ -8,10 +8,10 @@ import numpy as np
 
 from solvers.paper_data.dataset import PaperData
 from verify.reproduce.lyu2021_margins import SLOPE, Titles, add_audit, consistent, draw, flows, linearity
-from verify.reproduce.spec import Check, Done, Figure, Numbers, Values
+from verify.reproduce.spec import Check, Done, Figure, NamedValues, Numbers
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
     from numpy.typing import NDArray
 
 C, S = 5 / 13, 12 / 13
@@ -37,7 +37,7 @@ def kkt_direction() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.array([[S, C], [S, -C], [-1.0, 0.0]]) * sizes[:, None], sizes * [1, 1, -1]
 
 
-def compute(run: Values, done: Done) -> Numbers:
+def compute(run: NamedValues, done: Done) -> Numbers:
     """The flows, the audits of the KKT direction and of the end of the first flow."""
     numbers = flows(data(), "gaussian", run, done)
     add_audit(numbers, done, "kkt", *kkt_direction())
@@ -94,7 +94,7 @@ def notes(numbers: Numbers) -> list[str]:
     return [f"of the {len(others)} other starts {same} end with all output weights of one sign{margins}"]
 
 
-def picture(numbers: Numbers) -> Picture:
+def picture(numbers: Numbers) -> MatplotlibFigure:
     """(a) the KKT direction, (b) the end of a flow, (c) the margins."""
     kkt, flow = (numbers.values["audits"][key]["objective"] for key in ("kkt", "flow"))
     titles = Titles(

@@ -15,7 +15,7 @@ import numpy as np
 from verify.checker.errors import InputError
 from verify.files.writing import write_bytes, write_text
 from verify.reproduce.figures import figure, names
-from verify.reproduce.spec import Check, Figure, Numbers, Size, Values, plain
+from verify.reproduce.spec import Check, Figure, NamedValues, Numbers, RunSize, plain
 
 __all__ = ["Reproduction", "load", "reproduce"]
 
@@ -27,7 +27,7 @@ class Reproduction:
     """A figure that was computed.   files: what was written.   seconds: of this run; stored results cost nothing."""
 
     figure: Figure
-    size: Size
+    size: RunSize
     numbers: Numbers
     checks: tuple[Check, ...]
     files: tuple[Path, ...]
@@ -77,7 +77,7 @@ def reproduce(
     found = figure(name)
     if found is None:
         raise InputError(f"there is no figure {name!r}: there are {', '.join(names())}")
-    size: Size = "full" if full else "smoke" if smoke else "default"
+    size: RunSize = "full" if full else "smoke" if smoke else "default"
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ def load(folder: str | Path, name: str) -> Numbers:
         return Numbers(dict(arrays), json.loads((place / f"{name}.json").read_text("utf-8"))["values"])
 
 
-def _write(found: Figure, size: Size, numbers: Numbers, checks: tuple[Check, ...], folder: Path) -> tuple[Path, ...]:
+def _write(found: Figure, size: RunSize, numbers: Numbers, checks: tuple[Check, ...], folder: Path) -> tuple[Path, ...]:
     from verify.plots.files import write
 
     base = folder / found.name
@@ -129,10 +129,10 @@ class _Parts:
     last line cut short.
     """
 
-    def __init__(self, path: Path, parameters: Values, progress: Callable[[str], None] | None) -> None:
+    def __init__(self, path: Path, parameters: NamedValues, progress: Callable[[str], None] | None) -> None:
         self.path, self.progress = path, progress
         self.mark = json.dumps({"isoptimal": _version(), **plain(parameters)}, sort_keys=True)
-        self.found: dict[str, Values] = {}
+        self.found: dict[str, NamedValues] = {}
         if path.exists():
             lines = path.read_text("utf-8").splitlines()
             entries = [entry for entry in map(_entry, lines) if entry is not None]
@@ -141,7 +141,7 @@ class _Parts:
         if not self.found:
             path.write_text(json.dumps({"parameters": self.mark}) + "\n", "utf-8")
 
-    def __call__(self, key: str, compute: Callable[[], Values]) -> Values:
+    def __call__(self, key: str, compute: Callable[[], NamedValues]) -> NamedValues:
         if key not in self.found:
             value = plain(compute())
             with self.path.open("a", encoding="utf-8") as file:
@@ -159,7 +159,7 @@ def _version() -> str:
         return "not installed"
 
 
-def _entry(line: str) -> Values | None:
+def _entry(line: str) -> NamedValues | None:
     try:
         return json.loads(line)
     except ValueError:

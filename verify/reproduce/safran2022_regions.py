@@ -19,11 +19,11 @@ from solvers.training.losses import value
 from verify.plots.style import NEUTRAL, Legend, scatter_classes
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
 from verify.reproduce.pieces import least_pieces
-from verify.reproduce.spec import Check, Done, Figure, Numbers, Values
+from verify.reproduce.spec import Check, Done, Figure, NamedValues, Numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
 
     from solvers.training.trajectory import Moment
 
@@ -36,7 +36,7 @@ SAMPLES, FIRST = 60, 0.1
 """How many moments are looked at, evenly in the logarithm of time, and the first after the start."""
 
 
-def compute(run: Values, done: Done) -> Numbers:
+def compute(run: NamedValues, done: Done) -> Numbers:
     """For every r and start the pieces over time; for one of them also the functions."""
     numbers = Numbers({"grid": GRID}, {"runs": [], "shown": run["shown"]})
     for switches in run["switches"]:
@@ -53,11 +53,11 @@ def compute(run: Values, done: Done) -> Numbers:
     return numbers
 
 
-def _data(run: Values, switches: int, seed: int) -> PaperData:
+def _data(run: NamedValues, switches: int, seed: int) -> PaperData:
     return switching(seed=100 * switches + seed, points=run["points"], switches=switches)
 
 
-def _flow(run: Values, switches: int, seed: int) -> Values:
+def _flow(run: NamedValues, switches: int, seed: int) -> NamedValues:
     data, width = _data(run, switches, seed), run["width"]
     rows, layers = np.column_stack([data.inputs, np.ones(len(data.inputs))]), two_layers(2, width, 0.0)
 
@@ -140,11 +140,11 @@ def notes(numbers: Numbers) -> list[str]:
     return lines
 
 
-def _switches(runs: list[Values]) -> list[int]:
+def _switches(runs: list[NamedValues]) -> list[int]:
     return sorted({run["switches"] for run in runs})
 
 
-def draw(numbers: Numbers) -> Picture:
+def draw(numbers: Numbers) -> MatplotlibFigure:
     """Functions at several times; pieces over time; pieces at the end against r."""
     r = numbers.values["shown"][0]
     title = f"A univariate ReLU network with {numbers.values['width']} neurons, logistic loss, gradient flow"

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
 
-__all__ = ["Check", "Done", "Figure", "Numbers", "Size", "Values", "plain"]
+__all__ = ["Check", "Done", "Figure", "NamedValues", "Numbers", "RunSize", "plain"]
 
-Size: TypeAlias = Literal["smoke", "default", "full"]
-Values: TypeAlias = dict[str, Any]
+RunSize: TypeAlias = Literal["smoke", "default", "full"]
+NamedValues: TypeAlias = dict[str, Any]
 """JSON: numbers, texts, and lists and dictionaries of these."""
 
 
@@ -28,7 +28,7 @@ class Numbers:
     """All that a figure is drawn from: arrays for the .npz file, values for the .json file."""
 
     arrays: dict[str, NDArray] = field(default_factory=dict)
-    values: Values = field(default_factory=dict)
+    values: NamedValues = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Check:
 class Done(Protocol):
     """Results that are kept, by key, as soon as they are there, so that a run that is killed goes on from them."""
 
-    def __call__(self, key: str, compute: Callable[[], Values]) -> Values:
+    def __call__(self, key: str, compute: Callable[[], NamedValues]) -> NamedValues:
         """The stored result under this key; computed and stored if there is none."""
         ...
 
@@ -65,11 +65,11 @@ class Figure:
     source: str
     paper: str
     caption: str
-    sizes: Mapping[Size, Values]
-    compute: Callable[[Values, Done], Numbers]
+    sizes: Mapping[RunSize, NamedValues]
+    compute: Callable[[NamedValues, Done], Numbers]
     checks: Callable[[Numbers], list[Check]]
-    draw: Callable[[Numbers], Picture]
-    scaled: Callable[[Values], list[str]]
+    draw: Callable[[Numbers], MatplotlibFigure]
+    scaled: Callable[[NamedValues], list[str]]
     ours: tuple[str, ...] = ()
     notes: Callable[[Numbers], list[str]] = lambda _: []
 

@@ -16,11 +16,11 @@ from solvers.training.losses import value
 from verify.plots.style import NEUTRAL, Legend, scatter_classes
 from verify.reproduce.audits import audited
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
-from verify.reproduce.spec import Check, Done, Figure, Numbers, Values
+from verify.reproduce.spec import Check, Done, Figure, NamedValues, Numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Picture
+    from matplotlib.figure import Figure as MatplotlibFigure
 
     from solvers.training.trajectory import Moment
 
@@ -30,7 +30,7 @@ SHOWN = [0.24, 1.1, 0.1, -0.9, 0.7, 0.9]
 LIMIT = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])
 
 
-def compute(run: Values, done: Done) -> Numbers:
+def compute(run: NamedValues, done: Done) -> Numbers:
     """The flow from every start; the audit of the limit."""
     numbers = Numbers(values={"runs": []})
     for trial in range(run["starts"]):
@@ -48,7 +48,7 @@ def compute(run: Values, done: Done) -> Numbers:
     return numbers
 
 
-def _start(run: Values, trial: int) -> NDArray[np.float64]:
+def _start(run: NamedValues, trial: int) -> NDArray[np.float64]:
     """Gaussian, drawn again until neuron 1 is on at both points, neuron 2 off at both, and v_1 > 0."""
     random, X = np.random.default_rng([3, trial]), theorem_3_2().inputs
     while True:
@@ -58,7 +58,7 @@ def _start(run: Values, trial: int) -> NDArray[np.float64]:
             return theta
 
 
-def _flow(run: Values, start: NDArray[np.float64]) -> Values:
+def _flow(run: NamedValues, start: NDArray[np.float64]) -> NamedValues:
     data = theorem_3_2()
 
     def near_enough(moment: Moment) -> str | None:
@@ -113,7 +113,7 @@ def checks(numbers: Numbers) -> list[Check]:
     ]
 
 
-def draw(numbers: Numbers) -> Picture:
+def draw(numbers: Numbers) -> MatplotlibFigure:
     """u_1 and u_2 at two times, with the path; the distance to the limit, of all starts."""
     result, (left, right) = page(1, 2, "Gradient flow of two ReLU neurons on two points, exponential loss")
     titled((left, right), ("$u_i = v_i w_i$ at two times", "distance from the limit direction"))

@@ -46,7 +46,7 @@ __all__ = [
     "symmetric_starts",
 ]
 
-Start = tuple[Problem, Network]
+PosedStart = tuple[Problem, Network]
 
 SHARES = ((Fraction(1),), (Fraction(3, 5), Fraction(4, 5)), (Fraction(1, 3), Fraction(2, 3), Fraction(2, 3)))
 """b_k / |b| of a group of neurons: rational unit vectors with positive entries."""
@@ -99,7 +99,7 @@ def general_symmetric(draw: DrawFn, *, least_dimension: int = 1) -> KnownMargin:
 @st.composite
 def symmetric_starts(
     draw: DrawFn, *, both_signs: bool = True, least_width: int = 2, decades: SearchStrategy[int] | None = None
-) -> Start:
+) -> PosedStart:
     """Small weights on symmetric data, no drift 0; both signs of drift occur, or only one.
 
     Weights are rationals times a power of ten, by default the largest with which `is_small_start` holds; `decades` are
@@ -123,7 +123,7 @@ def symmetric_starts(
     return _shrunk(known.data, hidden, outgoing, slope, draw(decades) if decades is not None else 0)
 
 
-def random_symmetric_start(random: Random, *, width: int, decades: int = 0) -> Start:
+def random_symmetric_start(random: Random, *, width: int, decades: int = 0) -> PosedStart:
     """Gaussian weights of two decimals times a power of ten, on random symmetric data, in the plane or in space.
 
     The points have first coordinates of at least 1/5, their antipodes the other label.
@@ -145,7 +145,7 @@ def _decimal(value: float) -> Fraction:
 
 def _shrunk(
     data: Dataset, hidden: Sequence[Vector], outgoing: Sequence[Fraction], slope: Fraction, decades: int
-) -> Start:
+) -> PosedStart:
     """The network times the largest power of ten with which it is small, and further powers."""
     factor = Fraction(1)
     while not is_small_start(data, _network(hidden, outgoing, slope, factor)):
@@ -157,12 +157,12 @@ def _network(hidden: Sequence[Vector], outgoing: Sequence[Fraction], slope: Frac
     return Network.two_layer([times(factor, row) for row in hidden], times(factor, outgoing), slope=slope)
 
 
-def _posed(data: Dataset, network: Network) -> Start:
+def _posed(data: Dataset, network: Network) -> PosedStart:
     return pose(network, data, goal=Goal.MAX_MARGIN), network
 
 
 @st.composite
-def balanced_pairs(draw: DrawFn) -> Start:
+def balanced_pairs(draw: DrawFn) -> PosedStart:
     """Two balanced neurons on symmetric data: v_1 = |w_1|, w*.w_1 > 0, and v_2 = -|w_2|, w*.w_2 < 0.
 
     Any directions in the two half spaces, norms from 1/400 to 4. Shrinks to (w*, -w*, 1, -1) on two points.
@@ -179,7 +179,7 @@ def balanced_pairs(draw: DrawFn) -> Start:
 
 
 @st.composite
-def embedded_pairs(draw: DrawFn) -> Start:
+def embedded_pairs(draw: DrawFn) -> PosedStart:
     """Two neurons, v_1 > 0 > v_2, each spread over one to three, on separable data; no point is on a kink.
 
     Symmetric data or not. Shrinks to the two neurons themselves on one point.
@@ -199,7 +199,7 @@ def embedded_pairs(draw: DrawFn) -> Start:
 
 
 @st.composite
-def hinted_starts(draw: DrawFn, *, far: bool = True) -> Start:
+def hinted_starts(draw: DrawFn, *, far: bool = True) -> PosedStart:
     """Balanced neurons of norm 1e-8 to 1e-6 on hinted data, at least one of them with a positive output.
 
     That one does not point along -w*. far: with the first hint so far away that neurons near 0 turn to w*; see
@@ -219,7 +219,7 @@ def hinted_starts(draw: DrawFn, *, far: bool = True) -> Start:
     return _posed(data, Network.two_layer(hidden, outgoing, slope=slope))
 
 
-def random_hinted_start(random: Random, *, width: int) -> Start:
+def random_hinted_start(random: Random, *, width: int) -> PosedStart:
     """Hinted data around random separable ones in the plane, and balanced Gaussian neurons of size 1e-8 or so.
 
     w* = (1, 0). Directions are rational points of the circle near uniform ones, norms have two decimals.

@@ -23,7 +23,7 @@ from solvers.arrays import Floats, Indices
 
 __all__ = ["ArrowJacobian", "StructuredRadau"]
 
-Numbers: TypeAlias = NDArray[Any]  # real or complex
+RealOrComplex: TypeAlias = NDArray[Any]  # real or complex
 
 
 @dataclass(frozen=True)
@@ -53,18 +53,18 @@ class ArrowJacobian:
         result[: size - 1, : size - 1] -= self.growth * np.eye(size - 1)
         return result + self.left @ self.right.T
 
-    def solver(self, shift: complex) -> Callable[[Numbers], Numbers]:
+    def solver(self, shift: complex) -> Callable[[RealOrComplex], RealOrComplex]:
         """b -> (shift - J)^-1 b."""
         inverse_left = self._arrows(shift, self.left)
         small = np.eye(self.left.shape[1]) - self.right.T @ inverse_left
 
-        def solve(b: Numbers) -> Numbers:
+        def solve(b: RealOrComplex) -> RealOrComplex:
             first = self._arrows(shift, b[:, None])
             return (first + inverse_left @ np.linalg.solve(small, self.right.T @ first))[:, 0]
 
         return solve
 
-    def _arrows(self, shift: complex, b: Numbers) -> Numbers:
+    def _arrows(self, shift: complex, b: RealOrComplex) -> RealOrComplex:
         """The same without the low-rank part, for several b, (N + 1, many)."""
         turn = shift + self.growth
         padded = np.concatenate([b, np.zeros((1, b.shape[1]))])
@@ -91,7 +91,7 @@ class _One:
 class _Shift:
     shift: complex
 
-    def __sub__(self, jacobian: ArrowJacobian) -> Callable[[Numbers], Numbers]:
+    def __sub__(self, jacobian: ArrowJacobian) -> Callable[[RealOrComplex], RealOrComplex]:
         return jacobian.solver(self.shift)
 
 
@@ -117,6 +117,6 @@ class StructuredRadau(Radau):
         self.lu = self._factored
         self.solve_lu = lambda solve, b: solve(b)
 
-    def _factored(self, solve: Callable[[Numbers], Numbers]) -> Callable[[Numbers], Numbers]:
+    def _factored(self, solve: Callable[[RealOrComplex], RealOrComplex]) -> Callable[[RealOrComplex], RealOrComplex]:
         self.nlu += 1
         return solve

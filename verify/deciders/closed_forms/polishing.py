@@ -33,7 +33,7 @@ from verify.problem.problem import Problem
 
 __all__ = ["DIGITS", "ManyDigits", "PolishedDual", "polish"]
 
-Numbers: TypeAlias = NDArray[Any]  # floats, or objects: `Fraction`s or mpmath numbers
+NumberArray: TypeAlias = NDArray[Any]  # floats, or objects: `Fraction`s or mpmath numbers
 ManyDigits: TypeAlias = Any  # an mpmath number
 
 DIGITS = 200
@@ -63,13 +63,13 @@ class _PolishingSystem:
     kinks: (owner of the tau, (c,) x_i).   mirrors: (C, D, +-1).   targets: (m,).
     """
 
-    maps: Numbers
-    reads: Numbers
-    targets: Numbers
-    kinks: list[tuple[int, Numbers]]
+    maps: NumberArray
+    reads: NumberArray
+    targets: NumberArray
+    kinks: list[tuple[int, NumberArray]]
     mirrors: list[tuple[int, int, int]]
 
-    def equations(self, unknowns: Numbers) -> tuple[Numbers, Numbers]:
+    def equations(self, unknowns: NumberArray) -> tuple[NumberArray, NumberArray]:
         """Residuals (e,) and Jacobian (e, unknowns)."""
         inner = self.maps.shape[2]
         z, amplitudes = unknowns[:inner], unknowns[inner:]
@@ -93,7 +93,7 @@ class _PolishingSystem:
 
     def converted(self, number: Callable[[Fraction], object]) -> _PolishingSystem:
         """The same arrays in other numbers."""
-        to = cast("Callable[[Numbers], Numbers]", np.frompyfunc(number, 1, 1))
+        to = cast("Callable[[NumberArray], NumberArray]", np.frompyfunc(number, 1, 1))
         kinks = [(owner, to(x)) for owner, x in self.kinks]
         return _PolishingSystem(to(self.maps), to(self.reads), to(self.targets), kinks, self.mirrors)
 

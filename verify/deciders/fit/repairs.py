@@ -29,7 +29,7 @@ from verify.problem.problem import Problem, half_squared_norm, outputs
 
 __all__ = ["repair", "repairs"]
 
-Place = tuple[int, int]
+NeuronAndInput = tuple[int, int]
 """(neuron, point)."""
 
 NEAR_KINKS = (1e-7, 1e-9, 1e-12)
@@ -105,7 +105,7 @@ class _Model:
     exact: Bits
     reach: Floats
 
-    def line(self, place: Place) -> Floats:
+    def line(self, place: NeuronAndInput) -> Floats:
         """The preactivation of a neuron at a point as a linear form in the weights (P,)."""
         form = np.zeros(self.weights.shape)
         form[place[0]] = self.rows[place[1]]
@@ -167,7 +167,7 @@ def _repaired(problem: Problem, model: _Model, share: float | None, deadline: fl
     ratio = np.where(model.exact, 0.0, np.abs(z) / np.where(model.reach > 0, model.reach, 1.0))
     wanted = [(int(j), int(i)) for j, i in np.argwhere(model.live & (ratio <= (share or 0.0)))]
     wanted = sorted((place for place in wanted if share is not None), key=lambda place: ratio[place])
-    pushed: set[Place] = set()
+    pushed: set[NeuronAndInput] = set()
     if share is None:
         pushed = {(int(j), int(i)) for j, i in np.argwhere(model.live & (ratio < PUSH / 2))}
     for _ in range(ROUNDS):
@@ -194,8 +194,8 @@ def _repaired(problem: Problem, model: _Model, share: float | None, deadline: fl
 
 
 def _step(
-    model: _Model, wanted: list[Place], pushed: set[Place], push: float
-) -> tuple[Floats, list[int], list[Place]] | None:
+    model: _Model, wanted: list[NeuronAndInput], pushed: set[NeuronAndInput], push: float
+) -> tuple[Floats, list[int], list[NeuronAndInput]] | None:
     """The least step (P,) that fits the targets and holds the wanted kinks as far as they are consistent.
 
     With the indices of independent equations of interpolation, and the kinks that are held. None when the targets
@@ -213,7 +213,7 @@ def _step(
             return None
         if added:
             basis.append(int(i))
-    held: list[Place] = []
+    held: list[NeuronAndInput] = []
     for place in wanted:
         poll()
         line = model.line(place)
@@ -264,7 +264,7 @@ class _TargetEquations:
 
 
 def _exactly(
-    problem: Problem, model: _Model, step: Floats, basis: list[int], held: list[Place], deadline: float | None
+    problem: Problem, model: _Model, step: Floats, basis: list[int], held: list[NeuronAndInput], deadline: float | None
 ) -> Network | None:
     """The float step, rounded, with one exact correction of as many weights as there are independent equations."""
     network, width = model.network, model.weights.shape[1]
@@ -318,7 +318,7 @@ def _within_pattern(problem: Problem, model: _Model, network: Network) -> list[F
     return values
 
 
-def _independent(model: _Model, basis: list[int], held: list[Place]) -> list[Place]:
+def _independent(model: _Model, basis: list[int], held: list[NeuronAndInput]) -> list[NeuronAndInput]:
     """The held kinks that do not depend on the equations of interpolation and on those before."""
     system = _TargetEquations(model.units, len(basis) + len(held))
     for i in basis:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-Leaf = TypeVar("Leaf")
+LeafType = TypeVar("LeafType")
 
 
 def with_signs(
-    nodes: Iterable[int | Leaf], points: int, known: Sequence[int] = ()
-) -> Iterator[tuple[int | Leaf, list[int]]]:
+    nodes: Iterable[int | LeafType], points: int, known: Sequence[int] = ()
+) -> Iterator[tuple[int | LeafType, list[int]]]:
     """The nodes of a tree in pre-order, each with the signs (points,) on the path to it: 1, -1, or 0 where undecided.
 
     known (points,): those that hold in advance, if any.

@@ -29,12 +29,12 @@ from verify.numbers.floats import float_near
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 
-__all__ = ["Pair", "Sides", "Solved", "least_norm", "shape_of"]
+__all__ = ["ChosenSides", "NeuronAndPoint", "Solved", "least_norm", "shape_of"]
 
-Pair = tuple[int, int]
+NeuronAndPoint = tuple[int, int]
 """(neuron, point)."""
 
-Sides = Sequence[Sequence[int]]
+ChosenSides = Sequence[Sequence[int]]
 """For each neuron the side of each point: 1 on, -1 off, 0 at its kink."""
 
 NOTHING = 1e-9
@@ -58,7 +58,7 @@ class _Row:
     factors: Mapping[int, Fraction]
     right: Fraction
     is_equal: bool
-    pair: Pair | None = None
+    pair: NeuronAndPoint | None = None
     sign: int = 1
 
 
@@ -68,7 +68,7 @@ class Solved:
 
     hidden: tuple[tuple[Fraction, ...], ...]
     multipliers: Mapping[int, Fraction]
-    pairs: Mapping[Pair, Fraction]
+    pairs: Mapping[NeuronAndPoint, Fraction]
     sides: tuple[tuple[int, ...], ...]
 
     def network(self, shape: Network) -> Network | None:
@@ -90,7 +90,7 @@ def shape_of(geometry: Geometry) -> Network:
 
 
 def least_norm(
-    geometry: Geometry, sides: Sides, pairs: Collection[Pair], margin: Fraction = Fraction(1)
+    geometry: Geometry, sides: ChosenSides, pairs: Collection[NeuronAndPoint], margin: Fraction = Fraction(1)
 ) -> Solved | None:
     """The optimum within the sides of the listed pairs; None where nothing fits there, or none was made exact.
 
@@ -120,7 +120,7 @@ def least_norm(
     return None
 
 
-def _rows(geometry: Geometry, sides: Sides, pairs: Collection[Pair], margin: Fraction) -> list[_Row]:
+def _rows(geometry: Geometry, sides: ChosenSides, pairs: Collection[NeuronAndPoint], margin: Fraction) -> list[_Row]:
     problem = geometry.problem
     slope, targets, within = problem.architecture.slope, problem.data.targets, problem.fit_tolerance
     found: list[_Row] = []
@@ -202,7 +202,7 @@ def _missed(
 ) -> int | None:
     """The row that is missed by most, relative to its size; None where all hold, as those in use do."""
     problem = geometry.problem
-    values: dict[Pair, Fraction] = {}
+    values: dict[NeuronAndPoint, Fraction] = {}
     worst, most = None, 0.0
     for q, row in enumerate(rows):
         if q in active:
@@ -221,10 +221,10 @@ def _missed(
 
 
 def _solved(
-    rows: Sequence[_Row], hidden: Sequence[Sequence[Fraction]], multipliers: Mapping[int, Fraction], sides: Sides
+    rows: Sequence[_Row], hidden: Sequence[Sequence[Fraction]], multipliers: Mapping[int, Fraction], sides: ChosenSides
 ) -> Solved:
     points: dict[int, Fraction] = {}
-    pairs: dict[Pair, Fraction] = {}
+    pairs: dict[NeuronAndPoint, Fraction] = {}
     for q, value in multipliers.items():
         row = rows[q]
         if row.pair is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from verify.checker.exact import dot
 from verify.checker.statement import pattern
 from verify.deciders.hidden.geometry import Geometry
-from verify.deciders.hidden.least_norm import Pair, Solved, least_norm
+from verify.deciders.hidden.least_norm import NeuronAndPoint, Solved, least_norm
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import is_late
 from verify.deciders.witnesses import dot_product_scales, network_with
@@ -48,7 +48,7 @@ def nearby_points(problem: Problem, network: Network, deadline: float | None = N
             continue
         tried.add(held.tobytes())
         sides = np.where(held & is_bent, 0, signs)
-        pairs: list[Pair] = [(int(j), int(i)) for j, i in np.argwhere(sides == 0)] if is_bent else []
+        pairs: list[NeuronAndPoint] = [(int(j), int(i)) for j, i in np.argwhere(sides == 0)] if is_bent else []
         solved = least_norm(geometry, sides.tolist(), pairs)
         found = None if solved is None else _scaled(problem, network, solved)
         if found is not None and objective(problem, found) is not None:

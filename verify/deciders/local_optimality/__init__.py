@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from verify.checker.dual_trees import Dual as Leaf
+from verify.checker.dual_trees import Dual
 from verify.checker.local import Local, NotLocal
 from verify.checker.states import HiddenDual
 from verify.deciders.local_optimality.choices import SIGN, Choice, KKTNeighbourhood
@@ -75,7 +75,7 @@ class _ChoiceSearch:
     nearby: KKTNeighbourhood
     given: Network
     deadline: float | None
-    nodes: list[tuple[int, int | None] | Leaf | HiddenDual] = field(default_factory=list)
+    nodes: list[tuple[int, int | None] | Dual | HiddenDual] = field(default_factory=list)
 
     def run(self) -> Proposal:
         """Every choice is looked at: one that stays open leaves the question open only if no other has a descent."""
@@ -125,7 +125,7 @@ class _ChoiceSearch:
         )
         if certified(self.nearby.problem, self.given, proof) is None:
             return Proposal(reason="the multipliers of all choices were found, but their proof was refused")
-        count = sum(isinstance(node, Leaf | HiddenDual) for node in self.nodes)
+        count = sum(isinstance(node, Dual | HiddenDual) for node in self.nodes)
         how = "one set of multipliers serves" if count == 1 else f"{count} sets of multipliers serve"
         if self.nearby.has_ties:
             reason = f"{how} every way in which neurons can cross the data points that they touch"

@@ -29,7 +29,7 @@ Choice = tuple[int, int]
 
 SIGN = -1
 
-Cell = tuple[int, ...]
+TieSides = tuple[int, ...]
 """The side of each tie of a case, 1 or -1, in the order of its ties."""
 
 
@@ -54,9 +54,9 @@ class ConeCase:
     cone: Mapping[int, int]
     strict: Mapping[int, int]
     ties: tuple[int, ...]
-    units: Mapping[Cell, tuple[Unit, ...]]
+    units: Mapping[TieSides, tuple[Unit, ...]]
 
-    def sides(self, cell: Cell) -> dict[int, int]:
+    def sides(self, cell: TieSides) -> dict[int, int]:
         """The side of every point in a cell, 1 or -1."""
         return sides_of(self.strict, self.ties, cell)
 
@@ -72,7 +72,7 @@ class ConeCase:
         return max(found, default=Fraction(0))
 
 
-def sides_of(strict: Mapping[int, int], ties: Sequence[int], cell: Cell) -> dict[int, int]:
+def sides_of(strict: Mapping[int, int], ties: Sequence[int], cell: TieSides) -> dict[int, int]:
     """The side of every point, at the ties that of the cell."""
     return {**strict, **dict(zip(ties, cell, strict=True))}
 
@@ -116,7 +116,7 @@ class KKTNeighbourhood:
         return Fraction(1) if sides.get(i, -1) > 0 else self.problem.architecture.slope
 
     @cached_property
-    def cells(self) -> list[tuple[Cell, ...]]:
+    def cells(self) -> list[tuple[TieSides, ...]]:
         """The sides that each neuron can take at its ties."""
         return [self._cells(j) for j in range(len(self.masks))]
 
@@ -143,7 +143,7 @@ class KKTNeighbourhood:
         """Whether a neuron has its kink at a point."""
         return any(i not in self.strict[j] for j, ties in enumerate(self.ties) for i in ties)
 
-    def _cells(self, j: int) -> tuple[Cell, ...]:
+    def _cells(self, j: int) -> tuple[TieSides, ...]:
         from solvers.programs.arrangements import cells
 
         if not self.ties[j]:
@@ -167,7 +167,7 @@ class KKTNeighbourhood:
             return (1,) if v > 0 else (-1,)
         return (path[j, SIGN],) if (j, SIGN) in path else (1, -1)
 
-    def cells_of(self, j: int, path: Mapping[Choice, int]) -> tuple[Cell, ...]:
+    def cells_of(self, j: int, path: Mapping[Choice, int]) -> tuple[TieSides, ...]:
         """The cells of neuron j that agree with the choices."""
         decided = [(k, path[j, i]) for k, i in enumerate(self.ties[j]) if (j, i) in path]
         return tuple(cell for cell in self.cells[j] if all(cell[k] == side for k, side in decided))
@@ -193,7 +193,7 @@ class KKTNeighbourhood:
         return Unit(tuple(w[c] / abs(v) if c in self.problem.norm_columns else Fraction(0) for c in self.masks[j]), ())
 
     def _units(
-        self, mask: tuple[int, ...], sign: int, strict: Mapping[int, int], ties: tuple[int, ...], cell: Cell
+        self, mask: tuple[int, ...], sign: int, strict: Mapping[int, int], ties: tuple[int, ...], cell: TieSides
     ) -> tuple[Unit, ...]:
         """From the live neurons of that sign in the closed cell that see no more than the mask.
 

@@ -18,14 +18,14 @@ import numpy as np
 from solvers.arrays import Floats
 from verify.checker.exact import squared_norm
 from verify.deciders.exact_systems import NOTHING, Vector, floats, shortest, solution_near
-from verify.deciders.local_optimality.choices import Cell, ConeCase, KKTNeighbourhood
+from verify.deciders.local_optimality.choices import ConeCase, KKTNeighbourhood, TieSides
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_float, to_floats
 
 if TYPE_CHECKING:
     from solvers.programs.interior_point import Cone
 
-Weights = dict[tuple[int, Cell], Vector]
+Weights = dict[tuple[int, TieSides], Vector]
 """nu for (case, cell), in the order of the ties."""
 
 
@@ -53,12 +53,12 @@ class _DualSystem:
         self.nearby, self.cases = nearby, cases
         self.active = nearby.active
         self.nonnegative = [nearby.is_margin] * len(self.active)
-        self.tight: list[tuple[int, Cell]] = []
-        self.loose: list[tuple[int, Cell]] = []
+        self.tight: list[tuple[int, TieSides]] = []
+        self.loose: list[tuple[int, TieSides]] = []
         for q, case in enumerate(cases):
             for cell, units in case.units.items():
                 (self.tight if units else self.loose).append((q, cell))
-        self.places: dict[tuple[int, Cell], int] = {}
+        self.places: dict[tuple[int, TieSides], int] = {}
         for key in self.tight:
             poll()
             self.places[key] = len(self.nonnegative)
@@ -84,7 +84,7 @@ class _DualSystem:
         size = max((abs(to_float(x)) for x in self.nearby.problem.rows[i]), default=1.0) or 1.0
         return 2.0 ** -round(math.log2(size))
 
-    def _lines(self, key: tuple[int, Cell], width: int, place: int) -> list[Vector]:
+    def _lines(self, key: tuple[int, TieSides], width: int, place: int) -> list[Vector]:
         """The rows of p as functions of the unknowns."""
         case, cell = self.cases[key[0]], key[1]
         nearby, rows, sides = self.nearby, self.nearby.problem.rows, case.sides(cell)
@@ -98,7 +98,7 @@ class _DualSystem:
             lines.append(line)
         return lines
 
-    def _floats(self, key: tuple[int, Cell], units: Floats, place: int) -> Floats:
+    def _floats(self, key: tuple[int, TieSides], units: Floats, place: int) -> Floats:
         """The rows of p in floats, for unknowns in their units."""
         return floats(self._lines(key, len(units), place), len(units)) * units
 
@@ -145,9 +145,9 @@ class _DualSystem:
                 idle += self._bias_lines(key)
         return (solution.primal * units)[:width], idle
 
-    def _unknowns(self) -> tuple[dict[tuple[int, Cell], int], Floats]:
+    def _unknowns(self) -> tuple[dict[tuple[int, TieSides], int], Floats]:
         """Where nu of each loose cell begins, and the units of all: those of the tight cells, the norm, every nu."""
-        places: dict[tuple[int, Cell], int] = {}
+        places: dict[tuple[int, TieSides], int] = {}
         units = [*self.units, 1.0]
         for key in self.loose:
             places[key] = len(units)
@@ -155,7 +155,7 @@ class _DualSystem:
         return places, np.array(units)
 
     def _constraints(
-        self, matrix: Floats, right: Floats, places: dict[tuple[int, Cell], int], units: Floats
+        self, matrix: Floats, right: Floats, places: dict[tuple[int, TieSides], int], units: Floats
     ) -> tuple[Floats, Floats, list[tuple[Cone, int]]]:
         """The cone program of the roomiest solution: matrix x + s = right, s in the cones.
 
@@ -187,7 +187,7 @@ class _DualSystem:
             cones.append(("second-order", 1 + len(head)))
         return np.concatenate(blocks), np.concatenate(values), cones
 
-    def _bias_lines(self, key: tuple[int, Cell]) -> list[Vector]:
+    def _bias_lines(self, key: tuple[int, TieSides]) -> list[Vector]:
         """The part of p along a free bias as a function of the multipliers alone."""
         width, counted = len(self.active), self.nearby.problem.norm_columns
         lines = self._lines(key, width + len(key[1]), width)

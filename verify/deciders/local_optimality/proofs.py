@@ -9,19 +9,18 @@ from typing import Literal
 
 import numpy as np
 
-from verify.checker.dual_trees import Bound, Empty
-from verify.checker.dual_trees import Dual as Leaf
+from verify.checker.dual_trees import Bound, Dual, Empty
 from verify.checker.exact import common_integers
 from verify.checker.states import HiddenDual
 from verify.deciders.exact_systems import Vector
-from verify.deciders.local_optimality.choices import Cell, ConeCase, KKTNeighbourhood
+from verify.deciders.local_optimality.choices import ConeCase, KKTNeighbourhood, TieSides
 from verify.deciders.local_optimality.duals import LocalDual
 from verify.deciders.rounding import solve_exactly
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_matrix
 
 
-def leaf(nearby: KKTNeighbourhood, cases: Sequence[ConeCase], dual: LocalDual) -> Leaf | HiddenDual | None:
+def leaf(nearby: KKTNeighbourhood, cases: Sequence[ConeCase], dual: LocalDual) -> Dual | HiddenDual | None:
     """The node of the certificate; None where a cell without interior could not be shown to have none."""
     ties = {i for case in cases for i in case.ties}
     listed = sorted(ties | {i for i, value in dual.multipliers.items() if value})
@@ -33,7 +32,7 @@ def leaf(nearby: KKTNeighbourhood, cases: Sequence[ConeCase], dual: LocalDual) -
         return None
     written = tuple(tuple(tree) for tree in trees if tree is not None)
     if nearby.is_whole:
-        return Leaf(multipliers, Fraction(1), denominator, written)
+        return Dual(multipliers, Fraction(1), denominator, written)
     return HiddenDual(multipliers, tuple(case.square for case in cases), denominator, written)
 
 
@@ -44,12 +43,12 @@ class _Writer:
         self.problem, self.case, self.listed = nearby.problem, case, listed
         signed = {i: case.sign * dual.multipliers.get(i, Fraction(0)) * nearby.factors[i] for i in listed}
         self.slope_jumps = {i: (1 - self.problem.architecture.slope) * c for i, c in signed.items()}
-        self.steps: dict[Cell, dict[int, Fraction]] = {}
+        self.steps: dict[TieSides, dict[int, Fraction]] = {}
         for cell in case.units:
             weights: Vector = dual.weights[place, cell]
             self.steps[cell] = {i: nu * side for i, nu, side in zip(case.ties, weights, cell, strict=True)}
 
-    def _slope(self, i: int, sides: Mapping[int, int], cell: Cell) -> Fraction:
+    def _slope(self, i: int, sides: Mapping[int, int], cell: TieSides) -> Fraction:
         on = self.slope_jumps[i] if sides.get(i, -1) > 0 else Fraction(0)
         return on + self.steps[cell].get(i, Fraction(0))
 
@@ -65,7 +64,7 @@ class _Writer:
         """The nodes in pre-order."""
         nodes: list[int | Bound | Empty] = []
         decided = {i: side for i, side in self.case.cone.items() if i in self.case.ties}
-        pending: list[tuple[dict[int, int], list[Cell]]] = [(decided, list(self.case.units))]
+        pending: list[tuple[dict[int, int], list[TieSides]]] = [(decided, list(self.case.units))]
         while pending:
             poll()
             path, cells = pending.pop()
@@ -88,11 +87,11 @@ class _Writer:
             ]
         return nodes
 
-    def _needs_no_side(self, i: int, cell: Cell) -> bool:
+    def _needs_no_side(self, i: int, cell: TieSides) -> bool:
         t, e = self._slope(i, self.case.sides(cell), cell), self.slope_jumps[i]
         return e <= t <= 0
 
-    def _bound(self, cell: Cell, denominator: int) -> Bound:
+    def _bound(self, cell: TieSides, denominator: int) -> Bound:
         sides = self.case.sides(cell)
         slopes: list[int | Literal["e"]] = []
         for i in self.listed:
