@@ -108,6 +108,20 @@ def _impossible(audit, _, found):
     return [int(i) for i in re.findall(r"\d+", found[1])] == sorted(i for i, _ in proof.multipliers)[:8]
 
 
+def _missed_by_all(audit, _, found):
+    """Without a word on biases equal points are to be told apart, or the networks have biases already."""
+    (proof,) = audit.bounds
+    inputs = {audit.problem.data.inputs[i] for i, _ in proof.multipliers}
+    assert audit.problem.architecture.bias == (found[1] is None) or len(inputs) == 1
+    return [int(i) for i in re.findall(r"\d+", found[2])] == sorted(i for i, _ in proof.multipliers)[:8]
+
+
+def _too_large(audit, _, __):
+    problem, network = audit.problem, audit.network
+    weights = [w for row in (*network.hidden_weights, network.output_weights) for w in row]
+    return max(map(abs, (*weights, *outputs(problem, network)))) > Fraction(10) ** 150
+
+
 def _freer(audit, _, found):
     """No two of the rows that networks without masks see are parallel, but where their targets agree.
 
@@ -298,6 +312,10 @@ STEPS = [
         _at_rest,
     ),
     (
+        rf"its weights or outputs are too large to train on in floating point: take more neurons{MASKS}: {ANEW}",
+        _too_large,
+    ),
+    (
         (
             r"no neuron is active at (points? .*?), so that none learns from what is missed there: take more "
             rf"neurons{MASKS}: {ANEW}"
@@ -343,10 +361,10 @@ STEPS = [
     ),
     (
         (
-            rf"no network of {WIDE} (?:has|meets the targets? of) points? (.*?) \(counting "
+            rf"no network of {WIDE}(, without biases,)? (?:has|meets the targets? of) points? (.*?) \(counting "
             r"from 0\).*: correct the data first"
         ),
-        _impossible,
+        _missed_by_all,
     ),
     (rf"the network has {HAS} when the points are taken as they were given, .*", _unscaled),
     (r"exchange the two classes: .* it then fits: .*", _fits_exchanged),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -17,7 +17,7 @@ from verify.checker.stationary import Stationary
 from verify.deciders.estimates import estimate
 from verify.deciders.finding import Ending, Finding, Question, Verdict
 from verify.deciders.global_optimality.bracket import bracket_optimum, with_networks
-from verify.deciders.global_optimality.record import Bracket
+from verify.deciders.global_optimality.record import Bracket, nearly_free
 from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.time_limits import is_late, now
 from verify.diagnosis.ladder import Rung, RungKind, improvements, kept_objective
@@ -40,6 +40,9 @@ KEPT_SHARE = 0.15
 
 LAST_SHARE = 0.1
 """Of a time limit, what is kept of it once a search came back in time, with its last proof, and is taken up again."""
+
+FAR_BELOW = 1000
+"""How far below the given network a constant is, where constants come as near to 0 as asked."""
 
 WORTH_SHARE = 0.05
 """Of a time limit: what is worth a search that is taken up again."""
@@ -249,9 +252,22 @@ def _witnessed(asked: Asked, _: Clock, found: Known) -> Known:
         value = kept_objective(problem, network)
         if value is not None and (upper is None or value < upper):
             known.append((value, network))
+    known += _constant(asked, found)
     if not known:
         return found
     return replace(found, bracket=with_networks(problem, bracket, known, to_float(asked.terms.tol)))
+
+
+def _constant(asked: Asked, found: Known) -> Iterator[tuple[Fraction, Network]]:
+    """A constant far below a network that fits, where constants cost next to nothing and none below it is known."""
+    mine = found.subject.objective
+    upper = None if found.bracket is None else found.bracket.ends[1]
+    if not mine or (upper is not None and upper * (1 + asked.terms.tol) < mine):
+        return
+    network = nearly_free(asked.problem, mine / (FAR_BELOW * (1 + asked.terms.tol)))
+    value = None if network is None else kept_objective(asked.problem, network)
+    if network is not None and value is not None:
+        yield value, network
 
 
 SEARCH_WITHOUT_FIT = Step(

@@ -45,6 +45,7 @@ from verify.report.remedies import (
     fits_by_least_squares,
     is_at_rest,
     is_learnt,
+    is_out_of_range,
     on_their_sides,
     right_standardised,
     right_unscaled,
@@ -285,6 +286,8 @@ def _train(audit: Audited) -> NextStep:
 
 def _why_not_on(audit: Audited) -> str | None:
     """Why training on cannot help; None where it may."""
+    if is_out_of_range(audit.problem, audit.network):
+        return "its weights or outputs are too large to train on in floating point"
     if is_at_rest(audit.problem, audit.network):
         loss = "logistic" if has_margin(audit.problem.goal) else "squared"
         return f"training on leads nowhere, as the {loss} loss has next to no gradient here"

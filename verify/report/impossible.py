@@ -15,6 +15,7 @@ __all__ = ["BENT", "WITHOUT_MASKS", "bent_command", "function_kind", "helps_bend
 
 BENT = "train a ReLU network, of which a wide enough one fits"
 WITHOUT_MASKS = "without masks"
+WITHOUT_BIASES = ", without biases,"
 
 
 def bent_command(audit: Audited) -> str:
@@ -56,7 +57,9 @@ def impossible(audit: Audited, conflict: list[int]) -> NextStep:
         return NextStep(f"{text}{tolerant}{', or ' * (not is_margin)}{BENT}", f"{bent_command(audit)}{asked(audit)}")
     helpful = droppable(problem, conflict)
     if not helpful:
-        return NextStep(f"no network of {any_width(problem)} {missed}: correct the data first")
+        return NextStep(
+            f"no network of {any_width(problem)}{_at_any_bias(problem, conflict)} {missed}: correct the data first"
+        )
     drop = "drop" if len(helpful) == 1 else "drop one of the"
     return NextStep(f"correct the data first, or {drop} {points(helpful)}")
 
@@ -70,11 +73,19 @@ def _freer(audit: Audited, missed: str) -> NextStep | None:
     if bias is None:
         return None
     more = [what for what, is_new in (("with biases", bias != shape.bias), (WITHOUT_MASKS, masks)) if is_new]
-    own = "" if shape.bias else ", without biases,"
     neurons = "ReLU network " if shape.slope == 1 else "one "
-    text = f"no network of {any_width(problem)}{own} {missed}, and a wide enough {neurons}{' and '.join(more)} fits"
+    own = "" if shape.bias else WITHOUT_BIASES
+    text = f"no network of {any_width(problem)}{own} {missed}, and a wide enough {neurons}"
+    text += f"{' and '.join(more)} fits"
     slope = f" --slope {slope_option(shape.slope)}" if shape.slope not in (0, 1) else ""
     loss = "" if has_margin(problem.goal) else " --loss squared"
     width = max(2 * audit.network.width, PLENTY)
     command = f"isoptimal train DATA --width {width}{' --bias' if bias else ''}{slope}{loss} --out freer.npz --audit"
     return NextStep(f"{text}: train one", f"{command}{asked(audit)}")
+
+
+def _at_any_bias(problem: Problem, conflict: list[int]) -> str:
+    """That the networks are without biases, unless equal points with different targets say the same of all."""
+    inputs = [problem.data.inputs[i] for i in conflict]
+    is_one = len(conflict) > 1 and len(set(inputs)) == 1
+    return "" if problem.architecture.bias or is_one else WITHOUT_BIASES

@@ -163,8 +163,6 @@ def _relaxed(audit: Audited, easier: Audited) -> Iterator[tuple[str, str]]:
     yield from _verdicts(easier)
 
 
-TIGHT = Fraction(1, 10**6)
-"""A tolerance up to which an optimum is called one without a word on it: that which is asked by default."""
 GLOBAL = ("global_optimum", "global_any_width")
 
 
@@ -173,8 +171,8 @@ def _verdicts(easier: Audited) -> Iterator[tuple[str, str]]:
     found = {name: easier.findings[key] for key, name in _ASKED.items()}
     told = {name: f" ({short})" if (short := level(finding)) else "" for name, finding in found.items()}
     verdicts = ", ".join(f"{name} {finding.verdict.value}{told[name]}" for name, finding in found.items())
-    is_loose = easier.tolerance > TIGHT and any(found[_ASKED[key]].verdict is Verdict.PROVED for key in GLOBAL)
-    within = f"; globally within {allowed(easier.tolerance)} (relative)" if is_loose else ""
+    is_within = easier.tolerance > 0 and any(found[_ASKED[key]].verdict is Verdict.PROVED for key in GLOBAL)
+    within = f"; globally within {allowed(easier.tolerance)} (relative)" if is_within else ""
     yield f"{RELAXED}verdicts", verdicts + within
     for line in legend(easier.problem, found.values()):
         label, _, meaning = line.partition(": ")

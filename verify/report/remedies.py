@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import mul
+from sys import float_info
 
 from verify.checker.errors import InputError
 from verify.checker.exact import dot
@@ -22,6 +23,7 @@ __all__ = [
     "fits_when_bent",
     "fits_when_freer",
     "is_at_rest",
+    "is_out_of_range",
     "on_their_sides",
     "right_standardised",
     "right_unscaled",
@@ -30,6 +32,8 @@ __all__ = [
 
 RESTING = 1e-5
 """A gradient smaller than this part of what the residuals could give, were they in line with it, is none."""
+
+LARGEST_FLOAT = Fraction(float_info.max)
 
 ULPS = Fraction(4, 2**52)
 """What rounding to doubles changes a mean and a standard deviation by, relatively, and a little more."""
@@ -215,6 +219,13 @@ def is_learnt(problem: Problem, network: Network) -> bool:
     return float((residuals**2).mean()) <= 2 * smallest_squared(targets)
 
 
+def is_out_of_range(problem: Problem, network: Network) -> bool:
+    """Whether squares of the weights or of the outputs may be beyond floats, where no training starts."""
+    weights = (*(w for row in network.hidden_weights for w in row), *network.output_weights)
+    numbers = (*outputs(problem, network), *weights)
+    return len(numbers) * max(map(abs, numbers)) ** 2 > LARGEST_FLOAT
+
+
 def is_at_rest(problem: Problem, network: Network) -> bool:
     """Whether the gradient of the loss nearly vanishes at a network of depth 2 that does not fit (floats).
 
@@ -235,10 +246,11 @@ def is_at_rest(problem: Problem, network: Network) -> bool:
         outgoing = float_outgoing(network, clamp=False)
     except OverflowError:
         return False
-    z = rows @ weights.T
-    slopes = np.where(z > 0, 1.0, to_float(problem.architecture.slope))
-    pulls, sizes = (slopes * outgoing).T, (slopes * z) ** 2
-    loss = float(residuals @ residuals)
-    incoming = (((pulls * residuals) @ rows) ** 2).sum(axis=1), loss * (pulls**2 @ (rows**2).sum(axis=1))
-    onward = (residuals @ (slopes * z)) ** 2, loss * sizes.sum(axis=0)
+    with np.errstate(all="ignore"):  # what overflows is not at rest
+        z = rows @ weights.T
+        slopes = np.where(z > 0, 1.0, to_float(problem.architecture.slope))
+        pulls, sizes = (slopes * outgoing).T, (slopes * z) ** 2
+        loss = float(residuals @ residuals)
+        incoming = (((pulls * residuals) @ rows) ** 2).sum(axis=1), loss * (pulls**2 @ (rows**2).sum(axis=1))
+        onward = (residuals @ (slopes * z)) ** 2, loss * sizes.sum(axis=0)
     return all(np.isfinite(most).all() and (found <= RESTING**2 * most).all() for found, most in (incoming, onward))

@@ -152,6 +152,7 @@ def train(
         origin = f"{init} initialisation, scale {scale:g}, seed {seed}"
     if not theta.any():
         raise InputError("every weight is 0 where training is to start, and no gradient moves them: start elsewhere")
+    _require_in_range(layers, rows, theta)
     outgoing = layers.places[-1][layers.places[-1] >= 0]
     trained = ~np.isin(np.arange(layers.size), outgoing) if hidden_only else None
     began = time.monotonic()
@@ -262,6 +263,17 @@ def _stop_test(
     target = STOP_AT if stop_at is None else stop_at
     nearly_there = NearlyStationary(layers, rows, targets, target, trained)
     return nearly_there if trained is not None else any_of(nearly_there, NearPolished(layers, rows, targets, target))
+
+
+def _require_in_range(layers: Layers, rows: Floats, theta: Floats) -> None:
+    """InputError where the squares of the weights or outputs are beyond floats, so that no gradient is a number."""
+    with np.errstate(all="ignore"):
+        sizes = float(theta @ theta), float((layers.outputs(theta, rows) ** 2).sum())
+    if not np.isfinite(sizes).all():
+        raise InputError(
+            f"training is in floating point, and the weights to start from, up to {np.abs(theta).max():.2g}, "
+            "are too large for their squares or those of the outputs: start from smaller ones"
+        )
 
 
 def _trained(

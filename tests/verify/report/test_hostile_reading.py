@@ -221,7 +221,25 @@ READ = {
     ),
     "but not at equal points": (
         net([[1]], [1]), Dataset([[1], [1], [0]], [1, -1, 1]), {},
-        ["no network of any width has point"], ["with biases", "no training helps"],
+        ["no network of any width has points 0 and 1"], ["with biases", "without biases", "no training helps"],
+    ),
+    "and at 0 beside such points": (
+        net([[1, 0]], [1]), Dataset([[0, 0], [1, 1], [1, 1]], [1, 1, -1]), {},
+        ["no network of any width, without biases, has point 0 (counting from 0) on its side: correct the data first"],
+        ["with biases", "no training helps"],
+    ),
+    "and on one ray": (
+        net([[1, 0]], [1]), Dataset([[1, 1], [2, 2], [1, 1], [1, 1]], [1, -1, 1, -1]), {},
+        ["correct the data first"], ["no network of any width has points 0 and 1"],
+    ),
+    "too large to train on": (
+        net([[1e160], [1e100]], [1, 1]), Dataset([[-1], [1]], [1, 1]), {},
+        ["its weights or outputs are too large to train on in floating point: take more neurons"], ["train on, until"],
+    ),
+    "constants come as near to 0 as asked": (
+        net([[2.0**-100]], [2.0**-90], b=[2.0**91]), Dataset([[1], [2]], [1, 1]), {"bias": "free"},
+        ["global optimum of its width refuted", "global optimum of any width refuted", "comes as near to 0 as asked"],
+        ["undecided the search could not"],
     ),
     "nor where the squared loss does not lead": (
         net([[1]], [1]), Dataset([[1], [1], [1], [0]], [0, 0, 1, 1]), {"goal": "min-norm", "fit_tol": "1/2"},

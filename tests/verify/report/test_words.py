@@ -169,3 +169,6 @@ def test_an_optimum_of_what_it_fits_names_a_loose_tolerance():
     assert "globally within 50 (relative)" in " ".join(str(result).split())
     check_words(result)
     assert "globally within" not in str(audit(network, data))
+    best = audit(Network.two_layer([[1, 0]], [1]), Dataset([[1, 0], [0, -1]], [1, 1]))
+    assert "proved; globally within 1e-6 (relative)" in " ".join(str(best).split())
+    check_words(best)

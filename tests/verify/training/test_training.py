@@ -414,3 +414,10 @@ def test_what_would_help_is_not_said_where_nothing_is_proved(bias, loss):
         assert "no network without biases fits, because points 0 and 1 lie on one ray from 0" in said
         said = said.replace("no network without biases fits", "")
     assert not any(word in said for word in ("try", "more neurons", "another", "biases", "helps", "larger")), said
+
+
+@pytest.mark.parametrize("weights", [[1e160], [1e100]])
+def test_a_start_beyond_floats_is_refused(weights):
+    start = Network.two_layer([weights], [1e70])
+    with pytest.raises(InputError, match="too large for their squares or those of the outputs: start from smaller"):
+        train(([[1.0], [-1.0]], [1.0, -1.0]), start=start)

@@ -13,13 +13,15 @@ from verify.checker.dual_trees import Bound
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, at_most
 from verify.numbers.intervals import Interval
+from verify.problem.members import has_margin
 from verify.problem.network import Network
+from verify.problem.phrases import has_infimum_0
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
 
-__all__ = ["Bracket", "lower_end", "narrow_first", "trivial_lower_bound", "zero_network"]
+__all__ = ["Bracket", "lower_end", "narrow_first", "nearly_free", "trivial_lower_bound", "zero_network"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,3 +93,21 @@ def zero_network(problem: Problem) -> Network:
     """One neuron without weights."""
     mask = problem.mask_classes[0]
     return Network(problem.architecture.with_width_of([mask]), ([0] * len(mask), [0]))
+
+
+def nearly_free(problem: Problem, below: Fraction) -> Network | None:
+    """A constant of one neuron, by a free bias, that fits and has an objective below this one, which is above 0.
+
+    None where constants do not fit, or where they cost something (`has_infimum_0`).
+    """
+    if not has_infimum_0(problem):
+        return None
+    bias = len(problem.rows[0]) - 1
+    mask = next(mask for mask in problem.mask_classes if bias in mask)
+    targets = problem.targets
+    wanted = targets[0] if has_margin(problem.goal) else (min(targets) + max(targets)) / 2
+    power = max((wanted**2 / below).numerator.bit_length() - (wanted**2 / below).denominator.bit_length(), 0) // 2 + 1
+    return Network(
+        problem.architecture.with_width_of([mask]),
+        ([Fraction(2**power * (column == bias)) for column in mask], [wanted / 2**power]),
+    )
