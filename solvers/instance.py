@@ -29,14 +29,20 @@ class Status(StrEnum):
 
 
 class SearchStatus(StrEnum):
-    """How a search over all widths ended."""
+    """How a search for the best network ended, over all widths or over one."""
 
     OPTIMAL = "optimal"
     """The bracket is as narrow as asked."""
+    INFEASIBLE = "infeasible"
+    """It is proved that nothing fits."""
     TIME = "time"
     INTERRUPTED = "interrupted"
+    NODES = "nodes"
+    """As many states were looked at as are at most."""
     STALLED = "stalled"
-    """Nothing helps any more."""
+    """Nothing helps any more: floats could not decide the rest."""
+    LARGE = "large"
+    """Too many neurons or points: nothing was searched."""
     FAILED = "failed"
     """The arithmetic of floats did: no search says so of itself, it raises; those who asked for it say so."""
 

@@ -201,7 +201,7 @@ class _StateSearch:
         """States from the heap until none is below the goal."""
         while self.heap:
             if self.max_nodes is not None and self.nodes >= self.max_nodes:
-                return SearchStatus.STALLED
+                return SearchStatus.NODES
             _, _, node = heapq.heappop(self.heap)
             try:
                 self._look_at(node)

@@ -32,7 +32,7 @@ from verify.checker.stationary import NotStationary, Stationary
 from verify.checker.width import OptimalWithinWidth
 from verify.deciders.finding import Question
 from verify.deciders.global_optimality.better import is_no_wider
-from verify.problem.phrases import ANY_WIDTH_NOT_ASKED
+from verify.problem.phrases import ANY_WIDTH_NOT_ASKED, of_width
 from verify.problem.problem import Goal, objective, outputs
 
 
@@ -84,6 +84,9 @@ def _missed(audit, finding, found):
     margins = [y * f for y, f in zip(audit.problem.targets, values, strict=True)]
     wrong = [i for i, margin in enumerate(margins) if margin <= 0]
     assert (int(found[1]), int(found[2])) == (len(wrong), len(margins))
+    if (none := found.groupdict().get("none")) is not None:
+        assert none == of_width(audit.problem)
+        assert audit.is_infeasible_at_width
     return all(int(i) in wrong for i in re.findall(r"\d+", found[3]))
 
 
@@ -198,16 +201,20 @@ def _best_of_width(audit, finding, found):
     return proof.tolerance <= Fraction(within) <= proof.tolerance * Fraction(100001, 10**5)
 
 
-def _own_width_open(audit, finding, found):
-    """Between a bound that is proved and the network's own objective."""
-    assert audit.global_any_width.verdict.value == "refuted"
-    width, least, most = found.groups()
-    if width is None:
-        return None
-    assert int(width) == audit.network.width
-    bounds = [bound.bracket[0] for bound in audit.bounds if bound.KIND in ("lower-bound", "lower-bound-width")]
-    assert audit.objective <= Fraction(most) <= audit.objective * Fraction(100001, 10**5)
-    return Fraction(least) <= max(bounds)
+def _open_at_width(audit, finding, found):
+    """Between a bound that is proved and the objective of a network that is known."""
+    wider, size, least, most, mine = found.groups()
+    assert bool(wider) == audit.problem.asks_any_width
+    assert not wider or audit.global_any_width.verdict.value == "refuted"
+    if size is not None:
+        assert size == of_width(audit.problem)
+        bounds = [bound.bracket[0] for bound in audit.bounds if bound.KIND in ("lower-bound", "lower-bound-width")]
+        assert Fraction(least) <= max(bounds)
+        better = None if audit.better_own_width is None else objective(audit.problem, audit.better_own_width)
+        best = min(value for value in (audit.objective, better) if value is not None)
+        assert best <= Fraction(most) <= best * Fraction(100001, 10**5)
+        assert audit.objective <= Fraction(mine or most) <= audit.objective * Fraction(100001, 10**5)
+    return _is_open(audit, finding, found)
 
 
 def _at_a_kink(audit, _, found):
@@ -290,8 +297,7 @@ def _is_open_too(audit, finding, found):
 
 def _none_found(audit, finding, found):
     """Nothing that the audit knows, of its width, beats the network by more than the tolerance."""
-    between = re.fullmatch(BETWEEN, found[1])
-    assert re.fullmatch(OPEN, found[1]) if between is None else _between_at_width(audit, finding, between)
+    assert re.fullmatch(rf"{OPEN}|{AT_WIDTH}", found[1])
     rungs = () if audit.diagnosis is None else audit.diagnosis.ladder
     known = [audit.asked_better, audit.better_own_width, *(rung.network for rung in rungs)]
     mine = objective(audit.problem, subject_of(audit, finding))
@@ -326,26 +332,23 @@ def _none_fits(audit, *_):
     return objective(audit.problem, audit.network) is None and any(isinstance(b, Infeasible) for b in audit.bounds)
 
 
-def _between_at_width(audit, finding, found):
-    if found[1] is not None:
-        lower, upper = audit.bracket_own_width
-        assert Fraction(found[1]) <= lower <= upper <= Fraction(found[2])
-        assert found[3] is None or Fraction(found[3]) >= audit.objective
-    return _is_open(audit, finding, found)
-
-
 CUT = r"the time limit was reached|the search was interrupted"
 OPEN = (
-    r"a wider network is better; a search at this network's own width is not available yet"
-    r"|(?:the time limit was reached|the search was interrupted) before the bracket was narrow enough"
+    r"(?:the time limit was reached|the search was interrupted) before the bracket was narrow enough"
     r"|the search could not narrow the bracket far enough|the floating-point search failed.*"
 )
-NOR = rf"(?:; no network of {WIDE} does)?"
+NOR = r"(?:; no network of (?P<none>\d+ neurons?[a-z ]*) does)?"
 ENDED = (
-    r"(?:the time limit was reached|the search was (?:interrupted|ended)|floating point could not decide the rest|the "
-    r"search could not narrow the bracket far enough) after \d+ states?(?:, [1-9]\d* of them open)?"
+    r"(?:(?:the time limit was reached|the search was interrupted|the search ended(?:, which has \S+ s without a "
+    r"limit,)?|floating point could not decide the rest) after [1-9]\d* states? of the neurons(?:, [1-9]\d* of them "
+    r"open)?|the search was interrupted|the time limit was reached before the search at this width|the floating-point "
+    r"search failed(?: \(.*\))?|the network has too many neurons, or the data too many points, for a search at its "
+    r"width)"
 )
-BETWEEN = rf"(?:the best of its width has between {N} and {N}(?: \(this one {N}\))?; )?{ENDED}"
+AT_WIDTH = (
+    r"(a wider network is better(?:; .* but none was found that is better by more than the tolerance)?; )?"
+    rf"(?:the best of (\d+ neurons?[a-z ]*) is between {N} and {N}(?: \(this one {N}\))?; )?{ENDED}"
+)
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
 TOLD = rf"(\d+/\d+(?= )|{N[1:-1]})(?: \(about {N[1:-1]}\))?"  # a fraction with its decimal, or a decimal
 UP_TO = rf"ε = {N}(?:,| and) δ = {N}"
@@ -403,11 +406,7 @@ ROWS = [
     (r"whether the exact KKT point near it is a local optimum is open", _is_beside_exact),
     (r"every weight that counts is zero: nothing can be smaller", _is_smallest),
     (re.escape(ANY_WIDTH_NOT_ASKED), lambda audit, *_: audit.problem.output_weights is not None),
-    (BETWEEN, _between_at_width),
-    (
-        r"the network has too many neurons, or the data too many points, for a search at its width",
-        lambda audit, *_: audit.bracket_own_width is None,
-    ),
+    (AT_WIDTH, _open_at_width),
     (r"networks that share weights are not decided yet", lambda audit, *_: audit.network.architecture.has_sharing),
     (r"at one choice of sides neither multipliers nor a descent could be made exact", _is_open),
     (r"the network is 0 at every point", lambda audit, *_: not any(outputs(audit.problem, audit.network))),
@@ -443,22 +442,6 @@ ROWS = [
             rf"(?:; one of (\d+) neurons? is: its objective is {AMOUNT} lower)?"
         ),
         _best_of_width,
-    ),
-    (
-        (
-            r"a wider network is better(?:; .* but none was found that is better by more than the tolerance)?"
-            rf"(?:; the best of {OWN} is between {N} and {N})?; (?:the time limit was reached|the search was "
-            r"interrupted|the search ended(?:, which has \S+ s without a limit,)?) after \d+ states? of the neurons"
-            r"(?:, [1-9]\d* of them open)?"
-        ),
-        _own_width_open,
-    ),
-    (
-        (
-            r"a wider network is better; (?:.*; )?(?:the search was interrupted|the time limit was reached before the "
-            r"search at this width|the floating-point search at this width failed)"
-        ),
-        lambda audit, *_: audit.global_any_width.verdict.value == "refuted",
     ),
     (r"neuron (\d+) has its kink at point (\d+) up to rounding, and no network near it was found .*", _at_a_kink),
     (r"only networks of one hidden layer are decided yet, and this one has (\d+)", _deep),

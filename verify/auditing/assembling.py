@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import assert_never
 
-from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
 from verify.auditing.clock import Clock
 from verify.auditing.consistency import consistent
+from verify.auditing.endings import ending_of
 from verify.auditing.record import Audit
 from verify.auditing.steps import Known
 from verify.checker.bounds import LowerBound
@@ -20,13 +19,11 @@ from verify.checker.distances import distance_to_best
 from verify.checker.exact import is_rational
 from verify.checker.optimal import BetterNetwork
 from verify.deciders.finding import Ending, Finding, Question, undecided
-from verify.deciders.global_optimality.at_width import AtWidth, WidthStatus
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.time_limits import now
 from verify.diagnosis import Diagnosis, explained_by
-from verify.numbers.decimals import at_most, open_at
 from verify.numbers.intervals import Interval
 from verify.problem.network import Network
 from verify.problem.problem import objective
@@ -43,11 +40,11 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
     both, excess = map(Interval.of, bracket_and_excess(lower, upper, mine))
     better, own = _better(asked, found, findings)
     own_bracket, own_excess = map(Interval.of, _own_width(asked, found, own))
-    if found.at_width is None:
-        ending, reason = _ending(bracket, both, asked.terms.tol, findings[Question.GLOBAL_ANY_WIDTH])
+    if asked.problem.asks_any_width:
+        searched, ends, question = bracket, both, Question.GLOBAL_ANY_WIDTH
     else:
-        own_bracket, own_excess = map(Interval.of, bracket_and_excess(*found.at_width.ends, mine))
-        ending, reason = _ending_at_width(found.at_width, own_bracket, asked.terms.tol)
+        searched, ends, question = found.own_width, own_bracket, Question.GLOBAL_OPTIMUM
+    ending, reason = ending_of(searched, ends, asked.terms.tol, findings[question].reason)
     if found.infeasible is not None:
         ending, reason = Ending.INFEASIBLE, ""
     elif clock.is_interrupted or (found.relaxed is not None and found.relaxed.ending is Ending.INTERRUPTED):
@@ -87,8 +84,8 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
 
 def _distance(asked: Asked, found: Known, bracket: Interval | None) -> Interval | None:
     """How far the given network is from the nearest best one of its width, where the lower bound says."""
-    lower = None if found.at_width is None else found.at_width.lower
-    if lower is None or bracket is None:
+    lower = None if found.own_width is None else found.own_width.lower
+    if lower is None or bracket is None or asked.problem.asks_any_width:
         return None
     return Interval.of(distance_to_best(asked.problem, asked.network, lower, bracket.upper))
 
@@ -96,8 +93,7 @@ def _distance(asked: Asked, found: Known, bracket: Interval | None) -> Interval 
 def _better(asked: Asked, found: Known, findings: dict[Question, Finding]) -> tuple[Network | None, Network | None]:
     """The best network that is better, of any width, and of at most the given one's."""
     mine = found.subject.objective
-    of_width = found.own_width if found.at_width is None else found.at_width
-    known, searched = (_below(mine, bracket) for bracket in (found.bracket, of_width))
+    known, searched = (_below(mine, bracket) for bracket in (found.bracket, found.own_width))
     narrow = [pair for pair in known if is_no_wider(asked.problem, pair[1])][:1] + searched[:1]
     better = known[0][1] if known else None
     own = min(narrow, key=lambda pair: pair[0])[1] if narrow else None
@@ -107,7 +103,7 @@ def _better(asked: Asked, found: Known, findings: dict[Question, Finding]) -> tu
     return None if better is None else better.placed(around), None if own is None else own.placed(around)
 
 
-def _below(mine: Fraction | None, bracket: Bracket | WidthBracket | AtWidth | None) -> list[tuple[Fraction, Network]]:
+def _below(mine: Fraction | None, bracket: Bracket | WidthBracket | None) -> list[tuple[Fraction, Network]]:
     """The networks of a bracket that are better than this objective, in its order."""
     known = () if bracket is None else zip(bracket.objectives, bracket.witnesses, strict=True)
     return [(value, witness) for value, witness in known if mine is None or value < mine]
@@ -117,13 +113,14 @@ def _own_width(
     asked: Asked, found: Known, better: Network | None
 ) -> tuple[tuple[Fraction, Fraction] | None, tuple[Fraction, Fraction] | None]:
     """The bracket and the excess at the network's own width, where a bound of that width is proved."""
-    lower = None if found.own_width is None else found.own_width.ends[0]
+    lower, upper = (None, None) if found.own_width is None else found.own_width.ends
     known = found.bracket
-    ends = [] if better is None else [objective(asked.problem, better)]
+    ends = [upper, *([] if better is None else [objective(asked.problem, better)])]
     if known is not None and known.upper is not None and is_no_wider(asked.problem, Network.of(known.upper.witness)):
         ends.append(known.ends[1])
     mine = found.subject.objective
-    return bracket_and_excess(lower, min(filter(None, (*ends, mine)), default=None), mine)
+    known_ones = (value for value in (*ends, mine) if value is not None)
+    return bracket_and_excess(lower, min(known_ones, default=None), mine)
 
 
 def _witness(finding: Finding) -> Network | None:
@@ -139,66 +136,9 @@ def _bounds(found: Known) -> Iterator[Certificate]:
     if found.bracket is not None:
         yield from (end for end in (found.bracket.lower, found.bracket.upper) if end is not None)
     if found.own_width is not None:
-        yield from (proof for proof in (found.own_width.lower, found.own_width.nothing) if proof is not None)
-    if found.at_width is not None:
-        known = found.at_width
-        yield from (proof for proof in (known.lower, known.upper, known.nothing) if proof is not None)
-
-
-def _ending(
-    bracket: Bracket | None, ends: tuple[Fraction, Fraction] | None, tolerance: Fraction, best: Finding
-) -> tuple[Ending, str]:
-    """How the audit ended: done only when the bracket is as narrow as asked, else why it is not."""
-    if bracket is None:
-        return Ending.STALLED, best.reason
-    match bracket.status:
-        case SearchStatus.TIME:
-            return Ending.TIME, bracket.reason
-        case SearchStatus.INTERRUPTED:
-            return Ending.INTERRUPTED, bracket.reason
-        case SearchStatus.FAILED:
-            return Ending.FAILED, bracket.reason
-        case SearchStatus.OPTIMAL | SearchStatus.STALLED:
-            return _narrow_enough(bracket.ends, ends, tolerance)
-        case other:
-            assert_never(other)
-
-
-def _narrow_enough(
-    known: tuple[Fraction | None, Fraction | None], ends: tuple[Fraction, Fraction] | None, tolerance: Fraction
-) -> tuple[Ending, str]:
-    """Of a search that ended by itself."""
-    if ends is None:
-        missing = [name for name, end in zip(("lower", "upper"), known, strict=True) if end is None]
-        return Ending.STALLED, f"no {' and no '.join(missing)} end of the bracket was proved"
-    lower, upper = ends
-    if upper <= (1 + tolerance) * lower:
-        return Ending.DONE, ""
-    if not lower:
-        return Ending.STALLED, "the lower end of the bracket is 0, and the upper one is not"
-    wide = f"the bracket is {at_most(upper / lower - 1, 3)} wide (relative)"
-    return Ending.STALLED, f"{wide}, and {open_at(tolerance)} was asked"
-
-
-def _ending_at_width(
-    at_width: AtWidth, ends: tuple[Fraction, Fraction] | None, tolerance: Fraction
-) -> tuple[Ending, str]:
-    """The same of an audit that asks about the own width alone."""
-    match at_width.status:
-        case WidthStatus.INFEASIBLE:
-            return Ending.INFEASIBLE, ""
-        case WidthStatus.TIME:
-            return Ending.TIME, at_width.reason
-        case WidthStatus.INTERRUPTED:
-            return Ending.INTERRUPTED, at_width.reason
-        case WidthStatus.FAILED:
-            return Ending.FAILED, at_width.reason
-        case WidthStatus.LARGE:
-            return Ending.STALLED, "too large for a search at its width"
-        case WidthStatus.OPTIMAL | WidthStatus.NODES | WidthStatus.STALLED:
-            return _narrow_enough(at_width.ends, ends, tolerance)
-        case other:
-            assert_never(other)
+        known = found.own_width
+        upper = None if found.subject.problem.asks_any_width else known.upper  # that of any width stands for both
+        yield from (proof for proof in (known.lower, upper, known.nothing) if proof is not None)
 
 
 def _closed(audited: Audit) -> Audit:

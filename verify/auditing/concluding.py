@@ -9,15 +9,17 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
+from verify.auditing.endings import why_open
 from verify.auditing.fitting import fit_finding, follows
 from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
-from verify.auditing.width import found_at_width, subject_of_all, why_open_at_width
 from verify.checker.answers import answers
+from verify.checker.certificate import Certificate
 from verify.checker.local import NotLocal
+from verify.checker.optimal import OptimalWithin
 from verify.checker.questions import asked_within
+from verify.checker.width import OptimalWithinWidth
 from verify.deciders.enclosure.findings import (
     lacks_exact_point,
     local_without_exact_point,
@@ -46,6 +48,7 @@ __all__ = [
     "LOCAL_OPTIMALITY",
     "NEARBY_POINT",
     "STATIONARITY",
+    "STATIONARITY_FOLLOWED",
     "beaten_by",
 ]
 
@@ -72,13 +75,22 @@ def _without_stationary(asked: Asked, found: Known, reason: str) -> Known:
 
 
 def _with_stationary(asked: Asked, found: Known, chosen: Chosen) -> Known:
-    subject, proposal = subject_of_all(found, chosen), chosen.stationary
+    subject, proposal = _subject_of_all(found, chosen), chosen.stationary
     finding = decide(Question.STATIONARY, asked.problem, asked.network, proposal, asked.stationary_tolerance)
     if proposal.beside is not None:
         finding = replace(finding, certificates=(*finding.certificates, proposal.beside))
     if subject is not found.subject:
         found = found.with_findings(fit_finding(subject))
     return replace(found, subject=subject).with_findings(finding)
+
+
+def _subject_of_all(found: Known, chosen: Chosen) -> Subject:
+    """What the objective and global optimality are of, where `chosen` is what stationarity is said of.
+
+    With given output weights a given network that fits: an exact KKT point near it may have another objective.
+    """
+    is_given = not found.subject.problem.asks_any_width and found.subject.network is found.subject.given
+    return found.subject if is_given else found.subject.at(chosen.network)
 
 
 def _with_dimension(asked: Asked, _: Clock, found: Known) -> Known:
@@ -97,8 +109,6 @@ def _with_dimension(asked: Asked, _: Clock, found: Known) -> Known:
 
 def _global(asked: Asked, _: Clock, found: Known) -> Known:
     """Both global questions, from the bracket and the networks that the search found."""
-    if not asked.problem.asks_any_width:
-        return _global_at_width(asked, found)
     subject, bracket = found.subject, found.bracket
     if bracket is None or subject.network is None:
         return found
@@ -117,27 +127,6 @@ def _global(asked: Asked, _: Clock, found: Known) -> Known:
     rest = [question for question in GLOBAL_QUESTIONS if question not in beaten]
     left = [undecided(question, _why_open(question, beaten, bracket), numbers) for question in rest]
     return found.with_findings(*beaten.values(), *left)
-
-
-def _global_at_width(asked: Asked, found: Known) -> Known:
-    """The same where the output weights are given: any width is not asked, and the own one has a search of its own."""
-    found = found_at_width(asked, found)
-    at_width, subject = found.at_width, found.subject
-    if subject.network is None:
-        return found
-    if (best := found.findings.get(Question.GLOBAL_OPTIMUM)) is not None:
-        if found.findings[Question.STATIONARY].verdict is Verdict.UNDECIDED:
-            reason = f"no network of {of_width(asked.problem)} is better"
-            stationary = follows(Question.STATIONARY, subject, best, reason, asked.stationary_tolerance)
-            found = found if stationary.verdict is Verdict.UNDECIDED else found.with_findings(stationary)
-        return found
-    numbers, witnesses = {"tolerance": asked.terms.tol}, () if at_width is None else at_width.witnesses
-    beaten = beaten_by(Question.GLOBAL_OPTIMUM, subject, witnesses, asked.terms.tol, own_width=True)
-    if beaten is not None:
-        return found.with_findings(beaten)
-    return found.with_findings(
-        undecided(Question.GLOBAL_OPTIMUM, why_open_at_width(at_width, subject.objective), numbers)
-    )
 
 
 def _without_global(_: Asked, found: Known, reason: str) -> Known:
@@ -166,15 +155,7 @@ def _why_open(question: Question, found: dict[Question, Finding], bracket: Brack
     wider = found.get(Question.GLOBAL_ANY_WIDTH)
     if question is Question.GLOBAL_OPTIMUM and wider is not None and wider.verdict is Verdict.REFUTED:
         return "a wider network is better"
-    why = {
-        SearchStatus.TIME: "the time limit was reached",
-        SearchStatus.INTERRUPTED: "the search was interrupted",
-    }
-    if bracket.status is SearchStatus.FAILED:
-        return f"the floating-point search {bracket.ended}"
-    if bracket.status in why:
-        return f"{why[bracket.status]} before the bracket was narrow enough"
-    return "the search could not narrow the bracket far enough"
+    return why_open(bracket)
 
 
 # -------------------------------------------------------------------------------------------- local optimality
@@ -189,8 +170,7 @@ def local_finding(asked: Asked, found: Known, deadline: float | None = None) -> 
         return follows(question, found.subject, stationary, "it is not even stationary")
     for best in (found.findings.get(asked_globally) for asked_globally in reversed(GLOBAL_QUESTIONS)):
         if best is not None and best.verdict is Verdict.PROVED:
-            all_of_them = "at all" if best.question is Question.GLOBAL_ANY_WIDTH else f"of {of_width(asked.problem)}"
-            local = follows(question, found.subject, best, f"no network {all_of_them} is better")
+            local = follows(question, found.subject, best, _none_is_better(asked, best.question))
             if local.verdict is Verdict.PROVED:
                 return local
     if stationary.verdict is Verdict.UNDECIDED:
@@ -322,18 +302,39 @@ def _followed(asked: Asked, _: Clock, found: Known) -> Known:
     known = tuple(found.findings.values())
     proofs = [(other.question, proof) for other in known for proof in other.certificates if not proof.distance]
     for finding in known:
-        if finding.verdict is not Verdict.UNDECIDED:
-            continue
-        within = asked_within(finding.question, asked.terms.tol, asked.stationary_tolerance)
-        for question, proof in proofs:
-            answer = answers(asked.problem, asked.network, proof).get(finding.question)
-            if answer is None or answer.within(within) is Verdict.UNDECIDED:
-                continue
-            reason = f"it follows from the certificate about {question.value.replace('_', ' ')}"
-            proposal = Proposal(certificate=proof, reason=reason, numbers=finding.numbers)
-            found = found.with_findings(decide(finding.question, asked.problem, asked.network, proposal, within))
-            break
+        found = _with_answer(asked, found, finding, proofs)
     return found
+
+
+def _stationarity_followed(asked: Asked, _: Clock, found: Known) -> Known:
+    """With stationarity, where it is open and the network, or the one that is moved for all answers, is the best."""
+    best = found.findings[Question.GLOBAL_OPTIMUM]
+    proofs = [(best.question, proof) for proof in best.certificates if best.verdict is Verdict.PROVED]
+    return _with_answer(asked, found, found.findings[Question.STATIONARY], proofs)
+
+
+def _with_answer(asked: Asked, found: Known, finding: Finding, proofs: Iterable[tuple[Question, Certificate]]) -> Known:
+    """With the answer of the first of these certificates that gives one, where the question is open."""
+    if finding.verdict is not Verdict.UNDECIDED:
+        return found
+    within = asked_within(finding.question, asked.terms.tol, asked.stationary_tolerance)
+    for question, proof in proofs:
+        answer = answers(asked.problem, asked.network, proof).get(finding.question)
+        if answer is None or answer.within(within) is Verdict.UNDECIDED:
+            continue
+        reason = f"it follows from the certificate about {question.value.replace('_', ' ')}"
+        if isinstance(proof, OptimalWithin | OptimalWithinWidth):
+            is_of_all = isinstance(proof, OptimalWithin)
+            reason = _none_is_better(asked, Question.GLOBAL_ANY_WIDTH if is_of_all else Question.GLOBAL_OPTIMUM)
+        proposal = Proposal(certificate=proof, reason=reason, numbers=finding.numbers)
+        return found.with_findings(decide(finding.question, asked.problem, asked.network, proposal, within))
+    return found
+
+
+def _none_is_better(asked: Asked, question: Question) -> str:
+    """Of the best network of any width, or of its own."""
+    best_of = "at all" if question is Question.GLOBAL_ANY_WIDTH else f"of {of_width(asked.problem)}"
+    return f"no network {best_of} is better"
 
 
 STATIONARITY = Step(
@@ -370,9 +371,7 @@ LOCAL_OPTIMALITY = Step(
 
 NEARBY_POINT = Step(
     name=NEARBY,
-    accepts=lambda asked, found: (
-        found.fits and asked.problem.asks_any_width and lacks_exact_point(found.findings, asked.reach)
-    ),
+    accepts=lambda asked, found: found.fits and lacks_exact_point(found.findings, asked.reach),
     run=_nearby,
 )
 
@@ -380,6 +379,14 @@ EXACTLY_REFUTED = Step(
     name="local optimality",
     accepts=lambda _, found: found.fits and found.is_settled,
     run=_exactly_refuted,
+    without=lambda _, found, __: found,
+    end=lambda clock: clock.with_grace(clock.deadline),
+)
+
+STATIONARITY_FOLLOWED = Step(
+    name="stationarity",
+    accepts=_fits,
+    run=_stationarity_followed,
     without=lambda _, found, __: found,
     end=lambda clock: clock.with_grace(clock.deadline),
 )

@@ -20,7 +20,7 @@ __all__ = ["CLOSED_FORM", "DIAGNOSIS"]
 
 def _diagnosed(asked: Asked, _: Clock, found: Known) -> Known:
     is_stationary = found.findings[Question.STATIONARY].verdict is Verdict.PROVED
-    known = found.bracket if found.at_width is None else found.at_width
+    known = found.bracket if asked.problem.asks_any_width else found.own_width
     search = partial(
         diagnose,
         asked.problem,

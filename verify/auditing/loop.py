@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from verify.auditing.asked import Asked, Terms, pose, posed
 from verify.auditing.assembling import assembled
@@ -20,10 +20,11 @@ from verify.auditing.concluding import (
     LOCAL_OPTIMALITY,
     NEARBY_POINT,
     STATIONARITY,
+    STATIONARITY_FOLLOWED,
 )
 from verify.auditing.explaining import CLOSED_FORM, DIAGNOSIS
 from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
-from verify.auditing.own_width import OWN_WIDTH, OWN_WIDTH_WITHOUT_FIT
+from verify.auditing.own_width import OWN_WIDTH
 from verify.auditing.record import Audit
 from verify.auditing.relaxed_audit import with_relaxed
 from verify.auditing.searching import (
@@ -35,7 +36,6 @@ from verify.auditing.searching import (
     certified_bracket,
 )
 from verify.auditing.steps import Step
-from verify.auditing.width import SEARCH_AT_WIDTH
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_time_limit
 from verify.problem.members import is_regression
@@ -46,30 +46,51 @@ from verify.readers.reading import MissingOptionsError, Options
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
 
-__all__ = ["STEPS", "answered", "audit", "certified_bracket", "pose"]
+__all__ = ["answered", "audit", "certified_bracket", "pose", "steps_of"]
 
-STEPS: tuple[Step, ...] = (
-    UNSUPPORTED,
-    INFEASIBILITY,
-    SEARCH_WITHOUT_FIT,
-    STATIONARITY,
-    DIMENSION,
-    IMPROVED,
-    SEARCH,
-    EXACT_OPTIMUM,
-    SEARCH_AT_WIDTH,
-    WITNESSED,
-    GLOBAL_OPTIMALITY,
-    LOCAL_OPTIMALITY,
-    NEARBY_POINT,
-    EXACTLY_REFUTED,
-    DIAGNOSIS,
-    OWN_WIDTH,
-    OWN_WIDTH_WITHOUT_FIT,
-    FOLLOWED,
-    CLOSED_FORM,
-)
-"""After whether the network fits, in this order; each is passed over where it has nothing to do."""
+
+def steps_of(trained: Trained) -> tuple[Step, ...]:
+    """The steps after whether the network fits, in their order; each is passed over where it has nothing to do.
+
+    With given output weights any width is not asked, and the search at the own width is the search.
+    """
+    match trained:
+        case Trained.BOTH:
+            return (
+                UNSUPPORTED,
+                INFEASIBILITY,
+                SEARCH_WITHOUT_FIT,
+                STATIONARITY,
+                DIMENSION,
+                IMPROVED,
+                SEARCH,
+                EXACT_OPTIMUM,
+                WITNESSED,
+                GLOBAL_OPTIMALITY,
+                LOCAL_OPTIMALITY,
+                NEARBY_POINT,
+                EXACTLY_REFUTED,
+                DIAGNOSIS,
+                OWN_WIDTH,
+                FOLLOWED,
+                CLOSED_FORM,
+            )
+        case Trained.HIDDEN:
+            return (
+                UNSUPPORTED,
+                INFEASIBILITY,
+                STATIONARITY,
+                DIMENSION,
+                OWN_WIDTH,
+                STATIONARITY_FOLLOWED,
+                LOCAL_OPTIMALITY,
+                EXACTLY_REFUTED,
+                DIAGNOSIS,
+                FOLLOWED,
+                CLOSED_FORM,
+            )
+        case other:
+            assert_never(other)
 
 
 def audit(
@@ -170,12 +191,12 @@ def audit(
     return answered(posed(found, terms, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol), clock)
 
 
-def answered(asked: Asked, clock: Clock, steps: Sequence[Step] = STEPS) -> Audit:
+def answered(asked: Asked, clock: Clock, steps: Sequence[Step] | None = None) -> Audit:
     """The audit about a posed problem; `steps` may leave out some, whose questions are then left open."""
     asked, found = fitted(asked, clock)
     if found.easier is not None:
         found = replace(found, ask_relaxed=partial(_answered_within, asked.about(found.easier)))
-    for step in steps:
+    for step in steps_of(asked.problem.trained) if steps is None else steps:
         found = step.taken(asked, clock, found)
     return assembled(asked, clock, with_relaxed(asked, clock, found))
 

@@ -1,8 +1,9 @@
-"""The search at the network's own width, where better networks are known and all of them are wider.
+"""The search at the network's own width, and what it says of the network.
 
-What the answer for any width decides is not asked again: nothing runs where no network at all is better, where one that
-is no wider is, or where it is open whether any is. Of a network that does not fit it is asked whether any of its width
-does, where all that are known to fit are wider.
+Where both layers are trained it comes last: what the answer for any width decides is not asked again. Nothing runs
+where no network at all is better, where one that is no wider is, or where it is open whether any is; of a network that
+does not fit it is asked whether any of its width does, where all that are known to fit are wider. Where the output
+weights are given the own width is all that is asked, and the search comes first.
 """
 
 from __future__ import annotations
@@ -10,139 +11,184 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from typing import assert_never
 
 from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.concluding import beaten_by
-from verify.auditing.searching import SMALLEST_GAP
+from verify.auditing.endings import why_open_at_width
+from verify.auditing.fitting import without_fit
 from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.deciders.finding import Question, Verdict, decide, undecided
 from verify.deciders.global_optimality.better import is_no_wider, none_is_better
 from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.own_width.searching import bracket_at_width
 from verify.deciders.time_limits import is_late, now
-from verify.numbers.counts import count
-from verify.numbers.decimals import at_least, at_most
-from verify.numbers.floats import to_float
-from verify.problem.phrases import of_width
+from verify.problem.network import Network
+from verify.problem.phrases import ANY_WIDTH_NOT_ASKED, of_width
+from verify.problem.problem import Trained
 
-__all__ = ["OWN_WIDTH", "OWN_WIDTH_WITHOUT_FIT"]
+__all__ = ["OWN_WIDTH"]
 
 NAME = "the search at the network's own width"
 
 LONGEST, LONGEST_WITHOUT_FIT = 10.0, 3.0
-"""Seconds without a time limit."""
+"""Seconds without a time limit, where the search comes last."""
 
-KEPT_SHARE = 0.05
-"""Of a time limit, for what comes after."""
+KEPT_SHARE_AT_LAST = 0.05
+"""Of a time limit, for what comes after a search that comes last."""
+
+KEPT_SHARE, KEPT_SHARE_WITH_RELAXED = 0.15, 0.5
+"""The same of one that comes first: its proof is made exact and checked late; and where the relaxed question is asked
+as well.
+"""
 
 
-def _is_asked(asked: Asked, found: Known) -> bool:
+def _is_due(asked: Asked, found: Known) -> bool:
+    """Whether the question about the own width is asked, and open."""
+    match asked.problem.trained:
+        case Trained.BOTH:
+            return _is_left_open(found) or _may_fit(asked, found)
+        case Trained.HIDDEN:
+            return found.is_open
+        case other:
+            assert_never(other)
+
+
+def _is_left_open(found: Known) -> bool:
     """Whether the question is open, and a better network is known, which is wider."""
     own, best = (found.findings.get(question) for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH))
     is_open = own is not None and own.verdict is Verdict.UNDECIDED
     is_wider = best is not None and best.verdict is Verdict.REFUTED
-    return found.fits and asked.problem.asks_any_width and is_open and is_wider
+    return found.fits and is_open and is_wider
 
 
 def _may_fit(asked: Asked, found: Known) -> bool:
     """Whether the network does not fit, wider ones do, and none of its width is known to."""
-    if not found.is_open or found.fits or not asked.problem.asks_any_width or found.bracket is None:
+    if not found.is_open or found.fits or found.bracket is None:
         return False
     is_refuted = found.findings[Question.FITS].verdict is Verdict.REFUTED
     known = found.bracket.witnesses
     return is_refuted and len(known) > 0 and not any(is_no_wider(asked.problem, witness) for witness in known)
 
 
-def _searched_without_fit(asked: Asked, clock: Clock, found: Known) -> Known:
-    """Whether a network of this width fits, and how well."""
-    end = now() + LONGEST_WITHOUT_FIT if clock.deadline is None else clock.before(KEPT_SHARE)
-    if clock.is_interrupted or is_late(end):
-        return found
-    search = partial(
-        bracket_at_width, asked.problem, (), tol=max(to_float(asked.terms.tol), SMALLEST_GAP), deadline=end
-    )
-    bracket = unless_floats_fail(search, lambda _: None)
-    if bracket is not None and bracket.status is SearchStatus.INTERRUPTED:
-        clock.add(NAME, INTERRUPTED)
-    return found if bracket is None else replace(found, own_width=bracket)
+def _longest(asked: Asked, clock: Clock, found: Known) -> float | None:
+    """The seconds that the search has where there is no time limit; None where there is one, or it ends by itself."""
+    match asked.problem.trained:
+        case Trained.BOTH:
+            longest = LONGEST if found.fits else LONGEST_WITHOUT_FIT
+            return longest if clock.deadline is None else None
+        case Trained.HIDDEN:
+            return None
+        case other:
+            assert_never(other)
+
+
+def _end(asked: Asked, clock: Clock, found: Known) -> float | None:
+    """The moment at which the search ends."""
+    longest = _longest(asked, clock, found)
+    if longest is not None:
+        return now() + longest
+    match asked.problem.trained:
+        case Trained.BOTH:
+            return clock.before(KEPT_SHARE_AT_LAST)
+        case Trained.HIDDEN:
+            return clock.before(KEPT_SHARE if found.ask_relaxed is None else KEPT_SHARE_WITH_RELAXED)
+        case other:
+            assert_never(other)
+
+
+def _networks(found: Known) -> list[Network]:
+    """The networks that fit and are known, the one in question first."""
+    mine = [] if found.subject.network is None else [found.subject.network]
+    if found.bracket is not None:
+        return [*mine, *found.bracket.witnesses]
+    earlier = () if found.earlier is None else found.earlier.witnesses
+    return [*mine, *found.fitting, *found.farther, *earlier]
 
 
 def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
-    """The bracket at this width and what it says of the network."""
-    subject = found.subject.network
-    if subject is None:
-        return found
-    if clock.is_interrupted:
-        return _left_open(found, INTERRUPTED)
-    end = now() + LONGEST if clock.deadline is None else clock.before(KEPT_SHARE)
-    if is_late(end):
-        clock.add(NAME, LATE)
-        return _left_open(found, f"{LATE} before the search at this width")
-    known = [] if found.bracket is None else list(found.bracket.witnesses)
-    search = partial(
-        bracket_at_width,
-        asked.problem,
-        [subject, *known],
-        tol=max(to_float(asked.terms.tol), SMALLEST_GAP),
-        deadline=end,
-        earlier=None if found.earlier is None else found.earlier.lower_width,
-    )
-    bracket = unless_floats_fail(search, lambda _: None)
-    if bracket is None:
-        return _left_open(found, "the floating-point search at this width failed")
+    """With the bracket at this width, and what it says of the network."""
+    end = _end(asked, clock, found)
+    is_too_late = asked.problem.asks_any_width and is_late(end)  # all networks that are known were asked about before
+    if clock.is_interrupted or is_too_late:
+        bracket = WidthBracket(status=SearchStatus.INTERRUPTED if clock.is_interrupted else SearchStatus.TIME)
+    else:
+        search = partial(
+            bracket_at_width,
+            asked.problem,
+            _networks(found),
+            tol=asked.terms.tol,
+            deadline=end,
+            earlier=None if found.earlier is None else found.earlier.lower_width,
+        )
+        bracket = unless_floats_fail(search, lambda why: WidthBracket(status=SearchStatus.FAILED, reason=why))
     if bracket.status is SearchStatus.INTERRUPTED:
         clock.add(NAME, INTERRUPTED)
     elif bracket.status is SearchStatus.TIME and clock.deadline is not None:
         clock.add(NAME, LATE)
-    return _concluded(asked, clock, replace(found, own_width=bracket), bracket)
+    found = replace(found, own_width=bracket)
+    return _concluded(asked, found, bracket, _longest(asked, clock, found))
 
 
-def _concluded(asked: Asked, clock: Clock, found: Known, bracket: WidthBracket) -> Known:
+def _concluded(asked: Asked, found: Known, bracket: WidthBracket, seconds: float | None) -> Known:
     """Refuted by a better network of the width, proved by the bound, or open with both ends."""
     question, tolerance, subject = Question.GLOBAL_OPTIMUM, asked.terms.tol, found.subject
+    if subject.network is None:
+        return _without_fit(asked, found, bracket)
     refuted = beaten_by(question, subject, bracket.witnesses, tolerance, own_width=True)
     if refuted is not None:
-        return found.with_findings(refuted)
-    proposal = None
-    if subject.network is not None:
-        proposal = none_is_better(asked.problem, asked.network, subject.network, bracket.lower, tolerance)
+        return _any_width_not_asked(asked, found).with_findings(refuted)
+    proposal = none_is_better(asked.problem, asked.network, subject.network, bracket.lower, tolerance)
     if proposal is None:
-        return _left_open(found, _why_open(asked, clock, found, bracket))
-    return found.with_findings(decide(question, asked.problem, asked.network, proposal, tolerance))
+        lower, mine = _best_lower(found, bracket), subject.objective
+        return _left_open(asked, found, why_open_at_width(asked.problem, bracket, lower, mine, seconds))
+    proved = decide(question, asked.problem, asked.network, proposal, tolerance)
+    return _any_width_not_asked(asked, found).with_findings(proved)
 
 
-def _left_open(found: Known, why: str) -> Known:
+def _without_fit(asked: Asked, found: Known, bracket: WidthBracket) -> Known:
+    """What follows where the network does not fit; with that none of its width does, where that is proved."""
+    if bracket.nothing is not None:
+        fits = found.findings[Question.FITS]
+        reason = f"{fits.reason}; no network of {of_width(asked.problem)} does"
+        found = found.with_findings(replace(fits, reason=reason))
+    return found if asked.problem.asks_any_width else without_fit(found)
+
+
+def _left_open(asked: Asked, found: Known, why: str) -> Known:
     """The question open, for what was said of it before and for this reason."""
-    before = found.findings[Question.GLOBAL_OPTIMUM]
-    return found.with_findings(undecided(before.question, f"{before.reason}; {why}", before.numbers))
+    before = found.findings.get(Question.GLOBAL_OPTIMUM)
+    reason = why if before is None else f"{before.reason}; {why}"
+    open_one = undecided(Question.GLOBAL_OPTIMUM, reason, {"tolerance": asked.terms.tol})
+    return _any_width_not_asked(asked, found).with_findings(open_one)
 
 
-def _why_open(asked: Asked, clock: Clock, found: Known, bracket: WidthBracket) -> str:
-    """Such as "the best of 3 neurons is between 2.711 and 2.934, which this one has; the time limit was reached after
-    412 states of the neurons, 38 of them open".
-    """
-    ended = {
-        SearchStatus.TIME: LATE
-        if clock.deadline is not None
-        else f"the search ended, which has {LONGEST:g} s without a limit,",
-        SearchStatus.INTERRUPTED: INTERRUPTED,
-    }.get(bracket.status, "the search ended")
-    left = f", {bracket.left} of them open" if bracket.left else ""
-    ended += f" after {count(bracket.nodes, 'state')} of the neurons{left}"
-    lower, mine = _best_lower(found, bracket), found.subject.objective
-    if lower is None or mine is None:
-        return ended
-    return f"the best of {of_width(asked.problem)} is between {at_least(lower)} and {at_most(mine)}; {ended}"
+def _any_width_not_asked(asked: Asked, found: Known) -> Known:
+    """With that any width is not asked, where it is not."""
+    if asked.problem.asks_any_width:
+        return found
+    return found.with_findings(undecided(Question.GLOBAL_ANY_WIDTH, ANY_WIDTH_NOT_ASKED))
 
 
 def _best_lower(found: Known, bracket: WidthBracket) -> Fraction | None:
     """The larger bound, of this width and of any."""
     known = None if found.bracket is None else found.bracket.ends[0]
-    return max(filter(None, (bracket.ends[0], known)), default=None)
+    return max(filter(None, (bracket.ends[0], known)), default=bracket.ends[0])
 
 
-OWN_WIDTH = Step(name=NAME, accepts=_is_asked, run=_searched)
+def _without(asked: Asked, found: Known, reason: str) -> Known:
+    """What is known where this was cut short."""
+    if found.subject.network is None:
+        return found if asked.problem.asks_any_width else without_fit(found)
+    return _left_open(asked, found, reason)
 
-OWN_WIDTH_WITHOUT_FIT = Step(name=NAME, accepts=_may_fit, run=_searched_without_fit)
+
+OWN_WIDTH = Step(
+    name=NAME,
+    accepts=_is_due,
+    run=_searched,
+    without=_without,
+    end=lambda clock: clock.with_grace(clock.deadline),
+)

@@ -17,7 +17,7 @@ from verify.checker.stationary import Stationary
 from verify.deciders.estimates import estimate
 from verify.deciders.finding import Ending, Finding, Question, Verdict
 from verify.deciders.global_optimality.bracket import bracket_optimum, with_networks
-from verify.deciders.global_optimality.record import Bracket, nearly_free
+from verify.deciders.global_optimality.record import SMALLEST_GAP, Bracket, nearly_free
 from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.time_limits import is_late, now
 from verify.diagnosis.ladder import Rung, RungKind, improvements, kept_objective
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from verify.auditing.record import Audit
 
 __all__ = ["EXACT_OPTIMUM", "IMPROVED", "SEARCH", "SEARCH_WITHOUT_FIT", "WITNESSED", "certified_bracket"]
-
-SMALLEST_GAP = 1e-9
-"""What the float solvers are asked for at most, also when the question is sharper."""
 
 KEPT_SHARE = 0.15
 """Of a time limit, for what comes after the search: its last proof is made exact and checked late."""
@@ -272,15 +269,15 @@ def _constant(asked: Asked, found: Known) -> Iterator[tuple[Fraction, Network]]:
 
 SEARCH_WITHOUT_FIT = Step(
     name=NAME,
-    accepts=lambda asked, found: found.is_open and not found.fits and asked.problem.asks_any_width,
+    accepts=lambda _, found: found.is_open and not found.fits,
     run=_searched_and_relaxed,
 )
 
-SEARCH = Step(name=NAME, accepts=lambda asked, found: found.fits and asked.problem.asks_any_width, run=_searched)
+SEARCH = Step(name=NAME, accepts=lambda _, found: found.fits, run=_searched)
 
 EXACT_OPTIMUM = Step(
     name="the exact optimum",
-    accepts=lambda asked, found: found.fits and asked.problem.asks_any_width,
+    accepts=lambda _, found: found.fits,
     run=_without_gap,
     without=lambda _, found, __: found,
     end=lambda clock: clock.with_grace(clock.deadline),
@@ -288,7 +285,7 @@ EXACT_OPTIMUM = Step(
 
 IMPROVED = Step(
     name="what balancing the network brings",
-    accepts=lambda asked, found: found.fits and asked.problem.asks_any_width,
+    accepts=lambda _, found: found.fits,
     run=_improved,
     without=_not_improved,
     end=lambda clock: clock.with_grace(clock.share(IMPROVED_SHARE)),

@@ -13,7 +13,6 @@ from verify.auditing.asked import Asked
 from verify.auditing.clock import Clock
 from verify.checker.bounds import Infeasible
 from verify.deciders.finding import Finding, Question
-from verify.deciders.global_optimality.at_width import AtWidth
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.own_width.record import WidthBracket
@@ -45,7 +44,7 @@ class Known:
     fitting: the networks near the given one that fit.   farther: others that do, and were found on the way.
     earlier: what an earlier audit knew.
     limits: why the problem is not decided beyond whether the network fits; None where it is.
-    infeasible: the proof that no network fits.   at_width: what is known of networks of the own width alone.
+    infeasible: the proof that no network fits.
     improved: what is made of the network that fits, the first rungs of the ladder; None where it was not looked at.
     bracket: of the best objective over all widths.   own_width: over networks of the given one's width, where it was
     searched.
@@ -65,7 +64,6 @@ class Known:
     bracket: Bracket | None = None
     improved: tuple[Rung, ...] | None = None
     own_width: WidthBracket | None = None
-    at_width: AtWidth | None = None
     is_settled: bool = True
     diagnosis: Diagnosis | None = None
     symbolic: Symbolic | None = None

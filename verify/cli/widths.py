@@ -77,6 +77,7 @@ def widths_command(
     check_solvers_are_ours()
     from verify.numbers.floats import to_float
     from verify.widths import width_curve
+    from verify.widths.curve import SECONDS
 
     if plot is not None:
         check_picture(plot)
@@ -97,8 +98,9 @@ def widths_command(
     for note in curve.notes:
         click.echo(f"note: {note}")
     click.echo(f"{'neurons':>7}  {'fits':<10}  {'best objective':<32}  proved by")
+    seconds = SECONDS if time_limit is None else None
     for point in curve:
-        click.echo(f"{point.width:>7}  {_fits(point):<10}  {_best(point):<32}  {_by(point)}")
+        click.echo(f"{point.width:>7}  {_fits(point):<10}  {_best(point):<32}  {_by(point, seconds)}")
     click.echo(_ending(curve))
     if folder is not None:
         for place in curve.save(folder):
@@ -131,19 +133,18 @@ def _best(point: WidthPoint) -> str:
     return f"at least {at_least(point.lower)}" if point.lower else "not known"
 
 
-def _by(point: WidthPoint) -> str:
-    """The kinds of the certificates, and how far a search came that did not end."""
+def _by(point: WidthPoint, seconds: float | None) -> str:
+    """The kinds of the certificates, and how far a search came that did not end.
+
+    seconds: what a width has where there is no time limit; None where there is one.
+    """
     from solvers.instance import SearchStatus
+    from verify.auditing.endings import why_ended
 
     kinds = ", ".join(proof.KIND for proof in point.certificates) or "nothing"
-    if point.status is SearchStatus.OPTIMAL:
+    if point.status in (SearchStatus.OPTIMAL, SearchStatus.INFEASIBLE):
         return kinds
-    if point.status is SearchStatus.FAILED:
-        return f"{kinds}; the floating-point search failed"
-    why = {SearchStatus.TIME: "the time was over", SearchStatus.INTERRUPTED: "it was interrupted"}
-    ended = why.get(point.status, "the search ended")
-    left = f", {point.left} of them open" if point.left else ""
-    return f"{kinds}; {ended} after {count(point.nodes, 'state')}{left}"
+    return f"{kinds}; {why_ended(point.status, point.nodes, point.left, seconds)}"
 
 
 def _ending(curve: WidthCurve) -> str:

@@ -13,8 +13,8 @@ import numpy as np
 
 from verify.checker.bounds import LowerBound
 from verify.deciders.estimates import estimate
-from verify.deciders.global_optimality.at_width import AtWidth
 from verify.deciders.global_optimality.record import Bracket
+from verify.deciders.own_width.record import WidthBracket
 from verify.diagnosis.excess import Excess, study_excess
 from verify.diagnosis.ladder import Rung, RungKind, climb, improvements, measured
 from verify.diagnosis.neurons import Imbalance, Neurons, study_neurons
@@ -83,7 +83,7 @@ def diagnose(
     problem: Problem,
     network: Network,
     subject: Network | None,
-    bracket: Bracket | AtWidth | None = None,
+    bracket: Bracket | WidthBracket | None = None,
     *,
     is_stationary: bool = False,
     improved: tuple[Rung, ...] | None = None,
@@ -131,7 +131,7 @@ def _diagnosed(
     problem: Problem,
     network: Network,
     subject: Network | None,
-    bracket: Bracket | AtWidth | None,
+    bracket: Bracket | WidthBracket | None,
     improved: tuple[Rung, ...] | None,
     *,
     is_stationary: bool,

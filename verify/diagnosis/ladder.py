@@ -24,9 +24,9 @@ from verify.checker.derived import decimal
 from verify.checker.errors import InputError
 from verify.checker.exact import squared_norm
 from verify.deciders.estimates import Estimates, estimate, exact_objective, is_silent
-from verify.deciders.global_optimality.at_width import AtWidth
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.record import Bracket
+from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import CONSTANT_COST, network_with
 from verify.numbers.counts import count
@@ -105,7 +105,7 @@ def improvements(problem: Problem, subject: Network, like: Estimates) -> tuple[R
 
 
 def climb(
-    problem: Problem, first: tuple[Rung, ...], bracket: Bracket | AtWidth | None, like: Estimates
+    problem: Problem, first: tuple[Rung, ...], bracket: Bracket | WidthBracket | None, like: Estimates
 ) -> tuple[Rung, ...]:
     """The rungs to the lower bound, each below the one before, and their excess.
 
@@ -173,7 +173,7 @@ def _excess(value: Fraction, lower: Fraction | None, upper: Fraction) -> tuple[F
     return max(value / upper - 1, Fraction(0)), value / lower - 1
 
 
-def _known(problem: Problem, bracket: Bracket | AtWidth) -> Iterator[tuple[RungKind, Network]]:
+def _known(problem: Problem, bracket: Bracket | WidthBracket) -> Iterator[tuple[RungKind, Network]]:
     """The best networks of the search."""
     if not isinstance(bracket, Bracket):
         if bracket.witnesses:

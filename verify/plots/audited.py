@@ -5,13 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Protocol
 
-from verify.checker.certificate import Certificate
-from verify.deciders.finding import Finding
-from verify.problem.network import Network
-from verify.problem.problem import Problem
+from verify.deciders.basic_audit import BasicAudit
+
+__all__ = ["AuditInPictures", "Round"]
 
 
 class Round(Protocol):
@@ -27,34 +25,8 @@ class Round(Protocol):
     def seconds(self) -> float: ...
 
 
-class AuditInPictures(Protocol):
+class AuditInPictures(BasicAudit, Protocol):
     """What a picture reads of an audit."""
 
-    @property
-    def problem(self) -> Problem: ...
-    @property
-    def network(self) -> Network: ...
-    @property
-    def objective(self) -> Fraction | None: ...
-    @property
-    def fits(self) -> Finding: ...
-    @property
-    def stationary(self) -> Finding: ...
-    @property
-    def local_optimum(self) -> Finding: ...
-    @property
-    def asked_bracket(self) -> tuple[Fraction, Fraction] | None: ...
-    @property
-    def asked_excess(self) -> tuple[Fraction, Fraction] | None: ...
-    @property
-    def asked_better(self) -> Network | None: ...
-    @property
-    def infeasible(self) -> bool: ...
-    @property
-    def is_infeasible_at_width(self) -> bool: ...
-    @property
-    def tolerance(self) -> Fraction: ...
-    @property
-    def bounds(self) -> tuple[Certificate, ...]: ...
     @property
     def history(self) -> Sequence[Round]: ...

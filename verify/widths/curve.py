@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
 
 from solvers.instance import SearchStatus
-from verify.auditing.searching import SMALLEST_GAP, bracketed
+from verify.auditing.searching import bracketed
 from verify.auditing.steps import unless_floats_fail
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate
@@ -249,7 +249,7 @@ def _nothing(problem: Problem, proof: Infeasible) -> WidthPoint:
         upper=None,
         network=None,
         certificates=() if sealed is None else (sealed,),
-        status=SearchStatus.OPTIMAL,
+        status=SearchStatus.STALLED if sealed is None else SearchStatus.INFEASIBLE,
     )
 
 
@@ -273,8 +273,9 @@ def _at_width(
         return _point(problem, least, anywhere, None, SearchStatus.OPTIMAL, 0, 0)
     if is_late(end):
         return _point(problem, least, anywhere, None, SearchStatus.TIME, 0, 0)
-    gap = max(to_float(tolerance), SMALLEST_GAP)
-    search = partial(bracket_at_width, problem, [w for _, w in narrow], tol=gap, deadline=end, on_progress=progress)
+    search = partial(
+        bracket_at_width, problem, [w for _, w in narrow], tol=tolerance, deadline=end, on_progress=progress
+    )
     found = unless_floats_fail(search, lambda _: None)
     if found is None:
         return _point(problem, least, anywhere, None, SearchStatus.FAILED, 0, 0)

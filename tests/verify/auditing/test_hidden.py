@@ -1,4 +1,4 @@
-"""Audits of problems in which only the hidden layer is trained, at given output weights (`verify.auditing.width`)."""
+"""Audits in which only the hidden layer is trained, at given output weights (`verify.auditing.own_width`)."""
 
 import json
 from fractions import Fraction

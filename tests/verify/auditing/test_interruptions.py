@@ -24,6 +24,11 @@ STEPS = {
     "verify.auditing.concluding.multiplier_dimension": (EXACT, PAIR, "the number of multipliers"),
     "verify.auditing.concluding.better_network": (EXACT, PAIR, "global optimality"),
     "verify.auditing.concluding.local_optimality": (EXACT, PAIR, "local optimality"),
+    "verify.auditing.own_width.beaten_by": (
+        Network.two_layer([[0, 2]], [2]),
+        PAIR,
+        "the search at the network's own width",
+    ),
     "verify.deciders.enclosure.nearby_point": (NETWORK, NEAR, "the search for an exact KKT point near the network"),
     "verify.auditing.explaining.diagnose": (NETWORK, NEAR, "what is wrong with the network"),
     "verify.deciders.closed_forms.find_closed_forms": (EXACT, PAIR, "the closed form"),
@@ -48,6 +53,16 @@ def test_each_step_that_is_interrupted_is_named(place, monkeypatch):
     assert step in note(result)
     assert step in " ".join(str(result).split())
     assert note(result) in result.to_json()["notes"]
+
+
+def test_the_search_among_given_output_weights_is_named_too(monkeypatch):
+    monkeypatch.setattr("verify.auditing.own_width.beaten_by", interrupt)
+    result = audit(Network.two_layer([[0, 2]], [2]), PAIR, trained="hidden")
+    assert_sound(result)
+    assert result.status == "interrupted"
+    assert "the search at the network's own width" in note(result)
+    assert (result.global_optimum.verdict, result.global_optimum.reason) == (Verdict.UNDECIDED, INTERRUPTED)
+    assert result.local_optimum.verdict is Verdict.PROVED
 
 
 def test_what_an_interruption_leaves_open_says_so(monkeypatch):

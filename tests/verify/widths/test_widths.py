@@ -107,7 +107,7 @@ def test_the_command_says_what_is_open(steps):
         program, ["widths", str(steps), "--up-to", "1", "--time-limit", "0.000001"], standalone_mode=False
     )
     assert "not known" in late.output
-    assert "the time was over after 0 states" in late.output
+    assert "the time limit was reached" in late.output
     assert "it is not known whether the best of any width is reached with these" in late.output
 
 
@@ -186,7 +186,7 @@ def test_what_is_printed_is_short():
     first, *rows = repr(curve).splitlines()
     assert first.startswith("<WidthCurve: 3 widths, any width <Bracket: [6.3639")
     assert first.endswith("enough: 3 neurons>")
-    assert rows[0] == "  <WidthPoint: 1 neuron, none fits, optimal, infeasible-width>"
+    assert rows[0] == "  <WidthPoint: 1 neuron, none fits, infeasible, infeasible-width>"
     assert rows[2].startswith("  <WidthPoint: 3 neurons, fits [6.3639")
     late = width_curve(*STEPS, up_to=1, time_limit=1e-6).points[0]
     assert repr(late).startswith("<WidthPoint: 1 neuron, not known to fit [")

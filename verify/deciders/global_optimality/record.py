@@ -21,7 +21,10 @@ from verify.problem.problem import Problem
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
 
-__all__ = ["Bracket", "lower_end", "narrow_first", "nearly_free", "trivial_lower_bound", "zero_network"]
+__all__ = ["SMALLEST_GAP", "Bracket", "lower_end", "narrow_first", "nearly_free", "trivial_lower_bound", "zero_network"]
+
+SMALLEST_GAP = 1e-9
+"""What the float solvers are asked for at most, also when the question is sharper."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,14 +30,14 @@ STARTS = 24
 
 
 class KnownNetworks:
-    """given: a network that fits, None where none is known.   also: others that may.
-    found: objectives and networks, the best first.
+    """networks: that may fit; those with other masks or output weights are left out.
+    given: the first of them that fits, None without one.   found: objectives and networks, the best first.
 
     least: the least objective in floats.   champion: the best exact optimum of a choice of sides, with its pattern.
     """
 
-    def __init__(self, problem: Problem, given: Network | None, also: Iterable[Network] = ()) -> None:
-        self.problem, self.given = problem, given
+    def __init__(self, problem: Problem, networks: Iterable[Network] = ()) -> None:
+        self.problem = problem
         self.geometry = Geometry(problem)
         self.points = float_points(problem)
         self.neurons = float_neurons(self.geometry)
@@ -46,7 +46,9 @@ class KnownNetworks:
         self.least = float("inf")
         self.champion: tuple[Solved, Signs] | None = None
         self._exact: dict[bytes, Solved | None] = {}
-        for network in [*filter(None, (given,)), *also]:
+        known = [network for network in (_in_order(problem, other) for other in networks) if network is not None]
+        self.given = next((network for network in known if objective(problem, network) is not None), None)
+        for network in known:
             self.take(network)
             self.take(_without_silent(problem, network))
         if not self.geometry.live:
@@ -176,6 +178,20 @@ class KnownNetworks:
             free.discard(able[0])
             order.setdefault(state.case_of(j), able[0])
         return order
+
+
+def _in_order(problem: Problem, network: Network) -> Network | None:
+    """The network with its neurons in the order of the problem's; None where they are no neurons of the problem."""
+    masks = network.architecture.masks
+    theirs = list(zip(masks, network.output_weights, strict=True))
+    if theirs == list(problem.neurons) or not problem.has_neurons_of(network):
+        return network if theirs == list(problem.neurons) else None
+    rows = {
+        neuron: [w for w, own in zip(network.hidden_weights, theirs, strict=True) if own == neuron] for neuron in theirs
+    }
+    ordered = [(mask, rows[mask, v].pop()) for mask, v in problem.neurons if v is not None]
+    hidden = [w[c] for mask, w in ordered for c in mask]
+    return Network(problem.architecture, (hidden, list(problem.output_weights or ())))
 
 
 def _without_silent(problem: Problem, network: Network) -> Network:

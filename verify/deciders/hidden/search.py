@@ -17,22 +17,23 @@ from itertools import count as counter
 
 import numpy as np
 
-from solvers.hidden.relaxation import Relaxed, excluded, inherited, relaxed
-from verify.checker.dual_trees import Bound
-from verify.checker.states import HiddenDual, Nothing, Split
+from solvers.hidden.relaxation import excluded, inherited, relaxed
+from solvers.instance import SearchStatus
+from verify.checker.dual_trees import Bound, Dual
+from verify.checker.states import HiddenDual, Nothing, Split, bound_of
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.hidden.branching import alike, chosen_pair
 from verify.deciders.hidden.excluding import excluding_leaf
 from verify.deciders.hidden.leaves import BITS, StateLeaf, rounded_leaf
 from verify.deciders.hidden.networks import KnownNetworks
+from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode
 from verify.deciders.hidden.states import NeuronState
-from verify.deciders.hidden.status import WidthStatus
 from verify.deciders.time_limits import TimeIsUpError, is_late, poll
 from verify.numbers.floats import float_near
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
-__all__ = ["HiddenOutcome", "HiddenSearch"]
+__all__ = ["HiddenSearch"]
 
 MOST_NODES = 2000
 LEAST_NODES, MOST_WORK = 60, 200_000
@@ -48,117 +49,94 @@ NEARLY = 1e-7
 """A bound this near to the best objective may be made equal to it."""
 
 
-def _status(cut: BaseException) -> WidthStatus:
-    return WidthStatus.TIME if isinstance(cut, TimeIsUpError) else WidthStatus.INTERRUPTED
-
-
-@dataclass(slots=True)
-class _SearchNode:
-    state: NeuronState
-    relaxed: Relaxed | None
-    leaf: StateLeaf | None = None
-    split: Split | None = None
-    children: tuple[_SearchNode, ...] = ()
-
-    @property
-    def bound(self) -> float:
-        """What floats say that it proves."""
-        if self.leaf is not None:
-            return float("inf") if self.leaf.value is None else float_near(self.leaf.value)
-        return 0.0 if self.relaxed is None else self.relaxed.value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HiddenOutcome:
-    """lower: the proof of the least objective, None without one.   nothing: the proof that nothing fits.
-
-    networks: those found that fit, the best first.   nodes, open_nodes: how many states there were, and were left.
-    """
-
-    lower: LowerBoundWidth | None
-    nothing: InfeasibleWidth | None
-    networks: tuple[Network, ...]
-    status: WidthStatus
-    nodes: int
-    open_nodes: int
+def _status(cut: BaseException) -> SearchStatus:
+    return SearchStatus.TIME if isinstance(cut, TimeIsUpError) else SearchStatus.INTERRUPTED
 
 
 @dataclass
 class HiddenSearch:
     """tol: the relative gap at which the search ends; 0: until the bound is the best objective, where that is found.
 
-    best: the network that is to be beaten, one that fits.   also: others that may.
-    deadline: a moment of `solvers.clock.now()`.
+    networks: those that are known: the first that fits is to be beaten.   deadline: a moment of `solvers.clock.now()`.
+    max_nodes: states that are looked at, at most.   on_progress: as of `solvers.own_width.search.search`.
+    earlier: an accepted proof of the problem: leaves that prove enough stay as they are, at the others it goes on.
     """
 
     problem: Problem
-    best: Network | None = None
+    networks: Iterable[Network] = ()
     tol: Fraction = Fraction(1, 10**6)
     deadline: float | None = None
-    progress: Callable[[float, float | None, int], None] | None = None
-    also: Iterable[Network] = ()
+    on_progress: Callable[[int, int, float, float], None] | None = None
+    max_nodes: int | None = None
+    earlier: LowerBoundWidth | None = None
 
     def __post_init__(self) -> None:
-        self.known = KnownNetworks(self.problem, self.best, self.also)
+        self.known = KnownNetworks(self.problem, self.networks)
         self.geometry, self.points = self.known.geometry, self.known.points
         self.nodes, self._has_stalled = 0, False
         pairs = len(self.geometry.live) * len(self.problem.rows)
-        self.most_nodes = min(MOST_NODES, max(LEAST_NODES, MOST_WORK // max(pairs, 1)))
+        most = min(MOST_NODES, max(LEAST_NODES, MOST_WORK // max(pairs, 1)))
+        self.most_nodes = most if self.max_nodes is None else min(self.max_nodes, most)
 
     # ------------------------------------------------------------------------------------------------ nodes
 
     def run(self) -> HiddenOutcome:
         """The search, until the gap is small enough, nothing is left, or the time ends."""
         if len(self.geometry.live) * len(self.problem.rows) > MOST_PAIRS:
-            return self._outcome(None, WidthStatus.LARGE, 0)
+            return self._outcome(None, SearchStatus.LARGE, 0)
         if self.known.upper == 0:
             root = self._node({})
             root.leaf = self._zero(root.state)
-            return self._outcome(root, WidthStatus.OPTIMAL, 0)
+            return self._outcome(root, SearchStatus.OPTIMAL, 0)
         if not self.geometry.live:
             root = self._node({})
             root.leaf = self._nothing_is_added()
-            return self._outcome(root, WidthStatus.OPTIMAL, 0)
+            return self._outcome(root, SearchStatus.OPTIMAL, 0)
         try:
             self.known.start(self.deadline)
         except (KeyboardInterrupt, TimeIsUpError) as cut:
             return self._outcome(self._node({}), _status(cut), 1)
-        root = self._node({})
+        root = SearchNode(NeuronState(self.geometry, {}))
         if self.known.upper == 0:
             root.leaf = self._zero(root.state)
-            return self._outcome(root, WidthStatus.OPTIMAL, 0)
+            return self._outcome(root, SearchStatus.OPTIMAL, 0)
         order = counter()
-        waiting = [(root.bound, next(order), root)]
-        status = WidthStatus.OPTIMAL
+        waiting: list[tuple[float, int, SearchNode]] = []
+        status = SearchStatus.OPTIMAL
         try:
-            while waiting and status is WidthStatus.OPTIMAL:
+            for node in self._open_nodes(root):
+                heapq.heappush(waiting, (node.bound, next(order), node))
+            while waiting and status is SearchStatus.OPTIMAL:
                 poll()
                 status = self._step(waiting, order)
-            if status is WidthStatus.OPTIMAL:
+            if status is SearchStatus.OPTIMAL:
                 self._sharpen(root)
-                status = WidthStatus.STALLED if self._has_stalled else status
+                status = SearchStatus.STALLED if self._has_stalled else status
         except (KeyboardInterrupt, TimeIsUpError) as cut:
             status = _status(cut)
         return self._outcome(root, status, len(waiting))
 
-    def _step(self, waiting: list[tuple[float, int, _SearchNode]], order: Iterator[int]) -> WidthStatus:
+    def _step(self, waiting: list[tuple[float, int, SearchNode]], order: Iterator[int]) -> SearchStatus:
         """Look at the node of the least bound; OPTIMAL while there is no reason to stop."""
         if is_late(self.deadline) or self.nodes > self.most_nodes:
-            return WidthStatus.TIME if is_late(self.deadline) else WidthStatus.NODES
+            return SearchStatus.TIME if is_late(self.deadline) else SearchStatus.NODES
         _, _, node = waiting[0]
-        if self.progress is not None:
-            self.progress(node.bound, None if self.known.upper is None else float_near(self.known.upper), self.nodes)
+        if self.on_progress is not None:
+            upper = float("inf") if self.known.upper is None else float_near(self.known.upper)
+            self.on_progress(self.nodes, len(waiting), min(node.bound, upper), upper)
+        if not node.is_bounded and not self._is_enough(node, self.tol):
+            self._bound(node)
         is_done = self._is_closed(node) or not self._branch(node)
         heapq.heappop(waiting)
         self._has_stalled = self._has_stalled or (is_done and not self._is_closed(node))
         for child in node.children:
             heapq.heappush(waiting, (child.bound, next(order), child))
-        return WidthStatus.OPTIMAL
+        return SearchStatus.OPTIMAL
 
-    def _sharpen(self, root: _SearchNode) -> None:
+    def _sharpen(self, root: SearchNode) -> None:
         """Leaves that prove the best objective within the tolerance only are split until they prove it, if few do."""
         waiting, upper = [root], self.known.upper
-        blunt: list[_SearchNode] = []
+        blunt: list[SearchNode] = []
         while waiting and upper is not None:
             node = waiting.pop()
             waiting += node.children
@@ -166,13 +144,14 @@ class HiddenSearch:
             if not node.children and not is_sharp:
                 blunt.append(node)
         limit, tol = self.nodes + SHARPENING, self.tol
+        limit = limit if self.max_nodes is None else min(limit, self.max_nodes)
         self.tol = Fraction(0)
         for node in blunt:
             if self.known.is_long or not self._is_sharpened(node, limit):
                 break
         self.tol = tol
 
-    def _is_sharpened(self, node: _SearchNode, limit: int) -> bool:
+    def _is_sharpened(self, node: SearchNode, limit: int) -> bool:
         """Whether each leaf below the node proves the best objective now; else it is a leaf as before."""
         waiting, leaf = [node], node.leaf
         while waiting:
@@ -186,12 +165,45 @@ class HiddenSearch:
             waiting += here.children
         return True
 
-    def _node(self, known: Mapping[Split, int], parent: _SearchNode | None = None) -> _SearchNode:
+    def _open_nodes(self, root: SearchNode) -> list[SearchNode]:
+        """The states to begin with: the root, or those below it in which an earlier proof proves too little."""
+        if self.earlier is None:
+            self._bound(root)
+            return [root]
+        waiting, found = [root], list[SearchNode]()
+        for given in self.earlier.nodes:
+            poll()
+            node = waiting.pop()
+            if isinstance(given, tuple):
+                node.split = given
+                left, right = (SearchNode(NeuronState(self.geometry, known)) for known in self._decided(node, given))
+                node.children = (left, right)
+                waiting += [right, left]
+                continue
+            value = None if isinstance(given, Nothing) else bound_of(self.problem, given, node.state.cases)
+            if not isinstance(given, Dual):
+                node.leaf, node.is_kept = StateLeaf(given, value), True
+            if not self._is_enough(node, self.tol):
+                found.append(node)
+        return found
+
+    def _decided(self, node: SearchNode, split: Split) -> tuple[dict[Split, int], dict[Split, int]]:
+        """What is known on the left of a split, and on the right."""
+        known = node.state.known
+        neurons = alike(self.problem, known, split[0])
+        return {**known, split: 1}, {**known, **{(m, split[1]): -1 for m in neurons}}
+
+    def _node(self, known: Mapping[Split, int], parent: SearchNode | None = None) -> SearchNode:
+        node = SearchNode(NeuronState(self.geometry, known))
+        self._bound(node, parent)
+        return node
+
+    def _bound(self, node: SearchNode, parent: SearchNode | None = None) -> None:
+        """Look at a state: its relaxed problem, and whether nothing fits in it."""
         self.nodes += 1
-        state = NeuronState(self.geometry, known)
-        node = _SearchNode(state, None)
+        node.is_bounded, state = True, node.state
         if not state.floats:
-            return node
+            return
         found = relaxed(self.points, state.floats)
         is_worse = False
         if parent is not None and parent.relaxed is not None:
@@ -206,8 +218,7 @@ class HiddenSearch:
         is_huge = is_worse or found is None or found.value > 1e8 * height**2 / (widest**2 * weight)
         if is_huge or (found is not None and found.value > 3 * self.known.least):
             vertex = excluded(self.points, state.floats)
-            node.leaf = None if vertex is None else excluding_leaf(self.geometry, state.cases, *vertex)
-        return node
+            node.improve(None if vertex is None else excluding_leaf(self.geometry, state.cases, *vertex))
 
     @staticmethod
     def _zero(state: NeuronState) -> StateLeaf:
@@ -222,9 +233,9 @@ class HiddenSearch:
         multiplier = Fraction(1 if self.points.margin or targets[i] > 0 else -1)
         return StateLeaf(Nothing(((i, multiplier),), 1, ()), None)
 
-    def _is_closed(self, node: _SearchNode) -> bool:
+    def _is_closed(self, node: SearchNode) -> bool:
         """Whether the node has a leaf that is good enough; makes one where its floats say that there is one."""
-        if node.leaf is not None and node.leaf.value is None:
+        if node.leaf is not None and (node.leaf.value is None or (node.is_kept and self._is_enough(node, self.tol))):
             return True
         upper = self.known.upper
         if upper is None or node.relaxed is None:
@@ -233,17 +244,17 @@ class HiddenSearch:
             return True
         if node.relaxed.value * (1 + float_near(self.tol)) < self.known.least * (1 - NEARLY):
             return False
-        node.leaf = self._rounded(node)
+        node.improve(self._rounded(node))
         if node.leaf is None or node.leaf.value is None:
             return False
         return node.leaf.value >= upper or (self.tol > 0 and node.leaf.value * (1 + self.tol) >= upper)
 
-    def _rounded(self, node: _SearchNode) -> StateLeaf | None:
+    def _rounded(self, node: SearchNode) -> StateLeaf | None:
         if node.relaxed is None:
             return None
         return rounded_leaf(self.geometry, node.state.cases, node.relaxed, node.state.terms)
 
-    def _has_tight_leaf(self, node: _SearchNode, upper: Fraction) -> bool:
+    def _has_tight_leaf(self, node: SearchNode, upper: Fraction) -> bool:
         """Whether the best network's own multipliers prove its objective in this state."""
         if self.known.champion is None:
             return False
@@ -257,8 +268,10 @@ class HiddenSearch:
 
     # --------------------------------------------------------------------------------------------- branching
 
-    def _branch(self, node: _SearchNode) -> bool:
+    def _branch(self, node: SearchNode) -> bool:
         """Split the node; False where nothing is left to decide."""
+        if not node.is_bounded:
+            self._bound(node)
         self._dive(node)
         if self._is_closed(node):
             return True
@@ -266,13 +279,11 @@ class HiddenSearch:
         if split is None:
             return self._settle(node)
         node.split = split
-        known = node.state.known
-        neurons = alike(self.problem, known, split[0])
-        left, right = {**known, split: 1}, {**known, **{(m, split[1]): -1 for m in neurons}}
+        left, right = self._decided(node, split)
         node.children = (self._node(left, node), self._node(right, node))
         return True
 
-    def _settle(self, node: _SearchNode) -> bool:
+    def _settle(self, node: SearchNode) -> bool:
         """A state in which all is decided: its exact optimum has multipliers that prove it."""
         sides = node.state.fixed()
         sides = np.where(sides == 0, -1, sides).astype(np.int8)
@@ -281,22 +292,18 @@ class HiddenSearch:
             network = found.network(self.known.shape)
             if network is not None:
                 self.known.take(network)
-            leaf = self.known.leaf_of(node.state, found, self.known.pattern(found))
-            if leaf is not None and (
-                node.leaf is None or node.leaf.value is None or (leaf.value or 0) > node.leaf.value
-            ):
-                node.leaf = leaf
-        if node.leaf is None:
+            node.improve(self.known.leaf_of(node.state, found, self.known.pattern(found)))
+        if node.leaf is None or node.is_kept:
             vertex = excluded(self.points, node.state.floats)
-            node.leaf = None if vertex is None else excluding_leaf(self.geometry, node.state.cases, *vertex)
-        if node.leaf is None:
-            node.leaf = self._rounded(node)
+            node.improve(None if vertex is None else excluding_leaf(self.geometry, node.state.cases, *vertex))
+        if node.leaf is None or node.is_kept:
+            node.improve(self._rounded(node))
         leaf, upper = node.leaf, self.known.upper
         if leaf is None:
             return False
         return leaf.value is None or (upper is not None and leaf.value * (1 + self.tol) >= upper)
 
-    def _dive(self, node: _SearchNode) -> None:
+    def _dive(self, node: SearchNode) -> None:
         """A walk from the directions of the relaxation."""
         if node.relaxed is None or self.points.slope == 1:
             return
@@ -313,7 +320,7 @@ class HiddenSearch:
 
     # --------------------------------------------------------------------------------------------- the proof
 
-    def _outcome(self, root: _SearchNode | None, status: WidthStatus, left: int) -> HiddenOutcome:
+    def _outcome(self, root: SearchNode | None, status: SearchStatus, left: int) -> HiddenOutcome:
         networks = tuple(network for _, network in self.known.found)
         nodes = [] if root is None else self._written(root)
         lower = nothing = None
@@ -321,7 +328,7 @@ class HiddenSearch:
             leaves = [node for node in nodes if not isinstance(node, tuple)]
             if all(isinstance(leaf, Nothing) for leaf in leaves):
                 nothing = InfeasibleWidth(nodes=tuple(node for node in nodes if not isinstance(node, HiddenDual)))
-                status = WidthStatus.INFEASIBLE
+                status = SearchStatus.INFEASIBLE
             else:
                 values = [value for value in self._values if value is not None]
                 least = min(values)
@@ -329,10 +336,10 @@ class HiddenSearch:
                 least = least if upper is None else min(least, upper)
                 lower = LowerBoundWidth(nodes=tuple(nodes), bracket=(least, None))
         return HiddenOutcome(
-            lower=lower, nothing=nothing, networks=networks, status=status, nodes=self.nodes, open_nodes=left
+            lower=lower, nothing=nothing, networks=networks, status=status, nodes=self.nodes, left=left
         )
 
-    def _written(self, root: _SearchNode) -> list[Split | HiddenDual | Nothing]:
+    def _written(self, root: SearchNode) -> list[Split | HiddenDual | Nothing]:
         """The tree in pre-order; a node whose children prove no more than its own leaf is that leaf."""
         self._values: list[Fraction | None] = []
         found: list[Split | HiddenDual | Nothing] = []
@@ -343,14 +350,16 @@ class HiddenSearch:
                 found.append(node.split)
                 waiting += reversed(node.children)
                 continue
-            leaf = node.leaf or self._rounded(node) or self._zero(node.state)
+            if node.is_bounded and (node.leaf is None or node.is_kept):
+                node.improve(self._rounded(node))
+            leaf = node.leaf or self._zero(node.state)
             found.append(leaf.node)
             self._values.append(leaf.value)
         return found
 
-    def _is_enough(self, node: _SearchNode) -> bool:
-        """Whether a node that was split has a leaf that closes it, as the best network was found later."""
-        upper = self.known.upper
-        if node.leaf is None or upper is None:
-            return False
-        return node.leaf.value is None or node.leaf.value >= upper
+    def _is_enough(self, node: SearchNode, tol: Fraction = Fraction(0)) -> bool:
+        """Whether the leaf that a node has proves the best objective that is known, within the tolerance."""
+        leaf, upper = node.leaf, self.known.upper
+        if leaf is None or leaf.value is None:
+            return leaf is not None
+        return upper is not None and leaf.value * (1 + tol) >= upper

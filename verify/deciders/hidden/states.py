@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -52,16 +53,22 @@ def _free(geometry: Geometry, mask: tuple[int, ...]) -> Floats | None:
 
 
 class NeuronState:
-    """known: what is decided, {(neuron, point): side}.   cases: as the checker has them.   floats: the same in floats.
-
-    terms: by case and point, the weights of decided points that make its two ranges shorter.
-    """
+    """known: what is decided, {(neuron, point): side}.   cases: as the checker has them."""
 
     def __init__(self, geometry: Geometry, known: Mapping[Split, int]) -> None:
         self.geometry, self.known = geometry, dict(known)
         self.cases: dict[Case, Fraction] = cases_in(geometry.problem, known)
-        self.terms: dict[int, dict[int, tuple[dict[int, float], dict[int, float]]]] = {}
-        self.floats = [self._floats(q, case, weight) for q, (case, weight) in enumerate(self.cases.items())]
+        self._terms: dict[int, dict[int, tuple[dict[int, float], dict[int, float]]]] = {}
+
+    @cached_property
+    def floats(self) -> list[FloatCase]:
+        """The cases in floats."""
+        return [self._floats(q, case, weight) for q, (case, weight) in enumerate(self.cases.items())]
+
+    @property
+    def terms(self) -> Mapping[int, Mapping[int, tuple[dict[int, float], dict[int, float]]]]:
+        """By case and point, the weights of decided points that make its two ranges shorter."""
+        return self._terms if self.floats else {}
 
     def _floats(self, q: int, case: Case, weight: Fraction) -> FloatCase:
         mask, cone, sign = case
@@ -71,12 +78,12 @@ class NeuronState:
         left, right = sizes.copy(), sizes.copy()
         decided = np.flatnonzero(sides)
         if free is None and len(decided) and self.geometry.problem.architecture.slope < 1:
-            self.terms[q] = {}
+            self._terms[q] = {}
             signed = (rows[decided] * sides[decided, None]).T
             for i in np.flatnonzero(sides == 0):
                 ends = [self._range(signed, decided, side * rows[i], sizes[i]) for side in (-1, 1)]
                 left[i], right[i] = ends[0][0], ends[1][0]
-                self.terms[q][int(i)] = (ends[0][1], ends[1][1])
+                self._terms[q][int(i)] = (ends[0][1], ends[1][1])
         return FloatCase(rows, free, sign, float_near(weight), sides, left, right)
 
     @staticmethod

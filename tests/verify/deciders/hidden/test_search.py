@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from solvers.instance import SearchStatus
 from solvers.programs.arrangements import cells
 from solvers.programs.interior_point import solve_cone_program
 from tests.exact_states import posed
@@ -14,7 +15,7 @@ from tests.width_cases import CASES
 from verify import Network
 from verify.deciders.hidden.networks import KnownNetworks
 from verify.deciders.hidden.search import HiddenSearch
-from verify.deciders.hidden.status import WidthStatus
+from verify.deciders.own_width.searching import bracket_at_width
 from verify.deciders.proposal import certified
 from verify.problem.problem import Trained, objective, outputs
 
@@ -28,7 +29,7 @@ def test_both_ends_are_the_value_that_is_known(name):
     proof = found.lower or found.nothing
     assert certified(known.problem, None, proof) is not None
     if known.best is None:
-        assert found.status is WidthStatus.INFEASIBLE
+        assert found.status is SearchStatus.INFEASIBLE
     else:
         assert found.lower.bracket[0] == known.best == objective(known.problem, found.networks[0])
 
@@ -50,6 +51,53 @@ def drawn(seed):
     is_taught = random.random() < 0.6
     targets = outputs(shape, teacher) if is_taught else [F(random.randint(-3, 3)) for _ in rows]
     return posed(rows, targets, "min-norm", v, slope=slope)
+
+
+def taught(seed):
+    """Ten points of three columns and the outputs of two or three neurons: tens of states."""
+    random = Random(seed)
+    v = [F(z) for z in [1, 1, -1][: random.choice([2, 3])]]
+    rows = [[random.randint(-5, 5) for _ in range(3)] for _ in range(10)]
+    shape = posed(rows, [1] * 10, "min-norm", v)
+    teacher = Network(shape.architecture, ([F(random.randint(-3, 3)) for _ in range(3 * len(v))], v))
+    return posed(rows, outputs(shape, teacher), "min-norm", v)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_earlier_proof_is_taken_up_where_it_ended(seed):
+    problem = taught(seed)
+    whole = bracket_at_width(problem, ())
+    first = bracket_at_width(problem, (), max_nodes=whole.nodes // 2)
+    assert first.status is SearchStatus.NODES
+    assert first.ends[0] < whole.ends[0]
+    again = bracket_at_width(problem, first.witnesses, earlier=first.lower)
+    assert again.ends[0] >= first.ends[0]
+    assert again.ends[1] <= again.ends[0] * (1 + F(1, 10**6))
+    assert again.nodes < whole.nodes
+    assert certified(problem, None, again.lower) is not None
+    done = bracket_at_width(problem, again.witnesses, earlier=again.lower)
+    assert (done.status, done.nodes, done.ends) == (SearchStatus.OPTIMAL, 0, again.ends)
+    short = bracket_at_width(problem, first.witnesses, earlier=first.lower, max_nodes=1)
+    assert short.ends[0] >= first.ends[0]
+
+
+def test_what_is_looked_at_is_told_after_each_state():
+    seen = []
+    found = bracket_at_width(taught(1), (), on_progress=lambda *told: seen.append(told))
+    assert [nodes for nodes, *_ in seen] == sorted(nodes for nodes, *_ in seen)
+    assert all(0 < nodes <= found.nodes and left > 0 for nodes, left, *_ in seen)
+    assert all(lower <= upper * (1 + 1e-6) for *_, lower, upper in seen)
+
+
+@pytest.mark.parametrize("turned", [[1, 0], [0, 1]])
+def test_networks_of_the_same_neurons_in_another_order_are_known(turned):
+    problem = posed([[1], [-1]], [1, 1], "max-margin", [2, 1])
+    best = Network(problem.architecture, ([F(1, 2), F(-1)], [F(2), F(1)]))
+    hidden, outgoing = ([best.parameters[layer][q] for q in turned] for layer in (0, 1))
+    other = Network(problem.architecture, (hidden, outgoing))
+    assert KnownNetworks(problem, [other]).found[0] == (F(5, 8), best)
+    stranger = Network(problem.architecture, ([F(1), F(-1)], [F(1), F(1)]))
+    assert KnownNetworks(problem, [stranger]).found == []
 
 
 def best_of_all_sides(problem):
@@ -91,7 +139,7 @@ def test_no_choice_of_sides_is_better_and_the_best_is_found(seed):
         assert best == np.inf
         return
     value = objective(problem, found.networks[0])
-    assert found.status is WidthStatus.OPTIMAL
+    assert found.status is SearchStatus.OPTIMAL
     assert found.lower.bracket[0] <= value <= found.lower.bracket[0] * (1 + F(1, 10**6))
     assert float(value) == pytest.approx(best, rel=1e-5, abs=1e-7)
 
@@ -103,7 +151,7 @@ def test_no_choice_of_sides_is_better_and_the_best_is_found(seed):
 def test_no_output_weight_but_0_fits_nothing_but_0(rows, targets, goal):
     problem = posed(rows, targets, goal, [0, 0])
     found = HiddenSearch(problem).run()
-    assert found.status is WidthStatus.INFEASIBLE
+    assert found.status is SearchStatus.INFEASIBLE
     assert certified(problem, None, found.nothing) is not None
 
 
@@ -118,7 +166,7 @@ def test_no_output_weight_but_0_is_best_with_weights_of_0_where_that_fits():
 def test_neurons_that_add_nothing_are_put_to_0_before_anything_is_searched(row, v):
     problem = posed([[1, 0], [0, 1]], [1, 1], "min-norm", [1, v])
     given = Network(problem.architecture, ([F(1), F(1), *map(F, row)], [F(1), F(v)]))
-    known = KnownNetworks(problem, given)
+    known = KnownNetworks(problem, [given])
     assert known.upper == objective(problem, given) - sum(F(z * z, 2) for z in row) == 1
 
 
@@ -126,4 +174,4 @@ def test_other_networks_that_are_known_are_kept():
     problem = posed([[1, 0]], [1], "max-margin", [1])
     best = Network(problem.architecture, ([F(1), F(0)], [F(1)]))
     given = Network(problem.architecture, ([F(1), F(1)], [F(1)]))
-    assert KnownNetworks(problem, given, [best]).upper == F(1, 2)
+    assert KnownNetworks(problem, [given, best]).upper == F(1, 2)

@@ -25,7 +25,7 @@ BOTH = [name for name, known in CASES.items() if known.problem.trained is Traine
 @pytest.mark.parametrize("name", BOTH)
 def test_cases_by_hand(name):
     problem, square = CASES[name].problem, CASES[name].root
-    found = bracket_at_width(problem, [], tol=1e-6)
+    found = bracket_at_width(problem, [])
     lower, upper = found.ends
     accepted(problem, None, found.lower)
     assert lower**2 <= square <= upper**2
@@ -60,7 +60,7 @@ def test_brackets_hold_the_best_of_all_tuples_of_cells(seed):
     if not any(problem.targets) or not all(map(any, problem.rows)):
         return
     truth = best_by_cells(as_instance(problem), [0] * len(problem.architecture.masks))
-    found = bracket_at_width(problem, [], tol=1e-6, max_nodes=300)
+    found = bracket_at_width(problem, [], max_nodes=300)
     lower, upper = found.ends
     if lower is not None:
         accepted(problem, None, found.lower)
@@ -78,7 +78,7 @@ def test_copies_of_points_and_masks_are_no_obstacle():
     shape = Network.two_layer([[1, 0], [0, 1]], [1, 1], masks=[[0], [1]]).architecture
     data = Dataset([[1, 2], [1, 2], [-1, 1]], [1, 1, 1])
     problem = Problem(data, shape, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
-    found = bracket_at_width(problem, [], tol=1e-6)
+    found = bracket_at_width(problem, [])
     accepted(problem, None, found.lower)
     assert found.status == "optimal"
     assert all(sorted(witness.architecture.masks) in ([(0,), (1,)], [(1,)]) for witness in found.witnesses)
@@ -87,8 +87,8 @@ def test_copies_of_points_and_masks_are_no_obstacle():
 
 def test_a_search_that_is_cut_short_still_proves_something():
     problem = CASES["H15 one"].problem
-    found = bracket_at_width(problem, [], tol=1e-6, max_nodes=3)
-    assert found.status == "stalled"
+    found = bracket_at_width(problem, [], max_nodes=3)
+    assert found.status == "nodes"
     assert found.left > 0
     lower, upper = found.ends
     accepted(problem, None, found.lower)
@@ -103,7 +103,7 @@ NOTHING = [name for name, known in CASES.items() if known.problem.trained is Tra
 @pytest.mark.parametrize("name", NOTHING)
 def test_nothing_fits(name):
     problem = CASES[name].problem
-    found = bracket_at_width(problem, [], tol=1e-6)
+    found = bracket_at_width(problem, [])
     accepted(problem, None, found.nothing)
     assert found.ends == (None, None)
     assert found.left == 0
@@ -113,7 +113,7 @@ def test_nothing_fits(name):
 def test_nothing_fits_within_a_tolerance_either(bias):
     shape = Network.two_layer([[0], [0]], [1, 1], b=[0, 0]).architecture
     problem = Problem(Dataset([[0], [1], [2], [3]], [0, 1, -1, 1]), shape, goal=Goal.MIN_NORM, bias=bias)
-    found = bracket_at_width(problem.within(F(1, 10)), [], tol=1e-6, max_nodes=300)
+    found = bracket_at_width(problem.within(F(1, 10)), [], max_nodes=300)
     accepted(problem.within(F(1, 10)), None, found.nothing)
 
 
@@ -129,7 +129,7 @@ def test_no_three_neurons_have_the_signs_of_the_line():
     problem = of_example("signs-1d", 3)
     found = bracket_at_width(problem, [], max_nodes=46)
     accepted(problem, None, found.nothing)
-    assert (found.status, found.left, found.lower) == ("optimal", 0, None)
+    assert (found.status, found.left, found.lower) == ("infeasible", 0, None)
     shared = [node for node in found.nothing.nodes if isinstance(node, Nothing) and max(map(len, node.trees)) > 1]
     assert len(shared) > 0
     assert len(json.dumps(found.nothing.to_json())) < 20_000
@@ -149,15 +149,15 @@ def test_the_moons_take_four_neurons_and_six_are_9_per_cent_better():
 
 def test_an_earlier_tree_is_taken_up_again():
     problem = CASES["H15 one"].problem
-    first = bracket_at_width(problem, [], tol=1e-6, max_nodes=3)
-    again = bracket_at_width(problem, first.witnesses, tol=1e-6, earlier=first.lower)
+    first = bracket_at_width(problem, [], max_nodes=3)
+    again = bracket_at_width(problem, first.witnesses, earlier=first.lower)
     accepted(problem, None, again.lower)
     assert again.status == "optimal"
     assert again.ends[0] > first.ends[0]
     assert again.ends[0] ** 2 <= 32 <= again.ends[1] ** 2
-    done = bracket_at_width(problem, again.witnesses, tol=1e-6, earlier=again.lower)
+    done = bracket_at_width(problem, again.witnesses, earlier=again.lower)
     assert done.nodes == 0
     assert done.lower.bracket == again.lower.bracket
-    short = bracket_at_width(problem, first.witnesses, tol=1e-6, earlier=first.lower, max_nodes=1)
+    short = bracket_at_width(problem, first.witnesses, earlier=first.lower, max_nodes=1)
     accepted(problem, None, short.lower)
     assert short.ends[0] >= first.ends[0]
