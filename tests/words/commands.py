@@ -28,9 +28,10 @@ def check_widths(curve) -> int:
             accepted(point.problem, None, proof)
         assert point.network is None or objective(point.problem, point.network) == point.upper
         _one_of(BEST, _best(point), point)
-        _one_of(BY, _by(point), point)
+        _one_of(BY, _by(point, None), point)
+        _one_of(BY, _by(point, 20.0), point)
     _one_of(ENDINGS, _ending(curve), curve)
-    return 2 * len(curve.points) + 1
+    return 3 * len(curve.points) + 1
 
 
 def _one_of(kinds, text, subject) -> None:
@@ -60,6 +61,12 @@ BEST = [
     (rf"at least {N}", lambda point, found: F(found[1]) <= _lower(point)),
     (r"not known", lambda point, _: point.upper is None and not point.lower),
 ]
+AT_WIDTH = (
+    r"(?:the time limit was reached|the search was interrupted|the search ended(?:, which has 20 s without a limit,)?"
+    r"|floating point could not decide the rest) after ([1-9]\d*) states? of the neurons"
+    r"(?:, ([1-9]\d*) of them open)?|the search was interrupted|the time limit was reached before the search at this "
+    r"width"
+)
 KINDS = r"((?:[a-z-]+(?:, )?)+|nothing)"
 
 
@@ -69,19 +76,15 @@ def _proofs(point, found):
 
 def _searched(point, found):
     assert _proofs(point, found)
+    if found[2] is None:  # nothing was looked at, and nothing said of what is left
+        return point.nodes == 0
     return int(found[2]) == point.nodes and int(found[3] or 0) == point.left
 
 
 BY = [
     (KINDS, _proofs),
     (rf"{KINDS}; the floating-point search failed", _proofs),
-    (
-        (
-            rf"{KINDS}; (?:the time was over|it was interrupted|the search ended) after (\d+) states?"
-            r"(?:, ([1-9]\d*) of them open)?"
-        ),
-        _searched,
-    ),
+    (rf"{KINDS}; (?:{AT_WIDTH})", _searched),
 ]
 
 
