@@ -108,7 +108,7 @@ def _excess_there(audit, _, found):
     return _is_excess(audit, *found.groups(), *audit.excess_own_width)
 
 
-OWN = r"(\d+) neurons?(?: with (?:these masks|this mask))?"
+OWN = r"(\d+) neurons?(?: with (?:these masks(?: one by one)?|this mask))?"
 OWN_ENDS = rf"(?:{N} … {N}|(\S+(?: \(about {N[1:-1]}\))?|about {N[1:-1]}))"
 
 
@@ -162,7 +162,9 @@ def _size_of_proof(audit, _, found):
 
 
 def _witness(audit, _, found):
-    network = audit.better_own_width if "no wider" in found[0] else audit.asked_better
+    is_own = "no wider" in found[0] or "its masks" in found[0]
+    assert ("its masks" in found[0]) == (is_own and len(set(audit.network.architecture.masks)) > 1)
+    network = audit.better_own_width if is_own else audit.asked_better
     assert len(network.output_weights) == int(found[1])
     return found[2] is None or is_value(found[2], objective(audit.problem, network))
 
@@ -360,8 +362,8 @@ NUMBERS = [
     ),
     (rf"best of its width: none: no network of {OWN} fits the data", _no_width),
     (r"excess there: none: this network is the best of its width", _no_excess_there),
-    (r"better network(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
-    (r"best network found(?:, no wider)?: (\d+) neurons?(?:, objective (.*))?", _witness),
+    (r"better network(?:, (?:no wider|its masks))?: (\d+) neurons?(?:, objective (.*))?", _witness),
+    (r"best network found(?:, (?:no wider|its masks))?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (
         (
             rf"descent path: .*?(?:; the objective falls from (?P<from>.*?) (?:to at most (?P<to>{N})|by at least "

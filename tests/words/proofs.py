@@ -372,7 +372,7 @@ NO_MULTIPLIERS = (
     rf"no multipliers satisfy the KKT conditions(?: exactly| to within (?P<w>{N})){HELD}"
     rf"(?:; a network within (?P<far>{N}) of its norm satisfies them exactly)?"
 )
-OWN = r"(\d+) neurons?(?: with (?:these masks|this mask))?"
+OWN = r"(\d+) neurons?(?: with (?:these masks(?: one by one)?|this mask))?"
 EXACTLY = (
     r"the KKT conditions hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+) of (\d+) points?)"
     r"(, the only multipliers|; all multipliers are a (?:polytope|set) of dimension (\d+))?" + AFTER
@@ -398,6 +398,7 @@ ROWS = [
         ),
         _none_found,
     ),
+    (rf"(?:{CUT}); better networks of the same architecture lie arbitrarily near", _is_open),
     (OPEN, _is_open),
     (r"the time limit was reached among the choices of sides", _is_open),
     (rf"(?:{CUT})(?:; no exact KKT point near it was found: .*)?", _is_open),

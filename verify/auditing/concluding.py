@@ -244,9 +244,10 @@ def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fr
             return beaten
     if not is_here:  # they lie near another network
         return before
-    return replace(
-        before, reason=f"{before.reason}; {lie}, but none was found that is better by more than the tolerance"
-    )
+    if before.reason in (LATE, INTERRUPTED):  # what the search found was not looked at
+        return replace(before, reason=f"{before.reason}; {lie}")
+    none = "but none was found that is better by more than the tolerance"
+    return replace(before, reason=f"{before.reason}; {lie}, {none}")
 
 
 # ------------------------------------------------------------------------- an exact KKT point near the network

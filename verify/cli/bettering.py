@@ -46,7 +46,9 @@ Examples:
     metavar="FILE",
     help="Where to write it: .json holds it exactly; .npz, .pt, .safetensors, .onnx and .skops hold doubles.",
 )
-@click.option("--own-width", is_flag=True, help="The better network of at most as many neurons as the audited one.")
+@click.option(
+    "--own-width", is_flag=True, help="The better network of at most as many neurons, of each mask, as the audited one."
+)
 @debug_option
 def better_command(folder: str, out: str, own_width: bool) -> int:
     """Write the better network from DIR, which isoptimal audit --certificates DIR wrote.

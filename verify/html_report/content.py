@@ -161,7 +161,7 @@ def _files(audit: AuditOnPage, folder: str, beside: str) -> Iterator[tuple[str, 
     if audit.better is not None:
         held.append(("better.network.json", "the better network"))
     if audit.better_own_width is not None:
-        held.append(("better-own-width.network.json", "the better network that is no wider"))
+        held.append(("better-own-width.network.json", "the better network with at most as many neurons of each mask"))
     for file, what in held:
         yield file, _link(folder, file) or file, what
     if audit.relaxed is not None:

@@ -70,14 +70,20 @@ def any_width(problem: Problem) -> str:
 
 def of_width(problem: Problem) -> str:
     """Over which networks a bound of one width holds: such as "2 neurons", "1 neuron with this mask", and with
-    "these output weights" where they are not trained.
+    "these output weights" where they are not trained. "2 neurons with these masks one by one" are not two with the
+    first of them.
     """
     width = len(problem.architecture.masks)
     masked = with_masks(problem).replace("these masks", "this mask" if width == 1 else "these masks")
     size = f"{count(width, 'neuron')}{masked}"
     if problem.output_weights is None:
-        return size
+        return f"{size} one by one" if has_several_masks(problem) else size
     return f"{size} and output weights" if masked else f"{size} with these output weights"
+
+
+def has_several_masks(problem: Problem) -> bool:
+    """Whether neurons have different masks, so that those of a network of the same width need not be the same ones."""
+    return len(set(problem.architecture.masks)) > 1
 
 
 def no_neuron(problem: Problem, network: Network, unseen: Iterable[int]) -> str:

@@ -21,7 +21,17 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import allowed, at_least, at_most, denied, enclosure, is_exactly, nearest, open_at, value
 from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.phrases import PER_CENT, SMALL, amount, any_width, has_infimum_0, of_width, points, with_masks
+from verify.problem.phrases import (
+    PER_CENT,
+    SMALL,
+    amount,
+    any_width,
+    has_infimum_0,
+    has_several_masks,
+    of_width,
+    points,
+    with_masks,
+)
 from verify.problem.problem import Problem, objective
 from verify.report.audited import Audited
 from verify.report.path import descent_path
@@ -322,7 +332,8 @@ def _witnesses(audit: Audited) -> Iterator[tuple[str, str]]:
     if found is not None:
         yield label, _witness(audit, found)
     if own is not None and own != found and audit.global_optimum.verdict is not Verdict.PROVED:
-        yield f"{label}, no wider" if audit.problem.asks_any_width else label, _witness(audit, own)
+        narrow = "its masks" if has_several_masks(audit.problem) else "no wider"
+        yield f"{label}, {narrow}" if audit.problem.asks_any_width else label, _witness(audit, own)
 
 
 def _witness(audit: Audited, witness: Network) -> str:

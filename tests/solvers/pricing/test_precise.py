@@ -97,3 +97,9 @@ def test_limits():
     few = price(rows, weights, Decimal(0), Decimal("0.01"), most_violators=1)
     assert len(few.violators) == 1
     assert not few.is_cut
+
+
+def test_rows_without_columns_add_nothing():
+    """As a mask that hides every input leaves them."""
+    found = price(np.zeros((2, 0), object), decimals([1, -1]), Decimal(0), Decimal(1))
+    assert (found.violators, found.largest) == ([], 0)

@@ -107,9 +107,9 @@ def test_an_exact_kkt_point_lies_near(folder, name, is_global):
     proof = stationary.certificates[0]
     assert proof.optimality == ("optimum of any width" if is_global else "local optimum")
     assert local.certificates == (proof,)
-    began = time.monotonic()
+    began = time.process_time()
     assert isinstance(check(result.problem, result.network, proof), Accepted)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(("folder", "family"), FAMILIES[:6])

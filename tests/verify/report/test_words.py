@@ -3,6 +3,7 @@
 import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from tests.words import check_words
@@ -172,3 +173,16 @@ def test_an_optimum_of_what_it_fits_names_a_loose_tolerance():
     best = audit(Network.two_layer([[1, 0]], [1]), Dataset([[1, 0], [0, -1]], [1, 1]))
     assert "proved; globally within 1e-6 (relative)" in " ".join(str(best).split())
     check_words(best)
+
+
+@pytest.mark.parametrize("masks", [[[0], [1], [0], [1]], [[0], [0]]])
+def test_of_its_width_with_several_masks_is_neuron_by_neuron(masks):
+    """Two neurons on one coordinate are no wider than four, and yet another architecture."""
+    rng = np.random.default_rng(len(masks))
+    X = rng.standard_normal((6, 2)).round(1)
+    W = [[int(column in mask) for column in range(2)] for mask in masks]
+    network = Network.two_layer(W, [1, -1] * (len(masks) // 2), masks=masks)
+    result = audit(network, Dataset(X.tolist(), [1, -1, 1, 1, -1, 1]))
+    check_words(result)
+    text = " ".join(str(result).split())
+    assert ("no wider" in text) <= (len(set(map(tuple, masks))) == 1)
