@@ -339,7 +339,7 @@ NUMBERS = [
     ),
     (r"excess: none: this network is the best possible(, after the repair)?", _no_excess),
     (
-        rf"best of its width: {OWN_ENDS}, over networks of (\d+) neurons?(?: with (?:these masks|this mask))?",
+        rf"best of its width: {OWN_ENDS}, over networks of {OWN}",
         _own_width,
     ),
     (

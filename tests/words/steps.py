@@ -286,7 +286,8 @@ STEPS = [
     ),
     (
         (
-            r"no network of (\d+) neurons?(?: with (?:these masks|this mask))? is better by more than was asked: "
+            r"no network of (\d+) neurons?(?: with (?:these masks(?: one by one)?|this mask))? is better by more than "
+            r"was asked: "
             rf"take more neurons{MASKS}: isoptimal train DATA{ALONE} --width (\d+){SHAPE} --out .*"
         ),
         _beyond_its_width,

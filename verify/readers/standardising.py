@@ -18,7 +18,6 @@ from verify.numbers.floats import to_float
 from verify.numbers.values import Number
 from verify.problem.problem import Dataset
 from verify.readers.columns import FITTED_ON, arranged, in_order
-from verify.readers.named_arrays import array_of
 from verify.readers.reading import DataReading
 from verify.readers.scalings import Scaling, scaled_inputs
 
@@ -136,6 +135,7 @@ def _in_memory(given: object, place: str) -> _Named:
 
 
 def _of_arrays(arrays: Mapping[str, object], place: str) -> Scaling:
+    from verify.readers.named_arrays import array_of
 
     _check_names(arrays, place)
     mean, scale = (
