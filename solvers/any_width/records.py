@@ -24,7 +24,10 @@ class Atoms:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One round: brackets of the optimal value (the lower one not yet proved), sizes, seconds since the start."""
+    """One round: brackets of the optimal value (the lower one not yet proved), sizes, seconds since the start.
+
+    width: of a search at one width, whose rounds are states of the neurons, `left` of them open; None over all widths.
+    """
 
     round: int
     lower: float
@@ -32,6 +35,8 @@ class Progress:
     columns: int
     points: int
     seconds: float
+    width: int | None = None
+    left: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,8 @@ def audit(
     time_limit: seconds after which, nearly, the best certified bracket so far is returned; Ctrl-C does the same.
     warm_start: a folder of an earlier audit of the same data (`Audit.save`), whose search is taken up again.
     symbolic: also seek the best objective as a formula, such as 8/sqrt(17), with proofs (small problems).
-    progress: called once a round of the search with a `solvers.any_width.dual_cuts.Progress`.
+    progress: called once a round of the search, and once a state of a search at the network's own width, with a
+    `solvers.any_width.dual_cuts.Progress`.
     relax: of a network that does not fit, ask as well what it does fit: the targets within its largest residual, or the
     points that are on their sides. The answer, with certificates of its own, is the audit `.relaxed` of the result.
 

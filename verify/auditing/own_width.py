@@ -22,7 +22,7 @@ from verify.auditing.fitting import without_fit
 from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.deciders.finding import Question, Verdict, decide, undecided
 from verify.deciders.global_optimality.better import is_no_wider, none_is_better
-from verify.deciders.own_width.record import WidthBracket
+from verify.deciders.own_width.record import OnStates, WidthBracket
 from verify.deciders.own_width.searching import bracket_at_width
 from verify.deciders.time_limits import is_late, now
 from verify.problem.network import Network
@@ -121,6 +121,7 @@ def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
             _networks(found),
             tol=asked.terms.tol,
             deadline=end,
+            on_progress=_told(asked),
             earlier=None if found.earlier is None else found.earlier.lower_width,
         )
         bracket = unless_floats_fail(search, lambda why: WidthBracket(status=SearchStatus.FAILED, reason=why))
@@ -130,6 +131,20 @@ def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
         clock.add(NAME, LATE)
     found = replace(found, own_width=bracket)
     return _concluded(asked, found, bracket, _longest(asked, clock, found))
+
+
+def _told(asked: Asked) -> OnStates | None:
+    """What tells the caller of the audit how far the search is, where it wants to know."""
+    report, began, width = asked.terms.progress, now(), len(asked.problem.architecture.masks)
+    if report is None:
+        return None
+    from solvers.any_width.dual_cuts import Progress
+
+    def tell(nodes: int, left: int, lower: float, upper: float) -> None:
+        seconds, n = now() - began, len(asked.problem.data)
+        report(Progress(nodes, lower, upper, columns=0, points=n, seconds=seconds, width=width, left=left))
+
+    return tell
 
 
 def _concluded(asked: Asked, found: Known, bracket: WidthBracket, seconds: float | None) -> Known:

@@ -134,7 +134,12 @@ def moment_text(moment: Moment) -> str:
 
 
 def progress_text(progress: Progress, dots: str) -> str:
-    """Such as "round 3, best possible about 4.93 … 4.95, gap 4.1e-3" (floats: nothing of it is proved yet)."""
+    """Such as "round 3, best possible about 4.93 … 4.95, gap 4.1e-3" (floats: nothing of it is proved yet).
+
+    Of a search at one width as `widths_text`.
+    """
+    if progress.width is not None:
+        return widths_text(progress.width, progress.round, progress.left, progress.lower, progress.upper)
     text = f"round {progress.round}"
     if isfinite(progress.upper):
         text += f", best possible about {progress.lower:.7g} {dots} {progress.upper:.7g}"

@@ -11,6 +11,7 @@ from verify.auditing import own_width
 from verify.auditing.loop import pose
 from verify.checker.folder import decide_folder
 from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
+from verify.cli.progress import progress_text
 from verify.deciders.finding import Verdict
 from verify.readers import read_case
 
@@ -126,6 +127,42 @@ def test_a_width_in_which_networks_fit_has_a_bracket_beside_one_that_does_not():
     assert result.excess_own_width is None
     assert result.better_own_width.width == 1
     check_words(result)
+
+
+@pytest.mark.parametrize("trained", ["both", "hidden"])
+def test_how_far_the_search_is_is_told(trained):
+    seen = []
+    audit(BEST, PAIR, trained=trained, progress=seen.append)
+    of_width = [told for told in seen if told.width is not None]
+    assert len(of_width) > 0
+    assert all(told.width == 1 and told.round >= 1 and told.lower <= told.upper * (1 + 1e-6) for told in of_width)
+    assert progress_text(of_width[0], "...").startswith("1 neuron: ")
+    assert (len(of_width) < len(seen)) == (trained == "both")
+
+
+def test_an_interrupted_search_among_given_output_weights_keeps_its_bracket():
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    result = audit(Network.two_layer([[0, 3]], [2]), PAIR, trained="hidden", progress=interrupt)
+    assert result.status == "interrupted"
+    assert result.bracket_own_width is not None
+    check_words(result)
+
+
+def test_a_search_among_given_output_weights_is_taken_up_again(tmp_path, monkeypatch):
+    rows, net = [[1, 0], [0, 1], [1, 2], [-1, 1]], Network.two_layer([[2, 1], [-1, 2], [1, 1]], [1, 1, -1])
+    first = audit(net, (rows, [1, 1, -1, 1]), goal="min-norm", trained="hidden", relax=False)
+    first.save(tmp_path / "proofs")
+    taken = []
+    real = own_width.bracket_at_width
+    monkeypatch.setattr(own_width, "bracket_at_width", lambda *a, **k: taken.append(real(*a, **k)) or taken[-1])
+    again = audit(
+        net, (rows, [1, 1, -1, 1]), goal="min-norm", trained="hidden", relax=False, warm_start=tmp_path / "proofs"
+    )
+    assert first.bracket_own_width is not None
+    assert again.bracket_own_width == first.bracket_own_width
+    assert taken[0].nodes == 0
 
 
 def test_an_earlier_audit_is_taken_up_again(tmp_path):
