@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -10,9 +12,10 @@ import click
 from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.labels import two_classes
 from verify.cli.numbers import NumberType
-from verify.cli.places import check_picture
+from verify.cli.places import check_file, check_picture
 from verify.cli.progress import shown_widths
 from verify.deciders.finding import Verdict
+from verify.files.writing import write_text
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed, at_least, at_most, enclosure
 from verify.problem.phrases import has_infimum_0
@@ -55,6 +58,7 @@ Examples:
     help="Write what proves each row into DIR/width-1 and so on, for python -m verify.checker --bare.",
 )  # fmt: skip
 @click.option("--plot", metavar="FILE", help="Draw the best objective over the width: .png, .pdf or .svg.")
+@click.option("--json", "json_path", metavar="OUT", help="Write the rows as JSON; - for standard output.")
 @debug_option
 def widths_command(
     data: str,
@@ -69,6 +73,7 @@ def widths_command(
     standardise: str | None,
     folder: str | None,
     plot: str | None,
+    json_path: str | None,
 ) -> int:
     """Say for 1, 2, ... neurons whether a network of that width fits DATA, and what its least objective is.
 
@@ -81,6 +86,8 @@ def widths_command(
 
     if plot is not None:
         check_picture(plot)
+    if json_path not in (None, "-"):
+        check_file(json_path, [data], folder)
     with shown_widths() as progress:
         curve = width_curve(
             data,
@@ -95,20 +102,38 @@ def widths_command(
             standardise=standardise,
             progress=progress,
         )
+    if json_path == "-":
+        click.echo(json.dumps(curve.to_json(), indent=2))
+    else:
+        _print_table(curve, SECONDS if time_limit is None else None)
+    if json_path not in (None, "-"):
+        write_text(json_path, json.dumps(curve.to_json(), indent=2, ensure_ascii=False) + "\n")
+        click.echo(f"written: {json_path}")
+    for line in _saved(curve, folder, plot):
+        click.echo(line, err=json_path == "-")
+    return 0
+
+
+def _saved(curve: WidthCurve, folder: str | None, plot: str | None) -> Iterator[str]:
+    """Write the certificates and the picture, where they are wanted; a line for each."""
+    if folder is not None:
+        yield from (f"written: {place}" for place in curve.save(folder))
+    if plot is not None:
+        curve.plot(plot)
+        yield f"written: {plot}"
+
+
+def _print_table(curve: WidthCurve, seconds: float | None) -> None:
+    """The rows, and whether the best of any width is among them.
+
+    seconds: what a width has where there is no time limit; None where there is one.
+    """
     for note in curve.notes:
         click.echo(f"note: {note}")
     click.echo(f"{'neurons':>7}  {'fits':<10}  {'best objective':<32}  proved by")
-    seconds = SECONDS if time_limit is None else None
     for point in curve:
         click.echo(f"{point.width:>7}  {_fits(point):<10}  {_best(point):<32}  {_by(point, seconds)}")
     click.echo(_ending(curve))
-    if folder is not None:
-        for place in curve.save(folder):
-            click.echo(f"written: {place}")
-    if plot is not None:
-        curve.plot(plot)
-        click.echo(f"written: {plot}")
-    return 0
 
 
 def _fits(point: WidthPoint) -> str:

@@ -15,6 +15,7 @@ from verify.auditing.searching import bracketed
 from verify.auditing.steps import unless_floats_fail
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate
+from verify.checker.codec import rational_text
 from verify.checker.errors import InputError
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.finding import Verdict
@@ -91,6 +92,19 @@ class WidthPoint:
             ends = repr(Interval(low, high))
         return f"{'fits' if self.fits is Verdict.PROVED else 'not known to fit'} {ends}"
 
+    def to_json(self) -> dict[str, object]:
+        """The row as JSON; its certificates are those that `WidthCurve.save` writes."""
+        return {
+            "width": self.width,
+            "fits": self.fits.value,
+            "lower": _text(self.lower),
+            "upper": _text(self.upper),
+            "certificates": [proof.KIND for proof in self.certificates],
+            "status": self.status.value,
+            "nodes": self.nodes,
+            "left": self.left,
+        }
+
     @property
     def width(self) -> int:
         """The number of neurons."""
@@ -134,6 +148,21 @@ class WidthCurve:
     def __iter__(self) -> Iterator[WidthPoint]:
         return iter(self.points)
 
+    def to_json(self) -> dict[str, object]:
+        """The curve as a JSON object of schema "widths-1": numbers exactly, as texts; what proves each row by its kind.
+
+        The ends of the bracket of any width are null where nothing fits at any.
+        """
+        low, high = (None, None) if self.any_width is None else self.any_width.ends
+        return {
+            "schema": "widths-1",
+            "points": [point.to_json() for point in self.points],
+            "any_width": [_text(low), _text(high)],
+            "enough": self.enough,
+            "tolerance": _text(self.tolerance),
+            "notes": list(self.notes),
+        }
+
     def save(self, folder: str | Path) -> list[str]:
         """Write the certificates of each width into a folder of its own, width-1 and so on; the folders.
 
@@ -156,6 +185,10 @@ class WidthCurve:
 
     def _best(self) -> Fraction | None:
         return None if self.any_width is None else self.any_width.ends[0]
+
+
+def _text(number: Fraction | None) -> str | None:
+    return None if number is None else rational_text(number)
 
 
 def _json(value: object) -> bytes:

@@ -1,5 +1,6 @@
 """How many neurons it takes: each row is proved, networks are handed on, and the command says the same."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -98,6 +99,26 @@ def test_the_command(steps, tmp_path, capsys):
     for width in (1, 2, 3):
         assert check_main(["--bare", str(proofs / f"width-{width}")]) == 0
     assert "refused" not in capsys.readouterr().out
+
+
+def test_the_rows_as_json(steps, tmp_path):
+    out = tmp_path / "widths.json"
+    found = CliRunner().invoke(program, ["widths", str(steps), "--json", str(out)], standalone_mode=False)
+    assert found.return_value == 0, found.output
+    assert f"written: {out}" in found.output
+    said = json.loads(out.read_text(encoding="utf-8"))
+    assert [point["fits"] for point in said["points"]] == ["refuted", "refuted", "proved"]
+    assert [point["status"] for point in said["points"]] == ["infeasible", "infeasible", "optimal"]
+    assert said["points"][0]["certificates"] == ["infeasible-width"]
+    assert said["enough"] == 3
+    last = said["points"][2]
+    assert F(said["any_width"][0]) <= F(last["lower"]) <= F(last["upper"]) <= F(last["lower"]) * (1 + F(1, 10**6))
+    options = ["widths", str(steps), "--up-to", "1", "--json", "-"]
+    alone = CliRunner().invoke(program, options, standalone_mode=False)
+    assert json.loads(alone.stdout)["points"][0]["upper"] is None
+    own = CliRunner().invoke(program, ["widths", str(steps), "--json", str(steps)], standalone_mode=False)
+    assert own.return_value == 2
+    assert "would be overwritten" in own.output
 
 
 def test_the_command_says_what_is_open(steps):

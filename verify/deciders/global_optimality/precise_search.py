@@ -38,8 +38,9 @@ from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
 if TYPE_CHECKING:
-    from solvers.any_width.precise_master import Block, Numbers, Optimum
+    from solvers.any_width.precise_master import Block, Optimum
     from solvers.pricing.precise import PreciseSearch
+    from solvers.programs.precise_cones import Decimals
 
 __all__ = ["MOST_POINTS", "precise_bracket"]
 
@@ -190,7 +191,7 @@ class _Loop:
                 for u in directions:
                     self._put(self._column(mask, sign, u))
 
-    def _column(self, mask: int, sign: int, u: Numbers) -> ExactColumn:
+    def _column(self, mask: int, sign: int, u: Decimals) -> ExactColumn:
         seen = list(self.problem.mask_classes[mask])
         small = Decimal(10) ** (-self.digits // 3)
         z = self.rows[:, seen] @ u[seen]
