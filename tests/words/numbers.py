@@ -118,7 +118,8 @@ def _own_width(audit, _, found):
     lower, upper = audit.bracket_own_width
     assert int(width) == audit.network.width
     assert has_masks(audit) == ("mask" in found[0])
-    assert any(bound.bracket[0] == lower for bound in audit.bounds if bound.KIND == "lower-bound-width")
+    bounds = [bound.bracket[0] for bound in audit.bounds if bound.KIND in ("lower-bound", "lower-bound-width")]
+    assert lower == max(filter(None, bounds), default=0)
     assert audit.objective is None or upper <= audit.objective
     if value:
         return lower == upper and is_value(value, lower)
@@ -188,9 +189,11 @@ def _falls(audit, _, found):
         assert "√" not in found[0]
         after = objective(audit.problem, end)
     assert before is None or after < before
-    if found["from"] is None:
+    subject = audit.local_optimum.subject
+    assert (found["whose"] is None) == (subject is None or subject == audit.network)
+    if found["from"] is None and found["of"] is None:
         return None
-    assert is_value(found["from"], before)
+    assert is_value(found["from"] or found["of"], before)
     if found["by"]:
         return Fraction(found["by"]) <= before - after
     return after <= Fraction(found["to"]) * (1 + Fraction(1, 10**50)) and Fraction(found["to"]) < before
@@ -366,8 +369,9 @@ NUMBERS = [
     (r"best network found(?:, (?:no wider|its masks))?: (\d+) neurons?(?:, objective (.*))?", _witness),
     (
         (
-            rf"descent path: .*?(?:; the objective falls from (?P<from>.*?) (?:to at most (?P<to>{N})|by at least "
-            rf"(?P<by>{N})) at ε = 1)?(?:; where .*)?"
+            r"descent path: for 0 < ε ≤ 1(?P<whose>, from the network (?:nearby|after the repair))?(?:,|:) .*?"
+            rf"(?:; the objective (?:goes from (?P<from>.*?) to at most (?P<to>{N}) at ε = 1|at ε = 1 is at least "
+            rf"(?P<by>{N}) below that at 0, (?P<of>.*?)))?(?:; where .*)?"
         ),
         _falls,
     ),

@@ -115,6 +115,9 @@ def _own_width(
     """The bracket and the excess at the network's own width, where a bound of that width is proved."""
     lower, upper = (None, None) if found.own_width is None else found.own_width.ends
     known = found.bracket
+    of_any = None if known is None else known.ends[0]
+    if lower is not None and of_any is not None:
+        lower = max(lower, of_any)
     ends = [upper, *([] if better is None else [objective(asked.problem, better)])]
     if known is not None and known.upper is not None and is_no_wider(asked.problem, Network.of(known.upper.witness)):
         ends.append(known.ends[1])

@@ -70,8 +70,8 @@ def steps_of(trained: Trained) -> tuple[Step, ...]:
                 LOCAL_OPTIMALITY,
                 NEARBY_POINT,
                 EXACTLY_REFUTED,
-                DIAGNOSIS,
                 OWN_WIDTH,
+                DIAGNOSIS,
                 FOLLOWED,
                 CLOSED_FORM,
             )

@@ -22,9 +22,11 @@ from verify.auditing.fitting import without_fit
 from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.deciders.finding import Question, Verdict, decide, undecided
 from verify.deciders.global_optimality.better import is_no_wider, none_is_better
+from verify.deciders.global_optimality.bracket import with_networks
 from verify.deciders.own_width.record import OnStates, WidthBracket
 from verify.deciders.own_width.searching import bracket_at_width
 from verify.deciders.time_limits import is_late, now
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.phrases import ANY_WIDTH_NOT_ASKED, of_width
 from verify.problem.problem import Trained
@@ -129,7 +131,7 @@ def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
         clock.add(NAME, INTERRUPTED)
     elif bracket.status is SearchStatus.TIME and clock.deadline is not None:
         clock.add(NAME, LATE)
-    found = replace(found, own_width=bracket)
+    found = _with_its_networks(asked, replace(found, own_width=bracket), bracket)
     return _concluded(asked, found, bracket, _longest(asked, clock, found))
 
 
@@ -145,6 +147,24 @@ def _told(asked: Asked) -> OnStates | None:
         report(Progress(nodes, lower, upper, columns=0, points=n, seconds=seconds, width=width, left=left))
 
     return tell
+
+
+def _with_its_networks(asked: Asked, found: Known, bracket: WidthBracket) -> Known:
+    """With what was found at this width among the networks of any width, and that question asked again with them."""
+    known, subject = found.bracket, found.subject
+    if known is None or not bracket.objectives:
+        return found
+    upper = known.ends[1]
+    if upper is not None and bracket.objectives[0] >= upper:
+        return found
+    pairs = zip(bracket.objectives, bracket.witnesses, strict=True)
+    known = with_networks(asked.problem, known, pairs, to_float(asked.terms.tol))
+    found = replace(found, bracket=known)
+    before = found.findings.get(Question.GLOBAL_ANY_WIDTH)
+    if subject.network is None or before is None or before.verdict is not Verdict.REFUTED:
+        return found
+    beaten = beaten_by(Question.GLOBAL_ANY_WIDTH, subject, known.witnesses, asked.terms.tol, own_width=False)
+    return found if beaten is None else found.with_findings(beaten)
 
 
 def _concluded(asked: Asked, found: Known, bracket: WidthBracket, seconds: float | None) -> Known:

@@ -122,8 +122,9 @@ def _end(certificates: Mapping[str, Certificate], name: str, end: int) -> Number
 def _own_width(material: Material, mine: Number | None) -> Json:
     """What certificates say of networks of the network's own width; no key where none does.
 
-    The upper end of the bracket is the least objective of what fits and is no wider: the network, its better one, the
-    witness of the upper bound. `distance`: that of the given network from the nearest best one, where it is told.
+    The lower end of the bracket is the larger bound, of that width and of any. The upper end is the least objective of
+    what fits and is no wider: the network, its better one, the witness of the upper bound.
+    `distance`: that of the given network from the nearest best one, where it is told.
     """
     lower, nothing = (material.certificates.get(name) for name in ("lower-bound-width.json", "infeasible-width.json"))
     if lower is None and nothing is None:
@@ -135,6 +136,9 @@ def _own_width(material: Material, mine: Number | None) -> Json:
     if (witness := material.witnesses.get("better_own_width")) is not None:
         ends += filter(None, [objective(material.problem, witness)])
     least = lower.bracket[0] if isinstance(lower, LowerBoundWidth) else None
+    of_any = _end(material.certificates, "lower-bound.json", 0)
+    if least is not None and of_any is not None and of_any > least:
+        least = of_any
     bracket, excess = bracket_and_excess(least, min(ends, default=None), mine)
     texts = {"bracket": bracket, "excess": excess}
     found = {name: None if pair is None else [number_text(end) for end in pair] for name, pair in texts.items()}

@@ -50,20 +50,29 @@ def descent_path(audit: Audited) -> str | None:
             balanced = f"v{j} = {sign}√‖u{j}‖, w{j} = u{j} / |v{j}|, u{j}" if is_whole else f"w{j}"
             parts.append(f"{balanced} = ({row})")
     before, after = objective(audit.problem, subject), _objective_at_end(audit, proof)
-    falls = "" if before is None or after >= before else f"; the objective falls {_falls(before, after)} at ε = 1"
+    falls = "" if before is None or after >= before else f"; the objective {_change(before, after)}"
     bias = ", the norm without the bias" if is_free(audit.problem.bias) else ""
     small = "; where ‖u‖ is 0, v is small instead, and the objective is as near to this as v is to 0"
     rounded = " (coefficients rounded to 5 digits)" if are_rounded else ""
     told, more = (parts, "") if len(parts) <= MOST else (parts[:MOST], f"; and so for {len(parts) - MOST} more neurons")
-    return f"for 0 < ε ≤ 1{bias}: {'; '.join(told)}{more}{rounded}{falls}{small if is_constant else ''}"
+    whose = _whose(audit)
+    return f"for 0 < ε ≤ 1{whose}{bias}: {'; '.join(told)}{more}{rounded}{falls}{small if is_constant else ''}"
 
 
-def _falls(before: Fraction, after: Fraction) -> str:
-    """From what to what; by how much, where as many digits as are told do not show it."""
+def _whose(audit: Audited) -> str:
+    """From which network, where that is not the given one."""
+    subject = audit.local_optimum.subject
+    if subject is None or subject == audit.network:
+        return ""
+    return f", from the network {'after the repair' if subject == audit.fits.subject else 'nearby'}"
+
+
+def _change(before: Fraction, after: Fraction) -> str:
+    """From what to what, not always falling; by how much, where as many digits as are told do not show it."""
     end = at_most(after)
     if Fraction(end) < min(before, Fraction(nearest(before))):
-        return f"from {value(before)} to at most {end}"
-    return f"from {value(before)} by at least {at_least(before - after, 2)}"
+        return f"goes from {value(before)} to at most {end} at ε = 1"
+    return f"at ε = 1 is at least {at_least(before - after, 2)} below that at 0, {value(before)}"
 
 
 def _vanishes(start: Sequence[Fraction], step: Sequence[Fraction]) -> bool:

@@ -13,6 +13,7 @@ from verify.checker.folder import decide_folder
 from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
 from verify.cli.progress import progress_text
 from verify.deciders.finding import Verdict
+from verify.problem.problem import objective
 from verify.readers import read_case
 
 F = Fraction
@@ -170,3 +171,20 @@ def test_an_earlier_audit_is_taken_up_again(tmp_path):
     again = audit(BEST, PAIR, warm_start=tmp_path / "proofs")
     assert again.global_optimum.verdict is Verdict.PROVED
     assert [bound.KIND for bound in again.bounds].count("lower-bound-width") == 1
+
+
+def test_one_page_has_one_best_network_and_one_bound(tmp_path):
+    """What is found at the own width counts for any width, and a bound of any width for the own one."""
+    X = [[-1, 0, 1], [0, 0, 0], [0, 1, 2], [-1, 0, -2], [0, -2, -2], [2, 0, 0], [0, -1, 0], [2, 2, 0]]
+    W = [["2/5", "6/5", "-7/5"], ["4/5", "-3/10", "-4/5"]]
+    network = Network.two_layer(W, ["1/5", "-6/5"], b=["-13/10", "-9/5"])
+    result = audit(network, Dataset(X, [-1, -1, -1, 1, -1, -1, -1, 1]), bias="free")
+    low, high = result.bracket_own_width
+    assert result.bracket[0] <= low
+    assert result.bracket[1] <= high
+    assert objective(result.problem, result.asked_better) == result.bracket[1]
+    assert result.asked_better.width <= network.width
+    assert "train a wide one" not in str(result)
+    check_words(result)
+    result.save(tmp_path / "proofs")
+    assert decide_folder(tmp_path / "proofs").is_accepted

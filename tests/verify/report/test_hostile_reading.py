@@ -17,7 +17,7 @@ from verify.plots.wording import standing
 from verify.problem.network import Architecture, Layer, Network
 from verify.problem.problem import Dataset, objective
 from verify.report import as_text
-from verify.report.path import _falls
+from verify.report.path import _change
 
 AXES = [[1, 0], [0, 1]]
 CROSS = [[1, 0], [-1, 0], [0, 1], [0, -1]]
@@ -385,14 +385,14 @@ def test_an_excess_that_rounding_may_explain_is_no_other_optimum():
 @pytest.mark.parametrize(
     ("before", "after", "text"),
     [
-        (5, 5 - Fraction(1, 10**12), "from 5 by at least 1e-12"),
-        (5, 4, "from 5 to at most 4"),
-        (5 - Fraction(1, 10**9), 5 - Fraction(3, 10**9), "from about 5 by at least 2e-9"),
-        (5 + Fraction(1, 10**9), 5, "from about 5 by at least 1e-9"),
+        (5, 5 - Fraction(1, 10**12), "at ε = 1 is at least 1e-12 below that at 0, 5"),
+        (5, 4, "goes from 5 to at most 4 at ε = 1"),
+        (5 - Fraction(1, 10**9), 5 - Fraction(3, 10**9), "at ε = 1 is at least 2e-9 below that at 0, about 5"),
+        (5 + Fraction(1, 10**9), 5, "at ε = 1 is at least 1e-9 below that at 0, about 5"),
     ],
 )
 def test_a_small_fall_is_told_by_its_size(before, after, text):
-    assert _falls(Fraction(before), Fraction(after)) == text
+    assert _change(Fraction(before), Fraction(after)) == text
 
 
 def test_of_two_hidden_layers_the_same_goal_is_trained():

@@ -516,7 +516,7 @@ def test_the_descent_path(tie):
     said = numbers(tie)["descent path"]
     assert said == (
         "for 0 < ε ≤ 1: v0 = √‖u0‖, w0 = u0 / |v0|, u0 = (1 − 1/2 ε, 1/2 ε); "
-        "the objective falls from 2 to at most 1.707107 at ε = 1"
+        "the objective goes from 2 to at most 1.707107 at ε = 1"
     )
     assert "descent path" not in numbers(replace(tie, local_optimum=undecided(Question.LOCAL_OPTIMUM, "open")))
 
@@ -530,7 +530,7 @@ def test_the_descent_path_of_a_zero_neuron_and_of_targets():
         goal="min-norm",
     )
     assert "v1 = −√‖u1‖" in numbers(targets)["descent path"]
-    assert "falls from 4 to" in numbers(targets)["descent path"]
+    assert "goes from 4 to" in numbers(targets)["descent path"]
 
 
 @pytest.mark.parametrize(
