@@ -24,7 +24,8 @@ __all__ = ["Piece", "Relaxation"]
 
 PENALTIES = (1e2, 1e4, 1e6)  # for what is not fitted, in the scaled problem; raised where it binds and decides
 ROUNDS = 40
-FEW_COLUMNS = 40  # of a case: beyond these, columns that the master does not use are dropped
+FEW_COLUMNS = 40  # of a case: beyond these, columns that the master does not use are dropped ...
+LESS = 1e-6  # ... where its value is less by this part than when that was done last: idle ones still bound multipliers
 CLOSE = 0.02  # a bound within this part of the relaxed value is good enough to split the state ...
 FAR = 0.9  # ... and so is any where the relaxed value is below this part of the goal
 UNMET = 0.5  # of the relaxed value is paid for what is not fitted: nothing may fit
@@ -48,7 +49,7 @@ class Relaxation:
 
     def __init__(self, setting: Setting, cases: Sequence[StateCase], columns: dict[StateCase, list[Column]]) -> None:
         self.setting, self.cases, self.columns = setting, tuple(cases), columns
-        self.value, self.lower, self.slack = np.inf, 0.0, 0.0
+        self.value, self.lower, self.slack, self.dropped_at = np.inf, 0.0, 0.0, np.inf
         self.multipliers = np.zeros(len(setting.problem.required))
         self.forced = np.zeros(len(setting.problem.required), bool)
         self.beta = 1.0
@@ -116,8 +117,11 @@ class Relaxation:
         return solution, columns
 
     def _drop_idle(self, columns: list[tuple[StateCase, Column]], used: list[bool]) -> None:
+        if self.value > (1.0 - LESS) * self.dropped_at:
+            return
         for case in self.cases:
             if len(self.columns[case]) > FEW_COLUMNS:
+                self.dropped_at = self.value
                 self.columns[case] = [
                     column for (where, column), keep in zip(columns, used, strict=True) if keep and where == case
                 ]

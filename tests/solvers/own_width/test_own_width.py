@@ -185,6 +185,14 @@ def test_few_states_are_looked_at_where_a_teacher_of_the_width_fits(columns, wid
         assert found.networks[0].value <= found.lower * (1 + TOL)
 
 
+@pytest.mark.parametrize(("columns", "width", "points"), [(2, 4, 50), (2, 2, 50), (3, 2, 30)])
+def test_few_states_where_many_outputs_are_given_exactly(columns, width, points):
+    """More targets than weights leave multipliers free: patterns that no network uses still hold them back."""
+    found = search(teacher(2, columns, width, points, margin=False), [0] * width, tol=TOL, max_nodes=12)
+    assert found.status == "optimal"
+    assert found.networks[0].value <= found.lower * (1 + TOL)
+
+
 def test_time_taken_is_short():
     begin = time.process_time()
     assert search(TWICE, [0, 0], tol=TOL).nodes <= 18
