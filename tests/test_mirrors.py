@@ -53,9 +53,10 @@ ELSEWHERE = {
     "verify/checker/test_planted_members.py": "verify/checker/goals verify/problem/members",
     "verify/checker/test_width.py": "verify/checker/states",
     "verify/deciders/hidden/test_search.py": """
-        solvers/hidden/cells solvers/hidden/relaxation verify/deciders/hidden/branching verify/deciders/hidden/excluding
-        verify/deciders/hidden/geometry verify/deciders/hidden/least_norm verify/deciders/hidden/leaves
-        verify/deciders/hidden/networks verify/deciders/hidden/nodes verify/deciders/hidden/states""",
+        solvers/hidden/cells solvers/hidden/inner_cells solvers/hidden/relaxation verify/deciders/hidden/branching
+        verify/deciders/hidden/excluding verify/deciders/hidden/geometry verify/deciders/hidden/least_norm
+        verify/deciders/hidden/leaves verify/deciders/hidden/networks verify/deciders/hidden/nodes
+        verify/deciders/hidden/states""",
     "verify/deciders/closed_forms/test_parts.py": """
         verify/deciders/closed_forms/active_set verify/deciders/closed_forms/elimination
         verify/deciders/closed_forms/expressions verify/deciders/closed_forms/polishing

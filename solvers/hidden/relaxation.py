@@ -16,11 +16,11 @@ Source: `docs/mathematics.md`, 12.1 "The bound of a state".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from solvers.arrays import Bits, Floats, Signs
+from solvers.arrays import Bits, Floats, Indices, Signs
 from solvers.instance import Status
 from solvers.programs.interior_point import Cone, solve_cone_program
 from solvers.programs.linear import solve_lp
@@ -29,6 +29,10 @@ __all__ = ["FloatCase", "Relaxed", "WantedOutputs", "evaluated", "excluded", "in
 
 BOX = 100.0
 """No multiplier is larger, in units in which D = 1 and the largest target is 1."""
+
+
+TAKEN_BACK = 1e-6
+"""Of a bound: so much less than what the program says, and the signs of the multipliers are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +78,8 @@ class Relaxed:
     """value: the bound.   multipliers (n,).   slopes (q, n): t.   offsets (q, n): the terms of R.
 
     directions: p of each case, in its coordinates.   sizes (q,): ||p|| + R.
+    weights (q,), pieces: what each of them has to do with the bound, and the neuron of a relaxed network there; of a
+    program's solution only.
     """
 
     value: float
@@ -82,13 +88,28 @@ class Relaxed:
     offsets: Floats
     directions: tuple[Floats, ...]
     sizes: Floats
+    weights: Floats = field(default_factory=lambda: np.zeros(0))
+    pieces: tuple[Floats, ...] = ()
 
 
 class _StateProgram:
-    """The variables: lambda (n), |lambda| with a tolerance (n), t (q n), R (q n), sizes (q), one that is least."""
+    """The variables: lambda (n), |lambda| with a tolerance (n), t (q n), R (q n), sizes (q), one that is least.
 
-    def __init__(self, points: WantedOutputs, cases: Sequence[FloatCase]) -> None:
-        self.points, self.cases = points, cases
+    owners (q,): cases with the same one have one size, the first one's, and count once.
+    signs (n,): of the multipliers, where they are to be kept. Then slopes of undecided points are between 0 and e_i;
+    else they may lie outside where a range is short, which `_split` takes back.
+    """
+
+    def __init__(
+        self,
+        points: WantedOutputs,
+        cases: Sequence[FloatCase],
+        owners: Indices | None = None,
+        signs: Signs | None = None,
+    ) -> None:
+        self.points, self.cases, self.signs = points, cases, signs
+        self.owners = np.arange(len(cases)) if owners is None else owners
+        self.counted = int(self.owners.max(initial=-1)) + 1
         self.n, self.q = len(points.targets), len(cases)
         self.is_bent = points.slope < 1
         pairs = self.n * self.q if self.is_bent else 0
@@ -96,7 +117,7 @@ class _StateProgram:
         self.slopes = self.n + (self.n if points.tolerance else 0)
         self.offsets = self.slopes + pairs
         self.sizes = self.offsets + pairs
-        self.width = self.sizes + self.q + 1
+        self.width = self.sizes + self.counted + 1
         self.blocks: list[Floats] = []
         self.right: list[Floats] = []
         self.cones: list[tuple[Cone, int]] = []
@@ -148,6 +169,8 @@ class _StateProgram:
         self.add("zero", dual, 1.0)
         if points.margin:
             self.add("nonnegative", -np.eye(n, self.width))
+        elif self.signs is not None:
+            self.add("nonnegative", -self.signs[:, None] * np.eye(n, self.width))
         for q, case in enumerate(self.cases):
             excess, slope, offset = self.excess(q), self.slope(q), self.offset(q)
             if self.is_bent:
@@ -168,27 +191,48 @@ class _StateProgram:
         self.add("nonnegative", right * (excess - slope)[has_range] - offset[has_range])
         self.add("nonnegative", -offset[has_range])
         self.add("zero", offset[~has_range])
+        if self.signs is not None:
+            above = case.sign * self.points.factors * self.signs > 0
+            up, down = has_range & above, has_range & ~above
+            self.add("nonnegative", np.vstack([-slope[up], (slope - excess)[up]]))
+            self.add("nonnegative", np.vstack([slope[down], (excess - slope)[down]]))
 
     def sizes_least(self) -> None:
         """The root of sum V size^2 is to be least."""
-        whole = np.zeros((1 + self.q, self.width))
+        whole = np.zeros((1 + self.counted, self.width))
         whole[0, -1] = -1.0
+        self.first_size = sum(len(block) for block in self.blocks)
         for q, case in enumerate(self.cases):
             size = np.zeros((1, self.width))
-            size[0, self.sizes + q] = -1.0
+            size[0, self.sizes + self.owners[q]] = -1.0
             self.add("second-order", np.vstack([size + self.offset(q).sum(axis=0), -(case.rows.T @ self.factors(q))]))
-            whole[1 + q, self.sizes + q] = -np.sqrt(case.weight)
+            whole[1 + self.owners[q], self.sizes + self.owners[q]] = -np.sqrt(case.weight)
         self.add("second-order", whole)
         box = np.zeros((2 * self.n, self.width))
         box[: self.n, : self.n], box[self.n :, : self.n] = np.eye(self.n), -np.eye(self.n)
         self.add("nonnegative", box, BOX)
 
 
-def relaxed(points: WantedOutputs, cases: Sequence[FloatCase]) -> Relaxed | None:
-    """The best bound of the state; None where the solver fails, or the dual value cannot be positive there."""
-    units = _units(points, cases)
-    scaled, inner = _scaled(points, cases, *units)
-    program = _StateProgram(scaled, inner)
+def relaxed(points: WantedOutputs, cases: Sequence[FloatCase], owners: Indices | None = None) -> Relaxed | None:
+    """The best bound of the state; None where the solver fails, or the dual value cannot be positive there.
+
+    owners (q,): for each of the cases the place of the case, from 0, of which it is a cell; by default each its own.
+    """
+    found = _solved(points, cases, owners, np.ones(len(points.targets), np.int8) if points.margin else None)
+    if found is None or found[0].value >= (1 - TAKEN_BACK) * found[1]:
+        return None if found is None else found[0]
+    signs = np.where(found[0].multipliers < 0, -1, 1).astype(np.int8)
+    again = _solved(points, cases, owners, signs)
+    return found[0] if again is None or again[0].value < found[0].value else again[0]
+
+
+def _solved(
+    points: WantedOutputs, cases: Sequence[FloatCase], owners: Indices | None, signs: Signs | None
+) -> tuple[Relaxed, float] | None:
+    """The bound, and what the program says that it is; None where the solver fails, or there is none."""
+    height, width = _units(points, cases)
+    scaled, inner = _scaled(points, cases, height, width)
+    program = _StateProgram(scaled, inner, owners, signs)
     program.state(with_offsets=True)
     program.sizes_least()
     cost = np.zeros(program.width)
@@ -197,7 +241,17 @@ def relaxed(points: WantedOutputs, cases: Sequence[FloatCase]) -> Relaxed | None
     if found.status is Status.FAILED or not found.primal.size:
         return None
     multipliers, slopes = _split(program.points, program.cases, *_read(program, found.primal))
-    return evaluated(points, cases, multipliers, slopes)
+    state = evaluated(points, cases, multipliers, slopes, owners)
+    if state is None:
+        return None
+    weights, pieces, start = np.zeros(len(cases)), list[Floats](), program.first_size
+    for q, case in enumerate(cases):
+        end = start + 1 + case.rows.shape[1]
+        weights[q] = max(float(found.dual[start]), 0.0)
+        pieces.append(-found.dual[start + 1 : end])
+        start = end
+    said = (height / width) ** 2 / (2 * max(found.value, 1e-150) ** 2)
+    return replace(state, weights=weights, pieces=tuple(pieces)), said
 
 
 def inherited(
@@ -210,8 +264,14 @@ def inherited(
     return evaluated(points, cases, *_split(points, cases, found.multipliers, found.slopes[list(owners)]))
 
 
-def evaluated(points: WantedOutputs, cases: Sequence[FloatCase], multipliers: Floats, slopes: Floats) -> Relaxed | None:
-    """The bound that these multipliers and slopes give."""
+def evaluated(
+    points: WantedOutputs,
+    cases: Sequence[FloatCase],
+    multipliers: Floats,
+    slopes: Floats,
+    owners: Indices | None = None,
+) -> Relaxed | None:
+    """The bound that these multipliers and slopes give.   owners: as of `relaxed`."""
     found: list[Floats] = []
     offsets, sizes = np.zeros_like(slopes), np.zeros(len(cases))
     for q, case in enumerate(cases):
@@ -224,7 +284,10 @@ def evaluated(points: WantedOutputs, cases: Sequence[FloatCase], multipliers: Fl
         found.append(case.rows.T @ (points.slope * coefficients + slopes[q]))
         sizes[q] = float(np.linalg.norm(found[-1])) + float(offsets[q].sum())
     dual = points.dual_value(multipliers)
-    whole = 2 * sum(case.weight * size**2 for case, size in zip(cases, sizes, strict=True))
+    largest: dict[int, float] = {}  # of each case, weight size^2
+    for q, owner in enumerate(range(len(cases)) if owners is None else owners.tolist()):
+        largest[owner] = max(largest.get(owner, 0.0), cases[q].weight * float(sizes[q]) ** 2)
+    whole = 2 * sum(largest.values())
     if dual <= 0:
         return None
     value = float("inf") if whole <= 0 else dual * dual / whole

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from solvers.arrays import Floats, Signs
+from solvers.hidden.inner_cells import ByCells
 from solvers.hidden.relaxation import Relaxed, open_pairs
 from verify.checker.states import Split
 from verify.deciders.hidden.networks import KnownNetworks
@@ -13,7 +15,10 @@ from verify.deciders.hidden.states import NeuronState
 from verify.numbers.floats import float_near
 from verify.problem.problem import Problem
 
-__all__ = ["alike", "chosen_pair"]
+__all__ = ["alike", "chosen_pair", "pair_between", "sides_of_pieces"]
+
+BOTH_SIDES = 1e-6
+"""Less than this part of all |x_i.u| on one side is not on both."""
 
 
 def alike(problem: Problem, known: Mapping[Split, int], neuron: int) -> list[int]:
@@ -40,6 +45,53 @@ def chosen_pair(networks: KnownNetworks, state: NeuronState, found: Relaxed | No
     if best is not None and most > 1e-10 * scale * float(np.abs(found.multipliers).max()):
         return best
     return _any_pair(networks, state, found)
+
+
+def pair_between(state: NeuronState, cells: ByCells) -> Split | None:
+    """The undecided pair where the pieces of a case lie most on both sides: |c_i| min(sum of x_i.u on one, the other).
+
+    Of a case with more pieces than neurons, else of any with more than one; None where there is none.
+    """
+    owners = [state.case_of(j) for j in state.geometry.live]
+    importance = np.abs(cells.found.multipliers)
+    for least in (1, 0):
+        crowded = [q for q, pieces in enumerate(cells.pieces) if len(pieces) > max(owners.count(q) * least, 1)]
+        for weights in (importance, np.ones_like(importance)):
+            found = [(*_most_between(state, cells, q, weights), q) for q in crowded]
+            best = max(found, default=(0.0, 0, 0))
+            if best[0] > 0:
+                return state.neuron_of(best[2]), best[1]
+    return None
+
+
+def _most_between(state: NeuronState, cells: ByCells, q: int, weights: Floats) -> tuple[float, int]:
+    """The most that lies on both sides of an undecided point of a case, and the point."""
+    case = state.floats[q]
+    z = cells.pieces[q] @ case.rows.T
+    on, off = np.maximum(z, 0.0).sum(axis=0), np.maximum(-z, 0.0).sum(axis=0)
+    lesser = np.minimum(on, off)
+    found = np.where((case.cone == 0) & (lesser > BOTH_SIDES * (on + off)), lesser * weights, 0.0)
+    return float(found.max(initial=0.0)), int(np.argmax(found))
+
+
+def sides_of_pieces(state: NeuronState, cells: ByCells) -> Signs:
+    """Sides (k, n) of the live neurons: of the pieces of their case, the longest first, where there are enough."""
+    live, fixed = state.geometry.live, state.fixed()
+    sides = fixed.copy()
+    taken: dict[int, int] = {}
+    for row, j in enumerate(live):
+        q = state.case_of(j)
+        pieces, case = cells.pieces[q], state.floats[q]
+        order = np.argsort(-np.linalg.norm(pieces, axis=1), kind="stable") if len(pieces) else []
+        place = taken.get(q, 0)
+        taken[q] = place + 1
+        values = np.zeros(len(case.cone))
+        if len(pieces):
+            values = case.rows @ pieces[order[min(place, len(order) - 1)]]
+        if case.free is not None:
+            values = values - np.median(values) * case.free
+        sides[row] = np.where(fixed[row] != 0, fixed[row], np.where(values > 0, 1, -1))
+    return sides
 
 
 def _any_pair(networks: KnownNetworks, state: NeuronState, found: Relaxed | None) -> Split | None:

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from solvers.arrays import Floats
+from solvers.hidden.inner_cells import ByCells
 from solvers.hidden.relaxation import Relaxed
 from verify.checker.dual_trees import Bound, Case, Range, Together
 from verify.checker.errors import CertificateError
@@ -31,6 +32,7 @@ __all__ = [
     "BITS",
     "StateLeaf",
     "accepted",
+    "celled_leaf",
     "digits",
     "exact_leaf",
     "excesses",
@@ -39,6 +41,8 @@ __all__ = [
     "shortened_leaf",
     "shown_slopes",
     "slope_written",
+    "unfitted_leaf",
+    "zero_leaf",
 ]
 
 BITS = 44
@@ -108,6 +112,54 @@ def rounded_leaf(
         squares.append(written[1])
     node = HiddenDual(tuple(sorted(listed.items())), tuple(squares), denominator, tuple(trees))
     return accepted(problem, node, cases)
+
+
+def zero_leaf(cases: Mapping[Case, Fraction]) -> StateLeaf:
+    """The leaf that proves no more than that an objective is at least 0."""
+    trees = ((Bound(()),),) * len(cases)
+    return StateLeaf(HiddenDual((), (Fraction(0),) * len(cases), 1, trees), Fraction(0))
+
+
+def unfitted_leaf(problem: Problem) -> StateLeaf:
+    """The leaf that proves that f = 0 does not fit, by the target that is farthest from 0."""
+    targets = problem.targets
+    i = max(range(len(targets)), key=lambda i: abs(targets[i]))
+    multiplier = Fraction(1 if has_margin(problem.goal) or targets[i] > 0 else -1)
+    return StateLeaf(Nothing(((i, multiplier),), 1, ()), None)
+
+
+def celled_leaf(geometry: Geometry, cases: Mapping[Case, Fraction], cells: ByCells | None) -> StateLeaf | None:
+    """The leaf of a relaxation whose cases are cut into cells; None where it proves nothing, or there is none."""
+    if cells is None:
+        return None
+    problem, found = geometry.problem, cells.found
+    largest = float(np.abs(found.multipliers).max(initial=0.0)) or 1.0
+    unit = Fraction(2) ** (math.frexp(largest)[1] - BITS)
+    multipliers = {i: round(Fraction(float(value)) / unit) * unit for i, value in enumerate(found.multipliers)}
+    named = {i for _, cone, _ in cases for i, side in enumerate(cone) if side}
+    named |= {node for tree in cells.trees for node in tree if isinstance(node, int)}
+    listed = {i: value for i, value in multipliers.items() if value or i in named}
+    denominator = _denominator(problem, listed, unit)
+    slopes = iter(found.slopes)
+    trees: list[tuple[int | Bound, ...]] = []
+    squares: list[Fraction] = []
+    for (mask, _, sign), tree in zip(cases, cells.trees, strict=True):
+        nodes: list[int | Bound] = []
+        square = Fraction(0)
+        for node in tree:
+            if isinstance(node, int):
+                nodes.append(node)
+                continue
+            part = mask, tuple(node.floats.cone.tolist()), sign
+            written = _rounded_tree(geometry, part, listed, next(slopes), denominator, node.terms)
+            if written is None:
+                return None
+            nodes.append(written[0])
+            square = max(square, written[1])
+        trees.append(tuple(nodes))
+        squares.append(square)
+    leaf = HiddenDual(tuple(sorted(listed.items())), tuple(squares), denominator, tuple(trees))
+    return accepted(problem, leaf, cases)
 
 
 def _balanced(

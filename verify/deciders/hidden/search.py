@@ -13,20 +13,22 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import count as counter
 
 import numpy as np
 
+from solvers.hidden.inner_cells import by_cells
 from solvers.hidden.relaxation import excluded, inherited, relaxed
 from solvers.instance import SearchStatus
-from verify.checker.dual_trees import Bound, Dual
+from verify.checker.dual_trees import Dual
 from verify.checker.states import HiddenDual, Nothing, Split, bound_of
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
-from verify.deciders.hidden.branching import alike, chosen_pair
+from verify.deciders.hidden.branching import alike, chosen_pair, pair_between, sides_of_pieces
 from verify.deciders.hidden.excluding import excluding_leaf
-from verify.deciders.hidden.leaves import BITS, StateLeaf, rounded_leaf
+from verify.deciders.hidden.leaves import BITS, StateLeaf, celled_leaf, rounded_leaf, unfitted_leaf, zero_leaf
 from verify.deciders.hidden.networks import KnownNetworks
-from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode
+from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode, worth_of
 from verify.deciders.hidden.states import NeuronState
 from verify.deciders.time_limits import TimeIsUpError, is_late, poll
 from verify.numbers.floats import float_near
@@ -42,7 +44,7 @@ LEAST_NODES, MOST_WORK = 60, 200_000
 MOST_PAIRS = 4000
 """WantedOutputs times live neurons beyond which no state is bounded."""
 
-SHARPENING = 60
+SHARPENING = 120
 """States that are looked at besides, to make a bound within the tolerance equal to the best objective."""
 
 NEARLY = 1e-7
@@ -53,6 +55,12 @@ def _status(cut: BaseException) -> SearchStatus:
     return SearchStatus.TIME if isinstance(cut, TimeIsUpError) else SearchStatus.INTERRUPTED
 
 
+def _poll(deadline: float | None) -> None:
+    poll()
+    if is_late(deadline):
+        raise TimeIsUpError
+
+
 @dataclass
 class HiddenSearch:
     """tol: the relative gap at which the search ends; 0: until the bound is the best objective, where that is found.
@@ -60,6 +68,7 @@ class HiddenSearch:
     networks: those that are known: the first that fits is to be beaten.   deadline: a moment of `solvers.clock.now()`.
     max_nodes: states that are looked at, at most.   on_progress: as of `solvers.own_width.search.search`.
     earlier: an accepted proof of the problem: leaves that prove enough stay as they are, at the others it goes on.
+    sharpens: whether a bound within the tolerance is made equal to the best objective, if that takes few states more.
     """
 
     problem: Problem
@@ -69,6 +78,7 @@ class HiddenSearch:
     on_progress: Callable[[int, int, float, float], None] | None = None
     max_nodes: int | None = None
     earlier: LowerBoundWidth | None = None
+    sharpens: bool = True
 
     def __post_init__(self) -> None:
         self.known = KnownNetworks(self.problem, self.networks)
@@ -86,11 +96,11 @@ class HiddenSearch:
             return self._outcome(None, SearchStatus.LARGE, 0)
         if self.known.upper == 0:
             root = self._node({})
-            root.leaf = self._zero(root.state)
+            root.leaf = zero_leaf(root.state.cases)
             return self._outcome(root, SearchStatus.OPTIMAL, 0)
         if not self.geometry.live:
             root = self._node({})
-            root.leaf = self._nothing_is_added()
+            root.leaf = unfitted_leaf(self.problem)
             return self._outcome(root, SearchStatus.OPTIMAL, 0)
         try:
             self.known.start(self.deadline)
@@ -98,7 +108,7 @@ class HiddenSearch:
             return self._outcome(self._node({}), _status(cut), 1)
         root = SearchNode(NeuronState(self.geometry, {}))
         if self.known.upper == 0:
-            root.leaf = self._zero(root.state)
+            root.leaf = zero_leaf(root.state.cases)
             return self._outcome(root, SearchStatus.OPTIMAL, 0)
         order = counter()
         waiting: list[tuple[float, int, SearchNode]] = []
@@ -110,7 +120,8 @@ class HiddenSearch:
                 poll()
                 status = self._step(waiting, order)
             if status is SearchStatus.OPTIMAL:
-                self._sharpen(root)
+                if self.sharpens:
+                    self._sharpen(root)
                 status = SearchStatus.STALLED if self._has_stalled else status
         except (KeyboardInterrupt, TimeIsUpError) as cut:
             status = _status(cut)
@@ -195,6 +206,8 @@ class HiddenSearch:
 
     def _node(self, known: Mapping[Split, int], parent: SearchNode | None = None) -> SearchNode:
         node = SearchNode(NeuronState(self.geometry, known))
+        if parent is not None:
+            node.support, node.floor = parent.support, parent.bound
         self._bound(node, parent)
         return node
 
@@ -211,6 +224,7 @@ class HiddenSearch:
             before = inherited(self.points, state.floats, parent.relaxed, owners)
             is_worse = before is not None and (found is None or found.value < before.value * (1 - NEARLY))
             found = before if is_worse else found
+            is_worse = is_worse or found is None or found.value < parent.bound * (1 - NEARLY)
         node.relaxed = found
         height = 1.0 if self.points.margin else float(np.abs(self.points.targets).max()) or 1.0
         widest = max(float(np.abs(case.rows).max(initial=0.0)) for case in state.floats) or 1.0
@@ -219,19 +233,6 @@ class HiddenSearch:
         if is_huge or (found is not None and found.value > 3 * self.known.least):
             vertex = excluded(self.points, state.floats)
             node.improve(None if vertex is None else excluding_leaf(self.geometry, state.cases, *vertex))
-
-    @staticmethod
-    def _zero(state: NeuronState) -> StateLeaf:
-        """The leaf that proves no more than that an objective is at least 0."""
-        trees = ((Bound(()),),) * len(state.cases)
-        return StateLeaf(HiddenDual((), (Fraction(0),) * len(state.cases), 1, trees), Fraction(0))
-
-    def _nothing_is_added(self) -> StateLeaf:
-        """The leaf that proves that f = 0 does not fit, by the target that is farthest from 0."""
-        targets = self.problem.targets
-        i = max(range(len(targets)), key=lambda i: abs(targets[i]))
-        multiplier = Fraction(1 if self.points.margin or targets[i] > 0 else -1)
-        return StateLeaf(Nothing(((i, multiplier),), 1, ()), None)
 
     def _is_closed(self, node: SearchNode) -> bool:
         """Whether the node has a leaf that is good enough; makes one where its floats say that there is one."""
@@ -273,15 +274,36 @@ class HiddenSearch:
         if not node.is_bounded:
             self._bound(node)
         self._dive(node)
-        if self._is_closed(node):
+        if self._is_closed(node) or self._is_closed_by_cells(node):
             return True
-        split = chosen_pair(self.known, node.state, node.relaxed)
+        split = None if node.cells is None else pair_between(node.state, node.cells)
+        split = split or chosen_pair(self.known, node.state, node.relaxed)
         if split is None:
             return self._settle(node)
         node.split = split
         left, right = self._decided(node, split)
         node.children = (self._node(left, node), self._node(right, node))
         return True
+
+    def _is_closed_by_cells(self, node: SearchNode) -> bool:
+        """Whether the node has a leaf that is good enough when the cones of its cases are cut into cells."""
+        if self.tol == 0 or node.relaxed is None or self.points.slope == 1:
+            return False
+        sizes, least = np.abs(node.relaxed.multipliers), self.known.least
+        own = {int(i) for i in np.flatnonzero(sizes > NEARLY * sizes.max(initial=0.0))}
+        own.update(i for _, i in node.state.known if i is not None)
+        own.update(() if self.known.champion is None else self.known.champion[0].multipliers)
+        node.support = node.support | own
+        support, goal = np.array(sorted(node.support), np.intp), least / (1 + float_near(self.tol) / 2)
+        node.cells = by_cells(
+            self.points, node.state.floats, node.state.cell, support, goal, partial(_poll, self.deadline)
+        )
+        if node.cells is None:
+            return False
+        self.known.walk_from(sides_of_pieces(node.state, node.cells), node.state.fixed())
+        if node.cells.value * (1 + float_near(self.tol)) >= self.known.least:
+            node.improve(celled_leaf(self.geometry, node.state.cases, node.cells))
+        return self._is_enough(node, self.tol)
 
     def _settle(self, node: SearchNode) -> bool:
         """A state in which all is decided: its exact optimum has multipliers that prove it."""
@@ -340,22 +362,34 @@ class HiddenSearch:
         )
 
     def _written(self, root: SearchNode) -> list[Split | HiddenDual | Nothing]:
-        """The tree in pre-order; a node whose children prove no more than its own leaf is that leaf."""
+        """The tree in pre-order; a node whose children prove no more than it does is a leaf."""
         self._values: list[Fraction | None] = []
         found: list[Split | HiddenDual | Nothing] = []
-        waiting = [root]
+        waiting, worth = [root], worth_of(root)
         while waiting:
             node = waiting.pop()
-            if node.children and node.split is not None and not self._is_enough(node):
+            below = min((worth[id(child)] for child in node.children), default=0.0)
+            if node.split is not None and not self._is_enough(node) and not self._is_worth(node, below):
                 found.append(node.split)
                 waiting += reversed(node.children)
                 continue
-            if node.is_bounded and (node.leaf is None or node.is_kept):
-                node.improve(self._rounded(node))
-            leaf = node.leaf or self._zero(node.state)
+            self._make_leaf(node)
+            leaf = node.leaf or zero_leaf(node.state.cases)
             found.append(leaf.node)
             self._values.append(leaf.value)
         return found
+
+    def _make_leaf(self, node: SearchNode) -> None:
+        if node.is_bounded and (node.leaf is None or node.is_kept):
+            node.improve(celled_leaf(self.geometry, node.state.cases, node.cells))
+            node.improve(self._rounded(node))
+
+    def _is_worth(self, node: SearchNode, below: float) -> bool:
+        """Whether a node that was split proves more than what is below it, exactly."""
+        if node.own <= below:
+            return False
+        self._make_leaf(node)
+        return node.leaf is not None and node.own > below
 
     def _is_enough(self, node: SearchNode, tol: Fraction = Fraction(0)) -> bool:
         """Whether the leaf that a node has proves the best objective that is known, within the tolerance."""

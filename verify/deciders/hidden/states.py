@@ -10,6 +10,7 @@ import numpy as np
 
 from solvers.arrays import Floats, Signs
 from solvers.hidden.cells import GivenNeurons
+from solvers.hidden.inner_cells import ConeCell, RangeTerms
 from solvers.hidden.relaxation import FloatCase, WantedOutputs
 from solvers.programs.nonnegative import nonnegative_least_squares
 from verify.checker.dual_trees import Case
@@ -58,33 +59,39 @@ class NeuronState:
     def __init__(self, geometry: Geometry, known: Mapping[Split, int]) -> None:
         self.geometry, self.known = geometry, dict(known)
         self.cases: dict[Case, Fraction] = cases_in(geometry.problem, known)
-        self._terms: dict[int, dict[int, tuple[dict[int, float], dict[int, float]]]] = {}
 
     @cached_property
-    def floats(self) -> list[FloatCase]:
-        """The cases in floats."""
-        return [self._floats(q, case, weight) for q, (case, weight) in enumerate(self.cases.items())]
+    def _whole(self) -> list[ConeCell]:
+        return [self.cell(q, {}) for q in range(len(self.cases))]
 
     @property
-    def terms(self) -> Mapping[int, Mapping[int, tuple[dict[int, float], dict[int, float]]]]:
-        """By case and point, the weights of decided points that make its two ranges shorter."""
-        return self._terms if self.floats else {}
+    def floats(self) -> list[FloatCase]:
+        """The cases in floats."""
+        return [cell.floats for cell in self._whole]
 
-    def _floats(self, q: int, case: Case, weight: Fraction) -> FloatCase:
-        mask, cone, sign = case
+    @property
+    def terms(self) -> dict[int, RangeTerms]:
+        """By case and point, the weights of decided points that make its two ranges shorter."""
+        return {q: cell.terms for q, cell in enumerate(self._whole)}
+
+    def cell(self, q: int, besides: Mapping[int, int]) -> ConeCell:
+        """The part of the cone of a case on which these sides are decided besides."""
+        (mask, cone, sign), weight = list(self.cases.items())[q]
         rows, free = self.geometry.coordinates(mask), _free(self.geometry, mask)
         sides: Signs = np.array(cone, np.int8)
+        for i, side in besides.items():
+            sides[i] = side
+        terms: dict[int, tuple[dict[int, float], dict[int, float]]] = {}
         sizes = np.linalg.norm(rows, axis=1) if free is None else np.full(len(rows), np.inf)
         left, right = sizes.copy(), sizes.copy()
         decided = np.flatnonzero(sides)
         if free is None and len(decided) and self.geometry.problem.architecture.slope < 1:
-            self._terms[q] = {}
             signed = (rows[decided] * sides[decided, None]).T
             for i in np.flatnonzero(sides == 0):
                 ends = [self._range(signed, decided, side * rows[i], sizes[i]) for side in (-1, 1)]
                 left[i], right[i] = ends[0][0], ends[1][0]
-                self._terms[q][int(i)] = (ends[0][1], ends[1][1])
-        return FloatCase(rows, free, sign, float_near(weight), sides, left, right)
+                terms[int(i)] = (ends[0][1], ends[1][1])
+        return ConeCell(FloatCase(rows, free, sign, float_near(weight), sides, left, right), terms)
 
     @staticmethod
     def _range(signed: Floats, decided: np.ndarray, x: Floats, size: float) -> tuple[float, dict[int, float]]:

@@ -1,0 +1,171 @@
+"""A sharper bound of a state with given output weights: the cone of a case in several cells, which share multipliers.
+
+`solvers.hidden.relaxation` has one linear bound for each cone; where c_i s max(x_i.u, 0) is bounded by a chord, that
+costs. Here a cone is cut at such points, one after the other, and all cells of a case have one size, the largest of
+theirs: decisions about neurons multiply, those about cells add up. When no chord is left where it counts, and the
+relaxed network of the cells fits, the bound is the best one of the state.
+
+Source: `docs/mathematics.md`, 12.3 "Given output weights: one network".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from solvers.arrays import Floats, Indices
+from solvers.hidden.relaxation import FloatCase, Relaxed, WantedOutputs, evaluated, relaxed
+
+__all__ = ["ByCells", "ConeCell", "RangeTerms", "by_cells"]
+
+MOST_CELLS = 80
+AT_ONCE = 0.3  # of all cells may be split before the next program
+COUNTS = 1e-7  # a chord that costs less than this part of the size of its case is none
+MISSED = 1e-4  # an output that is off by less, of the largest target, is met
+MORE_POINTS = 4  # get multipliers before the next program
+STALLED, PATIENCE = 1e-4, 3  # so little more, so many times in a row: it is not going to reach the goal
+
+RangeTerms: TypeAlias = Mapping[int, tuple[Mapping[int, float], Mapping[int, float]]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConeCell:
+    """floats: a cell, as a case.   terms: by point, the weights of decided points that make its ranges shorter."""
+
+    floats: FloatCase
+    terms: RangeTerms
+
+
+@dataclass(slots=True, eq=False)
+class _CellNode:
+    sides: dict[int, int]
+    cell: ConeCell
+    point: int | None = None
+    children: tuple[_CellNode, ...] = ()
+
+    def preorder(self) -> list[_CellNode]:
+        return [self, *(node for child in self.children for node in child.preorder())]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByCells:
+    """value: the bound.   found: of the cells in the order of the trees.   trees: for each case in pre-order the point
+    of a split, left its on side, or a cell.   pieces: for each case directions (P, r) of a relaxed network.
+    """
+
+    value: float
+    found: Relaxed
+    trees: tuple[tuple[int | ConeCell, ...], ...]
+    pieces: tuple[Floats, ...]
+
+
+def by_cells(
+    points: WantedOutputs,
+    cases: Sequence[FloatCase],
+    made: Callable[[int, Mapping[int, int]], ConeCell],
+    support: Indices,
+    goal: float,
+    poll: Callable[[], None],
+) -> ByCells | None:
+    """The bound with cells, until it is above the goal, or no chord is left, or it stalls; None where a solver fails.
+
+    made: the cell of a case with sides that are decided besides.   support: the points that have multipliers.
+    poll: called before each program; may raise.
+    """
+    roots = [_CellNode({}, made(q, {})) for q in range(len(cases))]
+    best: ByCells | None = None
+    idle = 0
+    while True:
+        poll()
+        leaves = [[node for node in root.preorder() if node.point is None] for root in roots]
+        flat = [node for own in leaves for node in own]
+        owners = np.repeat(np.arange(len(cases)), [len(own) for own in leaves])
+        found = _solved(points, [node.cell.floats for node in flat], owners, support)
+        if found is None:
+            return best
+        state, weights, pieces = found
+        idle = idle + 1 if best is not None and state.value <= best.value * (1 + STALLED) else 0
+        if best is None or state.value > best.value:
+            trees = tuple(
+                tuple(node.cell if node.point is None else node.point for node in root.preorder()) for root in roots
+            )
+            shown = tuple(np.array([u for u, o in zip(pieces, owners, strict=True) if o == q and u.any()])
+                          for q in range(len(cases)))  # fmt: skip
+            best = ByCells(state.value, state, trees, shown)
+        if state.value >= goal or idle >= PATIENCE or len(flat) > MOST_CELLS:
+            return best
+        missed = _missed(points, [node.cell.floats for node in flat], pieces, state)
+        others = np.setdiff1d(np.flatnonzero(missed), support)
+        more = others[np.argsort(-np.abs(missed[others]), kind="stable")][:MORE_POINTS]
+        support = np.union1d(support, more).astype(np.intp)
+        chosen = _costly(owners, state, weights) or _helped(flat, weights, missed)
+        for k, i in chosen[: max(1, round(AT_ONCE * len(flat)))]:
+            both = [{**flat[k].sides, i: side} for side in (1, -1)]
+            flat[k].point = i
+            flat[k].children = tuple(_CellNode(sides, made(int(owners[k]), sides)) for sides in both)
+        if not chosen and not len(more):
+            return best
+
+
+def _costly(owners: Indices, state: Relaxed, weights: Floats) -> list[tuple[int, int]]:
+    """The cells whose chords cost, and where most, the costliest first."""
+    costs = weights * state.offsets.max(axis=1, initial=0.0)
+    sizes = np.array([state.sizes[owners == q].max() for q in range(int(owners.max()) + 1)])[owners]
+    found = np.flatnonzero(costs > COUNTS * sizes * max(float(weights.max()), 1e-300))
+    return [(int(k), int(np.argmax(state.offsets[k]))) for k in found[np.argsort(-costs[found], kind="stable")]]
+
+
+def _helped(flat: Sequence[_CellNode], weights: Floats, missed: Floats) -> list[tuple[int, int]]:
+    """Cells in use with an undecided point at which an output is missing that they would add to: it is helped for free.
+
+    A multiplier there would be above 0, and its chord costs more than it brings.
+    """
+    found: list[tuple[float, int, int]] = []
+    for k in np.flatnonzero(weights > COUNTS * weights.max(initial=0.0)):
+        cell = flat[int(k)].cell.floats
+        needs = np.where(cell.cone == 0, cell.sign * missed, 0.0)
+        i = int(np.argmax(needs))
+        if needs[i] > 0:
+            found.append((-float(needs[i]), int(k), i))
+    return [(k, i) for _, k, i in sorted(found)]
+
+
+def _missed(points: WantedOutputs, cells: Sequence[FloatCase], pieces: Sequence[Floats], state: Relaxed) -> Floats:
+    """What is missing of the outputs (n,) of the relaxed network, which is scaled to suit the multipliers; else 0."""
+    outputs = np.zeros(len(points.targets))
+    for cell, u in zip(cells, pieces, strict=True):
+        z = cell.rows @ u
+        outputs += cell.sign * np.maximum(z, points.slope * z)
+    given = float(np.abs(state.multipliers * points.targets).sum())
+    reached = float(np.abs(state.multipliers) @ (np.sign(points.targets) * outputs))
+    outputs *= given / reached if reached > 0 else 0.0
+    missed = points.targets - outputs
+    if points.margin:
+        missed = np.where(points.targets * outputs < 1.0, missed, 0.0)
+    else:
+        missed = np.sign(missed) * np.maximum(np.abs(missed) - points.tolerance, 0.0)
+    return np.where(np.abs(missed) > MISSED * np.abs(points.targets).max(initial=0.0), missed, 0.0)
+
+
+def _solved(
+    points: WantedOutputs, cells: Sequence[FloatCase], owners: Indices, support: Indices
+) -> tuple[Relaxed, Floats, list[Floats]] | None:
+    """The bound of the cells, what each weighs in it, and the direction of the relaxed network in each."""
+    few = WantedOutputs(points.targets[support], points.margin, points.tolerance, points.slope)
+    found = relaxed(few, [_on(cell, support) for cell in cells], owners)
+    if found is None:
+        return None
+    n = len(points.targets)
+    multipliers, slopes = np.zeros(n), np.zeros((len(cells), n))
+    multipliers[support], slopes[:, support] = found.multipliers, found.slopes
+    state = evaluated(points, cells, multipliers, slopes, owners)
+    return None if state is None else (state, found.weights, list(found.pieces))
+
+
+def _on(cell: FloatCase, support: Indices) -> FloatCase:
+    free = None if cell.free is None else cell.free[support]
+    cone, left, right = cell.cone[support], cell.left[support], cell.right[support]
+    return FloatCase(cell.rows[support], free, cell.sign, cell.weight, cone, left, right)
