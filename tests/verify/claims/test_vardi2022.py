@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,10 +17,13 @@ from verify.claims.vardi2022 import arrivals
 from verify.claims.vardi2022.theorem_3_1 import ends_global
 from verify.claims.vardi2022.theorem_3_2 import arrives_upwards
 from verify.claims.vardi2022.theorem_4_2 import arrives_at_the_tie, tied
+from verify.claims.vardi2022.widths import _curve, _is_above
+from verify.readers import read_case
 from verify.strategies import dead_neuron_starts, tilted_pairs
 from verify.training import parameters_of
 
 F = Fraction
+CASES = Path(__file__).parents[3] / "cases"
 ALL = registry()
 few = settings(max_examples=30, deadline=None)
 
@@ -185,3 +189,38 @@ def test_shrunk_starts_have_small_numbers():
     assert len(problem.data) == 2
     assert network.width == 2
     assert all(w.denominator == 1 for layer in network.parameters for w in layer)
+
+
+# ------------------------------------------------------------------------------ how many neurons the best network needs
+
+
+@pytest.mark.parametrize("name", ["three-points-need-three-neurons", "four-points-need-four-neurons"])
+def test_so_many_points_need_so_many_neurons(name):
+    case = read_case(CASES / "max-margin" / name / "case.json")
+    instance = Instance.of(case)
+    claim = ALL["vardi2022.widths.needed"]
+    assert claim.setting(instance)
+    assert claim.broken(instance) == []
+    assert claim.conclusion(instance).outcome is Outcome.HELD
+    assert ALL["vardi2022.widths.enough"].conclusion(instance).outcome is Outcome.HELD
+
+
+def test_points_near_each_other_share_a_neuron():
+    """The claim without its hypothesis is refuted; so is that three points never need more than two neurons."""
+    claim = ALL["vardi2022.widths.needed"]
+    found = first_draws(claim.without["apart"].map(lambda given: (given.problem, given.network)), 4)
+    assert all(claim.broken(instance) == ["apart"] for instance in found)
+    assert {claim.conclusion(instance).outcome for instance in found} == {Outcome.FAILED}
+    three = Instance.of(read_case(CASES / "max-margin" / "three-points-need-three-neurons" / "case.json"))
+    narrower = _is_above(_curve(three, 2).points[-1], _curve(three, 3).any_width.ends[1])
+    assert narrower
+
+
+def test_points_of_one_label_in_two_planes_are_not_apart():
+    """One neuron sees a point of each plane, so that two neurons do for four points."""
+    x = [[13, 0], [-9, 9]]
+    rows = [[*p, 0, 0] for p in x] + [[0, 0, *p] for p in x]
+    instance = Instance.posed(Network.two_layer(rows, [1] * 4), Dataset(rows, [1] * 4))
+    claim = ALL["vardi2022.widths.needed"]
+    assert claim.broken(instance) == ["apart"]
+    assert claim.conclusion(instance).outcome is Outcome.FAILED

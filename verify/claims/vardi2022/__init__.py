@@ -18,6 +18,8 @@ ORDER = (
     "thm3.2",
     "rem3.1",
     "rem3.2",
+    "widths.enough",
+    "widths.needed",
     "thm4.1",
     "thm4.2.1",
     "thm4.2.2",
