@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from solvers.clock import is_late
-from solvers.programs.precise_cones import Decimals, backward, cholesky, forward
+from solvers.programs.precise_cones import Decimals, backward, cholesky, forward, norm
 
 Bounds: TypeAlias = list[Decimal | None]
 Node: TypeAlias = int | list[Any]
@@ -47,7 +47,7 @@ def price(
     """The tree for h(u) = sum_i weights_i s(x_i.u) <= beta ||u||, rows (S, D), or up to `most_violators` violators."""
     slope_jumps = (1 - slope) * coefficients
     linear_part = slope * (coefficients @ rows)
-    sizes = np.array([_norm(row) for row in rows], object)
+    sizes = np.array([norm(row) for row in rows], object)
     found = PreciseSearch()
     cones = [np.zeros(len(rows), int)]
     order = list(
@@ -62,7 +62,7 @@ def price(
         signs = cones.pop()
         open_points = [i for i in ups if not signs[i]]
         slopes, p = _shortest(rows, linear_part, slope_jumps, signs)
-        size = _norm(p)
+        size = norm(p)
         offset = sum((_chord(slopes[i], slope_jumps[i], sizes[i]) for i in open_points), Decimal(0))
         if size + offset <= beta:
             found.largest = max(found.largest, size + offset)
@@ -95,7 +95,7 @@ def _next(
     sizes: Decimals,
 ) -> int:
     """The open point whose chord lies farthest above the activation at p."""
-    length = _norm(p) or Decimal(1)
+    length = norm(p) or Decimal(1)
 
     def gap(i: int) -> Decimal:
         z = rows[i] @ p / length
@@ -138,7 +138,7 @@ def bounded_least_squares(
     blocked: set[int] = set()
     for _ in range(most_steps):
         p = linear_part + t @ rows
-        length = _norm(p)
+        length = norm(p)
         if not length:
             return t
         best, chosen = Decimal(0), None
@@ -191,8 +191,3 @@ def _moved(rows: Decimals, linear_part: Decimals, low: Bounds, high: Bounds, t: 
         t[hit] = low[hit] if goal[free.index(hit)] < t[hit] else high[hit]
         free.remove(hit)
     return changed
-
-
-def _norm(vector: Decimals) -> Decimal:
-    """The Euclidean norm, also of a vector without entries, as a mask that hides every input leaves it."""
-    return (Decimal(0) + vector @ vector).sqrt()

@@ -21,6 +21,11 @@ def zeros(*shape: int) -> Decimals:
     return found
 
 
+def norm(vector: Decimals) -> Decimal:
+    """The Euclidean norm, also of a vector without entries, such as a mask that hides every input leaves."""
+    return (Decimal(0) + vector @ vector).sqrt()
+
+
 def joined(first: Decimal, rest: Decimals) -> Decimals:
     """The vector (first, rest)."""
     head = np.empty(1, object)

@@ -158,6 +158,9 @@ def _distance(audit, _, found):
 
 def _size_of_proof(audit, _, found):
     (bound,) = (bound for bound in audit.bounds if bound.KIND == "lower-bound-width")
+    lower, upper = audit.asked_bracket
+    assert 0 < bound.bracket[0] == lower
+    assert (found[3] == "better than that") == (lower == upper)
     size = len(json.dumps(bound.to_json(), sort_keys=True, separators=(",", ":"))) + 1
     return int(found[1]) == size if found[2] == "bytes" else 0 <= 1000 * int(found[1]) - size < 1000
 
@@ -358,8 +361,8 @@ NUMBERS = [
     ),
     (
         (
-            r"proof of it: lower-bound-width\.json, (\d+) (bytes|kB), proves that no network of this width is better "
-            r"than that"
+            r"proof of it: lower-bound-width\.json, (\d+) (bytes|kB), proves that no network of this width is "
+            r"(better than that|below the lower end)"
         ),
         _size_of_proof,
     ),

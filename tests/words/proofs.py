@@ -347,7 +347,7 @@ ENDED = (
 )
 AT_WIDTH = (
     r"(a wider network is better(?:; .* but none was found that is better by more than the tolerance)?; )?"
-    rf"(?:the best of (\d+ neurons?[a-z ]*) is between {N} and {N}(?: \(this one {N}\))?; )?{ENDED}"
+    rf"(?:the best of (\d+ neurons?[a-z ]*) is between {N} and {N}(?: \(this one (?:about )?{N}\))?; )?{ENDED}"
 )
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
 TOLD = rf"(\d+/\d+(?= )|{N[1:-1]})(?: \(about {N[1:-1]}\))?"  # a fraction with its decimal, or a decimal

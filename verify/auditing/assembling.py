@@ -12,12 +12,13 @@ from verify.auditing.consistency import consistent
 from verify.auditing.endings import ending_of
 from verify.auditing.record import Audit
 from verify.auditing.steps import Known
-from verify.checker.bounds import LowerBound
+from verify.checker.bounds import LowerBound, UpperBound
 from verify.checker.certificate import Certificate
 from verify.checker.derived import bracket_and_excess
 from verify.checker.distances import distance_to_best
 from verify.checker.exact import is_rational
 from verify.checker.optimal import BetterNetwork
+from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.finding import Ending, Finding, Question, undecided
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.record import Bracket
@@ -155,13 +156,28 @@ def _closed(audited: Audit) -> Audit:
     bracket, excess = map(Interval.of, bracket_and_excess(exact, exact, audited.objective))
     if audited.ending is Ending.STALLED:
         audited = replace(audited, ending=Ending.DONE, ending_reason="")
+    own, own_excess = map(Interval.of, _own_of_closed(audited, upper, exact))
+    of_width = (proof for proof in audited.bounds if isinstance(proof, LowerBoundWidth | InfeasibleWidth))
     return replace(
         audited,
         bracket=bracket,
         excess=excess,
-        bounds=(lower, upper),
+        bracket_own_width=own,
+        excess_own_width=own_excess,
+        bounds=(lower, upper, *of_width),
         diagnosis=_explained(audited, lower, exact),
     )
+
+
+def _own_of_closed(
+    audited: Audit, upper: Certificate, exact: Fraction
+) -> tuple[tuple[Fraction, Fraction] | None, tuple[Fraction, Fraction] | None]:
+    """The bracket and the excess at the own width, where the best of any width is known exactly."""
+    if audited.bracket_own_width is None:
+        return None, None
+    low, high = audited.bracket_own_width
+    is_narrow = isinstance(upper, UpperBound) and is_no_wider(audited.problem, Network.of(upper.witness))
+    return bracket_and_excess(max(low, exact), min(high, exact) if is_narrow else high, audited.objective)
 
 
 def _explained(audited: Audit, lower: Certificate, best: Fraction) -> Diagnosis | None:

@@ -14,7 +14,7 @@ from verify.deciders.finding import Ending
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.own_width.record import WidthBracket
 from verify.numbers.counts import count
-from verify.numbers.decimals import at_least, at_most, open_at
+from verify.numbers.decimals import about, at_least, at_most, open_at
 from verify.problem.phrases import of_width
 from verify.problem.problem import Problem
 
@@ -100,7 +100,7 @@ def why_open_at_width(
     if lower is None or upper is None:
         return ended
     most = at_most(upper)
-    own = "" if mine is None or at_most(mine) == most else f" (this one {at_most(mine)})"
+    own = "" if mine is None or at_most(mine) == most else f" (this one {about(mine)})"
     return f"the best of {of_width(problem)} is between {at_least(lower)} and {most}{own}; {ended}"
 
 

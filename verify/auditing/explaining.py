@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
 from verify.auditing.asked import Asked
 from verify.auditing.clock import INTERRUPTED, Clock
+from verify.auditing.concluding import GLOBAL_QUESTIONS, beaten_by
 from verify.auditing.steps import Known, Step, unless_floats_fail
-from verify.deciders.finding import Question, Verdict
+from verify.checker.bounds import LowerBound, UpperBound
+from verify.checker.exact import is_rational, sqrt_upper, squared_norm
+from verify.deciders.finding import Question, Verdict, decide, undecided
+from verify.deciders.global_optimality.better import none_is_better
 from verify.diagnosis import diagnose
+from verify.problem.network import Network
+from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
     from verify.deciders.closed_forms import Symbolic
 
 __all__ = ["CLOSED_FORM", "DIAGNOSIS"]
+
+FINE_BITS = 300
+"""To so many bits a network is balanced that shows what a formula says."""
+
+NO_RATIONAL_ONE = (
+    "the closed form is below its objective by more than the tolerance, but no network of rational weights that is was "
+    "written down"
+)
 
 
 def _diagnosed(asked: Asked, _: Clock, found: Known) -> Known:
@@ -46,7 +61,52 @@ def _with_formula(asked: Asked, clock: Clock, found: Known) -> Known:
         formula = _no_formula(INTERRUPTED)
     else:
         formula = clock.attempt(FORMULA, partial(_formula, asked, clock), _no_formula, clock.deadline)
-    return replace(found, symbolic=formula)
+    return _with_answers(asked, replace(found, symbolic=formula))
+
+
+def _with_answers(asked: Asked, found: Known) -> Known:
+    """With the global questions that the bracket left open and the formula answers.
+
+    A better network of rational weights is one that has the value of the formula but for the balance of its neurons,
+    balanced to `FINE_BITS`; where the weights are not rational the question stays open, and says so.
+    """
+    open_ones = [found.findings[q] for q in GLOBAL_QUESTIONS if found.findings[q].verdict is Verdict.UNDECIDED]
+    symbolic, subject, mine = found.symbolic, found.subject, found.subject.objective
+    if symbolic is None or symbolic.exact is None or subject.network is None or mine is None or not open_ones:
+        return found
+    lower, upper = (symbolic.certificates.get(f"symbolic-{end}-bound.json") for end in ("lower", "upper"))
+    problem, network, tolerance = asked.problem, asked.network, asked.terms.tol
+    if isinstance(lower, LowerBound) and is_rational(symbolic.exact):
+        proposal = none_is_better(problem, network, subject.network, lower, tolerance)
+        if proposal is not None:
+            return found.with_findings(
+                *(decide(finding.question, problem, network, proposal, tolerance) for finding in open_ones)
+            )
+    for finding in open_ones:
+        own_width = finding.question is Question.GLOBAL_OPTIMUM
+        known = [_finely_balanced(problem, upper)] if isinstance(upper, UpperBound) else []
+        beaten = beaten_by(finding.question, subject, filter(None, known), tolerance, own_width=own_width)
+        if beaten is None and mine > symbolic.exact * (1 + tolerance):
+            beaten = undecided(finding.question, NO_RATIONAL_ONE, finding.numbers)
+        if beaten is not None:
+            found = found.with_findings(beaten)
+    return found
+
+
+def _finely_balanced(problem: Problem, upper: UpperBound) -> Network | None:
+    """The witness with |v| = |w| for each neuron, nearly; None where its weights are not rational."""
+    witness = Network.of(upper.witness)
+    if not all(map(is_rational, (w for layer in witness.parameters for w in layer))):
+        return None
+    counted = [c in problem.norm_columns for c in range(len(problem.rows[0]))]
+    hidden: list[Fraction] = []
+    outgoing: list[Fraction] = []
+    for w, v, mask in zip(witness.hidden_weights, witness.output_weights, witness.architecture.masks, strict=True):
+        size = squared_norm(w[c] for c in mask if counted[c])
+        factor = sqrt_upper(sqrt_upper(v * v / size, FINE_BITS), FINE_BITS) if size and v else Fraction(1)
+        hidden += [w[c] * factor for c in mask]
+        outgoing.append(v / factor)
+    return Network(witness.architecture, (hidden, outgoing))
 
 
 def _formula(asked: Asked, clock: Clock) -> Symbolic:

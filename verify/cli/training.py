@@ -273,10 +273,11 @@ def train_command(
         labels = labels_of(getattr(points, "classes", None) or reading["classes"], points.notes)
         is_of_numbers = not rule_of(run.loss).is_for_margins
         goal = ["--goal min-norm"] if is_of_numbers and set(run.data.targets) <= {-1, 0, 1} else []
+        trained = ["--trained hidden"] if options["hidden_only"] else []
         begun = start if isinstance(start, str) else None
         known = () if begun is None else options_of(out, run.network.surroundings, begun)
         read = {"source": begun, "notes": points.notes, "classes": getattr(points, "classes", None)}
-        _audit(run, folder, page, fit_tol, commanded(out, data, labels, *goal, known=known, **read))
+        _audit(run, folder, page, fit_tol, commanded(out, data, labels, *goal, *trained, known=known, **read))
     return exit_status
 
 

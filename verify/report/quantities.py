@@ -129,17 +129,16 @@ WHOLE = 10_000
 
 
 def _proof(audit: Audited) -> Iterator[tuple[str, str]]:
-    """How long the certificate of the lower end is, where the output weights are given."""
-    if audit.problem.asks_any_width or audit.is_infeasible_at_width:
+    """How long the certificate of the lower end is, where the output weights are given and that end is above 0."""
+    lower, upper = _bounds(audit)
+    if audit.problem.asks_any_width or audit.is_infeasible_at_width or not lower:
         return
+    than = "better than that" if lower == upper else "below the lower end"
     for bound in audit.bounds:
         if isinstance(bound, LowerBoundWidth):
             size = len(json.dumps(bound.to_json(), sort_keys=True, separators=(",", ":"))) + 1
             told = f"{size} bytes" if size < WHOLE else f"{-(-size // 1000)} kB"
-            yield (
-                "proof of it",
-                f"lower-bound-width.json, {told}, proves that no network of this width is better than that",
-            )
+            yield "proof of it", f"lower-bound-width.json, {told}, proves that no network of this width is {than}"
 
 
 def _enclosed(lower: Fraction, upper: Fraction) -> tuple[str, ...]:

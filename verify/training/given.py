@@ -22,15 +22,22 @@ def read_given(
     target: str | None,
     classes: Sequence[object] | None,
     standardise: object,
+    as_stored: bool = False,
 ) -> tuple[Network | None, Dataset]:
     """The network to start from, if one is given, and the data, which carry what was chosen in reading them.
 
-    options: of `read`; a `Network` needs none.   target, classes, standardise: of `read_data`. The classes, the columns
-    and the scaler that the start knows are used, as by `audit`. Raises InputError.
+    options: of `read`; a `Network` needs none.   target, classes, standardise, as_stored: of `read_data`. The classes,
+    the columns and the scaler that the start knows are used, as by `audit`. Raises InputError.
     """
     if start is None:
         read = read_data_with_notes(
-            data, y, target=target, classes=classes, standardise=standardise, trust_pickle=options.trust_pickle
+            data,
+            y,
+            target=target,
+            as_stored=as_stored,
+            classes=classes,
+            standardise=standardise,
+            trust_pickle=options.trust_pickle,
         )
         return None, read.data
     try:
@@ -41,7 +48,7 @@ def read_given(
             options=None if isinstance(start, Network) else options,
             target=target,
             classes=classes,
-            as_stored=False,
+            as_stored=as_stored,
             standardise=standardise,
         )
     except MissingOptionsError as error:

@@ -133,7 +133,10 @@ def train(
         fold=fold,
         trust_pickle=trust_pickle,
     )
-    network, points = read_given(start, data, y, options, target=target, classes=classes, standardise=standardise)
+    is_regression = loss in LOSSES and not rule_of(loss).is_for_margins
+    network, points = read_given(
+        start, data, y, options, target=target, classes=classes, standardise=standardise, as_stored=is_regression
+    )
     shape = _shape(points, network, width, 0 if slope is None else slope, bias=bias)
     kind = _loss(points, loss)
     if polish and hidden_only:
@@ -147,12 +150,12 @@ def train(
     targets = targets_of(points)
     if network is not None:
         theta, origin = parameters_of(network), "a given network"
+        _require_in_range(layers, rows, theta)
     else:
         theta = _initial(init, layers, rows, targets, {"scale": scale, "output_scale": output_scale}, seed)
         origin = f"{init} initialisation, scale {scale:g}, seed {seed}"
     if not theta.any():
         raise InputError("every weight is 0 where training is to start, and no gradient moves them: start elsewhere")
-    _require_in_range(layers, rows, theta)
     outgoing = layers.places[-1][layers.places[-1] >= 0]
     trained = ~np.isin(np.arange(layers.size), outgoing) if hidden_only else None
     began = time.monotonic()

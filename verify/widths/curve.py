@@ -220,7 +220,7 @@ def width_curve(
     Sound: every end and every "does not fit" has a certificate that the checker accepted. Raises InputError.
     """
     notes: list[str] = []
-    dataset = read_data(data, y, target=target, classes=classes, standardise=standardise)
+    dataset = read_data(data, y, target=target, as_stored=True, classes=classes, standardise=standardise)
     if up_to is not None and (isinstance(up_to, bool) or up_to < 1):
         raise InputError(f"up_to must be a number of neurons, at least 1, not {up_to!r:.40}")
     tolerance, seconds = a_tolerance(tol, "tol"), a_time_limit(time_limit)

@@ -27,6 +27,21 @@ def net(W, v, **options):
     return Network.two_layer(W, v, **options)
 
 
+SEES_NOTHING = Network.from_json(
+    {
+        "schema": "network-1",
+        "architecture": {
+            "layers": [
+                {"bias": True, "entries": [[0, 1], [None, None]], "inputs": 1, "outputs": 2, "slope": "0"},
+                {"bias": False, "entries": None, "inputs": 2, "outputs": 1, "slope": None},
+            ]
+        },
+        "parameters": [["-1", "-1"], ["-2", "3"]],
+    }
+)
+"""Its second neuron sees neither the input nor a bias."""
+
+
 READ = {
     "a loose tolerance is no height": (
         net(AXES, [1, 1]), Dataset(AXES, [1, 1]), {"tol": "0.4142"},
@@ -235,6 +250,16 @@ READ = {
     "too large to train on": (
         net([[1e160], [1e100]], [1, 1]), Dataset([[-1], [1]], [1, 1]), {},
         ["its weights or outputs are too large to train on in floating point: take more neurons"], ["train on, until"],
+    ),
+    "a closed form answers what the bracket leaves open": (
+        net([[-1.702513061517497]], [1.7025130615174973], slope=0.25),
+        Dataset([[-1.032], [-0.345], [-1.377], [-1.017]], [1, 1, 1, 1]), {"tol": 0, "symbolic": True},
+        ["global optimum of its width refuted", "global optimum of any width refuted", "not within 0 (relative)"],
+        ["undecided"],
+    ),
+    "a mask that hides every input": (
+        SEES_NOTHING, Dataset([[0], [-1], [2], [1]], [1, 1, 1, 1]), {"bias": "free"},
+        ["comes as near to 0 as asked"], [],
     ),
     "constants come as near to 0 as asked": (
         net([[2.0**-100]], [2.0**-90], b=[2.0**91]), Dataset([[1], [2]], [1, 1]), {"bias": "free"},

@@ -421,3 +421,9 @@ def test_a_start_beyond_floats_is_refused(weights):
     start = Network.two_layer([weights], [1e70])
     with pytest.raises(InputError, match="too large for their squares or those of the outputs: start from smaller"):
         train(([[1.0], [-1.0]], [1.0, -1.0]), start=start)
+
+
+def test_labels_0_and_1_stay_for_the_squared_loss():
+    X, y = [[0.0], [1.0], [3.0]], [0.0, 1.0, 1.0]
+    assert set(train((X, y), width=4, seed=0, loss="squared", max_evaluations=10).data.targets) == {0, 1}
+    assert set(train((X, y), width=4, seed=0, max_evaluations=10).data.targets) == {-1, 1}

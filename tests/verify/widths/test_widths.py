@@ -218,3 +218,12 @@ def test_progress_and_pictures():
     points = [(1, Verdict.REFUTED, None, None), (2, Verdict.UNDECIDED, F(1), None), (3, Verdict.PROVED, F(1), F(2))]
     (axes,) = draw_widths(points, F(1)).axes
     assert {line.get_gid() for line in axes.lines} == {"nothing", "bound", "bracket", "any width"}
+
+
+@pytest.mark.parametrize("goal", ["min-norm", None, "max-margin"])
+def test_targets_0_and_1_are_labels_for_a_margin_only(goal):
+    """As in an audit: 0 and 1 are met as numbers where that is asked."""
+    curve = width_curve([[1], [2]], [0, 1], goal=goal, up_to=1)
+    targets = curve.points[0].problem.targets
+    assert targets == ((0, 1) if goal == "min-norm" else (-1, 1))
+    assert goal != "min-norm" or curve.points[0].upper < F(3, 2)

@@ -255,13 +255,15 @@ class _Loop:
 
     def _steepness(self) -> Decimal:
         """What the outputs ask of slopes at least: an estimate of the value."""
+        from solvers.programs.precise_cones import norm
+
         outputs_ = [r * y for r, y in zip(self.required, self.signs, strict=True)]
         counted = list(self.problem.norm_columns)
         steep = Decimal(0)
         for i, one in enumerate(self.rows):
             for other, value in [*zip(self.rows[:i], outputs_[:i], strict=True), (0 * one, Decimal(0))]:
                 difference = (one - other)[counted]
-                apart = (difference @ difference).sqrt()
+                apart = norm(difference)
                 if apart and not (self.free and value == 0):
                     steep = max(steep, abs(outputs_[i] - value) / apart)
         return steep or Decimal(1)
@@ -340,12 +342,14 @@ class _Loop:
     # -- networks -------------------------------------------------------------------------------------------------
 
     def _networks(self, columns: list[ExactColumn], optimum: Optimum) -> Iterable[Network | None]:
+        from solvers.programs.precise_cones import norm
+
         kept: list[tuple[ExactColumn, list[Fraction]]] = []
-        total = sum(((u @ u).sqrt() for u in optimum.directions), Decimal(0))
+        total = sum((norm(u) for u in optimum.directions), Decimal(0))
         for share in (20, 10):
             kept = []
             for column, u in zip(columns, optimum.directions, strict=True):
-                if (u @ u).sqrt() > total * Decimal(10) ** -share:
+                if norm(u) > total * Decimal(10) ** -share:
                     full = [Fraction(0)] * len(self.rows[0])
                     for c, number in zip(self.problem.mask_classes[column.mask], u, strict=True):
                         weight = Decimal(10) ** FREE_WEIGHT if self.free and c == len(full) - 1 else Decimal(1)
