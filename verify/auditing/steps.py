@@ -16,7 +16,7 @@ from verify.deciders.finding import Finding, Question
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.own_width.record import WidthBracket
-from verify.deciders.proposal import FLOAT_FAILURES, Proposal
+from verify.deciders.proposal import FLOAT_FAILURES, Proposal, how_floats_failed
 from verify.deciders.subjects import Subject
 from verify.diagnosis import Diagnosis
 from verify.diagnosis.ladder import Rung
@@ -121,7 +121,7 @@ def unless_floats_fail(do: Callable[[], _T], otherwise: Callable[[str], _T]) -> 
         with np.errstate(all="ignore"):
             return do()
     except FLOAT_FAILURES as error:
-        return otherwise(f"{type(error).__name__}: {error}"[:200])
+        return otherwise(how_floats_failed(error))
 
 
 def proposed(search: Callable[[], Proposal]) -> Proposal:

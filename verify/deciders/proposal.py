@@ -14,7 +14,7 @@ from verify.checker.certificate import AboutNetwork, Certificate, claim_text
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
-__all__ = ["Proposal", "certified"]
+__all__ = ["FLOAT_FAILURES", "Proposal", "certified", "how_floats_failed"]
 
 _C = TypeVar("_C", bound=Certificate)
 
@@ -22,6 +22,13 @@ _C = TypeVar("_C", bound=Certificate)
 FLOAT_FAILURES = (ArithmeticError, ValueError)
 """What a float search may fail with: overflow, a singular matrix, numbers too long for a certificate. Any other
 exception is a bug and passes on."""
+
+
+def how_floats_failed(error: Exception) -> str:
+    """One clause for people: numbers beyond the range of floats as such, other failures as their text."""
+    if isinstance(error, OverflowError) or "infs or NaNs" in str(error):
+        return "numbers beyond the range of floating point"
+    return f"{type(error).__name__}: {error}"[:200]
 
 
 @final

@@ -22,7 +22,7 @@ from verify.checker.statement import pattern
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.fit.repairs import repairs
 from verify.deciders.hidden.nearby import nearby_points
-from verify.deciders.proposal import FLOAT_FAILURES, Proposal
+from verify.deciders.proposal import FLOAT_FAILURES, Proposal, how_floats_failed
 from verify.deciders.stationarity import exact_hidden_point, stationarity
 from verify.deciders.time_limits import TimeIsUpError, is_late, share
 from verify.deciders.witnesses import distance, dot_product_scales
@@ -228,7 +228,7 @@ def _stationarity(
         with np.errstate(all="ignore"):
             return stationarity(problem, network, given, allowed, deadline=share(deadline, 0.5))
     except FLOAT_FAILURES as error:
-        return Proposal(reason=f"the floating-point search failed ({f'{type(error).__name__}: {error}'[:200]})")
+        return Proposal(reason=f"the floating-point search failed ({how_floats_failed(error)})")
 
 
 def _rank(proposal: Proposal) -> int:

@@ -10,7 +10,7 @@ from tests.verify.deciders.test_witnesses import posed
 from verify import Dataset, Goal, Network
 from verify.checker.statement import pattern
 from verify.checker.stationary import NotStationary, Stationary
-from verify.deciders.proposal import Proposal
+from verify.deciders.proposal import Proposal, how_floats_failed
 from verify.deciders.subjects import Chosen, candidates, choose
 from verify.deciders.witnesses import distance
 from verify.problem.posing import pose
@@ -152,3 +152,15 @@ def test_what_is_near_does_not_depend_on_units(number):
     if off == 0.5 and own:
         largest = max(map(abs, y))
         assert all(abs(float(exact(x)) - t) <= 1e-3 * largest for x, t in zip(X, y, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OverflowError("integer division result too large for a float"), "numbers beyond the range of floating point"),
+        (ValueError("array must not contain infs or NaNs"), "numbers beyond the range of floating point"),
+        (ZeroDivisionError("x"), "ZeroDivisionError: x"),
+    ],
+)
+def test_numbers_beyond_floats_are_told_as_such(error, said):
+    assert how_floats_failed(error) == said
