@@ -149,8 +149,7 @@ def _small(draw: DrawFn) -> Instance:
     rows = draw(st.lists(points, min_size=1, max_size=most, unique_by=tuple if has_bias else _ray))
     targets = draw(labels(len(rows)) if has_margin(goal) else vectors(len(rows)))
     slope, width = draw(st.sampled_from([0, Fraction(1, 3)])), len(rows)
-    biases = {"b": [0] * width} if has_bias else {}
-    network = Network.two_layer([[1] * d] * width, [1] * width, slope=slope, **biases)
+    network = Network.two_layer([[1] * d] * width, [1] * width, slope=slope, b=[0] * width if has_bias else None)
     bias = Bias.PENALISED if has_bias else Bias.NONE
     return Instance(Problem(Dataset(rows, targets), network.architecture, goal=goal, bias=bias), network)
 
