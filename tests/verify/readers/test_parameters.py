@@ -138,5 +138,6 @@ def test_archives_of_numpy_hold_them_too(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["model.h5", "model.weights.h5", "model.hdf5"])
-def test_older_files_of_keras(name):
-    assert "save the model as .keras" in refusal(name)
+def test_older_files_of_keras(name, tmp_path):
+    (tmp_path / name).write_bytes(b"\x89HDF\r\n")
+    assert "save the model as .keras" in refusal(tmp_path / name)
