@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from verify.auditing.asked import Asked, Terms, pose, posed
 from verify.auditing.assembling import assembled
@@ -38,7 +38,7 @@ from verify.auditing.searching import (
 from verify.auditing.steps import Step
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_time_limit
-from verify.problem.members import is_regression
+from verify.problem.members import is_regression, trains_all
 from verify.problem.problem import Bias, Goal, Trained
 from verify.readers.given import given
 from verify.readers.reading import MissingOptionsError, Options
@@ -54,43 +54,39 @@ def steps_of(trained: Trained) -> tuple[Step, ...]:
 
     With given output weights any width is not asked, and the search at the own width is the search.
     """
-    match trained:
-        case Trained.BOTH:
-            return (
-                UNSUPPORTED,
-                INFEASIBILITY,
-                SEARCH_WITHOUT_FIT,
-                STATIONARITY,
-                DIMENSION,
-                IMPROVED,
-                SEARCH,
-                EXACT_OPTIMUM,
-                WITNESSED,
-                GLOBAL_OPTIMALITY,
-                LOCAL_OPTIMALITY,
-                NEARBY_POINT,
-                EXACTLY_REFUTED,
-                OWN_WIDTH,
-                DIAGNOSIS,
-                FOLLOWED,
-                CLOSED_FORM,
-            )
-        case Trained.HIDDEN:
-            return (
-                UNSUPPORTED,
-                INFEASIBILITY,
-                STATIONARITY,
-                DIMENSION,
-                OWN_WIDTH,
-                STATIONARITY_FOLLOWED,
-                LOCAL_OPTIMALITY,
-                EXACTLY_REFUTED,
-                DIAGNOSIS,
-                FOLLOWED,
-                CLOSED_FORM,
-            )
-        case other:
-            assert_never(other)
+    if trains_all(trained):
+        return (
+            UNSUPPORTED,
+            INFEASIBILITY,
+            SEARCH_WITHOUT_FIT,
+            STATIONARITY,
+            DIMENSION,
+            IMPROVED,
+            SEARCH,
+            EXACT_OPTIMUM,
+            WITNESSED,
+            GLOBAL_OPTIMALITY,
+            LOCAL_OPTIMALITY,
+            NEARBY_POINT,
+            EXACTLY_REFUTED,
+            OWN_WIDTH,
+            DIAGNOSIS,
+            FOLLOWED,
+            CLOSED_FORM,
+        )
+    return (
+        UNSUPPORTED,
+        INFEASIBILITY,
+        STATIONARITY,
+        DIMENSION,
+        OWN_WIDTH,
+        STATIONARITY_FOLLOWED,
+        LOCAL_OPTIMALITY,
+        EXACTLY_REFUTED,
+        DIAGNOSIS,
+        FOLLOWED,
+        CLOSED_FORM,
+    )
 
 
 def audit(

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import assert_never
 
 from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
@@ -27,9 +26,9 @@ from verify.deciders.own_width.record import OnStates, WidthBracket
 from verify.deciders.own_width.searching import bracket_at_width
 from verify.deciders.time_limits import is_late, now
 from verify.numbers.floats import to_float
+from verify.problem.members import trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import ANY_WIDTH_NOT_ASKED, of_width
-from verify.problem.problem import Trained
 
 __all__ = ["OWN_WIDTH"]
 
@@ -49,13 +48,9 @@ as well.
 
 def _is_due(asked: Asked, found: Known) -> bool:
     """Whether the question about the own width is asked, and open."""
-    match asked.problem.trained:
-        case Trained.BOTH:
-            return _is_left_open(found) or _may_fit(asked, found)
-        case Trained.HIDDEN:
-            return found.is_open
-        case other:
-            assert_never(other)
+    if trains_all(asked.problem.trained):
+        return _is_left_open(found) or _may_fit(asked, found)
+    return found.is_open
 
 
 def _is_left_open(found: Known) -> bool:
@@ -77,14 +72,10 @@ def _may_fit(asked: Asked, found: Known) -> bool:
 
 def _longest(asked: Asked, clock: Clock, found: Known) -> float | None:
     """The seconds that the search has where there is no time limit; None where there is one, or it ends by itself."""
-    match asked.problem.trained:
-        case Trained.BOTH:
-            longest = LONGEST if found.fits else LONGEST_WITHOUT_FIT
-            return longest if clock.deadline is None else None
-        case Trained.HIDDEN:
-            return None
-        case other:
-            assert_never(other)
+    if trains_all(asked.problem.trained):
+        longest = LONGEST if found.fits else LONGEST_WITHOUT_FIT
+        return longest if clock.deadline is None else None
+    return None
 
 
 def _end(asked: Asked, clock: Clock, found: Known) -> float | None:
@@ -92,13 +83,9 @@ def _end(asked: Asked, clock: Clock, found: Known) -> float | None:
     longest = _longest(asked, clock, found)
     if longest is not None:
         return now() + longest
-    match asked.problem.trained:
-        case Trained.BOTH:
-            return clock.before(KEPT_SHARE_AT_LAST)
-        case Trained.HIDDEN:
-            return clock.before(KEPT_SHARE if found.ask_relaxed is None else KEPT_SHARE_WITH_RELAXED)
-        case other:
-            assert_never(other)
+    if trains_all(asked.problem.trained):
+        return clock.before(KEPT_SHARE_AT_LAST)
+    return clock.before(KEPT_SHARE if found.ask_relaxed is None else KEPT_SHARE_WITH_RELAXED)
 
 
 def _networks(found: Known) -> list[Network]:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import assert_never
 
 from verify.checker.width import LowerBoundWidth
 from verify.deciders.own_width.both_layers import bracket_of_both_layers
 from verify.deciders.own_width.hidden_layer import bracket_of_hidden_layer
 from verify.deciders.own_width.record import OnStates, WidthBracket
+from verify.problem.members import trains_all
 from verify.problem.network import Network
-from verify.problem.problem import Problem, Trained
+from verify.problem.problem import Problem
 
 __all__ = ["bracket_at_width"]
 
@@ -36,13 +36,10 @@ def bracket_at_width(
     deadline: a moment of `solvers.clock.now()`; the best certified bracket so far is returned then, or at Ctrl-C.
     max_nodes: states that are looked at, at most.   on_progress: called after each state.
     """
-    match problem.trained:
-        case Trained.BOTH:
-            search = bracket_of_both_layers
-        case Trained.HIDDEN:
-            search = bracket_of_hidden_layer
-        case other:
-            assert_never(other)
+    if trains_all(problem.trained):
+        search = bracket_of_both_layers
+    else:
+        search = bracket_of_hidden_layer
     return search(
         problem,
         networks,
