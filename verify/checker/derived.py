@@ -135,10 +135,9 @@ def _own_width(material: Material, mine: Number | None) -> Json:
         ends.append(upper.bracket[1])
     if (witness := material.witnesses.get("better_own_width")) is not None:
         ends += filter(None, [objective(material.problem, witness)])
-    least = lower.bracket[0] if isinstance(lower, LowerBoundWidth) else None
+    own = lower.bracket[0] if isinstance(lower, LowerBoundWidth) else None
     of_any = _end(material.certificates, "lower-bound.json", 0)
-    if least is not None and of_any is not None and of_any > least:
-        least = of_any
+    least = own if own is None or of_any is None else max(own, of_any)
     bracket, excess = bracket_and_excess(least, min(ends, default=None), mine)
     texts = {"bracket": bracket, "excess": excess}
     found = {name: None if pair is None else [number_text(end) for end in pair] for name, pair in texts.items()}

@@ -2,6 +2,7 @@
 
 import json
 import re
+from fractions import Fraction
 from itertools import combinations, permutations, product
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tests.exact_states import network, posed
 from tests.width_cases import CASES, F, equal_neurons, nodes_of
 from verify import Bias, Dataset, Network, audit
 from verify.checker.checking import Accepted, check
-from verify.checker.distances import distance_to_best
+from verify.checker.distances import _ball, _balls, _Owner, distance_to_best
 from verify.checker.dual_trees import Bound
 from verify.checker.exact import sqrt_upper
 from verify.checker.states import HiddenDual
@@ -253,3 +254,9 @@ def shortest(rows, targets, is_met):
         if not wrong.any() and not right.any():
             return w
         active = (active & ~right) | wrong
+
+
+def test_without_a_bound_above_0_nothing_is_known_of_the_place():
+    assert _balls(Fraction(0), {0: _Owner(Fraction(1), Fraction(1), [])}, Fraction(1)) is None
+    assert _balls(Fraction(0), {}, Fraction(1)) is None
+    assert _ball(Fraction(0), {}, {}, Fraction(1)) is None
