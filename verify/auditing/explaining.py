@@ -16,6 +16,7 @@ from verify.checker.exact import is_rational, sqrt_upper, squared_norm
 from verify.deciders.finding import Question, Verdict, decide, undecided
 from verify.deciders.global_optimality.better import none_is_better
 from verify.diagnosis import diagnose
+from verify.diagnosis.ladder import rescaled
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -98,15 +99,12 @@ def _finely_balanced(problem: Problem, upper: UpperBound) -> Network | None:
     witness = Network.of(upper.witness)
     if not all(map(is_rational, (w for layer in witness.parameters for w in layer))):
         return None
-    counted = [c in problem.norm_columns for c in range(len(problem.rows[0]))]
-    hidden: list[Fraction] = []
-    outgoing: list[Fraction] = []
-    for w, v, mask in zip(witness.hidden_weights, witness.output_weights, witness.architecture.masks, strict=True):
-        size = squared_norm(w[c] for c in mask if counted[c])
-        factor = sqrt_upper(sqrt_upper(v * v / size, FINE_BITS), FINE_BITS) if size and v else Fraction(1)
-        hidden += [w[c] * factor for c in mask]
-        outgoing.append(v / factor)
-    return Network(witness.architecture, (hidden, outgoing))
+    factors: list[Fraction] = []
+    for w, v in zip(witness.hidden_weights, witness.output_weights, strict=True):
+        size = squared_norm(w[c] for c in problem.norm_columns)
+        ratio = v * v / size if size and v else Fraction(1)
+        factors.append(sqrt_upper(sqrt_upper(ratio, FINE_BITS), FINE_BITS))
+    return rescaled(witness, factors)
 
 
 def _formula(asked: Asked, clock: Clock) -> Symbolic:

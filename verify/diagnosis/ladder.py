@@ -214,9 +214,8 @@ def balanced(problem: Problem, network: Network) -> Network:
     """
     counted = problem.norm_columns
     spare = Fraction(CONSTANT_COST) * squared_norm(value for layer in network.parameters for value in layer)
-    hidden: list[Fraction] = []
-    outgoing: list[Fraction] = []
-    for w, v, mask in zip(network.hidden_weights, network.output_weights, network.architecture.masks, strict=True):
+    factors: list[Fraction] = []
+    for w, v in zip(network.hidden_weights, network.output_weights, strict=True):
         size, factor = squared_norm(w[c] for c in counted), Fraction(1)
         if size and v:
             factor = _smooth(_log2(v * v / size) / 4)
@@ -224,6 +223,16 @@ def balanced(problem: Problem, network: Network) -> Network:
             factor = _smooth(_log2(v * v / spare) / 2)
         if size * factor**2 + v * v / factor**2 >= size + v * v:
             factor = Fraction(1)
+        factors.append(factor)
+    return rescaled(network, factors)
+
+
+def rescaled(network: Network, factors: Iterable[Fraction]) -> Network:
+    """The same function with each w_j times its factor, which is above 0, and v_j divided by it."""
+    hidden: list[Fraction] = []
+    outgoing: list[Fraction] = []
+    neurons = zip(network.hidden_weights, network.output_weights, network.architecture.masks, factors, strict=True)
+    for w, v, mask, factor in neurons:
         hidden += [w[c] * factor for c in mask]
         outgoing.append(v / factor)
     return Network(network.architecture, (hidden, outgoing))
