@@ -20,7 +20,7 @@ from verify.checker.errors import InputError
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.infeasibility import infeasibility
-from verify.deciders.global_optimality.record import Bracket
+from verify.deciders.global_optimality.record import Bracket, constant_by_bias
 from verify.deciders.own_width.searching import bracket_at_width
 from verify.deciders.proposal import certified
 from verify.deciders.time_limits import is_late, now, share
@@ -31,7 +31,7 @@ from verify.numbers.decimals import at_least, at_most
 from verify.numbers.floats import to_float
 from verify.numbers.intervals import Interval
 from verify.problem import posing
-from verify.problem.members import has_bias, has_margin
+from verify.problem.members import has_bias
 from verify.problem.network import Network
 from verify.problem.phrases import has_infimum_0
 from verify.problem.problem import Bias, Goal, Problem, objective
@@ -321,13 +321,8 @@ def _at_width(
 
 def _nearly_constant(problem: Problem) -> list[Network]:
     """A constant of one neuron with a small output weight, where the objective comes as near to 0 as asked."""
-    if not has_infimum_0(problem):
-        return []
-    targets, mask = problem.data.targets, problem.mask_classes[0]
-    constant = targets[0] if has_margin(problem.goal) else (min(targets) + max(targets)) / 2
-    weight = NEARLY_0 if constant > 0 else -NEARLY_0
-    parameters = ([*[Fraction(0)] * (len(mask) - 1), constant / weight], [weight])
-    return [Network(problem.architecture.with_width_of([mask]), parameters)]
+    found = constant_by_bias(problem, lambda wanted: NEARLY_0 if wanted > 0 else -NEARLY_0)
+    return [] if found is None else [found]
 
 
 def _renamed(bound: LowerBound) -> LowerBound:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NoReturn
@@ -21,7 +21,16 @@ from verify.problem.problem import Problem
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
 
-__all__ = ["SMALLEST_GAP", "Bracket", "lower_end", "narrow_first", "nearly_free", "trivial_lower_bound", "zero_network"]
+__all__ = [
+    "SMALLEST_GAP",
+    "Bracket",
+    "constant_by_bias",
+    "lower_end",
+    "narrow_first",
+    "nearly_free",
+    "trivial_lower_bound",
+    "zero_network",
+]
 
 SMALLEST_GAP = 1e-9
 """What the float solvers are asked for at most, also when the question is sharper."""
@@ -103,14 +112,25 @@ def nearly_free(problem: Problem, below: Fraction) -> Network | None:
 
     None where constants do not fit, or where they cost something (`has_infimum_0`).
     """
+
+    def outgoing(wanted: Fraction) -> Fraction:
+        ratio = wanted**2 / below
+        return wanted / 2 ** (max(ratio.numerator.bit_length() - ratio.denominator.bit_length(), 0) // 2 + 1)
+
+    return constant_by_bias(problem, outgoing)
+
+
+def constant_by_bias(problem: Problem, outgoing: Callable[[Fraction], Fraction]) -> Network | None:
+    """The constant that fits, by one neuron with a free bias alone; None as for `nearly_free`.
+
+    outgoing: the output weight, of the constant's sign, for the constant.
+    """
     if not has_infimum_0(problem):
         return None
     bias = len(problem.rows[0]) - 1
     mask = next(mask for mask in problem.mask_classes if bias in mask)
     targets = problem.targets
     wanted = targets[0] if has_margin(problem.goal) else (min(targets) + max(targets)) / 2
-    power = max((wanted**2 / below).numerator.bit_length() - (wanted**2 / below).denominator.bit_length(), 0) // 2 + 1
-    return Network(
-        problem.architecture.with_width_of([mask]),
-        ([Fraction(2**power * (column == bias)) for column in mask], [wanted / 2**power]),
-    )
+    weight = outgoing(wanted)
+    hidden = [wanted / weight if column == bias else Fraction(0) for column in mask]
+    return Network(problem.architecture.with_width_of([mask]), (hidden, [weight]))
