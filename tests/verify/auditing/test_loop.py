@@ -562,8 +562,16 @@ def test_a_descent_refutes_global_optimality_too(monkeypatch):
     assert verdicts(result) == expected("proved", "proved", "refuted", "refuted", "refuted")
 
 
-@pytest.mark.parametrize("error", [FloatingPointError, OverflowError, ZeroDivisionError, np.linalg.LinAlgError])
-def test_a_failure_of_the_fit_leaves_stationarity_open(monkeypatch, error):
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (FloatingPointError, "on purpose"),
+        (OverflowError, "numbers beyond the range of floating point"),
+        (ZeroDivisionError, "on purpose"),
+        (np.linalg.LinAlgError, "on purpose"),
+    ],
+)
+def test_a_failure_of_the_fit_leaves_stationarity_open(monkeypatch, error, told):
     def fail(*_, **__):
         raise error("on purpose")
 
@@ -571,7 +579,7 @@ def test_a_failure_of_the_fit_leaves_stationarity_open(monkeypatch, error):
     result = audit(DEAD, PAIR)
     assert_sound(result)
     assert verdicts(result) == expected("proved", "undecided", "undecided", "refuted", "refuted")
-    assert "on purpose" in result.stationary.reason
+    assert told in result.stationary.reason
 
 
 def test_a_failure_of_the_linear_program_leaves_feasibility_open(monkeypatch):
