@@ -2,6 +2,9 @@
 
 A search that keeps the best of what it has looks at `is_late`; an inner loop without anything to keep calls `poll`, and
 whoever began the step catches `TimeIsUpError`. Deadlines are moments of `now()`, seconds; None is no limit.
+
+A search that nobody gave a limit, and that would not end by itself, has one of work, inside `by_work`: there `now`
+counts what `spend` was told, about the seconds that it takes, so that what is found is the same on a busy machine.
 """
 
 from __future__ import annotations
@@ -11,11 +14,35 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
-__all__ = ["TimeIsUpError", "is_late", "now", "poll", "reading", "seconds_left", "share", "until"]
+__all__ = [
+    "TimeIsUpError",
+    "by_work",
+    "elapsed",
+    "is_late",
+    "now",
+    "poll",
+    "reading",
+    "real_seconds_left",
+    "seconds_left",
+    "share",
+    "spend",
+    "until",
+]
+
+
+@dataclass(slots=True)
+class _Work:
+    """spent: seconds of work.   end: of the step around it, on the clock that is read outside."""
+
+    end: float | None
+    spent: float = 0.0
+
 
 _read: ContextVar[Callable[[], float]] = ContextVar("_read", default=time.monotonic)
 _end: ContextVar[float | None] = ContextVar("_end", default=None)
+_work: ContextVar[_Work | None] = ContextVar("_work", default=None)
 
 
 class TimeIsUpError(Exception):
@@ -23,13 +50,21 @@ class TimeIsUpError(Exception):
 
 
 def now() -> float:
-    """Seconds since some moment."""
+    """Seconds since some moment; inside `by_work` seconds of work."""
+    work = _work.get()
+    return elapsed() if work is None else work.spent
+
+
+def elapsed() -> float:
+    """Seconds since some moment, inside `by_work` too: only to be shown."""
     return _read.get()()
 
 
 def is_late(deadline: float | None) -> bool:
     """Whether the deadline has passed, or the end of the step that this thread is in."""
-    end = _end.get()
+    end, work = _end.get(), _work.get()
+    if work is not None and work.end is not None and elapsed() > work.end:
+        return True
     if deadline is None and end is None:
         return False
     time = now()
@@ -39,7 +74,24 @@ def is_late(deadline: float | None) -> bool:
 def seconds_left(deadline: float | None = None) -> float:
     """How long the step that this thread is in may still take, at least 0; infinite without a limit."""
     ends = [end for end in (_end.get(), deadline) if end is not None]
-    return max(min(ends) - now(), 0.0) if ends else math.inf
+    left = max(min(ends) - now(), 0.0) if ends else math.inf
+    work = _work.get()
+    return left if work is None or work.end is None else min(left, max(work.end - elapsed(), 0.0))
+
+
+def real_seconds_left(most: float = math.inf) -> float:
+    """`seconds_left`, at most so many, for solvers that read a clock of their own; infinite where work is counted."""
+    work = _work.get()
+    if work is None:
+        return min(most, seconds_left())
+    return math.inf if work.end is None else max(work.end - elapsed(), 0.0)
+
+
+def spend(seconds: float) -> None:
+    """Count work that takes about so long on an idle machine: it must be the same whenever the same is done."""
+    work = _work.get()
+    if work is not None:
+        work.spent += seconds
 
 
 def poll(needed: float = 0.0) -> None:
@@ -66,6 +118,20 @@ def until(deadline: float | None) -> Iterator[None]:
         yield
     finally:
         _end.reset(token)
+
+
+@contextmanager
+def by_work() -> Iterator[None]:
+    """Count work in place of time, for this thread; the end of the step around it stays what it is."""
+    if _work.get() is not None:
+        yield
+        return
+    tokens = _work.set(_Work(_end.get())), _end.set(None)
+    try:
+        yield
+    finally:
+        _work.reset(tokens[0])
+        _end.reset(tokens[1])
 
 
 @contextmanager

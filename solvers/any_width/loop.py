@@ -15,7 +15,7 @@ from solvers.any_width.records import Atoms, Progress, SearchOutcome
 from solvers.any_width.scaling import scaled
 from solvers.any_width.working_set import WorkingSet
 from solvers.arrays import Floats
-from solvers.clock import TimeIsUpError, now, seconds_left, until
+from solvers.clock import TimeIsUpError, by_work, now, seconds_left, until
 from solvers.instance import ProblemInstance, SearchStatus, Status
 
 FIRST_PENALTY = 100.0  # in the scaled problem, where rows and targets are about 1
@@ -23,7 +23,7 @@ MAX_PENALTY = 1e10
 OWN_ROUNDS = 20
 INTERRUPTED_SECONDS = 1.5  # for the proof of what was reached, after Ctrl-C ...
 SEARCH_SHARE = 0.8  # of the time; the rest is for the proof
-STALLED_SECONDS = 20.0  # ... and when the search stalls without a deadline
+STALLED_WORK = 20.0  # ... and seconds of work when the search stalls without a deadline
 
 
 class Loop:
@@ -64,8 +64,7 @@ class Loop:
         except KeyboardInterrupt:
             status = SearchStatus.INTERRUPTED
         if status is not SearchStatus.OPTIMAL:
-            left = STALLED_SECONDS if self.deadline is None else max(seconds_left(self.deadline), 0.2)
-            self.prover.prove_best(INTERRUPTED_SECONDS if status is SearchStatus.INTERRUPTED else left)
+            self._prove_reached(status)
         proof = self.prover.proof
         return SearchOutcome(
             status,
@@ -75,6 +74,15 @@ class Loop:
             tuple(self.history),
             tuple(self.problem.unscaled_proof(coarse) for coarse in self.prover.coarser),
         )
+
+    def _prove_reached(self, status: SearchStatus) -> None:
+        if status is SearchStatus.INTERRUPTED:
+            self.prover.prove_best(INTERRUPTED_SECONDS)
+        elif self.deadline is not None:
+            self.prover.prove_best(max(seconds_left(self.deadline), 0.2))
+        else:
+            with by_work():
+                self.prover.prove_best(STALLED_WORK)
 
     def _search(self, start: list[Column], further: list[Column], multipliers: Floats | None) -> SearchStatus:
         """Rounds until the bracket is closed or nothing helps; what is found on the way is kept."""

@@ -102,7 +102,7 @@ def solve_master(
     penalty: float,
     *,
     tolerances: Floats | None = None,
-    time_limit: float = 60.0,
+    time_limit: float = np.inf,
 ) -> MasterSolution:
     """Solve the restricted master on the working set `points` (indices).
 

@@ -19,7 +19,7 @@ from decimal import Decimal
 import numpy as np
 
 from solvers.arrays import Indices
-from solvers.clock import is_late
+from solvers.clock import is_late, spend
 from solvers.programs.cone_program import Places
 from solvers.programs.precise_cones import (
     ConeScaling,
@@ -36,6 +36,7 @@ from solvers.programs.precise_cones import (
 )
 
 MOST_STEPS = 200
+SECONDS = 2e-5  # of a step, for each variable and point
 TINY = Decimal("1e-300")
 
 
@@ -82,6 +83,7 @@ def maximise(
         gap = program.gap(state)
         if gap < accuracy:
             return program.optimum(state, gap)
+        spend(SECONDS * program.variables.count * len(required))
         try:
             program.step(state)
         except ArithmeticError:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.arrays import Floats
-from solvers.clock import now, poll, seconds_left
+from solvers.clock import now, poll, seconds_left, spend
 from solvers.pricing.tree import Leaf, Limits, Tree, preorder, solve_decided
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ MOST_NODES = 1024  # between them
 UNPACKING = 1e-6  # seconds to make a range multiplier part of a leaf
 CLIMBERS = 16  # directions between two looks at the clock
 ALL = 2**62  # no limit to the violators
+NODE_SECONDS, CLIMB_SECONDS = 1e-6, 1e-9  # for each entry of the rows, of a node and of a sweep of a climb
 MOST_NUMBERS = 10**7  # slopes and range multipliers of a proof: a certificate with more is too long to be read
 
 
@@ -55,6 +56,7 @@ def climb(
     for first in range(0, len(directions), CLIMBERS):
         poll()
         some = slice(first, first + CLIMBERS)
+        spend(len(directions[some]) * rows.size * rounds * sweeps * CLIMB_SECONDS)
         run(*given, directions[some], values[some], *room, rounds, sweeps)
     order = np.argsort(-values, kind="stable")
     return directions[order], values[order]
@@ -78,7 +80,9 @@ def bound_tree(
         late = full or seconds_left(limits.deadline) <= limits.truncate * search.unpacking
         if (late and (not limits.truncate or search.violators)) or search.violators >= limit:
             break
+        before = search.visited
         search.advance(budget if full else min(budget, max_nodes + 1 - search.visited), limit, closing=late)
+        spend((search.visited - before) * rows.size * NODE_SECONDS)
         budget = min(2 * budget, MOST_NODES) if now() - began < TICK else (budget + 1) // 2
     return search.result()
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.arrays import Bits, Floats
+from solvers.clock import spend
 from solvers.pricing.dual_function import size
 
 BIAS_SWEEPS = 3  # sweeps with a free bias, for each one without: the multiplier of the bias is found on the way
+SECONDS, SECONDS_PER_ENTRY = 1e-5, 1e-8  # of one point in one sweep, and for each entry of all p; twice with a bias
 STIFFNESS = 4.0  # of the bias coordinate of p in the method of multipliers, relative to the others
 
 
@@ -46,6 +48,7 @@ class SlopeDescent:
         vectors = self.linear_part + t @ self.rows
         for _ in range(sweeps * (BIAS_SWEEPS if self.free else 1)):
             largest = 0.0
+            spend((1 + self.free) * len(e) * (SECONDS + SECONDS_PER_ENTRY * vectors.size))
             for i in range(len(e)):
                 ti = t[:, i]
                 ci = chord[:, i]

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from solvers.arrays import Floats
-from solvers.clock import seconds_left
+from solvers.clock import real_seconds_left, spend
 from solvers.instance import ProblemInstance, Solution, Status
 from solvers.shared_state import without_warnings
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 TOLERANCE: Final = 1e-9
 """Primal and dual feasibility asked of HiGHS, on rows whose largest entry is about 1."""
+
+SECONDS, SECONDS_PER_ENTRY = 2e-3, 1e-6
+"""Of one program, about, and for each entry of its matrix besides."""
 
 _Matrix = Floats | sparse.csr_array
 
@@ -142,6 +145,10 @@ def _rows(
     return rows / scale[:, None], np.asarray(sides, dtype=np.float64).ravel() / scale, scale
 
 
+def _entries(matrix: _Matrix) -> int:
+    return matrix.nnz if isinstance(matrix, sparse.csr_array) else matrix.size
+
+
 def _scale(sizes: ArrayLike) -> Floats:
     """Powers of two in (size / 2, size]; 1 for 0."""
     return np.where(np.asarray(sizes) > 0, np.ldexp(0.5, np.frexp(sizes)[1]), 1.0)
@@ -149,8 +156,9 @@ def _scale(sizes: ArrayLike) -> Floats:
 
 def _highs(cost: Floats, upper: _Matrix, limits: Floats, equal: _Matrix, values: Floats, box: Floats) -> Solution:
     """Minimise cost.x, upper x <= limits, equal x = values, x in box (n, 2); multipliers as in `solve_lp`."""
-    left = {} if math.isinf(seconds := seconds_left()) else {"time_limit": max(seconds, 0.1)}
+    left = {} if math.isinf(seconds := real_seconds_left()) else {"time_limit": max(seconds, 0.1)}
     options = {**left, "primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
+    spend(SECONDS + SECONDS_PER_ENTRY * (_entries(upper) + _entries(equal)))
     for presolve in (True, False):
         with without_warnings():
             found = linprog(

@@ -27,7 +27,7 @@ import numpy as np
 from scipy import sparse
 
 from solvers.arrays import Floats, Indices, Signs
-from solvers.clock import seconds_left
+from solvers.clock import real_seconds_left
 from solvers.instance import ProblemInstance, Solution, Status
 from solvers.programs.arrangements import cell_blocks
 from solvers.programs.linear import solve_lp
@@ -235,7 +235,7 @@ def _run(problem: cvxpy.Problem) -> tuple[Status, str]:
 
     status, message = Status.FAILED, ""
     for accuracy in (ACCURACY, 100 * ACCURACY):
-        limit = {} if np.isinf(seconds := seconds_left()) else {"time_limit": max(seconds, 0.1)}
+        limit = {} if np.isinf(seconds := real_seconds_left()) else {"time_limit": max(seconds, 0.1)}
         try:
             with without_warnings():  # cvxpy warns of inaccurate solutions, which the status says
                 problem.solve(

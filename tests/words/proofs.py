@@ -339,11 +339,11 @@ OPEN = (
 )
 NOR = r"(?:; no network of (?P<none>\d+ neurons?[a-z ]*) does)?"
 ENDED = (
-    r"(?:(?:the time limit was reached|the search was interrupted|the search ended(?:, which has \S+ s without a "
-    r"limit,)?|floating point could not decide the rest) after [1-9]\d* states? of the neurons(?:, [1-9]\d* of them "
+    r"(?:(?:the time limit was reached|the search was interrupted|the search ended"
+    r"|floating point could not decide the rest) after [1-9]\d* states? of the neurons(?:, [1-9]\d* of them "
     r"open)?|the search was interrupted|the time limit was reached before the search at this width|the floating-point "
     r"search failed(?: \(.*\))?|the network has too many neurons, or the data too many points, for a search at its "
-    r"width)"
+    r"width|the search ended before the first state of the neurons was bounded)"
 )
 AT_WIDTH = (
     r"(a wider network is better(?:; .* but none was found that is better by more than the tolerance)?; )?"

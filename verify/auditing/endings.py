@@ -87,16 +87,13 @@ def why_open(bracket: Bracket) -> str:
             assert_never(other)
 
 
-def why_open_at_width(
-    problem: Problem, found: WidthBracket, lower: Fraction | None, mine: Fraction | None, seconds: float | None
-) -> str:
+def why_open_at_width(problem: Problem, found: WidthBracket, lower: Fraction | None, mine: Fraction | None) -> str:
     """Why a search at one width leaves a question open: such as "the best of 3 neurons is between 2.711 and 2.934 (this
     one 3.1); the time limit was reached after 412 states of the neurons, 38 of them open".
 
     lower: the best bound that is known of the width.   mine: the objective of the network in question.
-    seconds: what the search has where there is no time limit; None where there is one.
     """
-    ended, upper = why_ended(found.status, found.nodes, found.left, seconds, found.reason), found.ends[1]
+    ended, upper = why_ended(found.status, found.nodes, found.left, found.reason), found.ends[1]
     if lower is None or upper is None:
         return ended
     most = at_most(upper)
@@ -104,15 +101,15 @@ def why_open_at_width(
     return f"the best of {of_width(problem)} is between {at_least(lower)} and {most}{own}; {ended}"
 
 
-def why_ended(status: SearchStatus, nodes: int, left: int, seconds: float | None = None, reason: str = "") -> str:
+def why_ended(status: SearchStatus, nodes: int, left: int, reason: str = "") -> str:
     """How a search at one width ended, and after how many states."""
     open_ones = f", {left} of them open" if left else ""
     after = f" after {count(nodes, 'state')} of the neurons{open_ones}" if nodes else ""
     match status:
+        case SearchStatus.NODES if not nodes:
+            return "the search ended before the first state of the neurons was bounded"
         case SearchStatus.OPTIMAL | SearchStatus.INFEASIBLE | SearchStatus.NODES:
             return f"the search ended{after}"
-        case SearchStatus.TIME if seconds is not None and nodes:
-            return f"the search ended, which has {seconds:g} s without a limit,{after}"
         case SearchStatus.TIME:
             return f"{LATE}{after or ' before the search at this width'}"
         case SearchStatus.INTERRUPTED:

@@ -23,8 +23,8 @@ from verify.deciders.finding import Question, Verdict, decide, undecided
 from verify.deciders.global_optimality.better import is_no_wider, none_is_better
 from verify.deciders.global_optimality.bracket import with_networks
 from verify.deciders.own_width.record import OnStates, WidthBracket
-from verify.deciders.own_width.searching import bracket_at_width
-from verify.deciders.time_limits import is_late, now
+from verify.deciders.own_width.searching import bracket_at_width, until_done
+from verify.deciders.time_limits import elapsed, is_late
 from verify.numbers.floats import to_float
 from verify.problem.members import trains_all
 from verify.problem.network import Network
@@ -34,8 +34,8 @@ __all__ = ["OWN_WIDTH"]
 
 NAME = "the search at the network's own width"
 
-LONGEST, LONGEST_WITHOUT_FIT = 10.0, 3.0
-"""Seconds without a time limit, where the search comes last."""
+MOST_WORK, MOST_WORK_WITHOUT_FIT = 10.0, 3.0
+"""Seconds of work (`solvers.clock.by_work`) without a time limit, where the search comes last."""
 
 KEPT_SHARE_AT_LAST = 0.05
 """Of a time limit, for what comes after a search that comes last."""
@@ -70,19 +70,15 @@ def _may_fit(asked: Asked, found: Known) -> bool:
     return is_refuted and len(known) > 0 and not any(is_no_wider(asked.problem, witness) for witness in known)
 
 
-def _longest(asked: Asked, clock: Clock, found: Known) -> float | None:
-    """The seconds that the search has where there is no time limit; None where there is one, or it ends by itself."""
-    if trains_all(asked.problem.trained):
-        longest = LONGEST if found.fits else LONGEST_WITHOUT_FIT
-        return longest if clock.deadline is None else None
+def _most_work(asked: Asked, clock: Clock, found: Known) -> float | None:
+    """What the search may do where there is no time limit; None where there is one, or it ends by itself."""
+    if trains_all(asked.problem.trained) and clock.deadline is None:
+        return MOST_WORK if found.fits else MOST_WORK_WITHOUT_FIT
     return None
 
 
 def _end(asked: Asked, clock: Clock, found: Known) -> float | None:
-    """The moment at which the search ends."""
-    longest = _longest(asked, clock, found)
-    if longest is not None:
-        return now() + longest
+    """The moment at which the search ends, where there is a time limit."""
     if trains_all(asked.problem.trained):
         return clock.before(KEPT_SHARE_AT_LAST)
     return clock.before(KEPT_SHARE if found.ask_relaxed is None else KEPT_SHARE_WITH_RELAXED)
@@ -109,28 +105,28 @@ def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
             asked.problem,
             _networks(found),
             tol=asked.terms.tol,
-            deadline=end,
             on_progress=_told(asked),
             earlier=None if found.earlier is None else found.earlier.lower_width,
         )
-        bracket = unless_floats_fail(search, lambda why: WidthBracket(status=SearchStatus.FAILED, reason=why))
+        within = partial(until_done, search, end, _most_work(asked, clock, found))
+        bracket = unless_floats_fail(within, lambda why: WidthBracket(status=SearchStatus.FAILED, reason=why))
     if bracket.status is SearchStatus.INTERRUPTED:
         clock.add(NAME, INTERRUPTED)
-    elif bracket.status is SearchStatus.TIME and clock.deadline is not None:
+    elif bracket.status is SearchStatus.TIME:
         clock.add(NAME, LATE)
     found = _with_its_networks(asked, replace(found, own_width=bracket), bracket)
-    return _concluded(asked, found, bracket, _longest(asked, clock, found))
+    return _concluded(asked, found, bracket)
 
 
 def _told(asked: Asked) -> OnStates | None:
     """What tells the caller of the audit how far the search is, where it wants to know."""
-    report, began, width = asked.terms.progress, now(), len(asked.problem.architecture.masks)
+    report, began, width = asked.terms.progress, elapsed(), len(asked.problem.architecture.masks)
     if report is None:
         return None
     from solvers.any_width.dual_cuts import Progress
 
     def tell(nodes: int, left: int, lower: float, upper: float) -> None:
-        seconds, n = now() - began, len(asked.problem.data)
+        seconds, n = elapsed() - began, len(asked.problem.data)
         report(Progress(nodes, lower, upper, columns=0, points=n, seconds=seconds, width=width, left=left))
 
     return tell
@@ -154,7 +150,7 @@ def _with_its_networks(asked: Asked, found: Known, bracket: WidthBracket) -> Kno
     return found if beaten is None else found.with_findings(beaten)
 
 
-def _concluded(asked: Asked, found: Known, bracket: WidthBracket, seconds: float | None) -> Known:
+def _concluded(asked: Asked, found: Known, bracket: WidthBracket) -> Known:
     """Refuted by a better network of the width, proved by the bound, or open with both ends."""
     question, tolerance, subject = Question.GLOBAL_OPTIMUM, asked.terms.tol, found.subject
     if subject.network is None:
@@ -165,7 +161,7 @@ def _concluded(asked: Asked, found: Known, bracket: WidthBracket, seconds: float
     proposal = none_is_better(asked.problem, asked.network, subject.network, bracket.lower, tolerance)
     if proposal is None:
         lower, mine = _best_lower(found, bracket), subject.objective
-        return _left_open(asked, found, why_open_at_width(asked.problem, bracket, lower, mine, seconds))
+        return _left_open(asked, found, why_open_at_width(asked.problem, bracket, lower, mine))
     proved = decide(question, asked.problem, asked.network, proposal, tolerance)
     return _any_width_not_asked(asked, found).with_findings(proved)
 

@@ -48,7 +48,7 @@ Examples:
 )
 @click.option(
     "--time-limit", type=NumberType(is_positive=True), metavar="SECONDS",
-    help="Stop about then, with what is proved so far; Ctrl-C ends the width at hand. Without it each width has 20 s.",
+    help="Stop about then, with what is proved so far; Ctrl-C ends the width at hand. Without it: 20 s of work each.",
 )  # fmt: skip
 @click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")
 @click.option("--classes", metavar="NEGATIVE,POSITIVE", help="The two labels in the data that stand for -1 and 1.")
@@ -82,7 +82,6 @@ def widths_command(
     check_solvers_are_ours()
     from verify.numbers.floats import to_float
     from verify.widths import width_curve
-    from verify.widths.curve import SECONDS
 
     if plot is not None:
         check_picture(plot)
@@ -105,7 +104,7 @@ def widths_command(
     if json_path == "-":
         click.echo(json.dumps(curve.to_json(), indent=2))
     else:
-        _print_table(curve, SECONDS if time_limit is None else None)
+        _print_table(curve)
     if json_path not in (None, "-"):
         write_text(json_path, json.dumps(curve.to_json(), indent=2, ensure_ascii=False) + "\n")
         click.echo(f"written: {json_path}")
@@ -123,16 +122,13 @@ def _saved(curve: WidthCurve, folder: str | None, plot: str | None) -> Iterator[
         yield f"written: {plot}"
 
 
-def _print_table(curve: WidthCurve, seconds: float | None) -> None:
-    """The rows, and whether the best of any width is among them.
-
-    seconds: what a width has where there is no time limit; None where there is one.
-    """
+def _print_table(curve: WidthCurve) -> None:
+    """The rows, and whether the best of any width is among them."""
     for note in curve.notes:
         click.echo(f"note: {note}")
     click.echo(f"{'neurons':>7}  {'fits':<10}  {'best objective':<32}  proved by")
     for point in curve:
-        click.echo(f"{point.width:>7}  {_fits(point):<10}  {_best(point):<32}  {_by(point, seconds)}")
+        click.echo(f"{point.width:>7}  {_fits(point):<10}  {_best(point):<32}  {_by(point)}")
     click.echo(_ending(curve))
 
 
@@ -158,18 +154,15 @@ def _best(point: WidthPoint) -> str:
     return f"at least {at_least(point.lower)}" if point.lower else "not known"
 
 
-def _by(point: WidthPoint, seconds: float | None) -> str:
-    """The kinds of the certificates, and how far a search came that did not end.
-
-    seconds: what a width has where there is no time limit; None where there is one.
-    """
+def _by(point: WidthPoint) -> str:
+    """The kinds of the certificates, and how far a search came that did not end."""
     from solvers.instance import SearchStatus
     from verify.auditing.endings import why_ended
 
     kinds = ", ".join(proof.KIND for proof in point.certificates) or "nothing"
     if point.status in (SearchStatus.OPTIMAL, SearchStatus.INFEASIBLE):
         return kinds
-    return f"{kinds}; {why_ended(point.status, point.nodes, point.left, seconds)}"
+    return f"{kinds}; {why_ended(point.status, point.nodes, point.left)}"
 
 
 def _ending(curve: WidthCurve) -> str:

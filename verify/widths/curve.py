@@ -21,7 +21,7 @@ from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.infeasibility import infeasibility
 from verify.deciders.global_optimality.record import Bracket, constant_by_bias
-from verify.deciders.own_width.searching import bracket_at_width
+from verify.deciders.own_width.searching import bracket_at_width, until_done
 from verify.deciders.proposal import certified
 from verify.deciders.time_limits import is_late, now, share
 from verify.files.writing import replace_folder
@@ -51,8 +51,8 @@ MOST = 8
 ANY_SHARE = 0.3
 """Of the time, for the bracket of any width."""
 
-SECONDS = 20.0
-"""For each width, without a time limit."""
+MOST_WORK = 20.0
+"""Seconds of work (`solvers.clock.by_work`) for each width, without a time limit."""
 
 NEARLY_0 = Fraction(1, 2**20)
 """The output weight of a constant, where no network is the best."""
@@ -214,7 +214,7 @@ def width_curve(
 
     data, y, target, classes, standardise: whatever `verify.read_data` takes.   up_to: the widest one; by default where
     the best of any width is reached, at most 8.   goal, bias, slope, tol: of the question, as in `audit`.
-    time_limit: seconds for all of it; without one each width has 20.
+    time_limit: seconds for all of it; without one each width has so many states as take about 20.
     progress: called after each state with the width, and as of `solvers.own_width.search.search`.
 
     Sound: every end and every "does not fit" has a certificate that the checker accepted. Raises InputError.
@@ -242,7 +242,7 @@ def width_curve(
     enough = 1 if has_infimum_0(first) else best.witnesses[0].width if best.witnesses else MOST
     last = up_to or min(MOST, enough)
     for width in range(1, last + 1):
-        end = now() + SECONDS if deadline is None else share(deadline, 1 / (last + 1 - width))
+        end = share(deadline, 1 / (last + 1 - width))
         known = [*best.witnesses, *(p.network for p in points if p.network is not None)]
         told = None if progress is None else _told(progress, width)
         points.append(_at_width(posed(width), known, best, tolerance, end, told))
@@ -306,10 +306,9 @@ def _at_width(
         return _point(problem, least, anywhere, None, SearchStatus.OPTIMAL, 0, 0)
     if is_late(end):
         return _point(problem, least, anywhere, None, SearchStatus.TIME, 0, 0)
-    search = partial(
-        bracket_at_width, problem, [w for _, w in narrow], tol=tolerance, deadline=end, on_progress=progress
-    )
-    found = unless_floats_fail(search, lambda _: None)
+    search = partial(bracket_at_width, problem, [w for _, w in narrow], tol=tolerance, on_progress=progress)
+    within = partial(until_done, search, end, MOST_WORK if end is None else None)
+    found = unless_floats_fail(within, lambda _: None)
     if found is None:
         return _point(problem, least, anywhere, None, SearchStatus.FAILED, 0, 0)
     if found.objectives:

@@ -62,18 +62,18 @@ def test_words_for_every_ending_at_a_width(status):
 
 def test_words_where_little_was_searched():
     assert why_ended(SearchStatus.TIME, 0, 0) == "the time limit was reached before the search at this width"
+    bounded = "the search ended before the first state of the neurons was bounded"
+    assert why_ended(SearchStatus.NODES, 0, 0) == bounded
     assert why_ended(SearchStatus.INTERRUPTED, 0, 0) == "the search was interrupted"
     assert why_ended(SearchStatus.FAILED, 0, 0) == "the floating-point search failed"
-    own = "the search ended, which has 10 s without a limit, after 1 state of the neurons"
-    assert why_ended(SearchStatus.TIME, 1, 0, 10.0) == own
 
 
 def test_both_ends_are_told_and_the_network_where_it_is_apart():
     found = replace(TIGHT, status=SearchStatus.NODES, nodes=1)
     ended, of = "the search ended after 1 state of the neurons", "the best of 1 neuron with these output weights"
-    assert why_open_at_width(ONE, found, F(1, 4), F(1, 2), None) == f"{of} is between 0.25 and 0.5; {ended}"
-    assert why_open_at_width(ONE, found, F(1, 4), F(2), None) == f"{of} is between 0.25 and 0.5 (this one 2); {ended}"
-    assert why_open_at_width(ONE, found, None, F(2), None) == ended
+    assert why_open_at_width(ONE, found, F(1, 4), F(1, 2)) == f"{of} is between 0.25 and 0.5; {ended}"
+    assert why_open_at_width(ONE, found, F(1, 4), F(2)) == f"{of} is between 0.25 and 0.5 (this one 2); {ended}"
+    assert why_open_at_width(ONE, found, None, F(2)) == ended
 
 
 @pytest.mark.parametrize("status", SearchStatus)

@@ -1,10 +1,12 @@
 """What an audit says of the network's own width, where every better network that is known is wider."""
 
 import json
+import re
 from fractions import Fraction
 
 import pytest
 
+from solvers import clock
 from tests.words import check_words
 from verify import Dataset, Network, audit
 from verify.auditing import own_width
@@ -188,3 +190,49 @@ def test_one_page_has_one_best_network_and_one_bound(tmp_path):
     check_words(result)
     result.save(tmp_path / "proofs")
     assert decide_folder(tmp_path / "proofs").is_accepted
+
+
+LEAKY = read_case("cases/max-margin/generic-leaky-penalised/case.json")
+
+
+def _without_times(told):
+    if isinstance(told, dict):
+        return {key: _without_times(value) for key, value in told.items() if key not in ("seconds", "history")}
+    return [_without_times(value) for value in told] if isinstance(told, list) else told
+
+
+@pytest.mark.parametrize(
+    ("work", "kinds_of_width"), [(0.05, set()), (0.2, {"lower-bound-width"}), (None, {"infeasible-width"})]
+)
+def test_a_busy_machine_finds_the_same(monkeypatch, work, kinds_of_width):
+    """Without a time limit nothing ends by the clock, whatever it says: here 1000 s pass between two looks."""
+    if work is not None:
+        monkeypatch.setattr(own_width, "MOST_WORK_WITHOUT_FIT", work)
+    told = []
+    for speed in (0.0, 1000.0):
+        moments = iter(range(10**9))
+        with clock.reading(lambda moments=moments, speed=speed: speed * next(moments)):
+            result = audit(LEAKY.network, LEAKY.problem.data, goal="max-margin", bias=LEAKY.problem.bias, relax=False)
+        proofs = {name: proof for name, proof in result.certificates.items() if name != "audit.json"}
+        told.append((_without_times(result.to_json()), proofs))
+    assert told[0] == told[1]
+    kinds = {bound.KIND for bound in result.bounds}
+    assert kinds & {"lower-bound-width", "infeasible-width"} == kinds_of_width
+
+
+@pytest.mark.parametrize(
+    ("work", "verdict", "ending"),
+    [
+        (0.005, Verdict.UNDECIDED, r"; the search ended before the first state of the neurons was bounded"),
+        (0.05, Verdict.UNDECIDED, r"; the search ended after [1-9] states? of the neurons, [1-9] of them open"),
+        (10.0, Verdict.PROVED, r""),
+    ],
+)
+def test_a_search_that_ends_by_its_work_names_its_states(monkeypatch, work, verdict, ending):
+    monkeypatch.setattr(own_width, "MOST_WORK", work)
+    case = read_case("cases/min-norm/local-not-global-free-bias/case.json")
+    result = audit(case.network, case.problem.data, goal="min-norm", bias="free")
+    assert result.global_optimum.verdict is verdict
+    assert re.search(f"{ending}$", result.global_optimum.reason)
+    assert result.status == "done"
+    check_words(result)

@@ -251,3 +251,41 @@ def test_a_training_that_took_all_the_time_is_not_polished():
     assert run.polished is None
     assert run.status == "limit"
     assert "not polished: the time limit was reached before" in str(run)
+
+
+class Busy:
+    """A clock on which 1000 seconds pass between two looks at it, as on a machine that does much else."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        self.time += 1000.0
+        return self.time
+
+
+def test_work_is_counted_where_time_is_not():
+    with clock.reading(Busy()):
+        with clock.by_work():
+            assert now() == now() == 0
+            clock.spend(0.25)
+            with clock.by_work(), until(1.0):
+                clock.spend(0.25)
+                assert (now(), clock.seconds_left(), clock.real_seconds_left()) == (0.5, 0.5, np.inf)
+                assert not is_late(0.5)
+                assert is_late(0.49)
+                clock.spend(1.0)
+                assert is_late(None)
+            assert not is_late(None)
+            assert clock.elapsed() > 0
+        clock.spend(1.0)
+        assert clock.now() >= 1000
+
+
+def test_the_end_of_the_step_around_it_holds_for_work_as_well():
+    with clock.reading(Busy()), until(now() + 4000), clock.by_work():
+        assert not is_late(None)
+        assert 0 < clock.real_seconds_left() == clock.seconds_left() + 1000 < 4000
+        assert not is_late(0.0)
+        with pytest.raises(TimeIsUpError):
+            clock.poll()

@@ -32,7 +32,7 @@ from verify.deciders.global_optimality.precise_numbers import (
 )
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import ceil_dyadic
-from verify.deciders.time_limits import is_late, now
+from verify.deciders.time_limits import by_work, is_late, now
 from verify.problem.members import factors, has_margin, is_free
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
@@ -47,7 +47,7 @@ __all__ = ["MOST_POINTS", "precise_bracket"]
 MOST_POINTS = 16
 MOST_COLUMNS = 6  # of the lifted points
 MOST_ROUNDS = 40
-MOST_SECONDS = 60.0  # without a deadline
+MOST_WORK = 60.0  # seconds of work without a deadline
 DIGITS = 60  # besides those that the data cost
 MOST_DIGITS = 400
 LEAST_REQUIRED = 40
@@ -80,9 +80,11 @@ def precise_bracket(
     digits = DIGITS + _lost_digits(rows, required) + FREE_WEIGHT * (is_free(problem.bias))
     if digits > MOST_DIGITS:
         return Precise()
-    deadline = now() + MOST_SECONDS if deadline is None else deadline
     with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)):
-        return _Loop(problem, scales, required, tol, deadline, digits).run(starts)
+        if deadline is not None:
+            return _Loop(problem, scales, required, tol, deadline, digits).run(starts)
+        with by_work():
+            return _Loop(problem, scales, required, tol, now() + MOST_WORK, digits).run(starts)
 
 
 def _row_scales(problem: Problem) -> list[Fraction]:

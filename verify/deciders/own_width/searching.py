@@ -6,17 +6,21 @@ Source: `docs/mathematics.md`, 12 "Own width, and only the hidden layer trained"
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
+from typing import Protocol
 
+from solvers.instance import SearchStatus
 from verify.checker.width import LowerBoundWidth
 from verify.deciders.own_width.both_layers import bracket_of_both_layers
 from verify.deciders.own_width.hidden_layer import bracket_of_hidden_layer
 from verify.deciders.own_width.record import OnStates, WidthBracket
+from verify.deciders.time_limits import by_work, now
 from verify.problem.members import trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
-__all__ = ["bracket_at_width"]
+__all__ = ["bracket_at_width", "until_done"]
 
 
 def bracket_at_width(
@@ -49,3 +53,20 @@ def bracket_at_width(
         earlier=earlier,
         on_progress=on_progress,
     )
+
+
+class _Search(Protocol):
+    def __call__(self, *, deadline: float | None) -> WidthBracket: ...
+
+
+def until_done(search: _Search, deadline: float | None, work: float | None) -> WidthBracket:
+    """What a search finds until the deadline or, where `work` is given in its place, with so much work.
+
+    work: seconds of it (`solvers.clock.by_work`): what is found does not depend on how busy the machine is, and the
+    search has ended after as many states as it looks at.
+    """
+    if work is None:
+        return search(deadline=deadline)
+    with by_work():
+        found = search(deadline=now() + work)
+    return replace(found, status=SearchStatus.NODES) if found.status is SearchStatus.TIME else found
