@@ -33,7 +33,7 @@ __all__ = [
 
 
 @dataclass(slots=True)
-class _Work:
+class _CountedWork:
     """spent: seconds of work.   end: of the step around it, on the clock that is read outside."""
 
     end: float | None
@@ -42,7 +42,7 @@ class _Work:
 
 _read: ContextVar[Callable[[], float]] = ContextVar("_read", default=time.monotonic)
 _end: ContextVar[float | None] = ContextVar("_end", default=None)
-_work: ContextVar[_Work | None] = ContextVar("_work", default=None)
+_work: ContextVar[_CountedWork | None] = ContextVar("_work", default=None)
 
 
 class TimeIsUpError(Exception):
@@ -126,7 +126,7 @@ def by_work() -> Iterator[None]:
     if _work.get() is not None:
         yield
         return
-    tokens = _work.set(_Work(_end.get())), _end.set(None)
+    tokens = _work.set(_CountedWork(_end.get())), _end.set(None)
     try:
         yield
     finally:

@@ -55,11 +55,11 @@ def bracket_at_width(
     )
 
 
-class _Search(Protocol):
+class _WidthSearch(Protocol):
     def __call__(self, *, deadline: float | None) -> WidthBracket: ...
 
 
-def until_done(search: _Search, deadline: float | None, work: float | None) -> WidthBracket:
+def until_done(search: _WidthSearch, deadline: float | None, work: float | None) -> WidthBracket:
     """What a search finds until the deadline or, where `work` is given in its place, with so much work.
 
     work: seconds of it (`solvers.clock.by_work`): what is found does not depend on how busy the machine is, and the
