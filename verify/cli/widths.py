@@ -33,6 +33,7 @@ __all__ = ["widths_command"]
 Examples:
   isoptimal widths data.npz
   isoptimal widths data.csv --up-to 4 --bias none --certificates proofs --plot widths.png
+  isoptimal widths data.csv --output-weights 1,-1,1,-1
 """,
 )
 @click.argument("data", metavar="DATA")
@@ -43,6 +44,10 @@ Examples:
     help="Whether neurons have a bias, and whether it counts in the norm.",
 )  # fmt: skip
 @click.option("--slope", metavar="A", default="0", help="Slope of the activation on the negative side, 0 ReLU.")
+@click.option(
+    "--output-weights", metavar="V,V,...",
+    help="Only the hidden layer is trained: the first k of these are the output weights at width k.",
+)  # fmt: skip
 @click.option(
     "--tol", type=NumberType(), default="1e-6", show_default=True, help="Relative gap of the best objectives."
 )
@@ -66,6 +71,7 @@ def widths_command(
     goal: str | None,
     bias: str,
     slope: str,
+    output_weights: str | None,
     tol: Fraction,
     time_limit: Fraction | None,
     target: str | None,
@@ -94,6 +100,7 @@ def widths_command(
             goal=goal,
             bias=bias,
             slope=slope,
+            output_weights=None if output_weights is None else [v.strip() for v in output_weights.split(",")],
             tol=tol,
             time_limit=None if time_limit is None else to_float(time_limit),
             target=target,
@@ -167,6 +174,8 @@ def _by(point: WidthPoint) -> str:
 
 def _ending(curve: WidthCurve) -> str:
     """Whether the best of any width is reached with the widths of the rows, as far as that is proved."""
+    if curve.output_weights is not None:
+        return _ending_of_given(curve)
     if curve.any_width is None:
         return "no network of any width fits the data"
     if has_infimum_0(curve.points[0].problem):
@@ -181,6 +190,18 @@ def _ending(curve: WidthCurve) -> str:
     most = [f"one of {width} has at most {at_most(upper)}" for width in known if upper is not None]
     ends = ", and ".join(least + most)
     return f"{_reaching(curve.points[-1], upper)}{'; ' if ends else ''}{ends}"
+
+
+def _ending_of_given(curve: WidthCurve) -> str:
+    """The fewest neurons with given output weights that fit: where k do, so do k + 1."""
+    fitting = next((point.width for point in curve if point.fits is Verdict.PROVED), None)
+    if fitting is None:
+        if curve.points[-1].fits is Verdict.REFUTED:
+            return "no network with these output weights fits the data"
+        return "it is not known whether a network with these output weights fits the data"
+    if fitting == 1 or curve.points[fitting - 2].fits is Verdict.REFUTED:
+        return f"it takes {count(fitting, 'neuron')} with these output weights to fit the data"
+    return f"{count(fitting, 'neuron')} with these output weights fit the data; it is not known whether fewer do"
 
 
 def _reaching(widest: WidthPoint, upper: Fraction | None) -> str:

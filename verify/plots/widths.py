@@ -22,9 +22,12 @@ def draw_widths(
     points: Sequence[tuple[int, Verdict, Fraction | None, Fraction | None]],
     best: Fraction | None,
     path: str | PathLike[str] | None = None,
+    *,
+    output_weights: Sequence[Fraction] | None = None,
 ) -> Figure:
     """A bar between both ends for each (width, whether it fits, lower, upper), crosses where nothing fits, and a line
-    for the bound of any width. Raises InputError when the file cannot be written.
+    for the bound of any width. output_weights: where they are given, and any width is not asked.
+    Raises InputError when the file cannot be written.
     """
     target = None if path is None else check_path(a_path(path, "path"))
     from matplotlib.figure import Figure
@@ -44,7 +47,8 @@ def draw_widths(
     axes.set_xlabel("neurons")
     axes.set_ylabel("best objective")
     axes.set_xticks([width for width, *_ in points])
-    axes.set_title("bars: bound to network; crosses: no network fits; dashed: any width", fontsize=8)
+    also = "dashed: any width" if output_weights is None else "the output weights are given"
+    axes.set_title(f"bars: bound to network; crosses: no network fits; {also}", fontsize=8)
     if target is not None:
         write(figure, target)
     return figure

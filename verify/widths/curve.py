@@ -16,7 +16,6 @@ from verify.auditing.steps import unless_floats_fail
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate
 from verify.checker.codec import rational_text
-from verify.checker.errors import InputError
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.infeasibility import infeasibility
@@ -30,12 +29,11 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, at_most
 from verify.numbers.floats import to_float
 from verify.numbers.intervals import Interval
-from verify.problem import posing
-from verify.problem.members import has_bias
 from verify.problem.network import Network
 from verify.problem.phrases import has_infimum_0
-from verify.problem.problem import Bias, Goal, Problem, objective
+from verify.problem.problem import Bias, Goal, Problem, Trained, objective
 from verify.readers import read_data
+from verify.widths.asking import WidthQuestion, given_outputs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -119,19 +117,25 @@ class WidthPoint:
 @final
 @dataclass(frozen=True, slots=True)
 class WidthCurve:
-    """points: one for each width, 1 first.   any_width: the bracket of all widths; None where nothing fits at any.
+    """points: one for each width, 1 first.   any_width: the bracket of all widths; None where nothing fits at any, and
+    where the output weights are given.
 
     enough: the fewest neurons for which a network is known that is within the tolerance of the best of any width.
+    output_weights: those that are given, the first k of them at width k; None where they are trained.
     """
 
     points: tuple[WidthPoint, ...]
     any_width: Bracket | None
     tolerance: Fraction
     notes: tuple[str, ...] = ()
+    output_weights: tuple[Fraction, ...] | None = None
 
     def __repr__(self) -> str:
         enough = "not known" if self.enough is None else count(self.enough, "neuron")
-        lines = [f"<WidthCurve: {count(len(self.points), 'width')}, any width {self.any_width}, enough: {enough}>"]
+        known = f"any width {self.any_width}, enough: {enough}"
+        if self.output_weights is not None:
+            known = "with given output weights"
+        lines = [f"<WidthCurve: {count(len(self.points), 'width')}, {known}>"]
         return "\n  ".join([*lines, *map(repr, self.points)])
 
     @property
@@ -151,11 +155,14 @@ class WidthCurve:
     def to_json(self) -> dict[str, object]:
         """The curve as a JSON object of schema "widths-1": numbers exactly, as texts; what proves each row by its kind.
 
-        The ends of the bracket of any width are null where nothing fits at any.
+        The ends of the bracket of any width are null where nothing fits at any, and where it is not asked: then there
+        is one key more, "output_weights".
         """
         low, high = (None, None) if self.any_width is None else self.any_width.ends
+        told = {} if self.output_weights is None else {"output_weights": list(map(rational_text, self.output_weights))}
         return {
             "schema": "widths-1",
+            **told,
             "points": [point.to_json() for point in self.points],
             "any_width": [_text(low), _text(high)],
             "enough": self.enough,
@@ -181,7 +188,8 @@ class WidthCurve:
         """The curve as a picture, written to `path` when one is given."""
         from verify.plots.widths import draw_widths
 
-        return draw_widths([(p.width, p.fits, p.lower, p.upper) for p in self.points], self._best(), path)
+        rows = [(p.width, p.fits, p.lower, p.upper) for p in self.points]
+        return draw_widths(rows, self._best(), path, output_weights=self.output_weights)
 
     def _best(self) -> Fraction | None:
         return None if self.any_width is None else self.any_width.ends[0]
@@ -209,11 +217,15 @@ def width_curve(
     classes: Sequence[object] | None = None,
     standardise: object = None,
     progress: ProgressOfWidths | None = None,
+    trained: Trained | str | None = None,
+    output_weights: Sequence[object] | None = None,
 ) -> WidthCurve:
     """The best objective of networks of 1, 2, ... neurons on `data`, until that of any width is reached.
 
     data, y, target, classes, standardise: whatever `verify.read_data` takes.   up_to: the widest one; by default where
     the best of any width is reached, at most 8.   goal, bias, slope, tol: of the question, as in `audit`.
+    trained, output_weights: "hidden" with output weights asks about networks of which only the hidden layer is trained,
+    the first k of those weights at width k, as many widths as there are weights; they alone say "hidden" as well.
     time_limit: seconds for all of it; without one each width has so many states as take about 20.
     progress: called after each state with the width, and as of `solvers.own_width.search.search`.
 
@@ -221,32 +233,27 @@ def width_curve(
     """
     notes: list[str] = []
     dataset = read_data(data, y, target=target, as_stored=True, classes=classes, standardise=standardise)
-    if up_to is not None and (isinstance(up_to, bool) or up_to < 1):
-        raise InputError(f"up_to must be a number of neurons, at least 1, not {up_to!r:.40}")
+    outgoing = given_outputs(trained, output_weights, up_to)
     tolerance, seconds = a_tolerance(tol, "tol"), a_time_limit(time_limit)
     deadline = None if seconds is None else now() + seconds
 
-    def posed(width: int) -> Problem:
-        kind = Bias(str(bias)) if isinstance(bias, str) else bias
-        d = len(dataset.inputs[0])
-        offsets = [0] * width if has_bias(kind) else None
-        shape = Network.two_layer([[0] * d] * width, [0] * width, slope=slope, b=offsets)
-        return posing.pose(shape, dataset, goal=goal, bias=kind, notes=None if notes else notes)
-
-    first = posed(1)
-    nothing = infeasibility(first)
-    if nothing is not None:
-        return WidthCurve(tuple(_nothing(posed(k), nothing) for k in range(1, (up_to or 1) + 1)), None, tolerance)
-    best = bracketed(first, None, tol=to_float(tolerance), deadline=share(deadline, ANY_SHARE))
+    asked = WidthQuestion(dataset, goal, Bias(str(bias)) if isinstance(bias, str) else bias, slope, outgoing)
+    first = asked.problem(1, notes)
+    last = up_to or asked.widest
+    if outgoing is None and (nothing := infeasibility(first)) is not None:
+        none = tuple(_nothing(asked.problem(k), nothing) for k in range(1, (last or 1) + 1))
+        return WidthCurve(none, None, tolerance)
+    best = None
+    if outgoing is None:
+        best = bracketed(first, None, tol=to_float(tolerance), deadline=share(deadline, ANY_SHARE))
+        last = last or (1 if has_infimum_0(first) else min(best.witnesses[0].width if best.witnesses else MOST, MOST))
     points: list[WidthPoint] = []
-    enough = 1 if has_infimum_0(first) else best.witnesses[0].width if best.witnesses else MOST
-    last = up_to or min(MOST, enough)
-    for width in range(1, last + 1):
-        end = share(deadline, 1 / (last + 1 - width))
-        known = [*best.witnesses, *(p.network for p in points if p.network is not None)]
+    for width in range(1, (last or 1) + 1):
+        end = share(deadline, 1 / ((last or 1) + 1 - width))
+        known = [*(() if best is None else best.witnesses), *(p.network for p in points if p.network is not None)]
         told = None if progress is None else _told(progress, width)
-        points.append(_at_width(posed(width), known, best, tolerance, end, told))
-    return WidthCurve(tuple(points), best, tolerance, tuple(notes))
+        points.append(_at_width(asked.problem(width), known, best, tolerance, end, told))
+    return WidthCurve(tuple(points), best, tolerance, tuple(notes), outgoing)
 
 
 def _told(progress: ProgressOfWidths, width: int) -> Callable[[int, int, float, float], None]:
@@ -263,12 +270,25 @@ def optimum_at_width(
     slope: object = 0,
     tol: float | Fraction = Fraction(1, 10**6),
     time_limit: float | None = None,
+    trained: Trained | str | None = None,
+    output_weights: Sequence[object] | None = None,
 ) -> WidthPoint:
     """The best objective of networks of at most k neurons on `data`; arguments as of `width_curve`.
 
     Narrower widths are looked at first: their networks count for this one.
     """
-    curve = width_curve(data, y, up_to=k, goal=goal, bias=bias, slope=slope, tol=tol, time_limit=time_limit)
+    curve = width_curve(
+        data,
+        y,
+        up_to=k,
+        goal=goal,
+        bias=bias,
+        slope=slope,
+        tol=tol,
+        time_limit=time_limit,
+        trained=trained,
+        output_weights=output_weights,
+    )
     return curve.points[-1]
 
 
@@ -289,15 +309,15 @@ def _nothing(problem: Problem, proof: Infeasible) -> WidthPoint:
 def _at_width(
     problem: Problem,
     known: Sequence[Network],
-    best: Bracket,
+    best: Bracket | None,
     tolerance: Fraction,
     end: float | None,
     progress: Callable[[int, int, float, float], None] | None,
 ) -> WidthPoint:
-    """What is known of a width: from any width where that is reached, else from a search."""
-    anywhere = None if best.lower is None else certified(problem, None, _renamed(best.lower))
+    """What is known of a width: from any width where that is reached, else from a search.   best: None: not asked."""
+    anywhere = None if best is None or best.lower is None else certified(problem, None, _renamed(best.lower))
     width = len(problem.architecture.masks)
-    known = [*known, *_nearly_constant(problem)]
+    known = [_widened(problem, network) for network in known] + _nearly_constant(problem)
     narrow = [(value, w) for w in known if w.width <= width and (value := objective(problem, w)) is not None]
     least = min(narrow, key=lambda pair: pair[0], default=None)
     floor = None if anywhere is None else anywhere.bracket[0]
@@ -316,6 +336,16 @@ def _at_width(
     own = found.lower
     bound = own if own is not None and (floor is None or (own.bracket[0] or 0) > floor) else anywhere
     return _point(problem, least, bound, found.nothing, found.status, found.nodes, found.left)
+
+
+def _widened(problem: Problem, network: Network) -> Network:
+    """The network with neurons of weights 0 for those that are missing, where the output weights are given."""
+    missing = [] if problem.output_weights is None else list(problem.output_weights[network.width :])
+    if not missing:
+        return network
+    columns = len(network.architecture.masks[0])
+    hidden = [entry for row in network.hidden_weights for entry in row] + [Fraction(0)] * columns * len(missing)
+    return Network(problem.architecture, (hidden, [*network.output_weights, *missing]))
 
 
 def _nearly_constant(problem: Problem) -> list[Network]:

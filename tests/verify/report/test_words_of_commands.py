@@ -39,6 +39,21 @@ def test_widths(number):
     check_widths(width_curve((X, y), **options))
 
 
+@pytest.mark.parametrize("number", range(10))
+def test_widths_with_given_output_weights(number):
+    X, y, kind = points(number)
+    draw = random.Random(number)
+    options = {
+        "goal": "max-margin" if kind == "labels" else "min-norm",
+        "bias": draw.choice(["none", "penalised", "free"]),
+        "slope": draw.choice([0, 0, Fraction(1, 4), 1]),
+        "tol": draw.choice([0, 1e-6, 0.5]),
+        "output_weights": [draw.choice([1, -1, 2, 0, "1/3"]) for _ in range(draw.randint(1, 3))],
+        "time_limit": draw.choice([0.2, 2]),
+    }
+    check_widths(width_curve((X, y), **options))
+
+
 @pytest.mark.parametrize("number", range(20))
 def test_training(number):
     X, y, kind = points(number)

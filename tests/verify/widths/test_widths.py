@@ -227,3 +227,63 @@ def test_targets_0_and_1_are_labels_for_a_margin_only(goal):
     targets = curve.points[0].problem.targets
     assert targets == ((0, 1) if goal == "min-norm" else (-1, 1))
     assert goal != "min-norm" or curve.points[0].upper < F(3, 2)
+
+
+SIDES = ([[1], [-1]], [1, 1])
+
+
+def test_with_given_output_weights_each_width_has_its_own_best():
+    """m neurons on one side of 0, one on the other cost (1/m + 1) / 2; with v = (2, 1) it is 5/8."""
+    curve = width_curve(*SIDES, bias="none", output_weights=[1, 1, 1, 1])
+    assert [point.fits for point in curve] == [Verdict.REFUTED] + [Verdict.PROVED] * 3
+    assert [point.lower for point in curve][1:] == [1, F(3, 4), F(1, 2)]
+    assert [point.upper for point in curve][1:] == [1, F(3, 4), F(1, 2)]
+    assert curve.any_width is curve.enough is None
+    assert curve.output_weights == (1, 1, 1, 1)
+    for point in curve:
+        for proof in point.certificates:
+            accepted(point.problem, None, proof)
+    assert optimum_at_width(SIDES, 2, bias="none", trained="hidden", output_weights=[2, 1]).upper == F(5, 8)
+
+
+@pytest.mark.parametrize(("slope", "bias"), [(0, "penalised"), ("1/4", "none"), (0, "free")])
+def test_values_fall_along_nested_output_weights(slope, bias):
+    points = [[0, 1], [1, 0], [1, 1], [2, 1]]
+    curve = width_curve(points, [1, 2, 1, 3], goal="min-norm", slope=slope, bias=bias, output_weights=[1, -1, 1])
+    uppers = [point.upper for point in curve if point.upper is not None]
+    assert uppers == sorted(uppers, reverse=True)
+    assert len(uppers) > 0
+    for narrow, wide in zip(curve.points, curve.points[1:], strict=False):
+        assert not (narrow.fits is Verdict.PROVED and wide.fits is not Verdict.PROVED)
+        assert narrow.upper is None or wide.lower is None or wide.lower <= narrow.upper
+
+
+def test_a_network_of_one_neuron_is_handed_on_beside_neurons_of_zeros():
+    curve = width_curve([[1, 0]], [1], bias="none", output_weights=["1", "0", "-1"])
+    assert [point.upper for point in curve] == [F(1, 2)] * 3
+    assert [point.network.width for point in curve] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("weights", "last"),
+    [
+        ("1,-1,1", "it takes 3 neurons with these output weights to fit the data"),
+        ("-1,1", "no network with these output weights fits the data"),
+    ],
+)
+def test_the_command_with_given_output_weights(steps, tmp_path, weights, last):
+    out, picture = tmp_path / "widths.json", tmp_path / "widths.svg"
+    options = ["--output-weights", weights, "--json", str(out), "--plot", str(picture)]
+    found = CliRunner().invoke(program, ["widths", str(steps), *options], standalone_mode=False)
+    assert found.return_value == 0, found.output
+    assert last in found.output.splitlines()
+    said = json.loads(out.read_text(encoding="utf-8"))
+    assert (said["schema"], said["output_weights"]) == ("widths-1", weights.split(","))
+    assert len(said["points"]) == len(weights.split(","))
+    assert "the output weights are given" in picture.read_text(encoding="utf-8")
+
+
+def test_little_time_leaves_given_output_weights_open(steps):
+    options = ["--output-weights", "1,-1", "--time-limit", "1e-9"]
+    found = CliRunner().invoke(program, ["widths", str(steps), *options], standalone_mode=False)
+    assert "it is not known whether a network with these output weights fits the data" in found.output
