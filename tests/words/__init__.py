@@ -61,6 +61,9 @@ def _check_ladder(audit: Audit) -> None:
     """Every rung is as far above the best possible as the bracket of the same page says."""
     ladder = () if audit.diagnosis is None or not audit.bracket or not audit.bracket[0] else audit.diagnosis.ladder
     for rung in ladder:
+        if rung.network is None:  # the lower bound
+            assert rung.excess is None
+            continue
         assert rung.excess is not None
         assert rung.excess[1] == rung.objective / audit.bracket[0] - 1
         assert rung.excess[0] == max(rung.objective / audit.bracket[1] - 1, 0)

@@ -421,4 +421,8 @@ OTHERS = [
     (r"status: stalled \((?:the lower end of the bracket is 0.*|[^\d]*)\)", lambda *_: None),
     (r"status: stalled \(only networks of one hidden layer .*\)", lambda audit, *_: audit.network.depth > 2),
     (r"status: failed .*", lambda *_: None),
+    (
+        r"status: infeasible at its width",
+        lambda audit, *_: audit.is_infeasible_at_width and not audit.infeasible,
+    ),
 ]  # fmt: skip

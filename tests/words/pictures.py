@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from math import hypot, isclose
 
 from matplotlib.legend import Legend
 
@@ -14,6 +15,7 @@ from tests.words.reading import N, is_about, is_tolerance, is_value
 from tests.words.standing import STANDING
 from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.stationary import Stationary
+from verify.numbers.floats import to_float
 from verify.plots.figure import figure
 from verify.plots.panels import panels
 from verify.problem.problem import objective, outputs
@@ -157,7 +159,11 @@ def _seen(audit, panel, found):
     of_network = panel.title.startswith("this network")
     assert int(re.search(r"over (\d+) point", text)[1]) == len(audit.problem.targets)
     labels = [text.get_text() for legend in panel.figure.findobj(Legend) for text in legend.get_texts()]
-    for said, label in (("f = 0 is", "$f = 0$"), ("f = ±1", "$f = \\pm 1$"), ("a mark where", "breakpoint")):
+    for said, label in (
+        ("f = 0 is", "$f = 0$"),
+        ("f = ± the least margin", "$f = \\pm$ the least margin"),
+        ("a mark where", "breakpoint"),
+    ):
         assert (said in text) == (label in labels and ("graph" not in text or label == "breakpoint"))
     if ringed := re.search(RINGED, text):
         held = any(isinstance(proof, Stationary) for proof in audit.stationary.certificates)
@@ -177,7 +183,8 @@ RINGED = (
 
 
 def _counted(audit, _, found):
-    """The norm of all weights, or of the hidden ones alone."""
+    """The norm of all weights, or of the hidden ones alone; of classifiers at margin 1."""
+    assert bool(found[2]) == (audit.problem.goal.value == "max-margin")
     return (found[1] == "W") == (audit.problem.output_weights is not None)
 
 
@@ -261,8 +268,53 @@ def _power(audit, _, found):
     return found[2] is None or 1 - Fraction(1, 100) <= largest / Fraction(10) ** int(found[2]) < 10 + Fraction(1, 100)
 
 
+def _unit(audit, told) -> Fraction:
+    """What outputs and sizes are divided by: of classifiers the least margin, or, where a point is misclassified or
+    doubles do not hold its quotient, the largest output.
+    """
+    if audit.problem.goal.value != "max-margin":
+        assert not told
+        return Fraction(1)
+    values = outputs(audit.problem, audit.network)
+    least = min(y * f for y, f in zip(audit.problem.targets, values, strict=True))
+    largest = max(map(abs, values))
+    is_lost = abs(least) < largest / 10**300
+    assert is_lost or told == (" at margin 1" if least > 0 else ", rescaled")
+    return least if told == " at margin 1" else largest or Fraction(1)
+
+
+def _size_of_neurons(audit, drawn, found):
+    """Each bar or stem of the network, times the power of ten on its axis, is |v| times the norm of w; at margin 1."""
+    network, unit = audit.network, _unit(audit, found[2])
+    has_stems = found[0].startswith("$v_j")
+    inputs = network.architecture.inputs
+    sizes = [
+        to_float(abs(v) / unit) * hypot(*map(to_float, row[:inputs] if has_stems else row))
+        for row, v in zip(network.hidden_weights, network.output_weights, strict=True)
+    ]
+    axes = next(one for one in drawn.axes if one.get_ylabel() == found[0])
+    shown = [bar.get_height() for bar in axes.patches if bar.get_gid() == "neurons given"]
+    for art in axes.collections:
+        if art.get_gid() == "neurons given":
+            shown += [abs(float(height)) for _, height in art.get_offsets()]
+    factor = 10.0 ** int(found[1] or 0)
+    return all(any(isclose(factor * height, size, rel_tol=1e-6) for size in sizes) for height in shown)
+
+
 def _true(*_):
     return True
+
+
+def _is_scaled(audit, _, found):
+    return _unit(audit, found[1]) > 0
+
+
+def _is_linear_and_scaled(audit, panel, found):
+    return _is_linear(audit, panel, found) and _is_scaled(audit, panel, found)
+
+
+def _has_kinks_and_scaled(audit, panel, found):
+    return _has_kinks(audit, panel, found) and _is_scaled(audit, panel, found)
 
 
 NAMED = r"(?:\([a-e]\) )?"
@@ -278,6 +330,7 @@ HEADS = [
 ]
 OWN = r"this network(?:: objective (\S+|about \S+?)(, after the repair)?)?"
 BETTER = r"(better network|best network found): (\d+) neurons?(?:, objective (\S+|about \S+))?"
+SCALED = r"( at margin 1|, rescaled|)"
 AXIS = r"(?:  \(\$\\times 10\^\{(-?\d+)\}\$\))?"
 TEXTS = [
     (NAMED + OWN, _own),
@@ -299,7 +352,7 @@ TEXTS = [
     (r"\$f\(x\)\$, rescaled", _classifies),
     (r"\$f(?:\(x\))?\$", _true),
     (r"\$f = 0\$", _classifies),
-    (r"\$f = \\pm 1\$", _margin_one),
+    (r"\$f = \\pm\$ the least margin", _margin_one),
     (r"target|point, coloured by its target", _fits_values),
     (r"label \$([-+])1\$", lambda audit, _, found: any((y > 0) == (found[1] == "+") for y in audit.problem.targets)),
     (r"breakpoint|kink line, this network", _has_kinks),
@@ -311,12 +364,13 @@ TEXTS = [
         r"(?:neuron|\$u_j\$|\$\|u_j\|\$), better network(?: \(hollow\))?",
         lambda audit, *_: audit.asked_better is not None,
     ),
-    (r"share of points where it is on|neuron, largest first|norm \$\|u_j\|\$|\$v_j\\,\|w_j\|\$", _true),
+    (r"share of points where it is on|neuron, largest first", _true),
+    (rf"(?:norm \$\|u_j\|\$|\$v_j\\,\|w_j\|\$){AXIS}{SCALED}", _size_of_neurons),
     (
         r"width of the bracket, estimated|\.\.\. and proved|round of the search|seconds|relative to the best possible",
         _true,
     ),
-    (r"objective \$\\frac\{1\}\{2\}\\\|(\\theta|W)\\\|\^2\$", _counted),
+    (r"objective \$\\frac\{1\}\{2\}\\\|(\\theta|W)\\\|\^2\$( at margin 1|)", _counted),
     (r"objective|objective along the descent|best known", _true),
     (r"\$\\varepsilon\$: from the start \(0\) to the end of the segment \(1\)", _true),
     (r"component \d+(?: \(\d+ % of variance\))?" + AXIS, _true),
@@ -338,9 +392,12 @@ WORDS = [
     (r"The (?:graph|signs|levels) of the network over .*", _seen),
     (rf"Each neuron as an arrow u = \|v\| w(?:{OVER})?", _is_linear),
     (rf"Each neuron as an arrow u = \|v\| w, with the line where it bends(?:{OVER})?", _has_kinks),
-    (rf"Each neuron as a stem of height v \|w\| at the input where it is 0(?:{OVER})?", _is_linear),
-    (rf"Each neuron as a stem of height v \|w\| at the input where it bends(?:{OVER})?", _has_kinks),
-    (rf"The norm of each neuron, largest first, and the share of the points where it is on(?:{OVER})?", _true),
+    (rf"Each neuron as a stem of height v \|w\|{SCALED} at the input where it is 0(?:{OVER})?", _is_linear_and_scaled),
+    (rf"Each neuron as a stem of height v \|w\|{SCALED} at the input where it bends(?:{OVER})?", _has_kinks_and_scaled),
+    (
+        rf"The norm of each neuron{SCALED}, largest first, and the share of the points where it is on(?:{OVER})?",
+        _is_scaled,
+    ),
     (r"Neurons are drawn for one hidden layer", lambda audit, *_: audit.network.depth != 2),
     (r"The relative width of the bracket during the search, .* as proved in the end(?:; .*)?", _lines),
     (r"The objectives as bars, and the proved lower bound as a dashed line", _true),

@@ -18,6 +18,7 @@ from verify.deciders.global_optimality.better import none_is_better
 from verify.diagnosis import diagnose
 from verify.diagnosis.ladder import rescaled
 from verify.problem.network import Network
+from verify.problem.phrases import of_width
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -52,12 +53,14 @@ def _diagnosed(asked: Asked, _: Clock, found: Known) -> Known:
 
 def _with_formula(asked: Asked, clock: Clock, found: Known) -> Known:
     """With the formula, or that the search for it was interrupted, or would come after an interruption."""
-    if not asked.problem.asks_any_width:
+    if found.infeasible is not None:
+        formula = _no_formula("no network fits the data")
+    elif not asked.problem.asks_any_width and found.own_width is not None and found.own_width.nothing is not None:
+        formula = _no_formula(f"no network of {of_width(asked.problem)} fits the data")
+    elif not asked.problem.asks_any_width:
         formula = _no_formula(
             "with given output weights the best objective is a rational number, which needs no formula"
         )
-    elif found.infeasible is not None:
-        formula = _no_formula("no network fits the data")
     elif clock.is_interrupted:
         formula = _no_formula(INTERRUPTED)
     else:

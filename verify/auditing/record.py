@@ -107,7 +107,12 @@ class Audit:
 
     @property
     def status(self) -> str:
-        """How the audit ended: "done", "time", "interrupted", "stalled (why)", "infeasible" or "failed (why)"."""
+        """How the audit ended: "done", "time", "interrupted", "stalled (why)", "infeasible" or "failed (why)".
+
+        "infeasible at its width": networks of other widths, or with other output weights, may fit.
+        """
+        if self.ending is Ending.INFEASIBLE and not self.infeasible:
+            return f"{self.ending} at its width"
         return f"{self.ending} ({self.ending_reason})" if self.ending_reason else self.ending.value
 
     @property

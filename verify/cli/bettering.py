@@ -71,8 +71,11 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
     file = given / WITNESSES["better_own_width" if own_width else "better"]
     if found.network is None or not file.is_file():
         is_wider = own_width and found.network is not None and (given / WITNESSES["better"]).is_file()
-        wider = "; without --own-width a wider one is written" if is_wider else ""
-        no = "no better network" + (" of at most the width of the audited one" if own_width else "")
+        has_classes = len(Problem.from_json(found.problem.to_json()).mask_classes) > 1
+        other = "one with more neurons of some mask" if has_classes else "a wider one"
+        wider = f"; without --own-width {other} is written" if is_wider else ""
+        size = "as many neurons, of each mask, as" if has_classes else "the width of"
+        no = "no better network" + (f" of at most {size} the audited one" if own_width else "")
         click.echo(f"isoptimal: {folder} holds {no}{_why_none(found, own_width)}{wider}", err=True)
         return 1
     said = _said(given)

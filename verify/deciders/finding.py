@@ -32,7 +32,7 @@ class Ending(StrEnum):
     STALLED = "stalled"
     """The bracket is wider than asked, or there is none."""
     INFEASIBLE = "infeasible"
-    """It is proved that no network fits."""
+    """It is proved that no network fits: none of any width, or none of those that are asked about."""
     FAILED = "failed"
     """The floats of the search did."""
 

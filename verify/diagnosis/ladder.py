@@ -61,7 +61,8 @@ class RungKind(Enum):
 class Rung:
     """A network that fits, with its exact objective; only the lower bound has no network.
 
-    excess: how far the objective is above the best possible one, as a bracket; None when no bracket is known.
+    excess: how far the objective is above the best possible one, as a bracket; None when no bracket is known, and of
+    the lower bound, which is no network.
     """
 
     step: RungKind
@@ -126,8 +127,7 @@ def measured(rungs: tuple[Rung, ...], lower: Fraction | None, upper: Fraction | 
     found = tuple(replace(rung, excess=_excess(rung.objective, lower, upper)) for rung in made)
     if lower is None:
         return found
-    end = Rung(step=RungKind.BOUND, objective=lower, network=None, excess=_excess(lower, lower, upper))
-    return (*found, end)
+    return (*found, Rung(step=RungKind.BOUND, objective=lower, network=None, excess=None))
 
 
 def _falling(

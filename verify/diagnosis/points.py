@@ -92,7 +92,7 @@ def study_points(problem: Problem, network: Network, estimates: Estimates) -> Po
             worst=active[0],
             worst_is_unseen=_is_unseen(problem, network, active[0]),
             least=least,
-            active=(),
+            active=active,
             duplicates=duplicates,
             near_tie_hints=(),
             close_share_hint=None,

@@ -15,6 +15,7 @@ from verify.numbers.floats import to_float
 from verify.plots.audited import AuditInPictures
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
 from verify.plots.wording import after_repair, value_of
+from verify.problem.members import has_margin
 from verify.problem.phrases import PER_CENT
 
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ def draw_objectives(axes: Axes, audit: AuditInPictures, title: str) -> None:
         textcoords="offset points", ha="right" if on_left else "left", va="center", fontsize=SIZES["note"],
     )  # fmt: skip
     norm = "\\theta" if audit.problem.asks_any_width else "W"
-    axes.set_xlabel(f"objective $\\frac{{1}}{{2}}\\|{norm}\\|^2$")
+    scaled = " at margin 1" if has_margin(audit.problem.goal) else ""
+    axes.set_xlabel(f"objective $\\frac{{1}}{{2}}\\|{norm}\\|^2${scaled}")
     frame(axes, title)
     axes.tick_params(axis="y", labelsize=SIZES["label"], length=0)

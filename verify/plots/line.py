@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from solvers.arrays import Floats
 from verify.plots.scene import Drawn, Scene, evaluate
 from verify.plots.style import (
+    MARGIN_LINES,
     NEUTRAL,
     RASTERISED_ABOVE,
     SHOWN_POINTS,
@@ -93,7 +94,7 @@ def draw_function(
         axes.axhline(0, color=NEUTRAL, linewidth=0.6, zorder=1)
         for level in np.unique(picture.targets) if network.at_margin_one else ():
             axes.axhline(level, color=NEUTRAL, linewidth=1.0, linestyle=(0, (4, 2)), zorder=1, gid="margin")
-            legend["$f = \\pm 1$"] = line_handle(NEUTRAL, "--", 1.0)
+            legend[MARGIN_LINES] = line_handle(NEUTRAL, "--", 1.0)
         for sign, colour in ((1, TINTS["positive"][0]), (-1, TINTS["negative"][0])):
             axes.fill_between(x, 0, f, where=sign * f >= 0, interpolate=True, color=colour, linewidth=0, zorder=0)
     (line,) = axes.plot(x, f, color="black", linewidth=1.5, zorder=3, gid="function")

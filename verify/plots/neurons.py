@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from verify.checker.statement import pattern
 from verify.plots.line import breakpoints
-from verify.plots.scene import Drawn, Scene, shares_on
+from verify.plots.scene import Drawn, Scene, scaled_to, sizes
 from verify.plots.style import (
     NEGATIVE,
     NEUTRAL,
@@ -36,13 +37,16 @@ MOST_OVERLAID = 16
 """A better network with more neurons than this is not drawn over the given one."""
 
 
-def remarks(picture: Scene, network: Drawn) -> list[str]:
-    """What the arrows do not show: neurons that are zero, see the bias alone, or are 0 at every point, exactly."""
+def remarks(picture: Scene, network: Drawn, signs: Sequence[Sequence[int]] | None = None) -> list[str]:
+    """What the arrows do not show: neurons that are zero, see the bias alone, or are 0 at every point, exactly.
+
+    signs: the pattern of the network, where it is known.
+    """
     problem, rows = picture.problem, network.network.hidden_weights
     inputs = network.network.architecture.inputs
     bends = network.live & [any(row[:inputs]) for row in rows]
     least = -1 if problem.architecture.slope == 0 else 0
-    is_off = [least <= min(signs) and max(signs) <= 0 for signs in pattern(problem, network.network)]
+    is_off = [least <= min(row) and max(row) <= 0 for row in signs or pattern(problem, network.network)]
     found = (
         (int(np.sum(~network.live)), "zero"),
         (int(np.sum(network.live & ~bends)), "constant"),
@@ -58,7 +62,9 @@ def draw_stems(
     """One input: a stem at the breakpoint of each neuron, of height v_j |w_j|, with a triangle to where it is on."""
     axes.set_xlim(*view)
     axes.set_xlabel(times_ten(picture.column(0, "$x$"), picture.input_power))
-    axes.set_ylabel("$v_j\\,|w_j|$")
+    overlaid = None if better is None or np.sum(better.bends) > MOST_OVERLAID else better
+    found, power = sizes([network, *([] if overlaid is None else [overlaid])], with_bias=False)
+    axes.set_ylabel(times_ten("$v_j\\,|w_j|$", picture.target_power + power) + scaled_to(picture, network))
     frame(axes, title)
     axes.axhline(0, color=NEUTRAL, linewidth=0.6, zorder=1)
     kept = shown_points(len(picture.points), [])
@@ -68,11 +74,11 @@ def draw_stems(
     else:
         axes.scatter(*places.T, s=12, c=NEUTRAL, alpha=0.6, linewidths=0, zorder=2, gid="points")
     outside = 0
-    for kind, drawn in (("given", network), ("better", better)):
-        if drawn is None or (kind == "better" and np.sum(drawn.bends) > MOST_OVERLAID):
+    for kind, drawn, heights in zip(("given", "better"), (network, overlaid), found, strict=False):
+        if drawn is None:
             continue
         bends, size = breakpoints(drawn), drawn.neurons[drawn.bends][:, 0]
-        tall = drawn.signs[drawn.bends] * np.abs(size)
+        tall = drawn.signs[drawn.bends] * heights[drawn.bends]
         inside = (bends >= view[0]) & (bends <= view[1])
         outside += int(np.sum(~inside)) if kind == "given" else 0
         for sign, colour in ((1, POSITIVE), (-1, NEGATIVE)):
@@ -110,13 +116,14 @@ def _stem_legend(kind: str, sign: int, legend: Legend) -> None:
 
 def draw_bars(axes: Axes, picture: Scene, network: Drawn, better: Drawn | None, title: str, legend: Legend) -> None:
     """The norms |u_j|, largest first, coloured by sign, and the fraction of the points at which each neuron is on."""
-    norms = np.linalg.norm(network.neurons, axis=1)
+    (norms, *others), power = sizes([network, *([] if better is None else [better])], with_bias=True)
     order = np.argsort(-norms, kind="stable")
     order = order[network.live[order]][:MOST_BARS]
-    on = shares_on(picture, network)[order]
+    signs = pattern(picture.problem, network.network)
+    on = np.array([np.mean(np.array(signs[j]) > 0) for j in order])
     ranks = np.arange(1, len(order) + 1)
     axes.set_xlabel("neuron, largest first")
-    axes.set_ylabel("norm $|u_j|$")
+    axes.set_ylabel(times_ten("norm $|u_j|$", picture.target_power + power) + scaled_to(picture, network))
     frame(axes, title)
     own = [POSITIVE if network.signs[j] > 0 else NEGATIVE for j in order]
     bars = axes.bar(ranks, norms[order], width=0.72, color=own, zorder=2, alpha=0.85)
@@ -127,7 +134,7 @@ def draw_bars(axes: Axes, picture: Scene, network: Drawn, better: Drawn | None, 
             legend[f"$|u_j|$, $v_j {relation} 0$"] = patch_handle(colour)
     count = len(order)
     if better is not None:
-        theirs = np.sort(np.linalg.norm(better.neurons, axis=1)[better.live])[::-1][:MOST_BARS]
+        theirs = np.sort(others[0][better.live])[::-1][:MOST_BARS]
         count = max(count, len(theirs))
         places = np.arange(1, len(theirs) + 1)
         axes.bar(
@@ -147,7 +154,7 @@ def draw_bars(axes: Axes, picture: Scene, network: Drawn, better: Drawn | None, 
     legend["share of points where it is on"] = Line2D(
         [], [], color="black", marker="_", markersize=8, markeredgewidth=1.6, linestyle=""
     )
-    said = remarks(picture, network)
+    said = remarks(picture, network, signs)
     if np.sum(network.live) > MOST_BARS:
         said.insert(0, f"the {MOST_BARS} largest of {len(norms)} drawn")
     if said:

@@ -21,8 +21,8 @@ from verify.plots.figure import (
     draw_one,
     draw_scale,
 )
-from verify.plots.scene import has_multipliers, support
-from verify.plots.style import PANEL, SIZES, Legend
+from verify.plots.scene import has_multipliers, scaled_to, support
+from verify.plots.style import MARGIN_LINES, PANEL, SIZES, Legend
 from verify.plots.wording import network_title, start
 from verify.report.path import descent_of
 
@@ -36,7 +36,7 @@ LEFT, RIGHT, SCALE, TOP, BOTTOM, LEGEND_ROW = 0.72, 0.2, 0.55, 0.12, 0.55, 0.2
 """Inches: about the inside of a panel; for a colour bar or a second axis; for a row of the legend."""
 
 
-ZERO, ONE = "$f = 0$", "$f = \\pm 1$"
+ZERO = "$f = 0$"
 LEVELS = {"objective": "the upper end of the excess of this network", "tolerance": "the tolerance"}
 """What is said of lines that are drawn, by their id; above the names of others in the legend."""
 
@@ -91,8 +91,8 @@ def _of_network(content: Content, legend: Legend, *, of_network: bool) -> str:
         seen += ", with a mark where a neuron bends" if "breakpoint" in legend else ""
     elif picture.classifies:
         lines = ["f = 0 is a solid line"] if ZERO in legend else []
-        if ONE in legend:
-            lines.append("f = ±1 dashed ones" if lines else "f = ±1 are dashed lines")
+        if MARGIN_LINES in legend:
+            lines.append("f = ± the least margin dashed ones" if lines else "f = ± the least margin are dashed lines")
         seen = f"The signs of the network over {points}" + (f": {', '.join(lines)}" if lines else "")
     else:
         seen = f"The levels of the network over {points}, coloured by target"
@@ -121,15 +121,16 @@ def _neurons(content: Content) -> Panel:
     bends = ", with the line where it bends" if content.given.has_kinks else ""
     if content.given.network.depth != 2:
         return _finished(figure, axes, mine, "neurons", "Neurons are drawn for one hidden layer")
+    scaled = scaled_to(content.picture, content.given)
     if dimension == 2:
         title, words = "neurons u = |v| w", f"Each neuron as an arrow u = |v| w{bends}{hollow}"
     elif dimension == 1 and has_bias:
         title = f"neurons: {content.given.where}"
         what = "it bends" if content.given.has_kinks else "it is 0"
-        words = f"Each neuron as a stem of height v |w| at the input where {what}{hollow}"
+        words = f"Each neuron as a stem of height v |w|{scaled} at the input where {what}{hollow}"
     else:
         title = "neurons by the norm of u = |v| w"
-        words = f"The norm of each neuron, largest first, and the share of the points where it is on{hollow}"
+        words = f"The norm of each neuron{scaled}, largest first, and the share of the points where it is on{hollow}"
     return _finished(figure, axes, mine, title, words, is_wide=dimension > 2 or not has_bias)
 
 

@@ -15,6 +15,7 @@ from solvers.arrays import Floats
 from verify.plots.scene import Drawn, Scene, evaluate
 from verify.plots.style import (
     MAP,
+    MARGIN_LINES,
     NEUTRAL,
     PANEL,
     RASTERISED_ABOVE,
@@ -211,7 +212,7 @@ def _draw_regions(axes: Axes, X: Floats, Y: Floats, values: Floats, network: Dra
             if abs(level) == little:
                 legend["$f = 0$"] = line_handle("black", width=1.5)
             else:
-                legend["$f = \\pm 1$"] = line_handle(NEUTRAL, "--", 1.0)
+                legend[MARGIN_LINES] = line_handle(NEUTRAL, "--", 1.0)
 
 
 def _levels(picture: Scene) -> Floats:

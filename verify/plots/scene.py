@@ -6,10 +6,10 @@ is scaled to least margin 1, so that networks of any scale can be compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite, log10
+from math import floor, isfinite, log10
 from typing import final
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from solvers.arrays import Bits, Floats, Indices
 from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.certificate import Sparse
+from verify.checker.exact import squared_norm
 from verify.checker.stationary import Stationary
 from verify.numbers.decimals import value as told
 from verify.numbers.floats import to_float
@@ -26,7 +27,7 @@ from verify.problem.members import has_margin, margins
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
-__all__ = ["Drawn", "Scene", "drawn", "evaluate", "scene", "shares_on", "support"]
+__all__ = ["Drawn", "Scene", "drawn", "evaluate", "scaled_to", "scene", "sizes", "support"]
 
 
 LEAST_MULTIPLIER = Fraction(1, 1000)
@@ -89,6 +90,7 @@ class Drawn:
     """A network in the units of a scene.
 
     layers: weight matrix and slope of each layer, up to `factor`.   values: length n, the outputs at the points.
+    unit: what outputs and sizes of neurons are divided by.
     at_margin_one: whether the outputs are in units of the least margin; else, when it classifies wrongly, of the
     largest output.   right: length n, whether each point is met, exactly (`Scene.missed`).
     neurons: u_j = |v_j| w_j, shape (k, columns).   signs: of v_j.   live: whether u_j != 0.   Empty but for depth 2.
@@ -97,6 +99,7 @@ class Drawn:
     network: Network
     layers: tuple[tuple[Floats, float | None], ...]
     factor: float
+    unit: Fraction
     values: Floats
     at_margin_one: bool
     right: Bits
@@ -156,6 +159,7 @@ def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
         network=network,
         layers=tuple(layers),
         factor=factor,
+        unit=product / Fraction(factor) if picture.classifies else Fraction(10) ** picture.target_power,
         values=values,
         at_margin_one=at_margin_one,
         right=right,
@@ -197,17 +201,29 @@ def evaluate(network: Drawn, points: Floats) -> Floats:
     return values
 
 
-def shares_on(picture: Scene, network: Drawn) -> Floats:
-    """For each neuron the part of the points at which its preactivation is positive."""
-    inputs = picture.points.shape[1]
-    columns = network.neurons.shape[1]
-    size = max(1, _CHUNK // max(1, len(network.neurons)))
-    counts = np.zeros(len(network.neurons))
-    for start in range(0, len(picture.points), size):
-        bias = network.neurons[:, -1] if columns > inputs else 0.0
-        rows = picture.points[start : start + size] @ network.neurons[:, :inputs].T + bias
-        counts += np.sum(rows > 0, axis=0)
-    return counts / len(picture.points)
+def sizes(networks: Sequence[Drawn], *, with_bias: bool) -> tuple[list[Floats], int]:
+    """|v_j| times the norm of w_j (with the bias of neuron j) of each neuron of each network, and a power of ten.
+
+    In units of that power, 0 for sizes that can be read as they are; of networks that classify as they are drawn, at
+    least margin 1 or largest output 1. Each is the double nearest to the square root of what is summed exactly.
+    """
+    found: list[list[Fraction]] = []
+    for one in networks:
+        shape = one.network.architecture
+        rows = [row if with_bias else row[: shape.inputs] for row in one.network.hidden_weights]
+        pairs = zip(one.network.output_weights, rows, strict=True)
+        found.append([v * v * squared_norm(row) / one.unit**2 for v, row in pairs])
+    largest = max((square for squares in found for square in squares), default=Fraction(0))
+    power = 0 if not largest or Fraction(1, 10**6) <= largest < 10**10 else floor(_log10(largest) / 2)
+    unit = Fraction(10) ** (2 * power)
+    return [np.sqrt([_float(square / unit) for square in squares]) for squares in found], power
+
+
+def scaled_to(picture: Scene, network: Drawn) -> str:
+    """What is added to sizes of a network that classifies: in which units it is drawn."""
+    if not picture.classifies:
+        return ""
+    return " at margin 1" if network.at_margin_one else ", rescaled"
 
 
 def _forward(layers: Iterable[tuple[Floats, float | None]], points: Floats) -> Floats:
@@ -279,7 +295,11 @@ def _power(values: Iterable[Fraction]) -> int:
     largest = max((abs(value) for value in values), default=Fraction(0))
     if not largest or Fraction(1, 1000) <= largest < 10**5:
         return 0
-    return int(np.floor(log10(largest.numerator) - log10(largest.denominator)))
+    return floor(_log10(largest))
+
+
+def _log10(value: Fraction) -> float:
+    return log10(value.numerator) - log10(value.denominator)
 
 
 def _floats(rows: Iterable[Iterable[Fraction]], power: int) -> Floats:

@@ -82,6 +82,10 @@ def plain(name: object) -> str:
     return (text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…").replace("$", r"\$")
 
 
+MARGIN_LINES = "$f = \\pm$ the least margin"
+"""In a picture the network is scaled to least margin 1, and these lines are at 1 and -1 there."""
+
+
 LABELS = ("label $-1$", "label $+1$")
 """What the negative and the positive class are called where they have no names."""
 

@@ -153,20 +153,28 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
         yield from _to_fit(audit)
     elif audit.fits.verdict is Verdict.PROVED and audit.global_any_width.verdict is not Verdict.PROVED:
         yield from _to_improve(audit)
-    if audit.ending in (Ending.TIME, Ending.INTERRUPTED) and (left := _left(audit)) is not None:
-        if audit.ending is Ending.TIME:
-            yield NextStep(f"the time ended before {left}; give it more", "--time-limit SECONDS")
-        else:
-            yield NextStep(f"the audit was interrupted before {left}: let it run to its end")
+    yield from _more_time(audit)
+
+
+def _more_time(audit: Audited) -> Iterator[NextStep]:
+    """Where a limit or Ctrl-C cut short what might have added something."""
+    left = _left(audit)
+    if left is not None and audit.ending is Ending.TIME:
+        yield NextStep(f"the time ended before {left}; give it more", "--time-limit SECONDS")
+    if left is not None and audit.ending is Ending.INTERRUPTED:
+        yield NextStep(f"the audit was interrupted before {left}: let it run to its end")
 
 
 def _left(audit: Audited) -> str | None:
     """What a search that is not cut short might add; None for nothing."""
-    questions = (audit.fits, audit.stationary, audit.local_optimum, audit.global_optimum, audit.global_any_width)
+    questions = [audit.fits, audit.stationary, audit.local_optimum, audit.global_optimum]
+    if audit.problem.asks_any_width:
+        questions.append(audit.global_any_width)
     if any(finding.verdict is Verdict.UNDECIDED for finding in questions):
         return "all that was asked was decided"
-    narrow = audit.bracket is not None and audit.bracket[1] <= (1 + audit.tolerance) * audit.bracket[0]
-    return None if narrow or audit.infeasible else "the bracket was as narrow as asked"
+    bracket, is_nothing = audit.asked_bracket, audit.infeasible or audit.is_infeasible_at_width
+    is_narrow = bracket is not None and bracket[1] <= (1 + audit.tolerance) * bracket[0]
+    return None if is_narrow or is_nothing else "the bracket was as narrow as asked"
 
 
 def _steps_at_width(audit: Audited) -> Iterator[NextStep]:
@@ -182,8 +190,7 @@ def _steps_at_width(audit: Audited) -> Iterator[NextStep]:
     if audit.better_own_width is not None:
         text = "write the better network from the folder of --certificates PROOFS (in Python .better_own_width.save)"
         yield NextStep(text, "isoptimal better PROOFS --out better.npz")
-    if audit.ending is Ending.TIME:
-        yield NextStep("the time ended before all that was asked was decided; give it more", "--time-limit SECONDS")
+    yield from _more_time(audit)
 
 
 def _width(audit: Audited) -> int:

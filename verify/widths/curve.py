@@ -189,10 +189,8 @@ class WidthCurve:
         from verify.plots.widths import draw_widths
 
         rows = [(p.width, p.fits, p.lower, p.upper) for p in self.points]
-        return draw_widths(rows, self._best(), path, output_weights=self.output_weights)
-
-    def _best(self) -> Fraction | None:
-        return None if self.any_width is None else self.any_width.ends[0]
+        ends = (None, None) if self.any_width is None else self.any_width.ends
+        return draw_widths(rows, ends, path, output_weights=self.output_weights)
 
 
 def _text(number: Fraction | None) -> str | None:
@@ -242,7 +240,7 @@ def width_curve(
     last = up_to or asked.widest
     if outgoing is None and (nothing := infeasibility(first)) is not None:
         none = tuple(_nothing(asked.problem(k), nothing) for k in range(1, (last or 1) + 1))
-        return WidthCurve(none, None, tolerance)
+        return WidthCurve(none, None, tolerance, tuple(notes))
     best = None
     if outgoing is None:
         best = bracketed(first, None, tol=to_float(tolerance), deadline=share(deadline, ANY_SHARE))
@@ -253,6 +251,8 @@ def width_curve(
         known = [*(() if best is None else best.witnesses), *(p.network for p in points if p.network is not None)]
         told = None if progress is None else _told(progress, width)
         points.append(_at_width(asked.problem(width), known, best, tolerance, end, told))
+        if up_to is None and WidthCurve(tuple(points), best, tolerance).enough is not None:
+            break
     return WidthCurve(tuple(points), best, tolerance, tuple(notes), outgoing)
 
 

@@ -99,6 +99,32 @@ def test_own_width(margins, tmp_path):
         assert read(tmp_path / "b.json") == result.better_own_width
 
 
+MASKED = {
+    "schema": "network-1",
+    "architecture": {
+        "layers": [
+            {"bias": False, "entries": [[0, None], [None, 1]], "inputs": 2, "outputs": 2, "slope": "0"},
+            {"bias": False, "entries": None, "inputs": 2, "outputs": 1, "slope": None},
+        ]
+    },
+    "parameters": [["2", "-1"], ["1", "1"]],
+}
+"""Each neuron sees one input."""
+
+
+def test_no_wider_one_of_other_masks(tmp_path):
+    """The better network has two neurons too, both of a mask that the audited one has once."""
+    result = audit(Network.from_json(MASKED), [[1, 1], [3, 1], [-1, 0], [1, -3]], [1, 1, 1, 1])
+    result.save(tmp_path / "proofs")
+    assert result.better is not None
+    assert result.better.width == 2
+    assert result.better_own_width is None
+    status, said = run(tmp_path / "proofs", "--own-width", "--out", tmp_path / "b.json")
+    assert status == 1
+    assert "holds no better network of at most as many neurons, of each mask, as the audited one" in said
+    assert "one with more neurons of some mask is written" in said
+
+
 def test_no_better_network(tmp_path):
     optimal = Network.two_layer([[1]], [1])
     audit(optimal, [[1]], [1], goal="min-norm").save(tmp_path / "proofs")

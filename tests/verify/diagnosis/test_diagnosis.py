@@ -195,7 +195,7 @@ def test_all_points_active():
 def test_violated_points():
     network = Network.two_layer([[1, 0]], [1])
     found = diagnosed(network, [[2, 0], [-1, 0], [3, 0], [0, 4]], [1, 1, -1, 1]).points
-    assert (found.violated, found.worst, found.least, found.active) == ((1, 2, 3), 2, -3, ())
+    assert (found.violated, found.worst, found.least, found.active) == ((1, 2, 3), 2, -3, (2,))
 
 
 def test_missed_targets():

@@ -570,7 +570,7 @@ def test_one_point_has_no_components(points, told):
 
 def test_dashed_lines_alone_are_called_lines():
     result = audit(net([[1, 0]], [1], b=[10]), Dataset([[1, 0], [2, 1]], [1, 1]))
-    assert ": f = ±1 are dashed lines" in panels(result)[0].words
+    assert ": f = ± the least margin are dashed lines" in panels(result)[0].words
     check_pictures(result)
 
 
@@ -627,3 +627,47 @@ def test_a_single_point_is_on_its_side():
     result = audit(net(AXES, [1, 1]), Dataset([[1, 0], [0, 1], [1, 1]], [1, -1, -1]))
     assert check_words(result)
     assert "on the 1 point that is on its side" in as_text(result)
+
+
+CONTRARY = Dataset([[1], [1]], [1, -1])
+
+
+@pytest.mark.parametrize("data", [CONTRARY, Dataset([[1], [-1]], [1, 1])], ids=["of any width", "at its width"])
+def test_where_nothing_fits_there_is_no_best_objective(data):
+    """Hidden-only: neither "no formula is needed", nor a status that says more than what is proved."""
+    result = audit(net([[1], [-1]], [1, -1]), data, goal="max-margin", trained="hidden", symbolic=True)
+    assert result.symbolic is not None
+    assert "which needs no formula" not in result.symbolic.reason
+    assert (result.status == "infeasible") == result.infeasible
+    assert result.infeasible == (data is CONTRARY)
+    assert check_words(result)
+
+
+def test_a_least_margin_below_0_is_that_of_some_point():
+    result = audit(net([[1], [-1]], [1, -1]), Dataset([[1], [-1]], [1, 1]))
+    assert result.diagnosis.points.active == (1,)
+    assert "least margin: -1, at 1 point" in str(result.diagnosis)
+
+
+def test_a_lower_bound_is_no_network_and_has_no_excess():
+    result = audit(net([[1, 0], [0, -1]], [1, 1]), Dataset([[3, 1], [1, -2]], [1, 1]), tol="1/10")
+    *networks, bound = result.diagnosis.ladder
+    assert bound.excess is None
+    assert all(rung.excess is not None for rung in networks)
+
+
+@pytest.mark.parametrize("limit", [1e-9, 0.01, 0.1])
+def test_no_more_time_is_asked_for_where_all_is_decided_at_a_width(limit):
+    rows = [[1, 0], [0, 1], [-1, "1/3"], ["2/5", -1]]
+    result = audit(net(rows, [1, 1, -1, 1]), Dataset(rows, [1, 1, -1, 1]), trained="hidden", time_limit=limit)
+    asked = [finding.verdict for name, finding in result.findings.items() if name != "global_any_width"]
+    advised = any("all that was asked was decided" in step.text for step in result.next_steps)
+    assert advised == (Verdict.UNDECIDED in asked and result.ending is Ending.TIME)
+
+
+def test_a_search_that_time_cut_short_proves_nothing_of_the_pattern(monkeypatch):
+    """Where the deadline ended the convex programs, what is said is that time ended."""
+    monkeypatch.setattr("verify.deciders.enclosure.enclosing.polish", lambda *_: None)
+    monkeypatch.setattr("verify.deciders.enclosure.enclosing.is_late", lambda _: True)
+    result = audit(TENTHS, Dataset([[0.1, 0.3], [0.7, 0.9]], [0.03, 0.1]), goal="min-norm", fit_tol=0, time_limit=60)
+    assert not any("could not be solved" in finding.reason for finding in result.findings.values())

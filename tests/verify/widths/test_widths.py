@@ -216,8 +216,26 @@ def test_what_is_printed_is_short():
 def test_progress_and_pictures():
     assert widths_text(2, 1, 3, 1.5, float("inf")) == "2 neurons: 1 state, 3 open, between about 1.5 and ?"
     points = [(1, Verdict.REFUTED, None, None), (2, Verdict.UNDECIDED, F(1), None), (3, Verdict.PROVED, F(1), F(2))]
-    (axes,) = draw_widths(points, F(1)).axes
-    assert {line.get_gid() for line in axes.lines} == {"nothing", "bound", "bracket", "any width"}
+    (axes,) = draw_widths(points, (F(1), F(3, 2))).axes
+    assert {line.get_gid() for line in axes.lines} == {"nothing", "bound", "bracket", "any width", "any width, known"}
+    said = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert "proved bound, no network known" in said
+    assert "any width: proved bound" in said
+    (axes,) = draw_widths(points[2:], (F(1), None)).axes
+    names = ["proved bound to best network known", "any width: proved bound"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == names
+
+
+def test_the_curve_ends_where_the_best_of_any_width_is_reached():
+    """(x, y) = (0, 0), (1, 1), (2, 1): two neurons reach it, though the search over all widths finds more."""
+    curve = width_curve([[0], [1], [2]], [0, 1, 1], goal="min-norm", bias="free")
+    assert curve.enough == len(curve.points) == 2
+
+
+def test_the_notes_are_said_where_nothing_fits():
+    curve = width_curve([[1], [1]], [0, 1])
+    assert curve.any_width is None
+    assert any("the goal is max-margin" in note for note in curve.notes)
 
 
 @pytest.mark.parametrize("goal", ["min-norm", None, "max-margin"])

@@ -33,7 +33,7 @@ from verify.deciders.enclosure.structure import Structure, degrees_of_freedom, d
 from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.proposal import checked, sealed
 from verify.deciders.rounding import dyadic
-from verify.deciders.time_limits import now, poll, seconds_left
+from verify.deciders.time_limits import TimeIsUpError, is_late, now, poll, seconds_left
 from verify.numbers.counts import count
 from verify.numbers.floats import float_outgoing, float_weights, to_float
 from verify.problem.members import has_margin, is_free, margins
@@ -71,7 +71,8 @@ SECONDS = 1e-6
 def nearby_point(problem: Problem, network: Network, deadline: float | None = None) -> Nearby:
     """The exact KKT point to which the network's own pattern leads, enclosed and accepted by the checker.
 
-    Raises TimeIsUpError when the step that this thread is in has to end, or would during what comes next.
+    Raises TimeIsUpError when the step that this thread is in has to end, or would during what comes next, and when the
+    deadline ended the search for the point in floats.
     """
     if network.width * len(problem.rows) > MOST_PAIRS:
         return Nearby(None, f"it is not looked for beyond {MOST_PAIRS} pairs of a neuron and a point")
@@ -84,6 +85,8 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
         return Nearby(None, "the network does not fit the data")
     neurons = _neurons(problem, network, scale)
     point = polish(instance, neurons, deadline)
+    if point is None and is_late(deadline):
+        raise TimeIsUpError
     if point is None:
         why = "" if has_margin(problem.goal) else ": no network with its pattern may meet the targets"
         return Nearby(None, f"the convex program of the network's pattern could not be solved{why}")
