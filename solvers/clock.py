@@ -29,6 +29,7 @@ __all__ = [
     "share",
     "spend",
     "until",
+    "watched",
 ]
 
 
@@ -43,6 +44,7 @@ class _CountedWork:
 _read: ContextVar[Callable[[], float]] = ContextVar("_read", default=time.monotonic)
 _end: ContextVar[float | None] = ContextVar("_end", default=None)
 _work: ContextVar[_CountedWork | None] = ContextVar("_work", default=None)
+_watch: ContextVar[list[bool] | None] = ContextVar("_watch", default=None)
 
 
 class TimeIsUpError(Exception):
@@ -68,7 +70,11 @@ def is_late(deadline: float | None) -> bool:
     if deadline is None and end is None:
         return False
     time = now()
-    return (deadline is not None and time > deadline) or (end is not None and time > end)
+    is_over = (deadline is not None and time > deadline) or (end is not None and time > end)
+    watch = _watch.get()
+    if is_over and watch is not None:
+        watch.append(True)
+    return is_over
 
 
 def seconds_left(deadline: float | None = None) -> float:
@@ -97,6 +103,8 @@ def spend(seconds: float) -> None:
 def poll(needed: float = 0.0) -> None:
     """Raise TimeIsUpError when the step that this thread is in has to end, or has less than `needed` seconds left."""
     if is_late(None) or (needed > 0 and seconds_left() < needed):
+        if (watch := _watch.get()) is not None:
+            watch.append(True)
         raise TimeIsUpError
 
 
@@ -132,6 +140,17 @@ def by_work() -> Iterator[None]:
     finally:
         _work.reset(tokens[0])
         _end.reset(tokens[1])
+
+
+@contextmanager
+def watched() -> Iterator[Callable[[], bool]]:
+    """Yields what says whether anything in this thread was found to be late since, and so was cut short."""
+    seen: list[bool] = []
+    token = _watch.set(seen)
+    try:
+        yield lambda: bool(seen)
+    finally:
+        _watch.reset(token)
 
 
 @contextmanager

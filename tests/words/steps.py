@@ -270,13 +270,16 @@ HAS = r"(?:every point on its side|(\d+) of (\d+) points on their sides, instead
 
 
 def _cut_short(status, audit, _, found):
-    """What is still open: a question, or else how narrow the bracket is."""
-    names = ("fits", "stationary", "local_optimum", "global_optimum", "global_any_width")
+    """What is still open of what was asked: a question, or else how narrow the bracket is; and time was short."""
+    names = ["fits", "stationary", "local_optimum", "global_optimum", "global_any_width"]
+    names = names if audit.problem.asks_any_width else names[:-1]
     open_questions = [name for name in names if getattr(audit, name).verdict.value == "undecided"]
     low, high = audit.asked_bracket or (0, 1)
     assert open_questions or high > (1 + audit.tolerance) * low
     wanted = "all that was asked was decided" if open_questions else "the bracket was as narrow as asked"
-    return audit.status == status and found[1] == wanted
+    is_noted = any(note.startswith("for want of time") for note in audit.notes)
+    is_short = audit.status == status or (status == "time" and is_noted and audit.status != "interrupted")
+    return is_short and found[1] == wanted
 
 
 STEPS = [

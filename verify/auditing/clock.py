@@ -5,10 +5,12 @@ No answer is silently less than it could be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, final
 
+from verify.deciders.finding import Finding, Verdict
 from verify.deciders.time_limits import TimeIsUpError, is_late, now, share, until
+from verify.problem.phrases import FOR_WANT_OF_TIME
 
 __all__ = ["INTERRUPTED", "LATE", "Clock"]
 
@@ -81,6 +83,15 @@ class Clock:
         if step not in self._steps[reason]:
             self._steps[reason].append(step)
 
+    def add_where_open(self, late: Iterable[str], findings: Iterable[Finding]) -> None:
+        """Note the steps that noticed that their time was over, where a question is open that they might have answered
+        and nothing else says that time was short.
+        """
+        is_open = any(finding.verdict is Verdict.UNDECIDED for finding in findings)
+        if self.seconds is not None and is_open and not self._steps[LATE]:
+            for step in late:
+                self.add(step, LATE)
+
     def withdraw(self, step: str, reason: str) -> None:
         """Forget that a step was left out for this reason: it was taken up again, and ended otherwise."""
         if step in self._steps[reason]:
@@ -108,6 +119,6 @@ class Clock:
 
     def notes(self) -> Iterator[str]:
         """One sentence for each reason, naming the steps."""
-        for reason, by in ((INTERRUPTED, "interrupted;"), (LATE, "for want of time")):
+        for reason, by in ((INTERRUPTED, "interrupted;"), (LATE, FOR_WANT_OF_TIME)):
             if self._steps[reason]:
                 yield f"{by} cut short or left out: {', '.join(self._steps[reason])}"

@@ -37,6 +37,8 @@ from verify.auditing.searching import (
 )
 from verify.auditing.steps import Step
 from verify.checker.errors import InputError
+from verify.deciders.finding import Question
+from verify.deciders.time_limits import watched
 from verify.numbers.arguments import a_time_limit
 from verify.problem.members import is_regression, trains_all
 from verify.problem.problem import Bias, Goal, Trained
@@ -79,6 +81,7 @@ def steps_of(trained: Trained) -> tuple[Step, ...]:
         INFEASIBILITY,
         STATIONARITY,
         DIMENSION,
+        IMPROVED,
         OWN_WIDTH,
         STATIONARITY_FOLLOWED,
         LOCAL_OPTIMALITY,
@@ -193,8 +196,13 @@ def answered(asked: Asked, clock: Clock, steps: Sequence[Step] | None = None) ->
     asked, found = fitted(asked, clock)
     if found.easier is not None:
         found = replace(found, ask_relaxed=partial(_answered_within, asked.about(found.easier)))
+    late: list[str] = []
     for step in steps_of(asked.problem.trained) if steps is None else steps:
-        found = step.taken(asked, clock, found)
+        with watched() as was_late:
+            found = step.taken(asked, clock, found)
+        late += [step.name] if was_late() else []
+    asks_any = asked.problem.asks_any_width
+    clock.add_where_open(late, (f for q, f in found.findings.items() if asks_any or q is not Question.GLOBAL_ANY_WIDTH))
     return assembled(asked, clock, with_relaxed(asked, clock, found))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from operator import itemgetter
 
 from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
@@ -87,6 +88,7 @@ def _end(asked: Asked, clock: Clock, found: Known) -> float | None:
 def _networks(found: Known) -> list[Network]:
     """The networks that fit and are known, the one in question first."""
     mine = [] if found.subject.network is None else [found.subject.network]
+    mine += [rung.network for rung in found.improved or () if rung.network is not None]
     if found.bracket is not None:
         return [*mine, *found.bracket.witnesses]
     earlier = () if found.earlier is None else found.earlier.witnesses
@@ -200,7 +202,12 @@ def _without(asked: Asked, found: Known, reason: str) -> Known:
     """What is known where this was cut short."""
     if found.subject.network is None:
         return found if asked.problem.asks_any_width else without_fit(found)
-    return _left_open(asked, found, reason)
+    if asked.problem.asks_any_width:  # all networks that are known were asked about before
+        return _left_open(asked, found, reason)
+    status = SearchStatus.INTERRUPTED if reason == INTERRUPTED else SearchStatus.TIME
+    known = [(rung.objective, rung.network) for rung in found.improved or () if rung.network is not None]
+    bracket = WidthBracket.of(asked.problem, None, sorted(known, key=itemgetter(0)), status=status, nodes=0, left=0)
+    return _concluded(asked, replace(found, own_width=bracket), bracket, None)
 
 
 OWN_WIDTH = Step(

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from solvers.clock import TimeIsUpError, by_work, elapsed, is_late, now, poll, seconds_left, share, until
+from solvers.clock import TimeIsUpError, by_work, elapsed, is_late, now, poll, seconds_left, share, until, watched
 
-__all__ = ["TimeIsUpError", "by_work", "elapsed", "is_late", "now", "poll", "seconds_left", "share", "until", "within"]
+__all__ = [
+    "TimeIsUpError",
+    "by_work",
+    "elapsed",
+    "is_late",
+    "now",
+    "poll",
+    "seconds_left",
+    "share",
+    "until",
+    "watched",
+    "within",
+]
 
 _T = TypeVar("_T")
 

@@ -26,6 +26,9 @@ ANY_WIDTH_NOT_ASKED = "not asked: the output weights are part of the question, a
 
 PER_CENT = "\u00a0%"
 
+FOR_WANT_OF_TIME = "for want of time"
+"""How a note begins that names what a time limit cut short."""
+
 SECOND_MINUS_FIRST = "the second minus the first is read"
 """What is said of a network of two outputs."""
 

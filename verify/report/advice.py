@@ -20,6 +20,7 @@ from verify.numbers.decimals import as_option, kept
 from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, is_free, margins, trains_all
 from verify.problem.phrases import (
+    FOR_WANT_OF_TIME,
     SECOND_MINUS_FIRST,
     WENT_INTO_WEIGHTS,
     WHERE_TRAINING_STARTS,
@@ -159,7 +160,8 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
 def _more_time(audit: Audited) -> Iterator[NextStep]:
     """Where a limit or Ctrl-C cut short what might have added something."""
     left = _left(audit)
-    if left is not None and audit.ending is Ending.TIME:
+    is_late = any(note.startswith(FOR_WANT_OF_TIME) for note in audit.notes)
+    if left is not None and (audit.ending is Ending.TIME or (is_late and audit.ending is not Ending.INTERRUPTED)):
         yield NextStep(f"the time ended before {left}; give it more", "--time-limit SECONDS")
     if left is not None and audit.ending is Ending.INTERRUPTED:
         yield NextStep(f"the audit was interrupted before {left}: let it run to its end")

@@ -671,3 +671,28 @@ def test_a_search_that_time_cut_short_proves_nothing_of_the_pattern(monkeypatch)
     monkeypatch.setattr("verify.deciders.enclosure.enclosing.is_late", lambda _: True)
     result = audit(TENTHS, Dataset([[0.1, 0.3], [0.7, 0.9]], [0.03, 0.1]), goal="min-norm", fit_tol=0, time_limit=60)
     assert not any("could not be solved" in finding.reason for finding in result.findings.values())
+
+
+@pytest.mark.parametrize("limit", [0.02, 0.2, 1])
+def test_what_dead_neurons_waste_refutes_a_question_about_the_width(limit):
+    """Hidden-only, however short the time: the network without them is of its width and better."""
+    rows = [[0.1 * i, 1 - 0.03 * i * i, 0.5 - 0.2 * (i % 3)] for i in range(40)]
+    dead = net([[1, 0.5, 0.25], [0.5, 1, 0.125], [-9, -9, -9]], [1, 1, 3])
+    result = audit(dead, Dataset(rows[:20], [1] * 20), trained="hidden", time_limit=limit)
+    if any("without its dead neurons" in rung.step.value for rung in result.diagnosis.ladder):
+        assert result.global_optimum.verdict is Verdict.REFUTED
+    assert check_words(result)
+
+
+def test_what_is_open_for_want_of_time_is_noted(monkeypatch):
+    """A step that noticed that its time was over, without a word of it, is named where a question is open."""
+    from verify.deciders.time_limits import is_late, now
+
+    def polish(*_):
+        assert is_late(now() - 1)
+
+    monkeypatch.setattr("verify.deciders.enclosure.enclosing.polish", polish)
+    monkeypatch.setattr("verify.deciders.enclosure.enclosing.is_late", lambda _: False)
+    result = audit(TENTHS, Dataset([[0.1, 0.3], [0.7, 0.9]], [0.03, 0.1]), goal="min-norm", fit_tol=0, time_limit=60)
+    is_open = any(finding.verdict is Verdict.UNDECIDED for finding in result.findings.values())
+    assert is_open == any(note.startswith("for want of time") for note in result.notes)
