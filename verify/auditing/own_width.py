@@ -202,7 +202,8 @@ def _without(asked: Asked, found: Known, reason: str) -> Known:
     """What is known where this was cut short."""
     if found.subject.network is None:
         return found if asked.problem.asks_any_width else without_fit(found)
-    if asked.problem.asks_any_width:  # all networks that are known were asked about before
+    is_better = len(found.improved or ()) > 1  # each rung is below the one before
+    if asked.problem.asks_any_width or not is_better:  # what is known for any width was asked about before
         return _left_open(asked, found, reason)
     status = SearchStatus.INTERRUPTED if reason == INTERRUPTED else SearchStatus.TIME
     known = [(rung.objective, rung.network) for rung in found.improved or () if rung.network is not None]

@@ -60,7 +60,7 @@ def test_h5_no_weights_fit_a_label_of_the_other_sign():
     result = asked(known.problem, network(known.problem, [[1, 0]]))
     assert verdicts(result) == (REFUTED,) * 4
     assert result.is_infeasible_at_width
-    assert result.status == "infeasible"
+    assert result.status == "infeasible at its width"
     assert "no network of 1 neuron with these output weights" in str(result)
 
 

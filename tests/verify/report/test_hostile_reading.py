@@ -19,6 +19,7 @@ from verify.problem.problem import Dataset, objective
 from verify.report import as_text
 from verify.report.path import _change
 
+F = Fraction
 AXES = [[1, 0], [0, 1]]
 CROSS = [[1, 0], [-1, 0], [0, 1], [0, -1]]
 
@@ -696,3 +697,14 @@ def test_what_is_open_for_want_of_time_is_noted(monkeypatch):
     result = audit(TENTHS, Dataset([[0.1, 0.3], [0.7, 0.9]], [0.03, 0.1]), goal="min-norm", fit_tol=0, time_limit=60)
     is_open = any(finding.verdict is Verdict.UNDECIDED for finding in result.findings.values())
     assert is_open == any(note.startswith("for want of time") for note in result.notes)
+
+
+def test_the_distance_that_was_needed_is_enough_when_it_is_given():
+    """`near` bounds how far another network is; how much a repair may change the neurons stays what it is."""
+    network, data = net([[5.383819]], [5.3837839]), Dataset([[0.069]], [2.0])
+    first = audit(network, data, goal="min-norm", tol=0.5)
+    assert 0 < first.fits.moved < F(1, 10**5)
+    again = audit(network, data, goal="min-norm", tol=0.5, near=first.fits.moved)
+    assert (again.fits.verdict, again.fits.moved) == (first.fits.verdict, first.fits.moved)
+    assert again.global_optimum.verdict is first.global_optimum.verdict is Verdict.PROVED
+    assert audit(network, data, goal="min-norm", tol=0.5, near=first.fits.moved / 2).fits.verdict is Verdict.REFUTED

@@ -30,7 +30,7 @@ from verify.deciders.hidden.leaves import BITS, StateLeaf, celled_leaf, rounded_
 from verify.deciders.hidden.networks import KnownNetworks
 from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode, worth_of
 from verify.deciders.hidden.states import NeuronState
-from verify.deciders.time_limits import TimeIsUpError, is_late, poll
+from verify.deciders.time_limits import TimeIsUpError, is_late, poll, share, until
 from verify.numbers.floats import float_near
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -43,6 +43,9 @@ LEAST_NODES, MOST_WORK = 60, 200_000
 
 MOST_PAIRS = 4000
 """WantedOutputs times live neurons beyond which no state is bounded."""
+
+START_SHARE = 0.5
+"""Of the time, for the walks to the first networks; a longer one is cut short, and the search goes on without it."""
 
 SHARPENING = 120
 """States that are looked at besides, to make a bound within the tolerance equal to the best objective."""
@@ -102,10 +105,8 @@ class HiddenSearch:
             root = self._node({})
             root.leaf = unfitted_leaf(self.problem)
             return self._outcome(root, SearchStatus.OPTIMAL, 0)
-        try:
-            self.known.start(self.deadline)
-        except (KeyboardInterrupt, TimeIsUpError) as cut:
-            return self._outcome(self._node({}), _status(cut), 1)
+        if (cut := self._started()) is not None:
+            return self._cut_short(cut)
         root = SearchNode(NeuronState(self.geometry, {}))
         if self.known.upper == 0:
             root.leaf = zero_leaf(root.state.cases)
@@ -126,6 +127,26 @@ class HiddenSearch:
         except (KeyboardInterrupt, TimeIsUpError) as cut:
             status = _status(cut)
         return self._outcome(root, status, len(waiting))
+
+    def _started(self) -> SearchStatus | None:
+        """Walks to the first networks, in a share of the time; why the search ends there, None when it goes on."""
+        end = share(self.deadline, START_SHARE)
+        try:
+            with until(end):
+                self.known.start(end)
+        except KeyboardInterrupt:
+            return SearchStatus.INTERRUPTED
+        except TimeIsUpError:
+            return SearchStatus.TIME if is_late(self.deadline) else None
+        return None
+
+    def _cut_short(self, status: SearchStatus) -> HiddenOutcome:
+        """The networks that are known, and what bounds all sides at once, if there is time for that."""
+        try:
+            root = self._node({})
+        except TimeIsUpError:
+            return self._outcome(None, status, 0)
+        return self._outcome(root, status, 1)
 
     def _step(self, waiting: list[tuple[float, int, SearchNode]], order: Iterator[int]) -> SearchStatus:
         """Look at the node of the least bound; OPTIMAL while there is no reason to stop."""
