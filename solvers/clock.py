@@ -64,17 +64,25 @@ def elapsed() -> float:
 
 def is_late(deadline: float | None) -> bool:
     """Whether the deadline has passed, or the end of the step that this thread is in."""
-    end, work = _end.get(), _work.get()
+    is_over = _is_over(deadline)
+    if is_over:
+        _notice()
+    return is_over
+
+
+def _is_over(deadline: float | None) -> bool:
+    work = _work.get()
     if work is not None and work.end is not None and elapsed() > work.end:
         return True
-    if deadline is None and end is None:
-        return False
-    time = now()
-    is_over = (deadline is not None and time > deadline) or (end is not None and time > end)
+    ends = [end for end in (_end.get(), deadline) if end is not None]
+    return bool(ends) and now() > min(ends)
+
+
+def _notice() -> None:
+    """For who watches."""
     watch = _watch.get()
-    if is_over and watch is not None:
+    if watch is not None:
         watch.append(True)
-    return is_over
 
 
 def seconds_left(deadline: float | None = None) -> float:
@@ -103,8 +111,7 @@ def spend(seconds: float) -> None:
 def poll(needed: float = 0.0) -> None:
     """Raise TimeIsUpError when the step that this thread is in has to end, or has less than `needed` seconds left."""
     if is_late(None) or (needed > 0 and seconds_left() < needed):
-        if (watch := _watch.get()) is not None:
-            watch.append(True)
+        _notice()
         raise TimeIsUpError
 
 

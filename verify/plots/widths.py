@@ -51,7 +51,7 @@ def draw_widths(
     axes.set_xticks([width for width, *_ in points])
     _name(axes)
     if output_weights is not None:
-        axes.set_xlabel("neurons, with the output weights that are given")
+        axes.set_xlabel("neurons; the output weights are given")
     if target is not None:
         write(figure, target)
     return figure

@@ -9,12 +9,13 @@ import numpy as np
 
 from solvers.arrays import Signs
 from solvers.hidden.cells import Cell
+from solvers.instance import SearchStatus
 from verify.checker.statement import pattern
 from verify.deciders.hidden.geometry import Geometry
 from verify.deciders.hidden.least_norm import Solved, least_norm, shape_of
 from verify.deciders.hidden.leaves import StateLeaf, digits, exact_leaf, excesses, shortened_leaf
 from verify.deciders.hidden.states import NeuronState, float_neurons, float_points
-from verify.deciders.time_limits import is_late
+from verify.deciders.time_limits import TimeIsUpError, is_late, share, until
 from verify.deciders.witnesses import network_with
 from verify.numbers.floats import float_near
 from verify.problem.network import Network
@@ -24,6 +25,9 @@ __all__ = ["KnownNetworks"]
 
 LONG = 3000
 """Digits of multipliers beyond which rounded ones take their place, where that is within the tolerance."""
+
+START_SHARE = 0.5
+"""Of the time, for the walks to the first networks; a longer one is cut short, and the search goes on without it."""
 
 STARTS = 24
 """Random choices of sides from which walks begin."""
@@ -110,6 +114,18 @@ class KnownNetworks:
     def is_long(self) -> bool:
         """Whether the exact multipliers of the best network are longer than is worth while."""
         return self.champion is not None and digits(self.champion[0].multipliers.values()) > LONG
+
+    def started(self, deadline: float | None) -> SearchStatus | None:
+        """Walks to the first networks, in a share of the time; why the search ends there, None when it goes on."""
+        end = share(deadline, START_SHARE)
+        try:
+            with until(end):
+                self.start(end)
+        except KeyboardInterrupt:
+            return SearchStatus.INTERRUPTED
+        except TimeIsUpError:
+            return SearchStatus.TIME if is_late(deadline) else None
+        return None
 
     def start(self, deadline: float | None) -> None:
         """Walks from the network that is to be beaten, and from random choices of sides."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -30,7 +31,7 @@ from verify.deciders.hidden.leaves import BITS, StateLeaf, celled_leaf, rounded_
 from verify.deciders.hidden.networks import KnownNetworks
 from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode, worth_of
 from verify.deciders.hidden.states import NeuronState
-from verify.deciders.time_limits import TimeIsUpError, is_late, poll, share, until
+from verify.deciders.time_limits import TimeIsUpError, is_late, poll
 from verify.numbers.floats import float_near
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -44,9 +45,6 @@ LEAST_NODES, MOST_WORK = 60, 200_000
 MOST_PAIRS = 4000
 """WantedOutputs times live neurons beyond which no state is bounded."""
 
-START_SHARE = 0.5
-"""Of the time, for the walks to the first networks; a longer one is cut short, and the search goes on without it."""
-
 SHARPENING = 120
 """States that are looked at besides, to make a bound within the tolerance equal to the best objective."""
 
@@ -54,12 +52,7 @@ NEARLY = 1e-7
 """A bound this near to the best objective may be made equal to it."""
 
 
-def _status(cut: BaseException) -> SearchStatus:
-    return SearchStatus.TIME if isinstance(cut, TimeIsUpError) else SearchStatus.INTERRUPTED
-
-
 def _poll(deadline: float | None) -> None:
-    poll()
     if is_late(deadline):
         raise TimeIsUpError
 
@@ -105,7 +98,7 @@ class HiddenSearch:
             root = self._node({})
             root.leaf = unfitted_leaf(self.problem)
             return self._outcome(root, SearchStatus.OPTIMAL, 0)
-        if (cut := self._started()) is not None:
+        if (cut := self.known.started(self.deadline)) is not None:
             return self._cut_short(cut)
         root = SearchNode(NeuronState(self.geometry, {}))
         if self.known.upper == 0:
@@ -125,28 +118,15 @@ class HiddenSearch:
                     self._sharpen(root)
                 status = SearchStatus.STALLED if self._has_stalled else status
         except (KeyboardInterrupt, TimeIsUpError) as cut:
-            status = _status(cut)
+            status = SearchStatus.TIME if isinstance(cut, TimeIsUpError) else SearchStatus.INTERRUPTED
         return self._outcome(root, status, len(waiting))
-
-    def _started(self) -> SearchStatus | None:
-        """Walks to the first networks, in a share of the time; why the search ends there, None when it goes on."""
-        end = share(self.deadline, START_SHARE)
-        try:
-            with until(end):
-                self.known.start(end)
-        except KeyboardInterrupt:
-            return SearchStatus.INTERRUPTED
-        except TimeIsUpError:
-            return SearchStatus.TIME if is_late(self.deadline) else None
-        return None
 
     def _cut_short(self, status: SearchStatus) -> HiddenOutcome:
         """The networks that are known, and what bounds all sides at once, if there is time for that."""
-        try:
+        root = None
+        with suppress(TimeIsUpError):
             root = self._node({})
-        except TimeIsUpError:
-            return self._outcome(None, status, 0)
-        return self._outcome(root, status, 1)
+        return self._outcome(root, status, 0 if root is None else 1)
 
     def _step(self, waiting: list[tuple[float, int, SearchNode]], order: Iterator[int]) -> SearchStatus:
         """Look at the node of the least bound; OPTIMAL while there is no reason to stop."""
