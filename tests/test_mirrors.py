@@ -42,6 +42,9 @@ ELSEWHERE = {
     "verify/auditing/test_relaxing.py": "verify/auditing/explaining",
     "verify/auditing/test_threads.py": "solvers/shared_state",
     "verify/checker/forgeries/test_faults.py": "verify/checker/dual_trees verify/checker/multipliers",
+    "verify/checker/forgeries/test_faults_in_depth.py": """
+        verify/checker/curves verify/checker/depth_bounds verify/checker/depth_stationary""",
+    "verify/checker/test_depth_folders.py": "verify/checker/depth",
     "verify/checker/forgeries/test_faults_in_text.py": "verify/checker/codec",
     "verify/checker/test_answers.py": "verify/checker/questions",
     "verify/checker/test_checking.py": """

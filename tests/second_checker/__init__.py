@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.second_checker import kinds, widths
+from tests.second_checker import depth, kinds, widths
 from tests.second_checker.dual_points import DUAL
 from tests.second_checker.questions import Net, Question, dot
 from tests.second_checker.texts import RefusedError, in_claim, keys, need, rational, sha256
@@ -32,6 +32,14 @@ FIELDS = {
     "optimal-within-width": SUBJECT | {"tolerance", "lower"},
     "infeasible-width": COMMON | {"nodes"},
     "does-not-fit-width": ABOUT | {"nodes"},
+    "deep-stationary": SUBJECT | {"parts", "epsilon", "delta"},
+    "deep-not-stationary": SUBJECT | {"vectors", "qualification", "splits", "epsilon", "delta", "kappa"},
+    "not-local-curve": SUBJECT | {"rows", "until"},
+    "lower-bound-crude": COMMON | {"points", "power", "bracket"},
+    "lower-bound-linear": COMMON | {"multipliers", "power", "bracket"},
+    "deep-upper-bound": COMMON | {"witness", "power", "bracket"},
+    "deep-better-network": SUBJECT | {"witness", "tolerance", "scope"},
+    "deep-optimal-within": SUBJECT | {"tolerance", "lower"},
 }
 CLAIMS = {
     "fits": "{who} fits, with least margin {margin} (0 means {zero})",
@@ -54,7 +62,25 @@ CLAIMS = {
     "width {neurons} that fits",
     "infeasible-width": "no network of width {neurons} fits",
     "does-not-fit-width": "{who} does not fit, as no network of width {neurons} does",
+    "deep-stationary": "{who}, {layers}, fits and satisfies the Clarke KKT conditions up to epsilon {epsilon} relative "
+    "to the norm and delta {delta} relative to the squared norm{scale}",
+    "deep-not-stationary": "{who}, {layers}, fits, but no multipliers satisfy its Clarke KKT conditions up to epsilon "
+    "{epsilon} relative to the norm and delta {delta} relative to the squared norm{scale}, which local optima satisfy "
+    "by {qualification}",
+    "not-local-curve": "{who}, {layers}, fits and is no local optimum: arbitrarily near to it others fit and have a "
+    "smaller objective",
+    "lower-bound-crude": "every {family}, that fits has an objective whose power {power} is at least {lower}",
+    "lower-bound-linear": "every {family}, that fits has an objective whose power {power} is at least {lower}",
+    "deep-upper-bound": "a {family}, fits with an objective whose power {power} is at most {upper}",
+    "deep-better-network": "{who} is beaten ({scope}): another {family}, fits, and its objective times 1 + {tolerance} "
+    "is less",
+    "deep-optimal-within": "{who} fits, and its objective is at most 1 + {tolerance} times that of any {family}, that "
+    "fits",
 }
+ANY_DEPTH = ("deep-stationary", "deep-not-stationary", "not-local-curve")
+OTHER_DEPTH = (
+    "lower-bound-crude", "lower-bound-linear", "deep-upper-bound", "deep-better-network", "deep-optimal-within",
+)  # fmt: skip
 ANY_WIDTH = ("lower-bound", "optimal-within")
 
 
@@ -81,6 +107,14 @@ KINDS = {
     "optimal-within-width": optimal_within,
     "infeasible-width": widths.infeasible_width,
     "does-not-fit-width": widths.infeasible_width,
+    "deep-stationary": depth.deep_stationary,
+    "deep-not-stationary": depth.deep_not_stationary,
+    "not-local-curve": depth.not_local_curve,
+    "lower-bound-crude": depth.lower_bound_crude,
+    "lower-bound-linear": depth.lower_bound_linear,
+    "deep-upper-bound": depth.deep_upper_bound,
+    "deep-better-network": depth.deep_better_network,
+    "deep-optimal-within": depth.deep_optimal_within,
 }
 
 
@@ -98,7 +132,10 @@ def _check(problem, network, proof):
     keys(proof, FIELDS[kind])
     need(proof["problem"] == sha256(problem), "another problem")
     question, net = Question(problem), None
-    need(question.is_decided or kind in ("fits", "does-not-fit"), "is not decided")
+    if kind in ANY_DEPTH or kind in OTHER_DEPTH:
+        depth.is_asked(question, other_depth=kind in OTHER_DEPTH)
+    else:
+        need(question.is_decided or kind in ("fits", "does-not-fit"), "is not decided")
     need(question.is_trained or kind not in ANY_WIDTH, "any width")
     if "network" in proof:
         need(network is not None and network["architecture"] == problem["architecture"], "no network")
@@ -123,7 +160,8 @@ def claim(question, proof):
     if proof.get("subject") is not None:
         who = f"the subject, within {in_claim(rational(proof['moved']))} of the network relative to its norm,"
     words = {"who": who, "scale": scale, "zero": tube or "equality", "scope": proof.get("scope")}
-    words["point"] = proof.get("point")
+    words["point"], words["power"], words["qualification"] = map(proof.get, ("point", "power", "qualification"))
+    words["layers"], words["family"] = depth.in_claims(question.architecture, in_claim)
     for name in ("margin", "epsilon", "delta", "tolerance"):
         if name in proof:
             words[name] = in_claim(rational(proof[name]))

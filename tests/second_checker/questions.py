@@ -30,6 +30,7 @@ class Net:
             [[F(0) if i is None else own[i] for i in row] for row in places(layer)]
             for layer, own in zip(layers, numbers, strict=True)
         ]
+        self.numbers, self.places = numbers, [places(layer) for layer in layers]
         self.slopes = [F(1) if layer["slope"] is None else rational(layer["slope"]) for layer in layers]
         self.masks = [tuple(c for c, i in enumerate(row) if i is not None) for row in places(layers[0])]
         self.w, self.v, self.all = self.matrices[0], self.matrices[-1][0], [*chain(*numbers)]
@@ -60,7 +61,7 @@ class Question:
         self.v = [*map(rational, problem["output_weights"])] if "output_weights" in problem else None
         self.is_trained = problem["trained"] == "both"
         self.is_decided = is_two_layer(self.architecture) and (self.is_trained or self.v is not None)
-        self.a = rational(self.architecture["layers"][0]["slope"])
+        self.a = rational(self.architecture["layers"][0]["slope"] or "1")
         self.size = len(self.X[0]) - (self.bias == "free")
         first = self.architecture["layers"][0]
         self.masks = [tuple(c for c, i in enumerate(row) if i is not None) for row in places(first)]
@@ -86,6 +87,8 @@ class Question:
         return F(0), [(self.eps + value, self.eps - value) for value in apart]
 
     def norm(self, net):
+        if self.is_trained and self.bias != "free":
+            return dot(net.all, net.all)
         outer = dot(net.v, net.v) if self.is_trained else F(0)
         return sum((z * z for row in net.w for z in row[: self.size]), F(0)) + outer
 

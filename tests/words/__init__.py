@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from tests.words import depth
 from tests.words.faults import OTHERS
 from tests.words.notes import NOTES
 from tests.words.numbers import NUMBERS
@@ -30,22 +31,27 @@ OWN_WORDS = ("verdicts", "near", "approx.", "undecided")
 def check_words(audit: Audit, asked: Audit | None = None) -> int:
     """Assert that every sentence is true; returns how many there were.   asked: of which this is about what fits."""
     words = wording(audit)
+    deep = depth.is_deep(audit) and audit.fits.verdict.value == "proved"
+    rows, numbers, steps = (
+        [*more, *known] if deep else known
+        for more, known in ((depth.ROWS, ROWS), (depth.NUMBERS, NUMBERS), (depth.STEPS, STEPS))
+    )
     findings = list(audit.findings.values())
     seen = 0
     told = ""
     for (_, verdict, _, text), finding in zip(words.rows, findings, strict=True):
         assert verdict is finding.verdict
         told = told if text == "the same" else text
-        seen += _check(_plain(told), ROWS, audit, finding)
-        seen += _check(_plain(finding.reason), ROWS, audit, finding)
+        seen += _check(_plain(told), rows, audit, finding)
+        seen += _check(_plain(finding.reason), rows, audit, finding)
     for label, text in words.numbers:
         is_easier = label.startswith(RELAXED) and label.removeprefix(RELAXED) not in OWN_WORDS
         about, name = (audit.relaxed, label.removeprefix(RELAXED)) if is_easier else (audit, label)
-        seen += _check(f"{name}: {_plain(text)}", NUMBERS, about, None)
+        seen += _check(f"{name}: {_plain(text)}", numbers, about, None)
     for text in words.steps:
-        seen += _check(_plain(text), STEPS, audit, None)
+        seen += _check(_plain(text), steps, audit, None)
         assert not (is_free(audit.problem.bias) and "isoptimal train" in text and "--audit" in text), text
-    seen += _check(_plain(standing(audit)), STANDING, audit, None)
+    seen += _check(_plain(standing(audit)), [*depth.STANDING, *STANDING] if deep else STANDING, audit, None)
     _check_ladder(audit)
     if audit.relaxed is not None:
         seen += check_words(audit.relaxed, audit)

@@ -419,7 +419,7 @@ OTHERS = [
     (r"(?:another network|a polished network) \(\d+ neurons?\) fits, .*", _ladder),
     (rf"status: stalled \(the bracket is {N} wide \(relative\), and .* was asked\)", _stalled),
     (r"status: stalled \((?:the lower end of the bracket is 0.*|[^\d]*)\)", lambda *_: None),
-    (r"status: stalled \(only networks of one hidden layer .*\)", lambda audit, *_: audit.network.depth > 2),
+    (r"status: stalled \(with .* it has \d+ hidden layers?, .*\)", lambda audit, *_: audit.network.depth > 2),
     (r"status: failed .*", lambda *_: None),
     (
         r"status: infeasible at its width",

@@ -226,6 +226,8 @@ def _at_a_kink(audit, _, found):
 
 
 def _deep(audit, _, found):
+    if found[1] is None:
+        return audit.network.architecture.has_sharing
     return int(found[1]) == audit.network.depth - 1 != 1
 
 
@@ -408,7 +410,6 @@ ROWS = [
     (r"every weight that counts is zero: nothing can be smaller", _is_smallest),
     (re.escape(ANY_WIDTH_NOT_ASKED), lambda audit, *_: audit.problem.output_weights is not None),
     (AT_WIDTH, _open_at_width),
-    (r"networks that share weights are not decided yet", lambda audit, *_: audit.network.architecture.has_sharing),
     (r"at one choice of sides neither multipliers nor a descent could be made exact", _is_open),
     (r"the network is 0 at every point", lambda audit, *_: not any(outputs(audit.problem, audit.network))),
     (rf"every point is on its side; the least margin is (at least )?{N}", _margin),
@@ -445,7 +446,13 @@ ROWS = [
         _best_of_width,
     ),
     (r"neuron (\d+) has its kink at point (\d+) up to rounding, and no network near it was found .*", _at_a_kink),
-    (r"only networks of one hidden layer are decided yet, and this one has (\d+)", _deep),
+    (
+        (
+            r"with (?:biases that do not count|layers that are not trained) only whether a network of this shape fits "
+            r"is decided: it (?:has (\d+) hidden layers?, and not one|shares weights)"
+        ),
+        _deep,
+    ),
     (rf"no network of {WIDE}(?:, so none of its width,)? is better by more than a factor 1 \+ {N}", _optimal),
     (r"no neuron can cross a kink at a data point, and one set of multipliers serves every network nearby", _no_ties),
     (r"one set of multipliers serves every way in which .* that they touch", _one_set),

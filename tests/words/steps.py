@@ -380,7 +380,10 @@ STEPS = [
     (r"the time ended before (.*); give it more: --time-limit SECONDS", partial(_cut_short, "time")),
     (r"the audit was interrupted before (.*): let it run to its end", partial(_cut_short, "interrupted")),
     (
-        r"of such a network only whether it fits .* --width (\d+)(?: --bias)?(?: --loss squared)? --out shallow.npz.*",
+        (
+            r"more is decided of networks of one hidden layer.* --width (\d+)(?: --bias)?(?: --loss squared)? "
+            r"--out shallow.npz.*"
+        ),
         _shallow,
     ),
     (r"the KKT point near this network may be what is better: train on to it: .* --polish .*", _point_beside),

@@ -6,19 +6,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
 from verify.auditing.clock import Clock
 from verify.auditing.consistency import consistent
-from verify.auditing.endings import ending_of
+from verify.auditing.endings import ending_of, narrow_enough
 from verify.auditing.record import Audit
 from verify.auditing.steps import Known
 from verify.checker.bounds import LowerBound, UpperBound
 from verify.checker.certificate import Certificate
+from verify.checker.depth import power_objective
+from verify.checker.depth_bounds import power_bracket, rooted
 from verify.checker.derived import bracket_and_excess
 from verify.checker.distances import distance_to_best
 from verify.checker.exact import is_rational
 from verify.checker.optimal import BetterNetwork
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
+from verify.deciders.depth.record import PowerBounds
 from verify.deciders.finding import Ending, Finding, Question, undecided
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.record import Bracket
@@ -46,6 +50,9 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
     else:
         searched, ends, question = found.own_width, own_bracket, Question.GLOBAL_OPTIMUM
     ending, reason = ending_of(searched, ends, asked.terms.tol, findings[question].reason)
+    if found.powers is not None:
+        both, excess = map(Interval.of, _rooted(asked, found, found.powers))
+        ending, reason = _ending_of_powers(found.powers, both, asked.terms.tol)
     if found.infeasible is not None:
         ending, reason = Ending.INFEASIBLE, ""
     elif clock.is_interrupted or (found.relaxed is not None and found.relaxed.ending is Ending.INTERRUPTED):
@@ -91,9 +98,35 @@ def _distance(asked: Asked, found: Known, bracket: Interval | None) -> Interval 
     return Interval.of(distance_to_best(asked.problem, asked.network, lower, bracket.upper))
 
 
+def _rooted(
+    asked: Asked, found: Known, known: PowerBounds
+) -> tuple[tuple[Fraction, Fraction] | None, tuple[Fraction, Fraction] | None]:
+    """The bracket and the excess of networks of other depths, whose roots are rounded outward."""
+    judged = found.subject.network
+    mine = None if judged is None else power_objective(asked.problem, judged)
+    ends = power_bracket(asked.problem, {proof.KIND: proof for proof in known.proofs}, mine)
+    return (None, None) if ends is None else rooted(asked.problem, *ends, mine)
+
+
+def _ending_of_powers(
+    known: PowerBounds, ends: tuple[Fraction, Fraction] | None, tolerance: Fraction
+) -> tuple[Ending, str]:
+    """The same of those networks."""
+    if known.status is SearchStatus.TIME:
+        return Ending.TIME, ""
+    lower, upper = ends or (None, None)
+    return narrow_enough((lower, upper), ends, tolerance)
+
+
 def _better(asked: Asked, found: Known, findings: dict[Question, Finding]) -> tuple[Network | None, Network | None]:
     """The best network that is better, of any width, and of at most the given one's."""
     mine = found.subject.objective
+    if found.powers is not None and found.subject.network is not None:
+        power = power_objective(asked.problem, found.subject.network)
+        shapes = (None, asked.problem.architecture)
+        rivals = (next(iter(found.powers.below(power, shape)), None) for shape in shapes)
+        better, own = (None if rival is None else rival.placed(asked.network.surroundings) for rival in rivals)
+        return better, own
     known, searched = (_below(mine, bracket) for bracket in (found.bracket, found.own_width))
     narrow = [pair for pair in known if is_no_wider(asked.problem, pair[1])][:1] + searched[:1]
     better = known[0][1] if known else None
@@ -139,6 +172,8 @@ def _bounds(found: Known) -> Iterator[Certificate]:
         yield found.infeasible
     if found.bracket is not None:
         yield from (end for end in (found.bracket.lower, found.bracket.upper) if end is not None)
+    if found.powers is not None:
+        yield from found.powers.proofs
     if found.own_width is not None:
         known = found.own_width
         upper = None if found.subject.problem.asks_any_width else known.upper  # that of any width stands for both

@@ -4,6 +4,8 @@ About one network the checker's claims exclude each other only if it is unsound;
 may be true, and together they mislead. Where a pair is found, what is said of a network that only the audit brought up,
 or both where they speak of the same one, is left open, and the reason says so.
 
+A min-norm optimum of another depth may have no multipliers: that it is not stationary contradicts nothing then.
+
 Source: an optimum is a local optimum, what is better than all networks is better than those of one width, and a local
 optimum is stationary (depth 2 without sharing: `docs/mathematics.md`, 4.5 "A local optimum is a KKT point").
 """
@@ -12,6 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from verify.checker.depth import power_objective
+from verify.checker.depth_bounds import DeepOptimalWithin
+from verify.checker.depth_stationary import NOTHING, DeepNotStationary
 from verify.checker.enclosure import StationaryNear
 from verify.checker.optimal import OptimalWithin
 from verify.checker.width import OptimalWithinWidth
@@ -44,6 +49,8 @@ def contradictions(
         if refuted.verdict is not Verdict.REFUTED or proved.verdict is not Verdict.PROVED:
             continue
         leaves_room = _leaves_room(problem, network, proved)
+        if weak is Question.STATIONARY:
+            leaves_room = leaves_room or _needs_no_multipliers(refuted)
         if weak is Question.GLOBAL_OPTIMUM:  # both within the same tolerance
             leaves_room = refuted.numbers.get("tolerance") != proved.numbers.get("tolerance")
         is_elsewhere = _subject(refuted) == "" != _subject(proved)
@@ -77,6 +84,16 @@ def _subject(finding: Finding) -> str:
 
 def _leaves_room(problem: Problem, network: Network, finding: Finding) -> bool:
     """Whether better networks may exist beside an optimum within a tolerance."""
+    deep = [c for c in finding.certificates if isinstance(c, DeepOptimalWithin)]
+    if deep:
+        mine = power_objective(problem, finding.subject or network)
+        return all(proof.lower.bracket[0] != mine for proof in deep)
     proofs = [c for c in finding.certificates if isinstance(c, OptimalWithin | OptimalWithinWidth)]
     best = objective(problem, finding.subject or network)
     return bool(proofs) and all(proof.lower.bracket[0] != best for proof in proofs)
+
+
+def _needs_no_multipliers(finding: Finding) -> bool:
+    """Whether what is refuted is not what every optimum satisfies."""
+    proofs = [c for c in finding.certificates if isinstance(c, DeepNotStationary)]
+    return any(proof.qualification == NOTHING for proof in proofs)

@@ -18,7 +18,7 @@ from verify.numbers.decimals import about, at_least, at_most, open_at
 from verify.problem.phrases import of_width
 from verify.problem.problem import Problem
 
-__all__ = ["ending_of", "why_ended", "why_open", "why_open_at_width"]
+__all__ = ["ending_of", "narrow_enough", "why_ended", "why_open", "why_open_at_width"]
 
 TOO_LARGE = "the network has too many neurons, or the data too many points, for a search at its width"
 
@@ -45,12 +45,12 @@ def ending_of(
         case SearchStatus.LARGE:
             return Ending.STALLED, "too large for a search at its width"
         case SearchStatus.OPTIMAL | SearchStatus.NODES | SearchStatus.STALLED:
-            return _narrow_enough(searched.ends, ends, tolerance)
+            return narrow_enough(searched.ends, ends, tolerance)
         case other:
             assert_never(other)
 
 
-def _narrow_enough(
+def narrow_enough(
     known: tuple[Fraction | None, Fraction | None], ends: tuple[Fraction, Fraction] | None, tolerance: Fraction
 ) -> tuple[Ending, str]:
     """Of a search that ended by itself."""

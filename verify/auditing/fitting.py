@@ -10,7 +10,7 @@ from verify.auditing.asked import Asked
 from verify.auditing.clock import LATE, Clock
 from verify.auditing.relaxing import relaxed
 from verify.auditing.steps import Known, Step, unless_floats_fail
-from verify.checker.certificate import Certificate
+from verify.checker.certificate import OTHER_DEPTH, Certificate
 from verify.checker.codec import LIMIT, MAX_DIGITS
 from verify.checker.errors import InputError
 from verify.checker.fit import DoesNotFit, Fits
@@ -26,7 +26,7 @@ from verify.deciders.witnesses import distance
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_most, kept, small
 from verify.numbers.decimals import value as short
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, is_free
 from verify.problem.network import Network
 from verify.problem.phrases import ANY_WIDTH_NOT_ASKED
 from verify.problem.posing import exchanged_classes, transposed_weights
@@ -101,9 +101,11 @@ def _limits(problem: Problem) -> str | None:
     """Why the problem is not decided beyond `fits`; None where it is."""
     if problem.is_decided:
         return None
-    return problem.architecture.limits() or (
-        "the problem does not state the output weights, which are not trained: pose it with those of the network"
-    )
+    limits = problem.architecture.limits()
+    if limits is not None:
+        kept = "biases that do not count" if is_free(problem.bias) else "layers that are not trained"
+        return f"with {kept} only whether a network of this shape fits is decided: {limits}"
+    return "the problem does not state the output weights, which are not trained: pose it with those of the network"
 
 
 def fit_finding(subject: Subject, *, is_farther: bool = False) -> Finding:
@@ -223,6 +225,8 @@ INFEASIBILITY = Step(
 
 UNSUPPORTED = Step(
     name="what is not decided yet",
-    accepts=lambda _, found: found.limits is not None,
+    accepts=lambda asked, found: (
+        found.limits is not None and not (OTHER_DEPTH.holds(asked.problem) and found.subject.network is not None)
+    ),
     run=_leave_open,
 )

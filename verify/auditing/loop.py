@@ -22,8 +22,10 @@ from verify.auditing.concluding import (
     STATIONARITY,
     STATIONARITY_FOLLOWED,
 )
+from verify.auditing.depth import DEPTH_BOUNDS, DEPTH_CONCLUSIONS, DEPTH_SEARCH, DEPTH_STATIONARITY
 from verify.auditing.explaining import CLOSED_FORM, DIAGNOSIS
 from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
+from verify.auditing.frozen import frozen_at
 from verify.auditing.own_width import OWN_WIDTH
 from verify.auditing.record import Audit
 from verify.auditing.relaxed_audit import with_relaxed
@@ -59,6 +61,10 @@ def steps_of(trained: Trained) -> tuple[Step, ...]:
     if trains_all(trained):
         return (
             UNSUPPORTED,
+            DEPTH_STATIONARITY,
+            DEPTH_BOUNDS,
+            DEPTH_SEARCH,
+            DEPTH_CONCLUSIONS,
             INFEASIBILITY,
             SEARCH_WITHOUT_FIT,
             STATIONARITY,
@@ -100,6 +106,7 @@ def audit(
     goal: Goal | str | None = None,
     bias: Bias | str | None = None,
     trained: Trained | str = Trained.BOTH,
+    frozen: int = 0,
     tol: float | Fraction = Fraction(1, 10**6),
     stationary_tol: float | Fraction | None = None,
     near: float | Fraction | None = None,
@@ -137,6 +144,8 @@ def audit(
     goal: max-margin for targets in {-1, 1} or {0, 1} (0 becomes -1), else min-norm, unless given.
     trained: "both" layers; "hidden": the output weights are those of the network and belong to the question, which is
     about the network's own width then.
+    frozen: how many of the first layers are not trained: what they give is computed exactly and takes the place of the
+    data, and the network is that of the other layers.
     bias: "penalised" when the network has hidden biases, else "none"; "free" leaves them out of the norm.
     tol: relative gap that "globally optimal" allows (0: the exact optimum, proved for linear networks and, without
     a free bias, where the closed form is found).   stationary_tol: epsilon and delta that "stationary" allows;
@@ -161,7 +170,8 @@ def audit(
     `.next_steps`, `.relaxed`, `.save(folder)`, `.to_html(path)`, `.to_json()` and `.plot(path)`.
 
     Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
-    fit together. Networks of other depths or with sharing are UNDECIDED beyond `fits`.
+    fit together. Of networks of other depths or with sharing less is decided: stationarity, ways down, better networks,
+    and bounds over all networks of their depth and slopes, which are exact for linear networks and crude for others.
     """
     clock = Clock(a_time_limit(time_limit))
     terms = Terms.of(
@@ -188,6 +198,7 @@ def audit(
         )
     except MissingOptionsError as error:
         raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from None
+    found = frozen_at(found, frozen)
     return answered(posed(found, terms, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol), clock)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from verify.auditing.asked import Asked
 from verify.auditing.clock import Clock
 from verify.checker.bounds import Infeasible
+from verify.deciders.depth.record import PowerBounds
 from verify.deciders.finding import Finding, Question
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.global_optimality.warm_start import WarmStart
@@ -48,6 +49,7 @@ class Known:
     improved: what is made of the network that fits, the first rungs of the ladder; None where it was not looked at.
     bracket: of the best objective over all widths.   own_width: over networks of the given one's width, where it was
     searched.
+    powers: bounds of the best objective of networks of other depths than 2.
     is_settled: whether more time would find no exact KKT point near the network.
     easier: the relaxed problem, which the network fits; None where it fits the one asked, or that is not asked.
     ask_relaxed: asks about that.   relaxed: what was found of it.
@@ -67,6 +69,7 @@ class Known:
     is_settled: bool = True
     diagnosis: Diagnosis | None = None
     symbolic: Symbolic | None = None
+    powers: PowerBounds | None = None
     easier: Problem | None = None
     ask_relaxed: Ask | None = None
     relaxed: Audit | None = None

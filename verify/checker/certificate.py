@@ -24,7 +24,7 @@ Source: `docs/mathematics.md`, which has the proofs at length; the certificate f
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from operator import sub
@@ -34,9 +34,9 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 from verify.checker.codec import Record, at, increasing, not_negative
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Algebraic, Number, squared_norm, value_text
-from verify.checker.goals import Goal, Trained, rules, trained_layers
+from verify.checker.goals import Bias, Goal, Trained, rules, trained_layers
 from verify.checker.questions import NOTHING, Answered
-from verify.checker.statement import Index, Network, Problem, Rows
+from verify.checker.statement import Architecture, Index, Network, Problem, Rows
 
 PRECISION = "epsilon {epsilon} relative to the norm and delta {delta} relative to the squared norm{scale}"
 
@@ -46,7 +46,7 @@ Sparse: TypeAlias = Annotated[tuple[tuple[Index, Number], ...], increasing]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The problems that a kind decides: those of these goals and trained layers, of two layers or of any depth.
+    """The problems that a kind decides: those of these goals, trained layers and biases, of two layers or of any depth.
 
     Of two layers: `Problem.is_decided`, with the output weights stated where they are not trained.
 
@@ -56,11 +56,15 @@ class Scope:
     goals: frozenset[Goal] = frozenset()
     trained: frozenset[Trained] = frozenset()
     any_depth: bool = False
+    two_layers: bool = True
+    biases: frozenset[Bias] = frozenset(Bias)
     words: str = "is none that this kind decides"
 
     def holds(self, problem: Problem) -> bool:
         """Whether the problem is one of them."""
         is_asked = self.any_depth or problem.is_decided
+        is_asked = is_asked and (self.two_layers or not problem.architecture.is_two_layer)
+        is_asked = is_asked and problem.bias in self.biases
         return is_asked and problem.goal in self.goals and problem.trained in self.trained
 
 
@@ -78,6 +82,19 @@ ALL_TRAINED = Scope(
     words="is not of depth 2 without sharing, all trained, as what is said of any width needs",
 )
 ANY_DEPTH = Scope(CONSTRAINED, ANY_TRAINED, any_depth=True)
+HOMOGENEOUS = Scope(
+    CONSTRAINED,
+    frozenset({Trained.BOTH}),
+    any_depth=True,
+    biases=frozenset({Bias.NONE, Bias.PENALISED}),
+    words="leaves layers untrained, or a bias out of the norm, which is decided at depth 2 only",
+)
+OTHER_DEPTH = replace(
+    HOMOGENEOUS,
+    two_layers=False,
+    words="is of depth 2 without sharing, which has bounds of its own, or leaves layers untrained or a bias out of the "
+    "norm",
+)
 
 
 class Certificate(Record):
@@ -188,6 +205,7 @@ def claim_text(problem: Problem, proof: Certificate) -> str:
         trained += f" at the output weights {', '.join(map(value_text, problem.output_weights))}"
     masks = ", masked" if any(len(mask) < shape.layers[0].columns for mask in shape.mask_classes) else ""
     numbers["width"] = _width_text(problem, bool(masks))
+    numbers["layers"], numbers["family"] = layers_text(shape), family_text(shape)
     scale = rules(problem.goal).SCALE
     within = f"every target within {value_text(problem.fit_tolerance)}" if problem.fit_tolerance else ""
     zero = within or "equality"
@@ -198,6 +216,19 @@ def claim_text(problem: Problem, proof: Certificate) -> str:
         f"{proof.CLAIM.format(who=who, proof=proof, scale=scale, zero=zero, **numbers)}, over the real numbers, about "
         "the exact values of the stored numbers"
     )
+
+
+def layers_text(shape: Architecture) -> str:
+    """The depth, and the slope of each activation."""
+    slopes = [value_text(layer.slope) for layer in shape.layers if layer.slope is not None]
+    return f"of depth {len(shape.layers)}" + (f" with slopes {', '.join(slopes)}" if slopes else "")
+
+
+def family_text(shape: Architecture) -> str:
+    """The networks of any widths that those of a shape are compared with (`verify.checker.depth.is_of_family`)."""
+    most = [layer.most_places for layer in shape.layers]
+    shared = f", no weight at more than {', '.join(map(str, most))} places of its layer" if max(most) > 1 else ""
+    return f"network {layers_text(shape)}, of any widths{shared}"
 
 
 def _width_text(problem: Problem, is_masked: bool) -> str:

@@ -3,7 +3,8 @@
     check(problem, network, certificate) -> Accepted(certificate) | Refused(place, reason)
 
 What a certificate is, is in `verify.checker.certificate`; what the kinds claim, and how each is checked, is in `fit`,
-`stationary`, `local`, `bounds`, `optimal`, `width` and `enclosure` beside this file.
+`stationary`, `local`, `bounds`, `optimal`, `width` and `enclosure` beside this file, and of any depth in
+`depth_stationary`, `curves` and `depth_bounds`.
 """
 
 import hashlib
@@ -14,6 +15,15 @@ from typing import NoReturn, cast
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate
 from verify.checker.codec import MAX_SIZE, load_json, reader
+from verify.checker.curves import NotLocalCurve
+from verify.checker.depth_bounds import (
+    DeepBetterNetwork,
+    DeepOptimalWithin,
+    DeepUpperBound,
+    LowerBoundCrude,
+    LowerBoundLinear,
+)
+from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError, InputError
 from verify.checker.fit import DoesNotFit, Fits
@@ -27,7 +37,13 @@ from verify.checker.width import DoesNotFitWidth, InfeasibleWidth, LowerBoundWid
 _OF_NETWORKS = (Fits, DoesNotFit, Stationary, NotStationary, Local, NotLocal, StationaryNear)
 _OF_BOUNDS = (LowerBound, UpperBound, BetterNetwork, OptimalWithin, Infeasible)
 _OF_WIDTHS = (LowerBoundWidth, OptimalWithinWidth, InfeasibleWidth, DoesNotFitWidth)
-KINDS: dict[str, type[Certificate]] = {kind.KIND: kind for kind in (*_OF_NETWORKS, *_OF_BOUNDS, *_OF_WIDTHS)}
+_OF_ANY_DEPTH = (
+    DeepStationary, DeepNotStationary, NotLocalCurve,
+    LowerBoundCrude, LowerBoundLinear, DeepUpperBound, DeepBetterNetwork, DeepOptimalWithin,
+)  # fmt: skip
+KINDS: dict[str, type[Certificate]] = {
+    kind.KIND: kind for kind in (*_OF_NETWORKS, *_OF_BOUNDS, *_OF_WIDTHS, *_OF_ANY_DEPTH)
+}
 
 
 @dataclass(frozen=True, slots=True)

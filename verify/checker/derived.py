@@ -14,8 +14,11 @@ from typing import TypeAlias
 
 from verify.checker.answers import Question, Verdict, answers, distance, level, subject
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound, witness_value
-from verify.checker.certificate import Certificate
+from verify.checker.certificate import OTHER_DEPTH, Certificate
 from verify.checker.codec import Record, at, load_json, rational_of, rational_text, reader
+from verify.checker.depth import balanced, is_own, power_objective, power_of, powered
+from verify.checker.depth_bounds import DeepUpperBound, LowerBoundCrude, LowerBoundLinear, power_bracket, rooted
+from verify.checker.depth_stationary import DeepStationary
 from verify.checker.distances import distance_to_best
 from verify.checker.errors import CertificateError, InputError, require
 from verify.checker.exact import Algebraic, Number, is_rational, squared_norm
@@ -33,8 +36,13 @@ BOUNDS: Mapping[str, type[Certificate]] = {
     "infeasible.json": Infeasible,
     "lower-bound-width.json": LowerBoundWidth,
     "infeasible-width.json": InfeasibleWidth,
+    "lower-bound-crude.json": LowerBoundCrude,
+    "lower-bound-linear.json": LowerBoundLinear,
+    "deep-upper-bound.json": DeepUpperBound,
 }
-"""The files of the bracket, or of the proof that no network fits; then the same of the network's own width."""
+"""The files of the bracket, or of the proof that no network fits; then the same of the network's own width, and of
+other depths.
+"""
 
 SYMBOLIC: Mapping[str, type[Certificate]] = {
     "symbolic-lower-bound.json": LowerBound,
@@ -49,6 +57,7 @@ WITNESSES = {"better": "better.network.json", "better_own_width": "better-own-wi
 AUDIT_FILE = re.compile(
     r"(problem|network|audit|infeasible(-width)?|(symbolic-)?(lower|upper)-bound|lower-bound-width"
     r"|better(-own-width)?\.network"
+    r"|lower-bound-(crude|linear)|deep-upper-bound"
     r"|symbolic-(stationary|global-optimum)"
     r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|-approximate|\.subject)?)\.json"
 )
@@ -94,6 +103,8 @@ def certified(material: Material) -> Json:
     mine = _own_objective(material)
     lower, upper = (_end(material.certificates, name, end) for end, name in enumerate(list(BOUNDS)[:2]))
     bracket, excess = bracket_and_excess(lower, upper, mine)
+    if (other := power_bracket(material.problem, material.certificates, _own_power(material))) is not None:
+        bracket, excess = rooted(material.problem, *other, _own_power(material))
     rivals = {key: _witness(material, key, mine) for key in WITNESSES}
     return {
         "schema": "audit-1",
@@ -106,6 +117,7 @@ def certified(material: Material) -> Json:
         "excess": None if excess is None else [number_text(end) for end in excess],
         "infeasible": "infeasible.json" in material.certificates,
         **_own_width(material, mine),
+        **_powers(material),
         **rivals,
         "symbolic": _symbolic(material.certificates),
         "tolerance": number_text(material.tolerance),
@@ -146,6 +158,17 @@ def _own_width(material: Material, mine: Number | None) -> Json:
         apart = distance_to_best(material.problem, material.network, lower, bracket[1])
     told = {} if apart is None else {"distance": [number_text(end) for end in apart]}
     return {"own_width": {**found, "infeasible": isinstance(nothing, InfeasibleWidth), **told}}
+
+
+def _powers(material: Material) -> Json:
+    """The objective, and the bracket, to the power m of a network of m layers; no key where no bound is there."""
+    found = power_bracket(material.problem, material.certificates, _own_power(material))
+    if found is None:
+        return {}
+    ends = [number_text(end) for end in found]
+    return {
+        "powers": {"power": power_of(material.problem), "objective": number_text(_own_power(material)), "bracket": ends}
+    }
 
 
 def _is_narrow(problem: Problem, network: Network) -> bool:
@@ -214,11 +237,24 @@ def width(architecture: Architecture) -> int:
 
 def _own_objective(material: Material) -> Fraction | None:
     """The objective of the network that is proved to fit: the given one or its repair."""
+    judged = _judged(material)
+    return None if judged is None else objective(material.problem, judged)
+
+
+def _own_power(material: Material) -> Number | None:
+    """Its power, of other depths than 2."""
+    judged = _judged(material)
+    is_asked = judged is not None and OTHER_DEPTH.holds(material.problem)
+    return power_objective(material.problem, judged) if judged is not None and is_asked else None
+
+
+def _judged(material: Material) -> Network | None:
+    """The network that is proved to fit: the given one or its repair."""
     for name in material.listed[Question.FITS][:1]:
         proof = material.certificates[name]
         answer = answers(material.problem, material.network, proof).get(Question.FITS)
         if answer is not None and answer.verdict is Verdict.PROVED:
-            return objective(material.problem, subject(material.network, proof) or material.network)
+            return subject(material.network, proof) or material.network
     return None
 
 
@@ -258,7 +294,7 @@ def numbers(question: Question, proof: Certificate, limit: Fraction | None) -> d
     found: dict[str, Fraction] = {}
     if question not in (Question.FITS, Question.LOCAL_OPTIMUM) and limit is not None:
         found["tolerance"] = limit
-    if question is Question.STATIONARY and isinstance(proof, Stationary):
+    if question is Question.STATIONARY and isinstance(proof, Stationary | DeepStationary):
         found = {"epsilon": proof.epsilon, "delta": proof.delta}
     return found | ({"distance": distance(proof)} if distance(proof) else {})
 
@@ -278,20 +314,32 @@ def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None
         return None
     file = WITNESSES[key]
     problem = material.problem
-    require(problem.is_decided, file, "is no rival: of this problem nothing but whether a network fits is asked")
+    is_other = OTHER_DEPTH.holds(problem)
+    is_asked = problem.is_decided or is_other
+    require(is_asked, file, "is no rival: of this problem nothing but whether a network fits is asked")
     is_asked = problem.asks_any_width or key != "better"
     require(is_asked, file, "is no rival: any width is not asked where the output weights are not trained")
     try:
-        at(file, witness_value, problem, witness)  # of the problem's inputs, slope, bias and masks, and fits
+        at(file, balanced if is_other else witness_value, problem, witness)  # is one of those compared, and fits
         value = objective(problem, witness)
+        is_better = value is not None and (mine is None or value < mine)
+        if is_other:
+            is_better = _is_lower(problem, witness, _judged(material))
     except InputError as error:  # of numbers that are too long together
         raise CertificateError(file, str(error)) from None
-    is_better = value is not None and (mine is None or value < mine)
     require(is_better, file, "is not better than the network")
-    is_narrow = _is_narrow(problem, witness) or key == "better"
-    require(is_narrow, file, "has more neurons of a mask than the network")
+    is_narrow = is_own(witness.architecture, problem.architecture) if is_other else _is_narrow(problem, witness)
+    require(is_narrow or key == "better", file, "has more neurons of a mask than the network")
     size = width(witness.architecture)
     return {"file": file, "neurons": size, "objective": number_text(value), "sha256": witness.sha256()}
+
+
+def _is_lower(problem: Problem, witness: Network, judged: Network | None) -> bool:
+    """Whether the power of its objective is below that of the network, where that fits."""
+    if judged is None:
+        return True
+    (above, below), (mine, over) = powered(problem, witness), powered(problem, judged)
+    return above * over < mine * below
 
 
 def _symbolic(certificates: Mapping[str, Certificate]) -> Json:

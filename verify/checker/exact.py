@@ -78,6 +78,26 @@ def sqrt_upper(number: Fraction, bits: int = 40) -> Fraction:
     return root if root * root == square else (isqrt(int(square * Fraction(4) ** shift)) + 1) * Fraction(2) ** -shift
 
 
+def root_ends(number: Fraction, degree: int, bits: int = 64) -> tuple[Fraction, Fraction]:
+    """Rationals l, u >= 0 with l^degree <= number <= u^degree, u - l at most 2^-bits of them; equal for powers."""
+    p, q = number.numerator, number.denominator
+    root = Fraction(_whole_root(p, degree), _whole_root(q, degree))
+    if root**degree == number:
+        return root, root
+    unit = Fraction(2) ** ((p.bit_length() - q.bit_length()) // degree - bits - 1)
+    low = _whole_root(int(number / unit**degree), degree)
+    return low * unit, (low + 1) * unit
+
+
+def _whole_root(number: int, degree: int) -> int:
+    """The greatest integer whose power is at most the number, by Newton's method from above."""
+    root, smaller = 0, 1 << (number.bit_length() // degree + 1)
+    while number and not 0 < root <= smaller:
+        root = smaller
+        smaller = ((degree - 1) * root + number // root ** (degree - 1)) // degree
+    return root
+
+
 def value_text(number: Fraction) -> str:
     """A number within a sentence: its canonical text when short, else an enclosure rounded outward to six digits."""
     if not is_rational(number) or number.numerator.bit_length() + number.denominator.bit_length() <= 120:

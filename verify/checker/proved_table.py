@@ -27,6 +27,10 @@ def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certifica
     nothing = "none" if misses else ""
     why = "the network does not fit" if misses else ""
     yield "objective", nothing or _short(proved["objective"]), why
+    if (powers := proved.get("powers")) is not None:
+        about = f"to the power {powers['power']}"
+        yield "objective", _short(powers["objective"]), about
+        yield "bracket", " to ".join(map(_short, powers["bracket"])), about
     for name in ("bracket", "excess"):
         ends = "not known" if proved[name] is None else " to ".join(map(_short, proved[name]))
         yield name, (nothing if name == "excess" else "") or ends, why if name == "excess" else ""

@@ -90,6 +90,11 @@ class Layer(Record):
         """Whether two places hold one parameter."""
         return len(self._used) > len({*self._used})
 
+    @cached_property
+    def most_places(self) -> int:
+        """At how many places the parameter stands that stands at the most; 1 where none is shared."""
+        return max(Counter(self._used).values(), default=1)
+
     def matrix(self, parameters: Sequence[Fraction]) -> Rows:
         """The weight matrix, shape (outputs, columns), with 0 where there is no weight."""
         return tuple(tuple(Fraction(0) if i is None else parameters[i] for i in row) for row in self.places)

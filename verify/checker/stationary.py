@@ -1,6 +1,6 @@
 """Does the network satisfy the Clarke KKT conditions: multipliers prove it, separating vectors refute it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, product
 from operator import mul
@@ -147,12 +147,9 @@ class NotStationary(WithSubject):
         Source: Farkas' lemma; `docs/mathematics.md`, 4.4 "Refutation by separating vectors" and
         4.5 "A local optimum is a KKT point"; exact penalties: Clarke, Optimization and Nonsmooth Analysis, section 2.4.
         """
-        limits, goal = ends(problem, subject), rules(problem.goal)
-        norm, size, signs = 2 * half_squared_norm(problem, subject), len(problem.norm_columns), goal.SIGNS
-        is_exact = self.delta == self.kappa == 0
-        is_within = is_exact or goal.has_slacks(problem.fit_tolerance)
-        require(is_within, "delta", "and kappa must be 0 where every target is to be met exactly")
-        served: list[list[tuple[int, ...]]] = []
+        limits, ranges = ends(problem, subject), list[list[tuple[Fraction, Fraction]]]()
+        norm, size = 2 * half_squared_norm(problem, subject), len(problem.norm_columns)
+        require_slacks(problem, self.delta, self.kappa)
         for k, parameters in enumerate(self.vectors):
             z: Network = at(f"vectors[{k}]", Network, subject.architecture, parameters)
             is_trained = trains_outputs(problem.trained) or not any(z.output_weights)
@@ -161,17 +158,9 @@ class NotStationary(WithSubject):
                 v * z_v + dot(w[:size], z_w) for (w, v), (z_w, z_v) in zip(neurons(subject), neurons(z), strict=True)
             )
             gap = sum(parts, -self.kappa * self.delta * norm)
-            excludes = gap > 0 and gap**2 > self.epsilon**2 * norm * squared_norm(chain(*z.parameters))
-            require(excludes, f"vectors[{k}]", "does not exclude epsilon and delta")
-            ranges = zip(_clarke_ranges(problem, subject, z), limits, strict=True)
-            rooms = ({1: self.kappa * up - high, -1: self.kappa * down + low} for (low, high), (up, down) in ranges)
-            served.append([tuple(sign for sign in signs if room[sign] >= 0) for room in rooms])
-        branching = [i for i in range(len(limits)) if any(row[i] != signs for row in served)]
-        require(branching == [] or not problem.fit_tolerance, "vectors", "must each serve both constraints of a point")
-        wanted = len(signs) ** len(branching)
-        require(wanted <= MAX_BRANCHES, "vectors", f"leave more than {MAX_BRANCHES} sign vectors of multipliers")
-        found = {choice for row in served for choice in product(*(row[i] for i in branching))}
-        require(len(found) == wanted, "vectors", "do not separate the subgradients for every sign of the multipliers")
+            require_excluding(f"vectors[{k}]", gap, self.epsilon**2 * norm * squared_norm(chain(*z.parameters)))
+            ranges.append(list(_clarke_ranges(problem, subject, z)))
+        require_all_signs(problem, limits, self.kappa, ranges)
 
     def own_tolerance(self, problem: Problem) -> Fraction:
         """It excludes multipliers up to its epsilon and its delta, so it refutes t up to the smaller one.
@@ -180,6 +169,41 @@ class NotStationary(WithSubject):
         """
         has_delta = rules(problem.goal).has_slacks(problem.fit_tolerance)
         return min(self.epsilon, self.delta) if has_delta else self.epsilon
+
+
+def require_slacks(problem: Problem, delta: Fraction, kappa: Fraction) -> None:
+    """Refuse what slack constraints are worth where no constraint can be slack."""
+    is_within = delta == kappa == 0 or rules(problem.goal).has_slacks(problem.fit_tolerance)
+    require(is_within, "delta", "and kappa must be 0 where every target is to be met exactly")
+
+
+def require_excluding(place: str, gap: Fraction, square: Fraction) -> None:
+    """Refuse a vector of this gap D unless D > 0 and D^2 is above epsilon^2 N ||z||^2."""
+    require(gap > 0 and gap**2 > square, place, "does not exclude epsilon and delta")
+
+
+def require_all_signs(
+    problem: Problem,
+    limits: Sequence[tuple[Fraction, Fraction]],
+    kappa: Fraction,
+    ranges: Sequence[Sequence[tuple[Fraction, Fraction]]],
+) -> None:
+    """Refuse vectors unless one of them serves each sign vector of the multipliers (`NotStationary.check`).
+
+    limits: how far the constraints of each point are from equality.   ranges: for each vector and point the least and
+    the greatest z.h_i.
+    """
+    signs, served = rules(problem.goal).SIGNS, list[list[tuple[int, ...]]]()
+    for row in ranges:
+        pairs = zip(row, limits, strict=True)
+        rooms = ({1: kappa * up - high, -1: kappa * down + low} for (low, high), (up, down) in pairs)
+        served.append([tuple(sign for sign in signs if room[sign] >= 0) for room in rooms])
+    branching = [i for i in range(len(limits)) if any(row[i] != signs for row in served)]
+    require(branching == [] or not problem.fit_tolerance, "vectors", "must each serve both constraints of a point")
+    wanted = len(signs) ** len(branching)
+    require(wanted <= MAX_BRANCHES, "vectors", f"leave more than {MAX_BRANCHES} sign vectors of multipliers")
+    found = {choice for row in served for choice in product(*(row[i] for i in branching))}
+    require(len(found) == wanted, "vectors", "do not separate the subgradients for every sign of the multipliers")
 
 
 def _clarke_ranges(problem: Problem, subject: Network, direction: Network) -> Iterator[tuple[Fraction, Fraction]]:

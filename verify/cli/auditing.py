@@ -64,6 +64,12 @@ Examples:
     help="Which weights are variables: both layers, by default, or the hidden one, with the output weights of the "
     "network as part of the question.",
 )
+@click.option(
+    "--frozen",
+    metavar="K",
+    type=click.IntRange(min=0),
+    help="The first K layers are not trained: what they give, exactly, takes the place of the data.",
+)
 @click.option("--slope", metavar="A", help="Slope of the activation on the negative side, 0 ReLU ... 1 linear.")
 @click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")
 @click.option(
@@ -157,6 +163,7 @@ def audit_command(
     goal: str | None,
     bias: str | None,
     trained: str | None,
+    frozen: int | None,
     slope: str | None,
     target: str | None,
     classes: str | None,
@@ -205,6 +212,7 @@ def audit_command(
     if data is None:
         options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target, "--classes": classes}
         options["--trained"] = trained
+        options["--frozen"] = None if frozen is None else str(frozen)
         options["--standardise"] = standardise
         options["--fit-tol"] = None if fit_tol is None else str(fit_tol)
         task = _case(network, options)
@@ -214,7 +222,7 @@ def audit_command(
             "trust_pickle": trust_pickle,
         }  # fmt: skip
         task = _task(network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise)
-        task = replace(task, fit_tol=fit_tol, trained=trained or Trained.BOTH.value)
+        task = replace(task, fit_tol=fit_tol, trained=trained or Trained.BOTH.value, frozen=frozen or 0)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
     words = None
     if data is not None:
@@ -235,6 +243,7 @@ class _AuditTask:
     goal: str | None
     bias: str | None
     trained: str = Trained.BOTH.value
+    frozen: int = 0
     fit_tol: Fraction | None = None
     notes: tuple[str, ...] = ()
     classes: tuple[object, ...] | None = None
@@ -320,6 +329,7 @@ def _audited(
                 goal=task.goal,
                 bias=task.bias,
                 trained=task.trained,
+                frozen=task.frozen,
                 tol=tol,
                 stationary_tol=stationary_tol,
                 fit_tol=task.fit_tol,

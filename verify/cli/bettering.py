@@ -10,15 +10,19 @@ from typing import Any, cast
 
 import click
 
+from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.codec import load_json
+from verify.checker.depth import power_of
 from verify.checker.derived import WITNESSES
 from verify.checker.errors import InputError
+from verify.checker.exact import root_ends
 from verify.checker.folder import Decision
 from verify.checker.questions import Verdict
 from verify.cli.expected import expected
 from verify.cli.failures import debug_option
 from verify.cli.folders import decided
 from verify.cli.places import check_file
+from verify.deciders.depth.improving import power_of_objective
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, small
 from verify.problem.members import has_margin, margins
@@ -120,15 +124,24 @@ def _why_none(found: Decision, own_width: bool) -> str:
 
 def _told(problem: Problem, network: Network) -> str:
     """Width and objective."""
-    value = objective(_posed(problem, network), network)
+    value = _objective(problem, network)
     size = count(network.width, "neuron")
     return f"{size}, {'it does not fit' if value is None else f'objective {about(value)}'}"
 
 
+def _objective(problem: Problem, network: Network) -> Fraction | None:
+    """The objective, of other depths than 2 rounded; None where the network does not fit."""
+    posed = _posed(problem, network)
+    if not OTHER_DEPTH.holds(posed):
+        return objective(posed, network)
+    found = power_of_objective(posed, network)
+    return None if found is None else root_ends(found[0] / found[1], power_of(posed))[0]
+
+
 def _by_how_much(problem: Problem, found: Decision, better: Network) -> str:
     given = None if found.network is None else Network.from_json(found.network.to_json())
-    mine = None if given is None else objective(_posed(problem, given), given)
-    theirs = objective(_posed(problem, better), better)
+    mine = None if given is None else _objective(problem, given)
+    theirs = _objective(problem, better)
     return "" if not mine or theirs is None else f", {lower_by(theirs, mine)}"
 
 
@@ -139,7 +152,7 @@ def _held(problem: Problem, better: Network, held: Network) -> str:
     start = "which holds the doubles nearest to its weights"
     posed = _posed(problem, held)
     values = outputs(posed, held)
-    value = objective(posed, held)
+    value = _objective(problem, held)
     if has_margin(problem.goal):
         margin = min(margins(problem, values))
         if value is None or margin <= 0:

@@ -34,7 +34,7 @@ def commanded(
     exchanged = f"--classes {quote(f'{labels[1]},{labels[0]}')}"
     is_read = network == click.get_current_context().params.get("network")  # otherwise it was made here
     reads = _said("slope", "output_bias", "two_logits", "fold") if is_read else ""
-    poses = _said("goal", "bias", "trained") if is_read else ""
+    poses = _said("goal", "bias", "trained", "frozen") if is_read else ""
     trusts, told = _said("trust_pickle"), _joined(quote(data), _said("target", "classes", "standardise"))
     named = None if is_said("classes") else classes
     alone = told if source is None else read_alone(told, quote(source), notes, named)

@@ -9,8 +9,16 @@ from verify.auditing.record import Audit
 from verify.checker import Accepted, check, read_certificate
 from verify.checker.answers import Question, Verdict, answers, distance
 from verify.checker.bounds import LowerBound, UpperBound, witness_value
-from verify.checker.certificate import Certificate
+from verify.checker.certificate import OTHER_DEPTH, Certificate
 from verify.checker.codec import load_json
+from verify.checker.depth_bounds import (
+    DeepBetterNetwork,
+    DeepOptimalWithin,
+    DeepUpperBound,
+    LowerBoundCrude,
+    LowerBoundLinear,
+)
+from verify.checker.exact import root_ends
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
 from verify.corpus.deciding import TOLERANCE, Difference, bracket_text, is_inside
@@ -61,6 +69,8 @@ def _bracket(case: Case, certificate: Certificate) -> tuple[Fraction | None, Fra
     is_own = not case.problem.asks_any_width
     if isinstance(certificate, LowerBound | UpperBound) or (is_own and isinstance(certificate, LowerBoundWidth)):
         return certificate.bracket
+    if OTHER_DEPTH.holds(case.problem):
+        return _of_powers(case, certificate)
     if isinstance(certificate, BetterNetwork):
         return None, witness_value(case.problem, certificate.witness)
     if not isinstance(certificate, OptimalWithinWidth if is_own else OptimalWithin):
@@ -68,6 +78,17 @@ def _bracket(case: Case, certificate: Certificate) -> tuple[Fraction | None, Fra
     given = case.network
     subject = given if certificate.subject is None else Network(given.architecture, certificate.subject)
     return certificate.lower.bracket[0], objective(case.problem, subject)
+
+
+def _of_powers(case: Case, certificate: Certificate) -> tuple[Fraction | None, Fraction | None]:
+    """The same of the bounds of other depths, whose roots are rounded outward."""
+    if isinstance(certificate, DeepOptimalWithin):
+        return _of_powers(case, certificate.lower)[0], None
+    if not isinstance(certificate, LowerBoundCrude | LowerBoundLinear | DeepUpperBound):
+        return None, None
+    low, high = certificate.bracket
+    m = certificate.power
+    return None if low is None else root_ends(low, m)[0], None if high is None else root_ends(high, m)[1]
 
 
 def _differences_of_given(case: Case, folder: Path) -> list[Difference]:
@@ -120,7 +141,7 @@ def write_certificates(folder: Path, found: Audit) -> None:
         if text in texts.values():
             continue
         name = certificate.KIND
-        if isinstance(certificate, BetterNetwork):
+        if isinstance(certificate, BetterNetwork | DeepBetterNetwork):
             name = f"{name}-{certificate.scope}"
         texts[name] = text
     contents = {f"{name}.json": (text + "\n").encode("utf-8") for name, text in texts.items()}

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from verify.checker.bounds import UpperBound
+from verify.checker.certificate import OTHER_DEPTH
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, at_most, kept, nearest, small
@@ -52,6 +53,9 @@ def _network(architecture: Architecture) -> str:
 def standing(audit: AuditInPictures) -> str:
     """One sentence on how far the network is above the best possible."""
     widths = f"all widths{with_masks(audit.problem)}"
+    is_deep = OTHER_DEPTH.holds(audit.problem) and audit.fits.verdict is Verdict.PROVED
+    if is_deep:
+        widths = f"networks of {any_width(audit.problem)}"
     if not audit.problem.asks_any_width:
         widths = f"networks of {of_width(audit.problem)}"
     over = f", over {widths}{after_repair(audit)}"
@@ -59,7 +63,7 @@ def standing(audit: AuditInPictures) -> str:
         return f"no network of {of_width(audit.problem)} fits these points"
     if audit.infeasible:
         return f"no network of {any_width(audit.problem)} fits these points"
-    if audit.objective is None:
+    if audit.objective is None and not is_deep:
         match audit.fits.verdict:
             case Verdict.REFUTED:
                 return "this network does not fit the data"
@@ -82,7 +86,7 @@ def standing(audit: AuditInPictures) -> str:
 
 def _how_far(audit: AuditInPictures) -> str | None:
     """How far above the best possible, which is not 0, a network that fits is; None where that is not known."""
-    if audit.objective is None or audit.asked_excess is None:
+    if audit.asked_excess is None:
         upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
         if upper and audit.objective is not None and audit.objective > upper:
             return f"this network is at least {_above(audit.objective / upper - 1, at_least)}"

@@ -139,14 +139,14 @@ class Architecture(statement.Architecture):
         return f"<Architecture: {self.description}, {count(self.inputs, 'input')}>"
 
     def limits(self) -> str | None:
-        """Why questions beyond "does it fit" are not decided yet; None for depth 2 without sharing."""
+        """Why not all that is decided of depth 2 without sharing is decided of it; None where it is of that shape."""
         if self.is_two_layer:
             return None
         if self.depth != 2:
-            return f"only networks of one hidden layer are decided yet, and this one has {self.depth - 1}"
+            return f"it has {count(self.depth - 1, 'hidden layer')}, and not one"
         if self.has_sharing:
-            return "networks that share weights are not decided yet"
-        return "an output layer that is not dense is not decided yet"
+            return "it shares weights"
+        return "its output layer is not dense"
 
 
 def _activation(slope: Fraction) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
+from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.exact import dot
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least
 from verify.problem.members import has_margin, is_free, trains_all
-from verify.problem.network import Network
+from verify.problem.network import Architecture, Network
 from verify.problem.problem import Problem
 
 QUESTIONS = {
@@ -37,6 +38,9 @@ WENT_INTO_WEIGHTS = "went into the weights"
 
 WHERE_TRAINING_STARTS = "where training starts: "
 """Before what is said of the network that a training started from: none of it is about the network trained."""
+
+FROZEN = " frozen: the data are what "
+"""What the note says of an audit of the last layers alone."""
 
 SMALL = Fraction(1, 10**4)
 """Relative amounts below this are known and told to two digits only."""
@@ -67,8 +71,27 @@ def lower_by(found: Fraction, own: Fraction) -> str:
 
 
 def any_width(problem: Problem) -> str:
-    """Over which networks a bound holds: of any width, whose neurons have the masks of the problem."""
-    return f"any width{with_masks(problem)}"
+    """Over which networks a bound holds: of any width, whose neurons have the masks of the problem.
+
+    Of other depths than 2 the family of the problem (`verify.checker.depth`).
+    """
+    if not OTHER_DEPTH.holds(problem):
+        return f"any width{with_masks(problem)}"
+    return family(problem.architecture)
+
+
+def family(shape: Architecture) -> str:
+    """Such as "depth 3 and any widths", and "depth 2 and any widths, no weight at more than 4, 1 places"."""
+    most = [layer.most_places for layer in shape.layers]
+    shared = f", no weight of a layer at more than {' or '.join(map(str, most))} places" if max(most) > 1 else ""
+    return f"depth {shape.depth} and any widths{shared}"
+
+
+def shape_of(problem: Problem, shape: Architecture) -> str:
+    """Such as "this shape", of the problem itself, and "8 and 4 neurons", of other depths than 2."""
+    if shape == problem.architecture:
+        return "this shape"
+    return f"{' and '.join(str(layer.outputs) for layer in shape.layers[:-1])} neurons"
 
 
 def of_width(problem: Problem) -> str:
@@ -76,6 +99,8 @@ def of_width(problem: Problem) -> str:
     "these output weights" where they are not trained. "2 neurons with these masks one by one" are not two with the
     first of them.
     """
+    if OTHER_DEPTH.holds(problem):
+        return "this shape"
     width = len(problem.architecture.masks)
     masked = with_masks(problem).replace("these masks", "this mask" if width == 1 else "these masks")
     size = f"{count(width, 'neuron')}{masked}"

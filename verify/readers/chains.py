@@ -169,9 +169,7 @@ def _check_options(stored: Chain, layers: Sequence[LinearLayer], place: str, opt
         reasons.append(f"beside its weights it scales or shifts ({', '.join(stored.folded)})")
     if needed:
         if len(layers) > 2:
-            reasons.insert(
-                0, f"it has {len(layers) - 1} hidden layers, and of these only whether it fits is decided yet"
-            )
+            reasons.insert(0, f"it has {len(layers) - 1} hidden layers, of which less is decided than of one")
         advice = _advice(needed, stored)
         raise MissingOptionsError(f"{place}: {'; '.join(reasons)}: {advice}", needed, options, place, word)
 

@@ -21,6 +21,7 @@ from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, is_free, margins, trains_all
 from verify.problem.phrases import (
     FOR_WANT_OF_TIME,
+    FROZEN,
     SECOND_MINUS_FIRST,
     WENT_INTO_WEIGHTS,
     WHERE_TRAINING_STARTS,
@@ -41,6 +42,7 @@ from verify.report.commands import (
     read_alone,
     shape_options,
 )
+from verify.report.depth import is_of_other_depth
 from verify.report.impossible import BENT, WITHOUT_MASKS, bent_command, function_kind, helps_bending, impossible
 from verify.report.remedies import (
     fits_by_least_squares,
@@ -105,6 +107,9 @@ IN_PYTHON = (
 
 def next_steps(audit: Audited) -> Iterator[NextStep]:
     """What would bring the network on, or make an open question decided; nothing for a proved optimum."""
+    if any(FROZEN in note for note in audit.notes):  # the files hold other data than those of the question
+        yield from (step for step in _possible_steps(audit) if not step.command.startswith("isoptimal train"))
+        return
     if ONLY_LABEL_0 not in audit.notes:
         yield from _possible_steps(audit)
         return
@@ -141,9 +146,12 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
     if not trains_all(problem.trained):
         yield from _steps_at_width(audit)
         return
+    if is_of_other_depth(problem) and audit.fits.verdict is Verdict.PROVED:
+        yield from _of_other_depth(audit)
+        return
     if problem.architecture.limits() is not None:
         bias = " --bias" if problem.architecture.bias else ""
-        text = "of such a network only whether it fits is decided: a bracket and an excess are for one hidden layer"
+        text = "more is decided of networks of one hidden layer"
         if problem.architecture.depth == 2:
             text += " that shares no weights, before a dense output"
         loss = "" if has_margin(problem.goal) else " --loss squared"
@@ -165,6 +173,18 @@ def _more_time(audit: Audited) -> Iterator[NextStep]:
         yield NextStep(f"the time ended before {left}; give it more", "--time-limit SECONDS")
     if left is not None and audit.ending is Ending.INTERRUPTED:
         yield NextStep(f"the audit was interrupted before {left}: let it run to its end")
+
+
+def _of_other_depth(audit: Audited) -> Iterator[NextStep]:
+    """The better network that is known, and more time."""
+    if audit.better_own_width is not None:
+        text = "write the better network from the folder of --certificates PROOFS (in Python .better_own_width.save)"
+        yield NextStep(text, "isoptimal better PROOFS --own-width --out better.json")
+    elif audit.better is not None:
+        text = "write the better network from the folder of --certificates PROOFS (in Python .better.save)"
+        yield NextStep(text, "isoptimal better PROOFS --out better.json")
+    if audit.ending is Ending.TIME:
+        yield NextStep("the time ended before all that was asked was decided; give it more", "--time-limit SECONDS")
 
 
 def _left(audit: Audited) -> str | None:

@@ -34,6 +34,7 @@ from verify.problem.phrases import (
 )
 from verify.problem.problem import Problem, objective
 from verify.report.audited import Audited
+from verify.report.depth import is_of_other_depth, lower_end, own_objective, witness_words
 from verify.report.path import descent_path
 from verify.report.verdicts import legend, level
 
@@ -57,7 +58,10 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     if audit.infeasible:
         yield "best possible", f"none: no network of {any_width(audit.problem)} fits the data: {_why_infeasible(audit)}"
         return
-    if audit.objective is None:
+    deep = own_objective(audit) if is_of_other_depth(audit.problem) else None
+    if deep is not None:
+        yield "this network", deep
+    elif audit.objective is None:
         yield "this network", f"no objective: {_why_no_objective(audit.fits)}"
     else:
         at = "at margin 1" if has_margin(audit.problem.goal) else ""
@@ -73,7 +77,8 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         yield "best possible", f"comes as near to 0 as asked, {over}: a free bias gives constants, and no network has 0"
         return
     if lower is not None and upper is not None and (lower or not upper):
-        yield "best possible", f"{' … '.join(_enclosed(lower, upper))}, {over}"
+        crude = lower_end(audit.bounds) if lower < upper else ()
+        yield "best possible", "; ".join((f"{' … '.join(_enclosed(lower, upper))}, {over}", *crude))
     elif upper is not None:
         yield "best possible", f"at most {at_most(upper)}; no lower bound above 0 is proved"
     elif lower:
@@ -326,7 +331,8 @@ def _witnesses(audit: Audited) -> Iterator[tuple[str, str]]:
         return
     if not audit.problem.asks_any_width and audit.global_optimum.verdict is Verdict.PROVED:
         return
-    label = "better network" if audit.objective is not None else "best network found"
+    is_known = audit.objective is not None or (is_of_other_depth(audit.problem) and own_objective(audit) is not None)
+    label = "better network" if is_known else "best network found"
     found, own = audit.better, audit.better_own_width
     if found is not None:
         yield label, _witness(audit, found)
@@ -336,6 +342,8 @@ def _witnesses(audit: Audited) -> Iterator[tuple[str, str]]:
 
 
 def _witness(audit: Audited, witness: Network) -> str:
+    if is_of_other_depth(audit.problem):
+        return witness_words(audit, witness)
     found = objective(audit.problem, witness)
     return count(witness.width, "neuron") + ("" if found is None else f", objective {value(found)}")
 

@@ -23,6 +23,7 @@ from verify.problem.members import has_margin, margins
 from verify.problem.phrases import any_width, lower_by, of_width, points
 from verify.problem.problem import Problem, objective, outputs
 from verify.report.audited import Audited
+from verify.report.depth import depth_statement
 
 FAR = Fraction(1, 10)
 """Networks from this part of the norm on are not told of: at 1 there is the network of zeros."""
@@ -62,7 +63,7 @@ def statement(audit: Audited, finding: Finding) -> str:
         case OptimalWithinWidth() as proof:
             return f"no network of {of_width(audit.problem)} is better{_by_more(proof.tolerance)}{_wider(audit)}"
         case _:
-            return finding.reason
+            return depth_statement(audit, finding) or finding.reason
 
 
 def _by_more(tolerance: Fraction) -> str:

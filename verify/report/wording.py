@@ -12,10 +12,11 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import kept, value
 from verify.problem.members import goal_words, trains_all
 from verify.problem.network import Network
-from verify.problem.phrases import QUESTIONS
+from verify.problem.phrases import QUESTIONS, any_width
 from verify.problem.problem import Bias, Problem
 from verify.report.advice import IN_PYTHON, filled, next_steps, reading_options
 from verify.report.audited import Audited
+from verify.report.depth import is_of_other_depth
 from verify.report.faults import faults
 from verify.report.quantities import quantities
 from verify.report.verdicts import legend, level, statement
@@ -74,7 +75,8 @@ def _steps(audit: Audited, folder: str | None, given: Mapping[str, str] | None) 
 
 def _title(problem: Problem, network: Network) -> Iterator[str]:
     points = count(len(problem.data), "point")
-    yield f"{network.architecture.description}, on {points} in dimension {problem.data.dimension}"
+    others = f"; compared with networks of {any_width(problem)}" if is_of_other_depth(problem) else ""
+    yield f"{network.architecture.description}, on {points} in dimension {problem.data.dimension}{others}"
     within = problem.fit_tolerance
     met = f"|f(x) − y| ≤ {kept(within)}" if within else goal_words(problem.goal).met
     asked = f"{problem.goal.value}: the least norm with {met} at every point"

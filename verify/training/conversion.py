@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.arrays import Floats, Indices
-from solvers.layers import Layers
+from solvers.arrays import Floats
 from verify.checker.errors import InputError
+from verify.deciders.depth.arrays import layers_of, network_of, parameters_of
 from verify.numbers.counts import count
-from verify.numbers.floats import to_float, to_floats, to_matrix
-from verify.problem.network import Architecture, Network
+from verify.numbers.floats import to_floats, to_matrix
+from verify.problem.network import Architecture
 from verify.problem.problem import Dataset
 
 __all__ = ["layers_of", "network_of", "parameters_of", "rows_of", "targets_of"]
-
-
-def layers_of(architecture: Architecture) -> Layers:
-    """The layers as index arrays; theta is the parameters of all layers, one after the other."""
-    places: list[Indices] = []
-    count = 0
-    for layer in architecture.layers:
-        indices = [[-1 if index is None else count + index for index in row] for row in layer.places]
-        places.append(np.array(indices, dtype=np.intp).reshape(layer.outputs, layer.columns))
-        count += layer.parameter_count
-    slopes = tuple(to_float(layer.slope) for layer in architecture.layers if layer.slope is not None)
-    return Layers(tuple(places), slopes)
 
 
 def rows_of(data: Dataset, architecture: Architecture) -> Floats:
@@ -45,17 +33,3 @@ def rows_of(data: Dataset, architecture: Architecture) -> Floats:
 def targets_of(data: Dataset) -> Floats:
     """The targets, shape (n,)."""
     return to_floats(data.targets)
-
-
-def parameters_of(network: Network) -> Floats:
-    """theta, rounded to floats."""
-    try:
-        return np.array([to_float(weight) for layer in network.parameters for weight in layer])
-    except OverflowError:
-        raise InputError("the network has weights beyond the range of floats: scale it first") from None
-
-
-def network_of(architecture: Architecture, theta: Floats) -> Network:
-    """The network with the exact values of these floats."""
-    ends = np.cumsum([layer.parameter_count for layer in architecture.layers])[:-1]
-    return Network(architecture, [part.tolist() for part in np.split(theta, ends)])

@@ -9,6 +9,7 @@ from inspect import CO_GENERATOR
 import pytest
 
 from solvers.clock import reading
+from tests.depth_cases import diagonal_of_ones
 from tests.verify.auditing.test_loop import assert_sound
 from verify import Network, Verdict, audit
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
@@ -17,6 +18,7 @@ from verify.auditing.interruptions import CtrlC
 NETWORK = Network.two_layer([[2.0, 0.001], [0.0, 0.0]], [2.0, 0.0])
 EXACT = Network.two_layer([[0, 2], [0, 0]], [2, 0])
 NEAR = ([[1.0, 0.25], [1.0, -0.25]], [1, 1])
+DEEP, SQUARE = diagonal_of_ones().network, ([[1, 1]], [1])
 PAIR = ([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1])
 
 STEPS = {
@@ -32,6 +34,10 @@ STEPS = {
     "verify.deciders.enclosure.nearby_point": (NETWORK, NEAR, "the search for an exact KKT point near the network"),
     "verify.auditing.explaining.diagnose": (NETWORK, NEAR, "what is wrong with the network"),
     "verify.deciders.closed_forms.find_closed_forms": (EXACT, PAIR, "the closed form"),
+    "verify.auditing.depth.stationarity": (DEEP, SQUARE, "stationarity"),
+    "verify.auditing.depth.bounds": (DEEP, SQUARE, "the bound of the best objective"),
+    "verify.auditing.depth.searched": (DEEP, SQUARE, "the search for better networks"),
+    "verify.auditing.depth.descent": (DEEP, SQUARE, "local and global optimality"),
 }
 
 

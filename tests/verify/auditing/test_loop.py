@@ -27,6 +27,8 @@ from verify import (
 )
 from verify.auditing.loop import certified_bracket, pose
 from verify.checker import Accepted, read_certificate
+from verify.checker.certificate import OTHER_DEPTH
+from verify.checker.depth import power_objective, power_of
 
 PROVED, REFUTED, UNDECIDED = Verdict.PROVED, Verdict.REFUTED, Verdict.UNDECIDED
 ROOT = Path(__file__).parents[3]
@@ -59,7 +61,11 @@ def assert_sound(result):
         lower, upper = result.bracket
         assert 0 <= lower <= upper
         assert result.objective is None or upper <= result.objective
-        if result.excess is not None:
+        if OTHER_DEPTH.holds(result.problem):
+            mine = power_objective(result.problem, result.fits.subject or result.network)
+            assert lower ** power_of(result.problem) <= mine
+            assert result.excess is None or result.excess[0] <= result.excess[1]
+        elif result.excess is not None:
             assert result.excess == (result.objective / upper - 1, result.objective / lower - 1)
 
 
@@ -477,12 +483,13 @@ def shared():
 @pytest.mark.parametrize(
     ("network", "data", "reason"),
     [
-        (deep([[1], [1], [1]]), ([[1]], [1]), "only networks of one hidden layer are decided yet, and this one has 2"),
-        (shared(), ([[1, 1]], [1]), "networks that share weights are not decided yet"),
+        (deep([[1], [1], [1]]), ([[1]], [1]), "it has 2 hidden layers, and not one"),
+        (shared(), ([[1, 1]], [1]), "it shares weights"),
     ],
 )
-def test_deep_and_shared_networks_are_only_asked_whether_they_fit(network, data, reason):
-    result = audit(network, data)
+def test_deep_and_shared_networks_with_layers_that_are_not_trained(network, data, reason):
+    result = audit(network, data, trained="hidden")
+    reason = f"with layers that are not trained only whether a network of this shape fits is decided: {reason}"
     assert_sound(result)
     assert verdicts(result) == expected("proved", *["undecided"] * 4)
     assert {finding.reason for name, finding in result.findings.items() if name != "fits"} == {reason}

@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import depth_cases
 from tests.width_cases import CASES, nodes_of
 from verify import Bias, Dataset, Goal, Network, Problem, audit
 from verify.checker import KINDS, Accepted, check
 from verify.checker.answers import ANSWERS, Answer, Question, Verdict, answers, distance, level, subject
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import WithSubject
+from verify.checker.depth_bounds import DeepBetterNetwork, DeepOptimalWithin, DeepUpperBound
 from verify.checker.enclosure import StationaryNear
 from verify.checker.fit import DoesNotFit, Fits
 from verify.checker.local import Local, NotLocal
@@ -68,6 +70,19 @@ EXPECTED = {
     "optimal-within-width, at its bound": "P0 P0 P0 P0 -",
     "infeasible-width": "- - - - -",
     "does-not-fit-width": "R0 Rany Rany Rany Rany",
+    "deep-stationary": "P0 PT - - -",
+    "deep-not-stationary, homogeneity": "P0 RT R0 R0 R0",
+    "deep-not-stationary, independent gradients": "P0 RT R0 R0 R0",
+    "deep-not-stationary, nothing": "P0 RT - - -",
+    "not-local-curve": "P0 - R0 R0 R0",
+    "lower-bound-crude": "- - - - -",
+    "lower-bound-linear": "- - - - -",
+    "deep-upper-bound": "- - - - -",
+    "deep-better-network, own-width": "P0 - - RT RT",
+    "deep-better-network, any-width": "P0 - - - RT",
+    "deep-optimal-within": "P0 - - PT PT",
+    "deep-optimal-within, at its bound": "P0 P0 P0 P0 P0",
+    "deep-optimal-within, at a crude bound": "P0 - P0 P0 P0",
 }
 TOLERANCES = [F(0), F(1, 10**9), T / 2, T, 2 * T, F(10**6)]
 
@@ -123,6 +138,49 @@ def samples():
         "optimal-within-width, at its bound": (NARROW, NARROWED, OptimalWithinWidth(tolerance=T, lower=narrow)),
         "infeasible-width": (SINGLE, ONE, InfeasibleWidth(nodes=nodes_of(CASES["H7 one"]))),
         "does-not-fit-width": (SINGLE, ONE, DoesNotFitWidth(nodes=nodes_of(CASES["H7 one"]))),
+        **deep_samples(),
+    }  # fmt: skip
+
+
+def deep_samples():
+    """The same of the kinds of any depth."""
+    chain, ones, linear = depth_cases.chain(), depth_cases.diagonal_of_ones(), depth_cases.linear_of_ones()
+    apart, best = depth_cases.unbalanced_layers(), depth_cases.optimal_without_multipliers()
+    smooth = depth_cases.unbalanced_layers(Goal.MIN_NORM, qualification="independent gradients")
+    fitted = depth_cases.chain(Goal.MIN_NORM)
+    wide = depth_cases.wider_chain()
+    lower = chain.proofs["lower"]
+    above = Network(chain.network.architecture, [["101/100"], [1], [1]])
+    doubled = Network(chain.network.architecture, [[2], [1], [1]])
+    upper = DeepUpperBound(witness=chain.network, power=3, bracket=(None, F(27, 8)))
+    own, other = (
+        DeepBetterNetwork(witness=witness, tolerance=T, scope=scope)
+        for witness, scope in ((chain.network, "own-width"), (wide, "any-width"))
+    )
+    return {
+        "deep-stationary": (
+            chain.problem, chain.network, replace(chain.proofs["kkt"], epsilon=T, delta=T / 3),
+        ),
+        "deep-not-stationary, homogeneity": (
+            apart.problem, apart.network, replace(apart.proofs["separated"], epsilon=T, delta=2 * T),
+        ),
+        "deep-not-stationary, independent gradients": (
+            smooth.problem, smooth.network, replace(smooth.proofs["separated"], epsilon=T),
+        ),
+        "deep-not-stationary, nothing": (best.problem, best.network, replace(best.proofs["separated"], epsilon=T)),
+        "not-local-curve": (ones.problem, ones.network, ones.proofs["curve"]),
+        "lower-bound-crude": (chain.problem, chain.network, lower),
+        "lower-bound-linear": (linear.problem, linear.network, linear.proofs["lower"]),
+        "deep-upper-bound": (chain.problem, chain.network, upper),
+        "deep-better-network, own-width": (chain.problem, doubled, own),
+        "deep-better-network, any-width": (chain.problem, doubled, other),
+        "deep-optimal-within": (chain.problem, above, DeepOptimalWithin(tolerance=T, lower=lower)),
+        "deep-optimal-within, at its bound": (
+            chain.problem, chain.network, DeepOptimalWithin(tolerance=T, lower=lower),
+        ),
+        "deep-optimal-within, at a crude bound": (
+            fitted.problem, fitted.network, DeepOptimalWithin(tolerance=T, lower=fitted.proofs["lower"]),
+        ),
     }  # fmt: skip
 
 
@@ -162,7 +220,7 @@ def test_each_cell_about_the_given_network(row, question, tolerance):
     else:
         assert finding.subject is None
         assert finding.moved == (certificate.moved if isinstance(certificate, StationaryNear) else 0)
-        is_approximate = row == "stationary" and question is Question.STATIONARY
+        is_approximate = row in ("stationary", "deep-stationary") and question is Question.STATIONARY
         exact = "near" if isinstance(certificate, StationaryNear) else "exact"
         assert finding.level == ("approximate" if is_approximate else exact)
 
@@ -172,8 +230,8 @@ MOVABLE = [row for row in EXPECTED if issubclass(KINDS[row.partition(",")[0]], W
 
 def nearby(network):
     """A network a little off, in one weight of its first neuron."""
-    hidden, outgoing = network.parameters
-    return Network(network.architecture, ([hidden[0] + F(1, 10**4), *hidden[1:]], outgoing))
+    hidden, *others = network.parameters
+    return Network(network.architecture, ([hidden[0] + F(1, 10**4), *hidden[1:]], *others))
 
 
 @pytest.mark.parametrize(("row", "question", "tolerance"), list(product(MOVABLE, Question, TOLERANCES)))

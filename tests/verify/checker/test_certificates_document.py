@@ -18,6 +18,7 @@ from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.checker import KINDS, Accepted, check, codec, exact, from_json, read_certificate, statement
 from verify.checker.certificate import AboutNetwork, Certificate, WithSubject
 from verify.checker.codec import Record, load_json, reader
+from verify.checker.depth_stationary import Part
 from verify.checker.derived import AUDIT_FILE, BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES
 from verify.checker.dual_trees import Active, Bound, Dual, Empty, Together
 from verify.checker.enclosure import Direction, StationaryNear
@@ -39,7 +40,7 @@ CHECKS = {
 RECORDS = [
     exact.Field, Algebraic, statement.Problem, statement.Architecture, statement.Layer, statement.Network,
     Certificate, AboutNetwork, WithSubject, Dual, HiddenDual, Nothing, Bound, Together, Empty, Active,
-    Direction, *KINDS.values(),
+    Direction, Part, *KINDS.values(),
 ]  # fmt: skip
 
 
@@ -163,6 +164,7 @@ def reasons(module):
 FEW = {
     "exact": 7, "statement": 13, "certificate": 8, "fit": 4, "multipliers": 1, "stationary": 9, "dual_trees": 18,
     "bounds": 8, "optimal": 4, "local": 6, "enclosure": 17, "states": 7, "width": 3,
+    "depth": 2, "depth_bounds": 9, "depth_stationary": 15, "curves": 5,
 }  # fmt: skip
 """Reasons of each file at least: what looks for them must find them."""
 

@@ -46,7 +46,7 @@ def test_depth_one_and_three() -> None:
     network = Network(deep, [[1, 0, 0, -1], [1, 1, -1, 1], [1, 2]])
     assert network([2, -3]) == 7
     assert (deep.depth, deep.width, deep.parameter_count) == (3, 2, 10)
-    assert deep.limits() == "only networks of one hidden layer are decided yet, and this one has 2"
+    assert deep.limits() == "it has 2 hidden layers, and not one"
 
 
 def test_masks_leave_weights_out() -> None:
@@ -73,10 +73,10 @@ def test_sharing_is_seen() -> None:
     assert shared.matrix([Fraction(7), Fraction(8)]) == ((7, 8), (8, 0))
     architecture = Architecture((shared, OUT))
     assert architecture.has_sharing
-    assert architecture.limits() == "networks that share weights are not decided yet"
+    assert architecture.limits() == "it shares weights"
     sparse = Architecture((Layer(**RELU), Layer(inputs=2, outputs=1, slope=None, entries=((0, None),))))
     assert not sparse.has_sharing
-    assert sparse.limits() == "an output layer that is not dense is not decided yet"
+    assert sparse.limits() == "its output layer is not dense"
 
 
 @pytest.mark.parametrize(

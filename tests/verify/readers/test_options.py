@@ -89,10 +89,10 @@ def test_train_names_its_own_call():
         )
 
 
-def test_more_hidden_layers_are_said_to_be_undecided_before_options_are_offered():
+def test_more_hidden_layers_are_named_before_options_are_offered():
     deep = {f"{i}.{name}": np.ones((1, 1) if name == "weight" else 1) for i in range(3) for name in ("weight", "bias")}
     error = missing(deep, slope=0)
-    assert "it has 2 hidden layers, and of these only whether it fits is decided yet; the bias" in str(error)
+    assert "it has 2 hidden layers, of which less is decided than of one; the bias" in str(error)
 
 
 def test_the_call_keeps_what_was_given():

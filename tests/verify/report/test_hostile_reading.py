@@ -552,7 +552,7 @@ def test_what_is_rounded_is_not_called_exact():
 def test_a_deep_network_of_zeros_is_the_best_possible_where_zero_fits():
     shape = Architecture([Layer(inputs=2, outputs=2, slope=0), Layer(inputs=2, outputs=2, slope=0), ONE_OUTPUT])
     result = audit(Network(shape, [[0] * 4, [0] * 4, [0, 0]]), Dataset(AXES, [0, 0]), goal="min-norm")
-    assert standing(result) == "the objective of this network is 0, and that of no network is less"
+    assert standing(result) == "this network is the best possible, over networks of depth 3 and any widths"
     check_words(result)
 
 

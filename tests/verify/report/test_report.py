@@ -173,12 +173,13 @@ def test_targets_that_are_missed_are_told_in_the_words_of_the_finding():
     assert wording(result).title[1] == "min-norm: the least norm with f(x) = y at every point; no biases"
 
 
-def test_deep_networks_are_undecided_with_one_reason():
+def test_deep_networks_with_layers_that_are_not_trained_are_undecided_with_one_reason():
     layers = (
         Layer(inputs=1, outputs=2, slope=Fraction(0)), Layer(inputs=2, outputs=3, slope=Fraction(1, 10)),
         Layer(inputs=3, outputs=1, slope=None),
     )  # fmt: skip
-    result = audit(Network(Architecture(layers), ([1, 2], [1] * 6, [1, 1, 1])), Dataset([[1], [2]], [1, 1]))
+    network = Network(Architecture(layers), ([1, 2], [1] * 6, [1, 1, 1]))
+    result = audit(network, Dataset([[1], [2]], [1, 1]), trained="hidden")
     assert wording(result).title[0] == (
         "Network of depth 3, 2 and 3 ReLU and leaky ReLU (slope 0.1) neurons (11 parameters), on 2 points in "
         "dimension 1"
@@ -186,7 +187,7 @@ def test_deep_networks_are_undecided_with_one_reason():
     found = list(rows(result).values())
     assert found[1] == ("undecided", "", result.stationary.reason)
     assert found[2:] == [("undecided", "", "the same")] * 3
-    assert numbers(result)["this network"] == "no objective: at margin 1 it need not be rational"
+    assert numbers(result)["this network"] == "11/18 (about 0.6111111) = ½‖θ‖² at margin 1"
     assert "best possible" not in numbers(result)
 
 

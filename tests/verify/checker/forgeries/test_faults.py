@@ -2,7 +2,8 @@
 
 One test or more per row, each on a valid certificate of an audit; the place of the refusal is part of what is tested.
 The other rows: `test_faults_in_text` (12, 24, 25), `test_faults_in_statements` (13 to 18, 26, 27, 30, 34),
-`test_local_optimality` (28, 29), `test_enclosure` (31), `test_faults_in_widths` (36 to 52).
+`test_local_optimality` (28, 29), `test_enclosure` (31), `test_faults_in_widths` (36 to 52), `test_faults_in_depth`
+(53 to 68).
 """
 
 import re

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests import forging, naive
+from tests import depth_cases, forging, naive
 from tests.forging import (
     accepted,
     ends,
@@ -26,6 +26,15 @@ from tests.forging import (
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
 from verify.checker import Refused, check, read_certificate
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
+from verify.checker.curves import NotLocalCurve
+from verify.checker.depth_bounds import (
+    DeepBetterNetwork,
+    DeepOptimalWithin,
+    DeepUpperBound,
+    LowerBoundCrude,
+    LowerBoundLinear,
+)
+from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.dual_trees import Bound, Empty
 from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError
@@ -53,6 +62,19 @@ def every_kind():
     yield problem, witness, sealed(problem, witness, optimal)
     yield forging.near()
     yield forging.odd_data(), None, sealed(forging.odd_data(), None, forging.odd_multipliers())
+    for found, names in (
+        (depth_cases.pooled_tie(), ("kkt", "curve")),
+        (depth_cases.unbalanced_layers(), ("separated",)),
+        (depth_cases.diagonal_of_ones(), ("better",)),
+        (depth_cases.chain(), ("optimal",)),
+    ):
+        for name in names:
+            yield found.problem, found.network, found.of(name)
+    chain, linear = depth_cases.chain(), depth_cases.linear_of_ones()
+    yield chain.problem, None, chain.of("lower")
+    yield linear.problem, None, linear.of("lower")
+    upper = DeepUpperBound(witness=chain.network, power=3, bracket=(None, Fraction(27, 8)))
+    yield chain.problem, None, sealed(chain.problem, None, upper)
 
 
 KINDS = list(every_kind())
@@ -80,7 +102,8 @@ def place(problem, network, certificate):
 def test_every_kind_is_there():
     assert {type(c) for *_, c in KINDS} == {
         Fits, DoesNotFit, Stationary, NotStationary, StationaryNear, LowerBound, UpperBound, BetterNetwork,
-        OptimalWithin, Infeasible,
+        OptimalWithin, Infeasible, DeepStationary, DeepNotStationary, NotLocalCurve, DeepBetterNetwork,
+        DeepOptimalWithin, DeepUpperBound, LowerBoundCrude, LowerBoundLinear,
     }  # fmt: skip
     for problem, network, certificate in KINDS:
         assert sealed(problem, network, certificate) == certificate
@@ -182,15 +205,16 @@ def test_subjects(problem, network, certificate):
 def test_subjects_farther_away_than_said(problem, network, certificate):
     """The distance is over all parameters, relative to the given network."""
     total = sum(value**2 for layer in network.parameters for value in layer)
-    hidden, outgoing = network.parameters
+    hidden, *others = network.parameters
     step = Fraction(3, 7)
-    far = ((hidden[0] + step, *hidden[1:]), outgoing)
+    far = ((hidden[0] + step, *hidden[1:]), *others)
+    last = (hidden, *others[:-1], (*others[-1][:-1], others[-1][-1] + step))
     moved_square = step**2 / total
     below = Fraction(int(moved_square**0.5 * 10**6) - 1, 10**6)
     assert below**2 < moved_square
     refused(problem, network, replace(certificate, subject=far, moved=below), "moved")
     refused(problem, network, replace(certificate, subject=far), "moved")
-    refused(problem, network, replace(certificate, subject=(hidden, (*outgoing[:-1], outgoing[-1] + step))), "moved")
+    refused(problem, network, replace(certificate, subject=last), "moved")
 
 
 def test_a_free_bias_counts_in_the_distance():

@@ -1,0 +1,240 @@
+"""Networks of any depth and with shared weights whose answers are known, with certificates made by hand.
+
+Numbers are those of CASES; J is the objective to the power of the depth, at margin 1.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
+from verify.checker.certificate import Certificate
+from verify.checker.curves import NotLocalCurve
+from verify.checker.depth_bounds import (
+    DeepBetterNetwork,
+    DeepOptimalWithin,
+    LowerBoundCrude,
+    LowerBoundLinear,
+)
+from verify.checker.depth_stationary import DeepNotStationary, DeepStationary, Part
+from verify.deciders.proposal import sealed
+
+F = Fraction
+DIAGONAL = [[0, None], [None, 1]]
+PATCHES = [[0, 1, None, None], [None, None, 0, 1]]
+"""One filter of two weights at two positions."""
+
+
+def shape(sizes: Sequence[int], slopes: Sequence[object], entries: Sequence[object] | None = None) -> Architecture:
+    """Layers of these sizes, with the slopes between them; entries of each layer, None for dense."""
+    found = entries or [None] * len(slopes) + [None]
+    rows = zip(sizes[:-1], sizes[1:], [*slopes, None], found, strict=True)
+    return Architecture([Layer(inputs=a, outputs=b, slope=s, entries=e) for a, b, s, e in rows])
+
+
+def diagonal(depth: int, slope: object = 1) -> Architecture:
+    """Of two inputs."""
+    return shape([2] * depth + [1], [slope] * (depth - 1), [DIAGONAL] * (depth - 1) + [None])
+
+
+def convolution(slope: object) -> Architecture:
+    """Two patches of two inputs, one output weight each."""
+    return shape([4, 2, 1], [slope], [PATCHES, None])
+
+
+def pooled(slope: object) -> Architecture:
+    """The same with one output weight for both."""
+    return shape([4, 2, 1], [slope], [PATCHES, [[0, 0]]])
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A problem and a network with certificates by name."""
+
+    problem: Problem
+    network: Network
+    proofs: dict[str, Certificate] = field(default_factory=dict)
+
+    def of(self, name: str) -> Certificate:
+        """A certificate, sealed."""
+        return sealed(self.problem, self.network, self.proofs[name])
+
+
+def case(architecture: Architecture, parameters: object, inputs: object, targets: object, **proofs: object) -> Case:
+    """Max-margin, without biases, unless a goal is given."""
+    goal = proofs.pop("goal", Goal.MAX_MARGIN)
+    tolerance = proofs.pop("fit_tolerance", 0)
+    bias = Bias.PENALISED if architecture.bias else Bias.NONE
+    data = Dataset(inputs, targets)
+    problem = Problem(data, architecture, goal=goal, bias=bias, fit_tolerance=tolerance)
+    return Case(problem, Network(architecture, parameters), proofs)
+
+
+def parts(*values: object) -> tuple[Part, ...]:
+    """One part for each point, without ties."""
+    return tuple(Part(i, F(value), ()) for i, value in enumerate(values))
+
+
+def rows(*given: Sequence[Sequence[object]]) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
+    """Rows of numbers in the shape of the parameters."""
+    return tuple(tuple(tuple(map(F, layer)) for layer in row) for row in given)
+
+
+def linear_bound(problem: Problem, multipliers: object, value: object) -> LowerBoundLinear:
+    """A sealed bound."""
+    pairs = tuple((i, F(z)) for i, z in enumerate(multipliers))
+    power = len(problem.architecture.layers)
+    return sealed(problem, None, LowerBoundLinear(multipliers=pairs, power=power, bracket=(F(value), None)))
+
+
+def crude_bound(problem: Problem, points: Sequence[int], value: object) -> LowerBoundCrude:
+    """A sealed bound."""
+    power = len(problem.architecture.layers)
+    return sealed(problem, None, LowerBoundCrude(points=tuple(points), power=power, bracket=(F(value), None)))
+
+
+def with_optimum(found: Case, lower: Certificate) -> Case:
+    """The case with a bound that its network attains."""
+    proofs = {"lower": lower, "optimal": DeepOptimalWithin(tolerance=F(0), lower=lower)}
+    return Case(found.problem, found.network, found.proofs | proofs)
+
+
+def aligned_linear() -> Case:
+    """1. Linear 2-2-2-1, W_l = a_l a_(l-1)' / 2 with unit a: J = 27/512."""
+    a, b, c = (F(3, 5), F(4, 5)), (F(1), F(0)), (F(4, 5), F(-3, 5))
+    first = [F(1, 2) * y * x for y in b for x in a]
+    second = [F(1, 2) * y * x for y in c for x in b]
+    third = [F(1, 2) * x for x in c]
+    found = case(
+        shape([2, 2, 2, 1], [1, 1]),
+        [first, second, third],
+        [["24/5", "32/5"]],
+        [1],
+        kkt=DeepStationary(parts=parts(F(1, 4))),
+    )
+    return with_optimum(found, linear_bound(found.problem, [F(1, 4)], F(27, 512)))
+
+
+def linear_of_ones() -> Case:
+    """2. Linear 2-1-2-1, x = e_1, e_2, all weights 1: J = 27/4."""
+    found = case(
+        shape([2, 1, 2, 1], [1, 1]), [[1, 1], [1, 1], [1, 1]], [[1, 0], [0, 1]], [1, 1],
+        kkt=DeepStationary(parts=parts("1/2", "1/2")),
+    )  # fmt: skip
+    return with_optimum(found, linear_bound(found.problem, ["1/2", "1/2"], F(27, 4)))
+
+
+def diagonal_of_ones() -> Case:
+    """5. Diagonal m = 3, x = (1, 1), all weights 1: J = 27/4, KKT, not local; best 27/8."""
+    down = rows([[1, -1]] * 3, [["-3/4", "-3/4"]] * 3)
+    found = case(
+        diagonal(3), [[1, 1]] * 3, [[1, 1]], [1],
+        kkt=DeepStationary(parts=parts(1)), curve=NotLocalCurve(rows=down, until=F(1, 16)),
+    )  # fmt: skip
+    better = DeepBetterNetwork(witness=vertex().network, tolerance=F(1, 4), scope="own-width")
+    return Case(found.problem, found.network, found.proofs | {"better": better})
+
+
+def vertex() -> Case:
+    """6. The same with weights (1, 0): J = 27/8."""
+    return case(diagonal(3), [[1, 0]] * 3, [[1, 1]], [1], kkt=DeepStationary(parts=parts(1)))
+
+
+def flat_vertex() -> Case:
+    """8. Diagonal m = 2, x = (1, 2), weights (1, 0): not local along w = (1 - t^2, t)."""
+    curve = NotLocalCurve(rows=rows([[0, 1]] * 2, [[-1, 0]] * 2), until=F(1, 2))
+    return case(diagonal(2), [[1, 0]] * 2, [[1, 2]], [1], kkt=DeepStationary(parts=parts(1)), curve=curve)
+
+
+def wrong_singular_vector(slope: object = 1) -> Case:
+    """9 and 10. The wrong singular vector of a convolution: KKT, not local, J = 1 and best 1/25."""
+    x = [[4, "3/5", -3, "4/5"]]
+    down = rows([[1, 0], ["4/5", "-3/5"]], [[0, -1], ["-3/5", "-4/5"]])
+    best = Network(convolution(slope), [[1, 0], ["4/5", "-3/5"] if slope else [1, 0]])
+    return case(
+        convolution(slope), [[0, 1], ["3/5", "4/5"]], x, [1],
+        kkt=DeepStationary(parts=parts(1)), curve=NotLocalCurve(rows=down, until=F(1, 100)),
+        better=DeepBetterNetwork(witness=best, tolerance=F(2), scope="own-width"),
+    )  # fmt: skip
+
+
+def pooled_tie() -> Case:
+    """12. Pooled, x = (1, 0 | 0, 1), w = (1, 0), v = 1: KKT with slope 0 at the tie, not local."""
+    kkt = DeepStationary(parts=(Part(0, F(1), ((0, 1, F(0)),)),))
+    curve = NotLocalCurve(rows=rows([["-1/2", 1], ["-1/4"]]), until=F(1, 8))
+    return case(pooled(0), [[1, 0], [1]], [[1, 0, 0, 1]], [1], kkt=kkt, curve=curve)
+
+
+def deep_waste() -> Case:
+    """13. ReLU 2-2-1-1, x = (+-1, 1/4): a second unit that is not used would help."""
+    kkt = DeepStationary(parts=tuple(Part(i, F(2), ((0, 1, F(1, 3)),)) for i in range(2)))
+    curve = NotLocalCurve(rows=rows([[0, 0, 4, 1], [0, 4], [0]], [["-17/2", -34, 0, 0], [0, 0], [0]]), until=F(1, 64))
+    return case(
+        shape([2, 2, 1, 1], [0, 0]),
+        [[0, 1, 0, 0], [1, 0], [1]],
+        [[1, "1/4"], [-1, "1/4"]],
+        [1, 1],
+        curve=curve,
+        kkt=kkt,
+    )
+
+
+def narrow_margins() -> Case:
+    """14. ReLU 2-2-1, KKT with slope 1 at its tie, and a better first layer near it."""
+    kkt = DeepStationary(parts=(Part(0, F(1), ()), Part(1, F(1), ((0, 0, F(1)),))))
+    curve = NotLocalCurve(rows=rows([["-3/4", 1, -1, "-1/4"], [0, 0]]), until=F(1, 8))
+    return case(shape([2, 2, 1], [0]), [[1, 0, 0, -1], [1, 1]], [[1, 1], [0, -1]], [1, 1], kkt=kkt, curve=curve)
+
+
+def optimal_without_multipliers() -> Case:
+    """17. Min-norm, two patches, linear: not KKT, and the only balanced network that fits."""
+    z = DeepNotStationary(vectors=rows([[-1, 2], [-1, 2]]), qualification="nothing")
+    return case(
+        convolution(1), [[1, 2], [1, 2]], [[4, 0, 0, 1], [0, 1, -1, 0], [0, 1, 0, 0]], [8, 0, 2],
+        goal=Goal.MIN_NORM, separated=z,
+    )  # fmt: skip
+
+
+def chain(goal: Goal = Goal.MAX_MARGIN) -> Case:
+    """19. A leaky chain 1-1-1-1, x = 1, weights 1: J = 27/8, which the crude bound proves."""
+    found = case(
+        shape([1, 1, 1, 1], ["1/2", "1/3"]), [[1], [1], [1]], [[1]], [1], goal=goal, kkt=DeepStationary(parts=parts(1))
+    )
+    return with_optimum(found, crude_bound(found.problem, [0], F(27, 8)))
+
+
+def wider_chain() -> Network:
+    """Of 1-2-1-1, as good as the chain."""
+    return Network(shape([1, 2, 1, 1], ["1/2", "1/3"]), [[1, 0], [1, 0], [1]])
+
+
+def unbalanced_layers(goal: Goal = Goal.MAX_MARGIN, qualification: str = "homogeneity") -> Case:
+    """21. ReLU 2-2-1-1 with squared layer norms 2, 1, 1: not stationary."""
+    z = DeepNotStationary(vectors=rows([[1, 0, 0, 1], [-1, 0], [0]]), qualification=qualification)
+    weights = [[1, 0, 0, 1], [1, 0], [1]]
+    return case(shape([2, 2, 1, 1], [0, 0]), weights, [[1, "1/2"]], [1], goal=goal, separated=z)
+
+
+CASES = {
+    "1 aligned linear": aligned_linear,
+    "2 linear of ones": linear_of_ones,
+    "5 diagonal of ones": diagonal_of_ones,
+    "6 vertex": vertex,
+    "8 flat vertex": flat_vertex,
+    "9 wrong singular vector": wrong_singular_vector,
+    "10 wrong singular vector, ReLU": lambda: wrong_singular_vector(0),
+    "12 pooled tie": pooled_tie,
+    "13 deep waste": deep_waste,
+    "14 narrow margins": narrow_margins,
+    "17 optimal without multipliers": optimal_without_multipliers,
+    "19 chain": chain,
+    "21 unbalanced layers": unbalanced_layers,
+}
+
+
+def every_proof() -> Iterator[tuple[str, Problem, Network, Certificate]]:
+    """(name, problem, network, certificate) of all of them, sealed."""
+    for name, made in CASES.items():
+        found = made()
+        for proof in found.proofs:
+            yield f"{name}, {proof}", found.problem, found.network, found.of(proof)

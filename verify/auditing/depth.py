@@ -1,0 +1,180 @@
+"""Networks of other depths than 2, and with shared weights: the questions about one that fits.
+
+Stationarity and ways down are decided at any depth; the best objective lies between a bound of the whole family and the
+best network that was found. That a network is a local optimum is proved only where none of its family is better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from verify.auditing.asked import Asked
+from verify.auditing.clock import Clock
+from verify.auditing.fitting import follows
+from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
+from verify.checker.certificate import OTHER_DEPTH
+from verify.checker.depth_stationary import NOTHING, DeepNotStationary, DeepStationary
+from verify.deciders.depth.descents import descent
+from verify.deciders.depth.improving import power_of_objective
+from verify.deciders.depth.record import PowerBounds
+from verify.deciders.depth.searching import better, bounds, none_is_better, searched, with_networks
+from verify.deciders.depth.stationarity import stationarity
+from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
+from verify.deciders.proposal import Proposal
+from verify.problem.phrases import any_width
+from verify.problem.problem import Problem
+
+__all__ = ["DEPTH_BOUNDS", "DEPTH_CONCLUSIONS", "DEPTH_SEARCH", "DEPTH_STATIONARITY", "is_of_other_depth"]
+
+GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
+NOT_PROVED = "no better network was found near it; that there is none is not proved yet at this depth"
+NO_RULE = "it has no multipliers, which a local optimum may do without where targets are met exactly"
+NEARLY = "it satisfies the KKT conditions nearly, and whether exactly is not known"
+
+
+LARGEST = 10**6
+"""Parameters times points up to which every gradient is looked at exactly: some ten seconds."""
+LARGE = "the network has too many parameters, or the data too many points, to look at each gradient exactly"
+
+
+def is_of_other_depth(problem: Problem) -> bool:
+    """Whether what is decided of any depth is decided of this problem, and not what is of two layers."""
+    return OTHER_DEPTH.holds(problem)
+
+
+def _is_asked(asked: Asked, found: Known) -> bool:
+    return is_of_other_depth(asked.problem) and found.subject.network is not None
+
+
+def _is_large(asked: Asked) -> bool:
+    return asked.problem.architecture.parameter_count * len(asked.problem.data) > LARGEST
+
+
+def _stationary(asked: Asked, _: Clock, found: Known) -> Known:
+    network = found.subject.asked
+    if _is_large(asked):
+        return found.with_findings(undecided(Question.STATIONARY, LARGE))
+    search = partial(stationarity, asked.problem, network, asked.stationary_tolerance)
+    finding = decide(Question.STATIONARY, asked.problem, asked.network, proposed(search), asked.stationary_tolerance)
+    return found.with_findings(finding)
+
+
+def _bounded(asked: Asked, _: Clock, found: Known) -> Known:
+    """With lower bounds of the best objective."""
+    return replace(found, powers=unless_floats_fail(partial(bounds, asked.problem), lambda _: PowerBounds()))
+
+
+def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
+    """With networks that fit, the given one among them."""
+    known, mine = found.powers or PowerBounds(), power_of_objective(asked.problem, found.subject.asked)
+    if mine is not None:
+        best = none_is_better(asked.problem, found.subject.asked, mine[0] / mine[1], known, asked.terms.tol)
+        if best is not None:  # nothing is left to look for
+            return replace(found, powers=with_networks(asked.problem, known, [found.subject.asked]))
+    search = partial(searched, asked.problem, known, found.subject.asked, clock.share(0.5))
+    return replace(found, powers=unless_floats_fail(search, lambda _: known))
+
+
+def _concluded(asked: Asked, _: Clock, found: Known) -> Known:
+    found = found.with_findings(*_global(asked, found))
+    local = _local(asked, found)
+    return found.with_findings(local, *(_not_global(asked, found, question, local) for question in GLOBAL_QUESTIONS))
+
+
+def _global(asked: Asked, found: Known) -> list[Finding]:
+    problem, network, tolerance = asked.problem, found.subject.asked, asked.terms.tol
+    mine, known = power_of_objective(problem, network), found.powers
+    if mine is None or known is None:
+        return [undecided(question, "nothing was searched") for question in GLOBAL_QUESTIONS]
+    value, numbers = mine[0] / mine[1], {"tolerance": tolerance}
+    best = none_is_better(problem, network, value, known, tolerance)
+    if best is not None:
+        return [decide(question, problem, asked.network, best, tolerance) for question in GLOBAL_QUESTIONS]
+    findings: list[Finding] = []
+    for question in GLOBAL_QUESTIONS:
+        is_own = question is Question.GLOBAL_OPTIMUM
+        beaten = better(problem, network, value, known, tolerance, own_width=is_own)
+        if beaten is not None:
+            findings.append(decide(question, problem, asked.network, replace(beaten, numbers=numbers), tolerance))
+        else:
+            findings.append(undecided(question, _why_open(known), numbers))
+    return findings
+
+
+def _why_open(known: PowerBounds) -> str:
+    if not any(proof.bracket[0] for proof in known.lower):
+        return "no bound above 0 of the best objective is known"
+    return "no better network was found, and the bound of the best objective is lower"
+
+
+def _local(asked: Asked, found: Known) -> Finding:
+    """What follows from the other answers, then a way down."""
+    question, stationary = Question.LOCAL_OPTIMUM, found.findings[Question.STATIONARY]
+    best = found.findings[Question.GLOBAL_ANY_WIDTH]
+    if best.verdict is Verdict.PROVED:
+        local = follows(question, found.subject, best, f"no network of {any_width(asked.problem)} is better")
+        if local.verdict is Verdict.PROVED:
+            return local
+    proof = stationary.certificates[0] if stationary.certificates else None
+    if isinstance(proof, DeepNotStationary):
+        if proof.qualification == NOTHING:
+            return undecided(question, NO_RULE)
+        return follows(question, found.subject, stationary, "it is not even stationary")
+    if stationary.level == "approximate":
+        return undecided(question, NEARLY)
+    if _is_large(asked):
+        return undecided(question, LARGE)
+    multipliers = proof if isinstance(proof, DeepStationary) else None
+    found_way = proposed(lambda: _way_down(asked, found, multipliers))
+    return decide(question, asked.problem, asked.network, found_way)
+
+
+def _way_down(asked: Asked, found: Known, multipliers: DeepStationary | None) -> Proposal:
+    return descent(asked.problem, found.subject.asked, multipliers) or Proposal(reason=NOT_PROVED)
+
+
+def _not_global(asked: Asked, found: Known, question: Question, local: Finding) -> Finding:
+    """The global question where the network is no local optimum: refuted within 0, else as it was, with that."""
+    before = found.findings[question]
+    if local.verdict is not Verdict.REFUTED or before.verdict is not Verdict.UNDECIDED:
+        return before
+    lie = "better networks of the same shape lie arbitrarily near"
+    refuted = follows(question, found.subject, local, lie, asked.terms.tol)
+    if refuted.verdict is not Verdict.UNDECIDED:
+        return refuted
+    return replace(before, reason=f"{lie}, but none was found that is better by more than the tolerance")
+
+
+def _left_out(questions: tuple[Question, ...], _: Asked, found: Known, reason: str) -> Known:
+    return found.with_findings(*(undecided(question, reason) for question in questions))
+
+
+DEPTH_STATIONARITY = Step(
+    name="stationarity",
+    accepts=_is_asked,
+    run=_stationary,
+    without=partial(_left_out, (Question.STATIONARY,)),
+    end=lambda clock: clock.share(0.3),
+)
+DEPTH_BOUNDS = Step(
+    name="the bound of the best objective",
+    accepts=_is_asked,
+    run=_bounded,
+    without=lambda _, found, __: found,
+    end=lambda clock: clock.share(0.3),
+)
+DEPTH_SEARCH = Step(
+    name="the search for better networks",
+    accepts=_is_asked,
+    run=_searched,
+    without=lambda _, found, __: found,
+    end=lambda clock: clock.before(0.2),
+)
+DEPTH_CONCLUSIONS = Step(
+    name="local and global optimality",
+    accepts=_is_asked,
+    run=_concluded,
+    without=partial(_left_out, (Question.LOCAL_OPTIMUM, *GLOBAL_QUESTIONS)),
+    end=lambda clock: clock.with_grace(clock.deadline),
+)

@@ -1,0 +1,94 @@
+"""The best objective of networks of other depths from both sides: bounds, and better networks by descent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain
+
+from solvers.instance import SearchStatus
+from verify.checker.depth import power_of
+from verify.checker.depth_bounds import (
+    DeepBetterNetwork,
+    DeepOptimalWithin,
+    DeepUpperBound,
+    LowerBoundCrude,
+    LowerBoundLinear,
+)
+from verify.checker.exact import root_ends
+from verify.deciders.depth.bounds import crude_bound, is_linear, linear_bound
+from verify.deciders.depth.improving import candidates, power_of_objective
+from verify.deciders.depth.record import PowerBounds
+from verify.deciders.proposal import Proposal, certified
+from verify.deciders.time_limits import is_late
+from verify.numbers.decimals import allowed
+from verify.problem.network import Network
+from verify.problem.phrases import any_width, shape_of
+from verify.problem.problem import Problem
+
+__all__ = ["better", "bounds", "none_is_better", "searched", "with_networks"]
+
+
+def bounds(problem: Problem) -> PowerBounds:
+    """The lower bounds, the best first."""
+    found: list[LowerBoundCrude | LowerBoundLinear] = []
+    if is_linear(problem) and (linear := linear_bound(problem)) is not None:
+        found.append(linear)
+    if (crude := crude_bound(problem)) is not None:
+        found.append(crude)
+    return PowerBounds(lower=tuple(sorted(found, key=lambda proof: proof.bracket[0] or 0, reverse=True)))
+
+
+def searched(problem: Problem, known: PowerBounds, network: Network, deadline: float | None) -> PowerBounds:
+    """With the network and those that descents from it and from random starts lead to."""
+    found = with_networks(problem, known, chain([network], candidates(problem, network, deadline)))
+    return replace(found, status=SearchStatus.TIME) if is_late(deadline) else found
+
+
+def with_networks(problem: Problem, known: PowerBounds, networks: Iterable[Network]) -> PowerBounds:
+    """With those of the networks that fit, the best first, and the upper bound that the best one gives."""
+    found: dict[Network, Fraction] = {}
+    for other in networks:
+        value = power_of_objective(problem, other)
+        if value is not None:
+            found[other] = value[0] / value[1]
+    witnesses = tuple(sorted(((value, other) for other, value in found.items()), key=lambda pair: pair[0]))
+    if not witnesses:
+        return known
+    value, best = witnesses[0]
+    upper = DeepUpperBound(witness=best, power=power_of(problem), bracket=(None, value))
+    return replace(known, upper=certified(problem, None, upper), witnesses=witnesses)
+
+
+def none_is_better(
+    problem: Problem, network: Network, mine: Fraction, known: PowerBounds, tolerance: Fraction
+) -> Proposal | None:
+    """That the network is optimal in its family within the tolerance, by the best bound; None where it is not known."""
+    for lower in known.lower[:1]:
+        least = lower.bracket[0] or Fraction(0)
+        if not least and mine:
+            continue
+        own = root_ends(mine / least, power_of(problem))[1] - 1 if least else Fraction(0)
+        proof = certified(problem, network, DeepOptimalWithin(tolerance=own, lower=lower))
+        if own <= tolerance and proof is not None:
+            more = f" by more than {allowed(own)} (relative)" if own else ""
+            return Proposal(certificate=proof, reason=f"no network of {any_width(problem)} is better{more}")
+    return None
+
+
+def better(
+    problem: Problem, network: Network, mine: Fraction, known: PowerBounds, tolerance: Fraction, *, own_width: bool
+) -> Proposal | None:
+    """The first network that is better by more than the tolerance; None where none is known."""
+    for other in known.below(mine, problem.architecture if own_width else None):
+        scope = "own-width" if own_width or _is_own(problem, other) else "any-width"
+        proof = certified(problem, network, DeepBetterNetwork(witness=other, tolerance=tolerance, scope=scope))
+        if proof is not None:
+            shape = shape_of(problem, other.architecture)
+            return Proposal(certificate=proof, reason=f"a network of {shape} fits and is better")
+    return None
+
+
+def _is_own(problem: Problem, network: Network) -> bool:
+    return network.architecture == problem.architecture
