@@ -16,14 +16,13 @@ from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.depth_stationary import NOTHING, DeepNotStationary, DeepStationary
 from verify.deciders.depth.descents import descent
-from verify.deciders.depth.improving import power_of_objective
 from verify.deciders.depth.record import PowerBounds
 from verify.deciders.depth.searching import better, bounds, none_is_better, searched, with_networks
 from verify.deciders.depth.stationarity import stationarity
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.proposal import Proposal
 from verify.problem.phrases import any_width
-from verify.problem.problem import Problem
+from verify.problem.problem import Problem, power_of_objective
 
 __all__ = ["DEPTH_BOUNDS", "DEPTH_CONCLUSIONS", "DEPTH_SEARCH", "DEPTH_STATIONARITY", "is_of_other_depth"]
 

@@ -22,13 +22,12 @@ from verify.cli.expected import expected
 from verify.cli.failures import debug_option
 from verify.cli.folders import decided
 from verify.cli.places import check_file
-from verify.deciders.depth.improving import power_of_objective
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, small
 from verify.problem.members import has_margin, margins
 from verify.problem.network import Network
 from verify.problem.phrases import lower_by
-from verify.problem.problem import Problem, objective, outputs
+from verify.problem.problem import Problem, objective, outputs, power_of_objective
 from verify.surroundings import Surroundings
 
 __all__ = ["better_command"]

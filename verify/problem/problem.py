@@ -11,7 +11,8 @@ from typing import cast, final
 
 from verify.checker import statement
 from verify.checker.codec import reader
-from verify.checker.errors import InputError, ShapeError
+from verify.checker.depth import powered
+from verify.checker.errors import CertificateError, InputError, ShapeError
 from verify.checker.goals import rules
 from verify.checker.statement import Bias, Goal, Trained, half_squared_norm, objective
 from verify.numbers.arguments import instance_of
@@ -22,7 +23,17 @@ from verify.problem.members import goal_words, has_bias
 from verify.problem.network import Architecture
 from verify.surroundings import Surroundings
 
-__all__ = ["Bias", "Dataset", "Goal", "Problem", "Trained", "half_squared_norm", "objective", "outputs"]
+__all__ = [
+    "Bias",
+    "Dataset",
+    "Goal",
+    "Problem",
+    "Trained",
+    "half_squared_norm",
+    "objective",
+    "outputs",
+    "power_of_objective",
+]
 
 
 @final
@@ -225,3 +236,11 @@ def _fit_tolerance(value: object, goal: Goal) -> Fraction:
 def outputs(problem: statement.Problem, network: statement.Network) -> list[Fraction]:
     """f(x_i) for every point, exactly, at any depth."""
     return list(statement.outputs(problem, network))
+
+
+def power_of_objective(problem: statement.Problem, network: statement.Network) -> tuple[Fraction, Fraction] | None:
+    """(a, b), the objective to the power m, the number of layers, being a / b; None for a network that does not fit."""
+    try:
+        return powered(problem, network)
+    except CertificateError:
+        return None

@@ -747,7 +747,7 @@ def test_saving_again_replaces_the_files_of_the_audit_and_no_others(tmp_path, de
     (tmp_path / "mine.txt").write_text("keep me")
     dead.save(tmp_path)
     before = {path.name for path in tmp_path.iterdir()}
-    audit(deep([[1], [1], [1]]), ([[1]], [1])).save(tmp_path)
+    audit(deep([[1], [1], [1]]), ([[1]], [1]), trained="hidden").save(tmp_path)
     after = {path.name for path in tmp_path.iterdir()}
     assert after == {"mine.txt", "problem.json", "network.json", "fits.json", "audit.json"}
     assert {"better.network.json", "lower-bound.json", "upper-bound.json"} <= before
@@ -802,7 +802,7 @@ def test_an_audit_is_done_only_when_the_bracket_is_as_narrow_as_asked():
     assert constant.status == "stalled (the lower end of the bracket is 0, and the upper one is not)"
     layers = [Layer(inputs=1, outputs=1, slope=Fraction(0)), Layer(inputs=1, outputs=1, slope=Fraction(0))]
     deep = Network(Architecture((*layers, Layer(inputs=1, outputs=1, slope=None))), ([1], [1], [1]))
-    undecided_ = audit(deep, Dataset([[1]], [1]))
+    undecided_ = audit(deep, Dataset([[1]], [1]), trained="hidden")
     assert undecided_.status == f"stalled ({undecided_.stationary.reason})"
     assert str(undecided_.status) in json.dumps(undecided_.to_json(), ensure_ascii=False)
 

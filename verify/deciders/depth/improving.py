@@ -10,8 +10,7 @@ import numpy as np
 
 from solvers.arrays import Floats
 from solvers.depth import DeepDescent, starts
-from verify.checker.depth import power_of, powered
-from verify.checker.errors import CertificateError
+from verify.checker.depth import power_of
 from verify.checker.exact import dot, root_ends, squared_norm
 from verify.checker.goals import rules
 from verify.deciders.depth.arrays import activated, layers_of, network_of, parameters_of
@@ -22,21 +21,13 @@ from verify.deciders.time_limits import TimeIsUpError, is_late
 from verify.numbers.floats import float_rows, float_targets, to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Architecture, Layer, Network
-from verify.problem.problem import Problem, outputs
+from verify.problem.problem import Problem, outputs, power_of_objective
 
-__all__ = ["balanced", "candidates", "power_of_objective", "refitted"]
+__all__ = ["balanced", "candidates", "refitted"]
 
 STARTS = 6
 LARGEST = 20_000
 """Parameters times points up to which networks are trained here."""
-
-
-def power_of_objective(problem: Problem, network: Network) -> tuple[Fraction, Fraction] | None:
-    """(a, b), the objective to the power m being a / b; None for a network that does not fit."""
-    try:
-        return powered(problem, network)
-    except CertificateError:
-        return None
 
 
 def balanced(problem: Problem, network: Network) -> Network:

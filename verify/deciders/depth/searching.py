@@ -18,14 +18,14 @@ from verify.checker.depth_bounds import (
 )
 from verify.checker.exact import root_ends
 from verify.deciders.depth.bounds import crude_bound, is_linear, linear_bound
-from verify.deciders.depth.improving import candidates, power_of_objective
+from verify.deciders.depth.improving import candidates
 from verify.deciders.depth.record import PowerBounds
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.time_limits import is_late
 from verify.numbers.decimals import allowed
 from verify.problem.network import Network
 from verify.problem.phrases import any_width, shape_of
-from verify.problem.problem import Problem
+from verify.problem.problem import Problem, power_of_objective
 
 __all__ = ["better", "bounds", "none_is_better", "searched", "with_networks"]
 

@@ -19,11 +19,12 @@ from verify.checker.fit import ends
 from verify.deciders.depth.arrays import activated, layers_of, network_of, parameters_of, shaped
 from verify.deciders.depth.bounds import crude_bound, is_linear, linear_bound
 from verify.deciders.depth.descents import descent
-from verify.deciders.depth.improving import balanced, candidates, power_of_objective, refitted
+from verify.deciders.depth.improving import balanced, candidates, refitted
 from verify.deciders.depth.searching import better, bounds, none_is_better, searched, with_networks
 from verify.deciders.depth.stationarity import stationarity
 from verify.deciders.depth.subgradients import MOST_TIES, generators
 from verify.numbers.floats import float_rows, float_targets
+from verify.problem.problem import power_of_objective
 
 F = Fraction
 KKT = {name for name in CASES if name[:2] not in ("17", "21")}
