@@ -175,7 +175,7 @@ NUMBERS = [
     (r"this network: (.*?) = ½‖θ‖²(?: at margin 1)?(?:; its power (\d+) is (?:.*))?", _own),
     (
         (
-            rf"best possible: {N}(?: \(about \S+\))?(?: … {N})?, over networks of {FAMILY}"
+            rf"best possible: (\d+/\d+|{N[1:-1]})(?: \(about \S+\))?(?: … {N})?, over networks of {FAMILY}"
             r"(; the lower end is a crude bound)?"
         ),
         _best,

@@ -226,9 +226,14 @@ def _at_a_kink(audit, _, found):
 
 
 def _deep(audit, _, found):
-    if found[1] is None:
-        return audit.network.architecture.has_sharing
-    return int(found[1]) == audit.network.depth - 1 != 1
+    shape = audit.network.architecture
+    if found[1] is not None:
+        return int(found[1]) == shape.depth - 1 > 1
+    return {
+        "has no hidden layer": shape.depth == 1,
+        "shares weights": shape.depth == 2 and shape.has_sharing,
+        "s output layer is not dense": shape.depth == 2 and None in shape.layers[1].places[0],
+    }[found[2]]
 
 
 def _best(audit, finding, _):
@@ -449,7 +454,8 @@ ROWS = [
     (
         (
             r"with (?:biases that do not count|layers that are not trained) only whether a network of this shape fits "
-            r"is decided: it (?:has (\d+) hidden layers?, and not one|shares weights)"
+            r"is decided: it ?(?:has (\d+) hidden layers?, and not one|"
+            r"(has no hidden layer|shares weights|s output layer is not dense))"
         ),
         _deep,
     ),

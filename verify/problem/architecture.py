@@ -143,7 +143,11 @@ class Architecture(statement.Architecture):
         if self.is_two_layer:
             return None
         if self.depth != 2:
-            return f"it has {count(self.depth - 1, 'hidden layer')}, and not one"
+            return (
+                f"it has {count(self.depth - 1, 'hidden layer')}, and not one"
+                if self.depth > 1
+                else "it has no hidden layer"
+            )
         if self.has_sharing:
             return "it shares weights"
         return "its output layer is not dense"

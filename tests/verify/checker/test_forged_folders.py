@@ -81,8 +81,17 @@ def deep():
     return problem, Network(DEEP, ((1,), (2,), (1,))), Network(HINGE, ((1,), (2,)))
 
 
+def deep_and_hidden():
+    """Only whether it fits is asked there."""
+    problem, network, witness = deep()
+    hidden_only = Problem(
+        problem.data, problem.architecture, goal=problem.goal, bias=problem.bias, trained=Trained.HIDDEN
+    )
+    return hidden_only, network, witness
+
+
 @pytest.mark.parametrize("key", ["better", "better_own_width"])
-@pytest.mark.parametrize("made", [hidden, deep])
+@pytest.mark.parametrize("made", [hidden, deep, deep_and_hidden])
 def test_a_better_network_of_a_problem_that_has_other_candidates(tmp_path, made, key):
     problem, network, witness = made()
     result = audit(network, Dataset(problem.inputs, problem.targets), goal=problem.goal, trained=problem.trained)
@@ -95,6 +104,8 @@ def test_a_better_network_of_a_problem_that_has_other_candidates(tmp_path, made,
     rewritten(tmp_path, **{key: row})
     found = refused(tmp_path)
     why = "is no rival: of this problem nothing but whether a network fits is asked"
+    if made is deep:
+        why = "is not of the family of the problem"
     if made is hidden and key == "better":
         why = "is no rival: any width is not asked where the output weights are not trained"
     elif made is hidden:

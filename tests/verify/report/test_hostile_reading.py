@@ -434,36 +434,53 @@ def test_of_two_hidden_layers_the_same_goal_is_trained():
 ONE_OUTPUT = Layer(inputs=2, outputs=1, slope=None)
 ODD_SHAPES = {
     "shared weights": (
-        [Layer(inputs=2, outputs=2, slope=0, entries=[[0, 1], [1, 0]]), ONE_OUTPUT], [[1, 0], [1, 1]],
-        "Network with shared weights of 2 ReLU neurons (4 parameters)",
-        "one hidden layer that shares no weights, before a dense output", 2,
+        [Layer(inputs=2, outputs=2, slope=0, bias=True, entries=[[0, 1, 2], [1, 0, 2]]), ONE_OUTPUT],
+        [[1, 0, 0], [1, 1]],
+        "Network with shared weights of 2 ReLU neurons with biases (5 parameters)",
+        "it shares weights", "one hidden layer that shares no weights, before a dense output", 2,
     ),
     "masks and shared weights": (
-        [Layer(inputs=2, outputs=2, slope=0, entries=[[0, None], [None, 0]]), ONE_OUTPUT], [[1], [1, 1]],
-        "Masked network with shared weights of 2 ReLU neurons (3 parameters)",
-        "one hidden layer that shares no weights, before a dense output", 2,
+        [Layer(inputs=2, outputs=2, slope=0, bias=True, entries=[[0, None, 1], [None, 0, 1]]), ONE_OUTPUT],
+        [[1, 0], [1, 1]],
+        "Masked network with shared weights of 2 ReLU neurons with biases (4 parameters)",
+        "it shares weights", "one hidden layer that shares no weights, before a dense output", 2,
     ),
     "a masked output": (
-        [Layer(inputs=2, outputs=2, slope=0), Layer(inputs=2, outputs=1, slope=None, entries=[[0, None]])],
-        [[1, 0, 0, 1], [1]],
-        "Masked network of 2 ReLU neurons (5 parameters)",
-        "one hidden layer that shares no weights, before a dense output", 2,
+        [Layer(inputs=2, outputs=2, slope=0, bias=True), Layer(inputs=2, outputs=1, slope=None, entries=[[0, None]])],
+        [[1, 1, 0, 0, 1, 0], [1]],
+        "Masked network of 2 ReLU neurons with biases (7 parameters)",
+        "its output layer is not dense", "one hidden layer that shares no weights, before a dense output", 2,
     ),
     "no hidden layer": (
-        [ONE_OUTPUT], [[1, 1]],
-        "Linear network without hidden neurons (2 parameters)", "a bracket and an excess are for one hidden layer", 20,
+        [Layer(inputs=2, outputs=1, slope=None, bias=True)], [[1, 1, 0]],
+        "Linear network without hidden neurons (3 parameters)",
+        "it has no hidden layer", "networks of one hidden layer", 20,
+    ),
+    "two hidden layers": (
+        [Layer(inputs=2, outputs=2, slope=0, bias=True), Layer(inputs=2, outputs=2, slope=0), ONE_OUTPUT],
+        [[1, 0, 0, 0, 1, 0], [1, 0, 0, 1], [1, 1]],
+        "Network of depth 3, 2 and 2 ReLU neurons with biases (12 parameters)",
+        "it has 2 hidden layers, and not one", "networks of one hidden layer", 2,
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ODD_SHAPES)
 def test_what_a_network_is_called_and_why_no_more_is_decided(name):
-    layers, parameters, called, why, width = ODD_SHAPES[name]
+    """Where biases do not count only the fit is decided; where they do, all that is decided of any depth."""
+    layers, parameters, called, why, advice, width = ODD_SHAPES[name]
     network = Network(Architecture(layers), parameters)
     assert network.architecture.description == called
-    step = audit(network, Dataset(AXES, [1, 1])).next_steps[0]
-    assert step.text.endswith(why)
+    result = audit(network, Dataset(AXES, [1, 1]), bias="free")
+    open_ = f"with biases that do not count only whether a network of this shape fits is decided: {why}"
+    assert {result.stationary.reason, result.local_optimum.reason, result.global_optimum.reason} == {open_}
+    step = result.next_steps[0]
+    assert step.text.endswith(advice)
     assert f"--width {width} " in step.command
+    check_words(result)
+    counted = audit(network, Dataset(AXES, [1, 1]))
+    assert counted.stationary.verdict is Verdict.REFUTED
+    assert check_words(counted)
 
 
 @pytest.mark.parametrize("point", ["5/7", "10000000000000000000000000000000000000000/3"])
