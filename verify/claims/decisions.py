@@ -15,17 +15,23 @@ from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.auditing.steps import proposed
 from verify.checker.bounds import LowerBound
+from verify.checker.certificate import OTHER_DEPTH
+from verify.checker.depth_stationary import DeepStationary
 from verify.checker.exact import dot, sqrt_upper
 from verify.checker.optimal import OptimalWithin
 from verify.checker.stationary import Stationary
 from verify.claims.records import Instance
 from verify.deciders.closed_forms.active_set import UnitDirection, direction_of
 from verify.deciders.closed_forms.exact_trees import exact_lower_bound
+from verify.deciders.depth.descents import descent
+from verify.deciders.depth.stationarity import stationarity as stationarity_in_depth
 from verify.deciders.finding import Ending, Finding, Question, Verdict, decide, undecided
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal, sealed
 from verify.deciders.stationarity import stationarity
 from verify.numbers.floats import float_rows, to_float, to_floats
+from verify.problem.network import Network
+from verify.problem.problem import Problem
 
 __all__ = [
     "audited",
@@ -62,7 +68,10 @@ def audited(instance: Instance, tolerance: Fraction = TOLERANCE, near: Fraction 
 def stationary(instance: Instance, tolerance: Fraction = Fraction(0)) -> Finding:
     """Whether the network fits and is a Clarke KKT point, exactly, or up to `tolerance` relative to its norm."""
     problem, network = instance.problem, instance.network
-    proposal = proposed(partial(stationarity, problem, network, network, tolerance))
+    search = partial(stationarity, problem, network, network, tolerance)
+    if OTHER_DEPTH.holds(problem):
+        search = partial(stationarity_in_depth, problem, network, tolerance)
+    proposal = proposed(search)
     return decide(Question.STATIONARY, problem, network, proposal, tolerance)
 
 
@@ -86,7 +95,16 @@ def locally(instance: Instance) -> Finding:
         return decide(question, problem, network, proposal)
     if found.verdict is Verdict.UNDECIDED:
         return undecided(question, f"it is not known whether the network is stationary ({found.reason})")
-    return decide(question, problem, network, proposed(partial(local_optimality, problem, network, network)))
+    search = partial(local_optimality, problem, network, network)
+    if OTHER_DEPTH.holds(problem):
+        search = partial(_down, problem, network, found)
+    return decide(question, problem, network, proposed(search))
+
+
+def _down(problem: Problem, network: Network, found: Finding) -> Proposal:
+    """A curve of better networks of any depth that begins at a KKT point."""
+    multipliers = next((proof for proof in found.certificates if isinstance(proof, DeepStationary)), None)
+    return descent(problem, network, multipliers) or Proposal(reason="no better network was found near it")
 
 
 def multipliers_of(found: Finding) -> tuple[tuple[int, Fraction], ...]:
@@ -101,9 +119,12 @@ def global_exactly(instance: Instance) -> Finding:
 
     Proved by the network's own multipliers: sum lambda_i (y_i) / beta equals its objective, and trees show
     |h(u)| <= beta ||u||. Needs a KKT point whose live directions w_j / ||w_j|| are rational. Incomplete where several
-    sets of multipliers exist and those found are not dual feasible.
+    sets of multipliers exist and those found are not dual feasible. Of other depths than 2 the audit itself is asked,
+    with tolerance 0: proved where the network is at the bound of its depth.
     """
     question, found = Question.GLOBAL_ANY_WIDTH, stationary(instance)
+    if OTHER_DEPTH.holds(instance.problem):
+        return audited(instance, Fraction(0)).global_any_width
     if found.verdict is Verdict.PROVED:
         lower = _own_lower_bound(instance, multipliers_of(found))
         if lower is not None:

@@ -5,6 +5,12 @@ shrink to few points, few neurons and small integers.
 """
 
 from verify.strategies.bent_kkt import bent_networks
+from verify.strategies.deep_kkt import (
+    deep_diagonals,
+    deep_linear_kkt_points,
+    deep_linear_starts,
+    singular_convolutions,
+)
 from verify.strategies.hidden_starts import (
     assigned_starts,
     dual_networks,
@@ -79,6 +85,9 @@ __all__ = [
     "correlated_starts",
     "datasets",
     "dead_neuron_starts",
+    "deep_diagonals",
+    "deep_linear_kkt_points",
+    "deep_linear_starts",
     "drift_signs",
     "dual_networks",
     "duplicated",
@@ -121,6 +130,7 @@ __all__ = [
     "separating_starts",
     "settled_networks",
     "single_teachers",
+    "singular_convolutions",
     "slopes",
     "split_sizes",
     "switching",

@@ -14,7 +14,7 @@ from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.numbers import combination, positive_rationals, rationals, times, unit_vectors, vectors
 
-__all__ = ["linear_kkt_points", "unequal_diagonals"]
+__all__ = ["linear_kkt_points", "margin_points", "unequal_diagonals"]
 
 _SHARES = (Fraction(3, 5), Fraction(4, 5), Fraction(3, 5))  # of three blocks under two overlapping masks
 
@@ -34,7 +34,7 @@ def linear_kkt_points(draw: DrawFn, *, diagonal: bool = False) -> KKTPoint:
         neurons += [(j, draw(st.sampled_from([1, -1])), draw(positive_rationals(2))) for j in again]
     seen = [tuple(value if c in mask else Fraction(0) for c, value in enumerate(g)) for mask in masks]
     predictor = combination([r * r for _, _, r in neurons], [seen[j] for j, _, _ in neurons])
-    points, multipliers = _points(draw, g, predictor)
+    points, multipliers = margin_points(draw, g, predictor)
     targets = draw(st.lists(st.sampled_from([1, -1]), min_size=len(points), max_size=len(points)))
     inputs = [times(y, row) for y, row in zip(targets, points, strict=True)]
     network = Network.two_layer(
@@ -73,10 +73,10 @@ def _block(draw: DrawFn, g: list[Fraction], length: Fraction) -> tuple[int, ...]
     return tuple(range(start, len(g)))
 
 
-def _points(
+def margin_points(
     draw: DrawFn, g: Sequence[Fraction], predictor: Sequence[Fraction]
 ) -> tuple[list[tuple[Fraction, ...]], list[Fraction]]:
-    """y_i x_i and lambda_i."""
+    """y_i x_i and lambda_i, sum lambda_i y_i x_i = g: on the margin where lambda_i > 0, else beyond it."""
     square = dot(predictor, predictor)
     shifts: list[tuple[Fraction, ...]] = []
     weights: list[Fraction] = []

@@ -29,7 +29,7 @@ from verify.claims import (
 from verify.claims.safran2022 import switches
 from verify.readers.cases import read_case
 from verify.search.pool import strategies_for
-from verify.strategies import known_margins, searched_kkt_points, single_teachers
+from verify.strategies import deep_diagonals, known_margins, searched_kkt_points, single_teachers
 
 F = Fraction
 ALL = registry()
@@ -110,6 +110,13 @@ def test_theorem_4_2_of_2110_02732_for_relu_is_refuted():
     points, neurons, dimension, digits = found.size
     assert (points, neurons, dimension) <= (2, 2, 2)
     assert digits < 40
+
+
+def test_theorem_3_1_of_2110_02732_at_depth_3_without_full_connection_is_refuted():
+    claim = without("vardi2022.thm3.1.deep", "fully-connected", deep_diagonals().map(Instance.of), "planted.sparse")
+    kept = {key: value for key, value in claim.hypotheses.items() if key != "linear"}
+    found = refuted(replace(claim, hypotheses=kept))
+    assert found.size == (1, 2, 2, 9)
 
 
 def test_theorem_4_2_of_2110_13905_without_symmetry_is_refuted():

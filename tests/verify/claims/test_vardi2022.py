@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verify import Bias, Dataset, Goal, Network, Problem
+from tests.depth_cases import shape as shape_of
+from verify import Bias, Dataset, Goal, Network, Problem, Trained
 from verify.checker.exact import dot
 from verify.claims import Instance, Outcome, is_kkt_point, registry, run
 from verify.claims.trainings import flowed, has_loss_below, margins
@@ -224,3 +225,80 @@ def test_points_of_one_label_in_two_planes_are_not_apart():
     claim = ALL["vardi2022.widths.needed"]
     assert claim.broken(instance) == ["apart"]
     assert claim.conclusion(instance).outcome is Outcome.FAILED
+
+
+# -------------------------------------------------------------------------------------------- any depth, shared weights
+
+
+def linear_layers(*sizes, entries=None):
+    found = None if entries is None else [entries.get(l) for l in range(len(sizes) - 1)]
+    return shape_of(sizes, [1] * (len(sizes) - 2), found)
+
+
+def posed_in_depth(shape, parameters, rows, **options):
+    data = Dataset(rows, [1] * len(rows))
+    problem = Problem(data, shape, goal=Goal.MAX_MARGIN, bias=Bias.NONE, **options)
+    return Instance(problem, Network(shape, parameters))
+
+
+FILTER = ((0, 1, None, None), (None, None, 0, 1))
+
+
+def test_what_theorem_4_4_speaks_of():
+    claim = ALL["vardi2022.thm4.4"]
+    shape = linear_layers(4, 2, 1, entries={0: FILTER})
+    patches = [4, "3/5", -3, "4/5"]
+    smaller = posed_in_depth(shape, [[0, 1], ["3/5", "4/5"]], [patches])
+    assert claim.setting(smaller)
+    assert claim.broken(smaller) == []
+    assert claim.conclusion(smaller).outcome is Outcome.HELD
+    larger = posed_in_depth(shape, [[1, 0], ["4/5", "-3/5"]], [patches])
+    assert claim.broken(larger) == ["smaller-value"]
+    assert claim.conclusion(larger).outcome is Outcome.UNDECIDED
+    zero = posed_in_depth(shape, [[0, 1], [0, 1]], [[4, 0, 0, 1]])
+    assert "non-zero-inputs" in claim.broken(zero)
+    others = (
+        posed_in_depth(linear_layers(4, 2, 1), [[0, 1, 0, 0, 0, 0, 0, 1], [1, 1]], [patches]),
+        posed_in_depth(linear_layers(4, 2, 1, entries={0: FILTER, 1: ((0, 0),)}), [[0, 1], [1]], [patches]),
+        posed_in_depth(shape, [[0, 1], ["3/5", "4/5"]], [patches] * 2),
+        posed_in_depth(shape, [[0, 1], ["3/5", "4/5"]], [patches], trained=Trained.HIDDEN),
+    )
+    assert not any(map(claim.setting, others))
+
+
+def test_what_theorem_5_1_speaks_of():
+    claim, one = ALL["vardi2022.thm5.1"], ((0, None), (None, 1))
+    shape = linear_layers(2, 2, 2, 1, entries={0: one, 1: one})
+    ones = posed_in_depth(shape, [[1, 1]] * 3, [[1, 1]])
+    assert claim.setting(ones)
+    assert claim.broken(ones) == []
+    assert claim.conclusion(ones).outcome is Outcome.HELD
+    vertex = posed_in_depth(shape, [[1, 0]] * 3, [[1, 1]])
+    assert claim.broken(vertex) == ["two-live"]
+    assert claim.conclusion(vertex).outcome is Outcome.UNDECIDED
+    others = (
+        posed_in_depth(linear_layers(2, 2, 1, entries={0: one}), [[1, 1]] * 2, [[1, 1]]),
+        posed_in_depth(linear_layers(2, 2, 2, 1, entries={0: one}), [[1, 1], [1, 0, 0, 1], [1, 1]], [[1, 1]]),
+        posed_in_depth(shape, [[1, 1]] * 3, [[1, 1]] * 2),
+    )
+    assert not any(map(claim.setting, others))
+
+
+def test_deep_claims_of_theorem_3_1_are_of_depth_3_and_more():
+    flat = posed(Network.two_layer([[1]], [1], slope=1), [[1]])
+    for name in ("vardi2022.thm3.1.deep", "vardi2022.thm3.1.deep.flow"):
+        assert not ALL[name].setting(flat)
+    shared = posed_in_depth(linear_layers(2, 1, 2, 1, entries={0: ((0, 0),)}), [[1], [1, 1], [1, 1]], [[1, 0]])
+    assert ALL["vardi2022.thm3.1.deep"].broken(shared)[0] == "fully-connected"
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 2, 1), (3, 1, 2, 1), (1, 2, 2, 2, 1)])
+def test_gradient_flow_of_deep_linear_networks_of_several_shapes_ends_global(sizes):
+    """Layers of ones but for one weight of each: they are not balanced, and every point is on its side."""
+    shape = linear_layers(*sizes)
+    layers = [[2 if not k else 1 for k in range(layer.parameter_count)] for layer in shape.layers]
+    rows = [[2 - (c == i) for c in range(sizes[0])] for i in range(3)]
+    instance = posed_in_depth(shape, layers, rows)
+    claim = ALL["vardi2022.thm3.1.deep.flow"]
+    assert claim.broken(instance) == []
+    assert claim.conclusion(instance).outcome is Outcome.HELD

@@ -11,6 +11,7 @@ __all__ = ["ORDER", "TABLES"]
 ORDER = (
     "thm2.1",
     "thm3.1.flow",
+    "thm3.1.deep.flow",
     "thm3.2.flow",
     "thm4.2.2.flow",
     "thm3.1",
@@ -48,7 +49,10 @@ TABLES = {
         _DEEP: (("Not local", "vardi2022.thm4.4"), ("Not local", "vardi2022.thm4.4")),
     },
     "Table 2: deep networks": {
-        "fully connected": (("Global", "vardi2022.thm3.1.deep"), ("Not local", "vardi2022.thm3.2")),
+        "fully connected": (
+            ("Global", "vardi2022.thm3.1.deep.flow", "vardi2022.thm3.1.deep"),
+            ("Not local", "vardi2022.thm3.2"),
+        ),
         _SPARSE: (("Not local", "vardi2022.thm5.1"), ("Not local", "vardi2022.thm5.1")),
         "N, each layer by itself": (("Global", "vardi2022.thm5.2"), ("Not local", "vardi2022.thm5.3")),
         "N, each layer by itself, non-zero inputs": (

@@ -8,8 +8,22 @@ from verify.checker.exact import dot
 from verify.claims.exact_programs import least_norm
 from verify.claims.predicates import has_no_zero_neuron, is_fully_connected, is_margin_problem, is_relu
 from verify.claims.records import Instance
+from verify.problem.members import has_bias, has_margin, trains_all
 
-__all__ = ["ALL_KKT_POINTS", "is_along_the_margin", "is_diagonal", "is_pair", "is_plane_relu"]
+__all__ = [
+    "ALL_KKT_POINTS",
+    "is_along_the_margin",
+    "is_diagonal",
+    "is_homogeneous_margin_problem",
+    "is_pair",
+    "is_plane_relu",
+]
+
+
+def is_homogeneous_margin_problem(instance: Instance) -> bool:
+    """A max-margin problem of a network of any depth without biases, masked or with shared weights."""
+    problem = instance.problem
+    return has_margin(problem.goal) and not has_bias(problem.bias) and trains_all(problem.trained)
 
 
 def is_pair(instance: Instance) -> bool:

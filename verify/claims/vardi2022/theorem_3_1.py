@@ -4,7 +4,7 @@
         ==>  theta(t)/|theta(t)| -> the direction of a global optimum of (2)
 
 The proof takes of the flow only that its limit is a KKT point of (2), min 1/2 |theta|^2 subject to y_i Phi(theta; x_i)
->= 1: the second claim, m = 2. Deeper networks: `verify.claims.vardi2022.waiting`.
+>= 1: the second claim of each two, for m = 2 and for deeper networks.
 """
 
 from __future__ import annotations
@@ -16,13 +16,18 @@ from hypothesis import strategies as st
 from verify.claims.conclusions import is_global, judged
 from verify.claims.decisions import is_kkt_point
 from verify.claims.predicates import is_fully_connected, is_linear, is_margin_problem
-from verify.claims.records import Claim, Instance, Judgement
+from verify.claims.records import OPEN, Claim, Instance, Judgement
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import after, has_loss_below, nearly_audited, trained
-from verify.claims.vardi2022.settings import ALL_KKT_POINTS
-from verify.strategies import searched_kkt_points, separating_starts
+from verify.claims.vardi2022.settings import ALL_KKT_POINTS, is_homogeneous_margin_problem
+from verify.strategies import (
+    deep_linear_kkt_points,
+    deep_linear_starts,
+    searched_kkt_points,
+    separating_starts,
+)
 
-__all__ = ["CLAIMS", "GLOBAL", "ends_global"]
+__all__ = ["CLAIMS", "GLOBAL", "ends_global", "is_deep", "is_deep_and_dense", "is_deep_and_linear"]
 
 GLOBAL = Fraction(1, 1000)
 """The relative gap within which the end is to be a global optimum."""
@@ -35,6 +40,22 @@ def ends_global(instance: Instance) -> Judgement:
         return judged(nearly_audited(end, GLOBAL).global_any_width)
 
     return after(instance, trained(instance, stop_at=1e-5), is_near)
+
+
+def is_deep(instance: Instance) -> bool:
+    """A max-margin problem of a network of depth >= 3 without biases."""
+    return is_homogeneous_margin_problem(instance) and instance.network.architecture.depth >= 3
+
+
+def is_deep_and_linear(instance: Instance) -> bool:
+    """Every slope is 1."""
+    return all(layer.slope in (None, 1) for layer in instance.network.architecture.layers)
+
+
+def is_deep_and_dense(instance: Instance) -> bool:
+    """Every unit sees every unit of the layer before, by a weight of its own."""
+    layers = instance.network.architecture.layers
+    return all(layer.parameter_count == layer.outputs * layer.columns and not layer.has_sharing for layer in layers)
 
 
 CLAIMS = (
@@ -75,6 +96,44 @@ CLAIMS = (
             "kkt": "max-margin/vardi2022-theorem-3-1-tilted",
         },
         regime=f"depth 2 (deeper: vardi2022.thm3.1.deep); {ALL_KKT_POINTS}",
+    ),
+    Claim(
+        id="vardi2022.thm3.1.deep.flow",
+        source="arXiv:2110.02732, Theorem 3.1",
+        statement="Gradient flow of a fully connected linear network of depth >= 3 that classifies every point "
+        "converges in direction to a global optimum.",
+        setting=is_deep,
+        hypotheses={
+            "linear": is_deep_and_linear,
+            "fully-connected": is_deep_and_dense,
+            "loss-below-1": lambda instance: has_loss_below(instance, Fraction(69, 100)),
+        },
+        conclusion=ends_global,
+        instances=deep_linear_starts().map(lambda drawn: Instance(*drawn)),
+        sharp={
+            "linear": "max-margin/vardi2022-theorem-3-1-deep-flow-relu",
+            "fully-connected": "max-margin/diagonal-depth-3-of-ones",
+            "loss-below-1": OPEN,
+        },
+        regime="depth 3 and 4, up to 3 units in a layer; as vardi2022.thm3.1.flow, global among all fully connected "
+        "linear networks of the depth",
+        trains=True,
+        examples=20,
+    ),
+    Claim(
+        id="vardi2022.thm3.1.deep",
+        source="arXiv:2110.02732, Theorem 3.1",
+        statement="Every KKT point of a fully connected linear network of depth >= 3 is a global optimum.",
+        setting=is_deep,
+        hypotheses={"linear": is_deep_and_linear, "fully-connected": is_deep_and_dense, "kkt": is_kkt_point},
+        conclusion=is_global,
+        instances=deep_linear_kkt_points().map(Instance.of),
+        sharp={
+            "linear": "max-margin/deep-unused-unit",
+            "fully-connected": "max-margin/diagonal-depth-3-of-ones",
+            "kkt": "max-margin/linear-depth-3-unbalanced",
+        },
+        regime=f"depth 3 to 5, up to 3 units in a layer; {ALL_KKT_POINTS}",
     ),
 )
 
