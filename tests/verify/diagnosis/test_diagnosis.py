@@ -417,13 +417,16 @@ def test_estimates_bound_their_errors_and_decide_nothing_wrongly(X, neurons, slo
 def test_no_diagnosis_of_deep_or_shared_networks():
     deep = Network(
         Architecture((
-            Layer(inputs=1, outputs=1, slope=F(0)), Layer(inputs=1, outputs=1, slope=F(0)),
+            Layer(inputs=1, outputs=1, slope=F(0), bias=True), Layer(inputs=1, outputs=1, slope=F(0)),
             Layer(inputs=1, outputs=1, slope=None),
-        )), [[1], [1], [1]],
+        )), [[1, 0], [1], [1]],
     )  # fmt: skip
-    result = audit(deep, Dataset([[1]], [1]))
+    result = audit(deep, Dataset([[1]], [1]), bias="free")
     assert result.diagnosis is None
     assert list(result.to_json()["diagnosis"]) == ["next"]
+    decided = audit(deep, Dataset([[1]], [1]))
+    assert decided.diagnosis is None
+    assert list(decided.to_json()["diagnosis"]) == ["next"]
     assert diagnose(result.problem, deep, deep) is None
 
 
