@@ -3,42 +3,93 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row
+from solvers.arrays import Floats
 from solvers.instance import ProblemInstance
 from solvers.own_width.search import search
 
-GAP, MOST_NODES = 1e-6, 1000
-SIZES = {2: ((1, 2, 3, 4), (10, 30, 50)), 3: ((1, 2, 3), (8, 20, 30)), 4: ((2, 3), (10, 12))}
+if TYPE_CHECKING:
+    from verify.problem.problem import Problem
+
+GAP, MOST_NODES, GRID = 1e-6, 100, 1024
+BOTH = {2: ((1, 2, 3, 4), (10, 30, 50)), 3: ((1, 2, 3), (8, 20, 30)), 4: ((2, 3), (10, 12))}
+SMALL = {3: ((4,), (8, 12))}
+SIZES = (BOTH, SMALL)
+"""By columns: numbers of neurons, and of points."""
 
 
-def teacher(seed: int, columns: int, width: int, points: int, *, margin: bool) -> ProblemInstance:
-    """Gaussian points, and what a Gaussian network of the width says of them; without points at which that is 0."""
+def drawn(
+    seed: int, columns: int, width: int, points: int, *, margin: bool, bias: bool = False
+) -> tuple[Floats, Floats, Floats]:
+    """Gaussian points, what a Gaussian network of the width says of them, exactly, and its output weights, 1 or -1;
+    without points at which that is 0. bias: the last column is 1.
+    """
     random = np.random.default_rng([seed, columns, width, points])
-    rows, weights = random.standard_normal((points, columns)), random.standard_normal((width, columns))
-    outputs = np.maximum(rows @ weights.T, 0.0) @ random.choice([-1.0, 1.0], width)
+    rows, weights = (np.round(GRID * random.standard_normal((size, columns))) / GRID for size in (points, width))
+    if bias:
+        rows[:, -1] = 1.0
+    outgoing = random.choice([-1.0, 1.0], width)
+    outputs = np.maximum(rows @ weights.T, 0.0) @ outgoing
     if margin:
         rows, outputs = rows[outputs != 0], np.sign(outputs[outputs != 0])
+    return rows, outputs, outgoing
+
+
+def teacher(seed: int, columns: int, width: int, points: int, *, margin: bool, bias: bool = False) -> ProblemInstance:
+    """The question where both layers are trained."""
+    rows, outputs, _ = drawn(seed, columns, width, points, margin=margin, bias=bias)
     return ProblemInstance(rows=rows, targets=outputs, margin=margin)
 
 
+def hidden_teacher(seed: int, columns: int, width: int, points: int, *, margin: bool, bias: bool = False) -> Problem:
+    """The question where the output weights are the teacher's."""
+    from verify.auditing.loop import pose
+    from verify.problem.network import Network
+
+    rows, outputs, outgoing = drawn(seed, columns, width, points, margin=margin, bias=bias)
+    data = [[Fraction(x) for x in row[: columns - bias]] for row in rows.tolist()], outputs.tolist()
+    hidden = [[0] * (columns - bias)] * width
+    shape = Network.two_layer(hidden, outgoing.tolist(), b=[0] * width if bias else None)
+    return pose(shape, data, goal="max-margin" if margin else "min-norm", trained="hidden")
+
+
 def run(plan: Plan) -> Iterator[Row]:
-    """One row for each number of columns, neurons and points, and each goal."""
-    for columns, (widths, counts) in SIZES.items():
-        for width in widths[:2] if plan.quick else widths:
-            for points in counts[:1] if plan.quick else counts:
-                for margin in (True, False):
-                    instance = teacher(0, columns, width, points, margin=margin)
-                    time, found = measure(partial(search, instance, [0] * width, tol=GAP, max_nodes=MOST_NODES), plan)
-                    upper = min((atoms.value for atoms in found.networks), default=float("inf"))
-                    goal = "max-margin" if margin else "min-norm"
-                    yield Row(
-                        "own width",
-                        f"{goal}, {columns} columns, {width} neurons, n = {points}",
-                        time,
-                        note=f"{found.status}, {found.nodes} states, gap {upper / max(found.lower, 1e-300) - 1:.0e}",
-                    )
+    """One row for each number of columns, neurons and points, each goal, and each set of trained layers."""
+    seeds = range(1 if plan.quick else 3)
+    for sizes in SIZES[:1] if plan.quick else SIZES:
+        for columns, (widths, counts) in sizes.items():
+            for width in widths[:2] if plan.quick else widths:
+                for points in counts[:1] if plan.quick else counts:
+                    for seed in seeds:
+                        yield from _rows(plan, seed, columns, width, points)
+
+
+def _rows(plan: Plan, seed: int, columns: int, width: int, points: int) -> Iterator[Row]:
+    from verify.deciders.own_width.searching import bracket_at_width
+
+    for bias in (False, True):
+        for margin in (True, False):
+            goal = f"{'max-margin' if margin else 'min-norm'}{', bias' if bias else ''}"
+            size = f"{columns} columns, {width} neurons, n = {points}, seed {seed}"
+            instance = teacher(seed, columns, width, points, margin=margin, bias=bias)
+            time, found = measure(partial(search, instance, [0] * width, tol=GAP, max_nodes=MOST_NODES), plan)
+            upper = min((atoms.value for atoms in found.networks), default=float("inf"))
+            yield Row(
+                "own width", f"{goal}, both, {size}", time, note=_told(found.status, found.nodes, found.lower, upper)
+            )
+            problem = hidden_teacher(seed, columns, width, points, margin=margin, bias=bias)
+            time, bracket = measure(partial(bracket_at_width, problem, (), max_nodes=MOST_NODES), plan)
+            low, high = (None if end is None else float(end) for end in bracket.ends)
+            note = _told(bracket.status, bracket.nodes, low or 0.0, float("inf") if high is None else high)
+            yield Row("own width", f"{goal}, hidden, {size}", time, note=note)
+
+
+def _told(status: str, nodes: int, lower: float, upper: float) -> str:
+    return f"{status}, {nodes} states, gap {upper / max(lower, 1e-300) - 1:.0e}"

@@ -15,6 +15,7 @@ from solvers.any_width.master import Column, solve_master
 from solvers.any_width.records import Atoms
 from solvers.arrays import Floats
 from solvers.instance import Status
+from solvers.own_width.fitted_starts import fitted_starts
 from solvers.own_width.setting import Setting
 
 __all__ = ["Incumbents", "Neuron"]
@@ -26,6 +27,8 @@ STEPS = 12  # of one descent
 PENALTY = 1e4
 FITS = 1e-7  # of the required outputs, about 1
 MOST = 4  # networks that are kept
+STARTS, DESCENTS = 200, 12  # random starts, and how many of those that fit are improved
+MOST_ENTRIES = 4000  # of the rows of all neurons: beyond that no starts are tried
 
 
 class Incumbents:
@@ -35,6 +38,26 @@ class Incumbents:
         self.setting = setting
         self.networks: list[Atoms] = []
         self.tried: set[tuple[tuple[int, int, bytes], ...]] = set()
+
+    def from_starts(self) -> None:
+        """Descend from networks that fit, found from random starts, those of the least norm first."""
+        problem, masks, random = self.setting.problem, self.setting.masks, self.setting.random
+        instance = problem.instance
+        seen = np.zeros((len(masks), instance.rows.shape[1]), bool)
+        for j, mask in enumerate(masks):
+            seen[j, instance.masks[mask]] = True
+        if instance.rows.size * len(masks) > MOST_ENTRIES or not seen.any():
+            return
+        signs = random.choice(np.array([1, -1], np.int8), (STARTS, len(masks)))
+        targets = instance.targets if instance.margin else problem.required
+        fits, found = fitted_starts(
+            instance.rows, targets, signs, instance.slope, random, margin=instance.margin, seen=seen
+        )
+        body = found[:, :, :-1] if instance.free else found
+        order = np.argsort(np.linalg.norm(body, axis=2).sum(axis=1), kind="stable")
+        for at in order[:DESCENTS]:
+            own = signs[fits][at]
+            self.descend([(mask, int(own[j]), found[at, j]) for j, mask in enumerate(masks)])
 
     def descend(self, neurons: Sequence[Neuron]) -> None:
         """The best network with these patterns, then with those that it has, while it gets better."""

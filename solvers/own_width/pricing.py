@@ -16,6 +16,7 @@ from solvers.any_width.scaling import Scaled
 from solvers.arrays import Bits, Floats, Indices, Signs
 from solvers.own_width.states import StateCase
 from solvers.pricing.dual_function import crossings, evaluate, sweep_angles
+from solvers.pricing.faces import are_few, maxima_of_faces
 from solvers.pricing.search import ascend, bound_tree
 from solvers.pricing.tree import Tree
 
@@ -63,6 +64,10 @@ class CasePricing:
     def maxima(self, seeds: Floats, random: np.random.Generator) -> tuple[Floats, Floats]:
         """Directions in the cone (V, D), local maxima, and their values, the largest first; maybe none."""
         columns = self.rows.shape[1]
+        if not self.is_free and are_few(self.rows):
+            found = maxima_of_faces(self.rows, self.weights, self.slope, self.signs)
+            if len(found[0]):
+                return found
         if columns <= 2 and not self.is_free:
             directions, _ = sweep_angles(self.rows, self.weights, self.slope)
         else:

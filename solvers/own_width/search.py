@@ -125,6 +125,7 @@ class _StateSearch:
         try:
             for neurons in start:
                 self.incumbents.descend([self._scaled(neuron) for neuron in neurons])
+            self.incumbents.from_starts()
             status = self._search()
         except TimeIsUpError:
             status = SearchStatus.TIME
@@ -277,8 +278,9 @@ class _StateSearch:
         return tuple(found)
 
     def _proof_of(self, node: _Node, cases: Sequence[StateCase]) -> DualGuess | None:
-        """A proof for a state that is left open, of its own multipliers or of those of the state before."""
-        source = node.relaxed or (node.parent.relaxed if node.parent is not None else None)
+        """A proof for a state that is left open, of the best multipliers of it and of the states before."""
+        known = [before.relaxed for before in _upwards(node) if before.relaxed is not None]
+        source = max(known, key=lambda relaxed: relaxed.lower, default=None)
         if source is None or source.lower <= 0:
             return None
         relaxed = Relaxation(self.setting, cases, {case: [] for case in cases})
@@ -290,6 +292,14 @@ class _StateSearch:
                 return proof
             limit *= 1.01
         return None
+
+
+def _upwards(node: _Node) -> Iterator[_Node]:
+    """The node and those above it."""
+    here: _Node | None = node
+    while here is not None:
+        yield here
+        here = here.parent
 
 
 def _walk(root: _Node) -> Iterator[_Node]:

@@ -10,6 +10,7 @@ import numpy as np
 from solvers.arrays import Signs
 from solvers.hidden.cells import Cell
 from solvers.instance import SearchStatus
+from solvers.own_width.fitted_starts import fitted_starts
 from verify.checker.statement import pattern
 from verify.deciders.hidden.geometry import Geometry
 from verify.deciders.hidden.least_norm import Solved, least_norm, shape_of
@@ -31,6 +32,11 @@ START_SHARE = 0.5
 
 STARTS = 24
 """Random choices of sides from which walks begin."""
+
+FITTED, WALKS, MOST_ENTRIES = 200, 12, 4000
+"""Random weights from which networks that fit are sought, the walks that begin at those of them that are shortest, and
+the entries of the points of all neurons beyond which none are.
+"""
 
 
 class KnownNetworks:
@@ -135,6 +141,10 @@ class KnownNetworks:
             for kinks in (-1, 1):
                 self.walk_from(np.where(signs == 0, kinks, signs).astype(np.int8))
         random = np.random.default_rng(0)
+        for sides in self._fitted(random):
+            if is_late(deadline):
+                return
+            self.walk_from(sides)
         for k in range(STARTS if self.points.slope < 1 else 1):
             if is_late(deadline):
                 return
@@ -148,6 +158,19 @@ class KnownNetworks:
                 values = rows @ direction + (0 if free is None else random.standard_normal() * np.abs(rows).max())
                 sides[q] = np.where(values > 0, 1, -1)
             self.walk_from(sides)
+
+    def _fitted(self, random: np.random.Generator) -> list[Signs]:
+        """The sides (k, n) of networks that fit, found from random weights, those of the least norm first."""
+        neurons, points = self.neurons, self.points
+        has_one_mask = len({self.geometry.masks[j] for j in self.geometry.live}) == 1
+        if not has_one_mask or points.slope == 1 or neurons.rows[0].size * len(neurons.rows) > MOST_ENTRIES:
+            return []
+        rows = neurons.rows[0] if neurons.free[0] is None else np.column_stack([neurons.rows[0], neurons.free[0]])
+        signs = np.tile(np.where(neurons.outgoing > 0, 1, -1).astype(np.int8), (FITTED, 1))
+        _, found = fitted_starts(rows, points.targets, signs, points.slope, random, margin=points.margin)
+        sizes = np.linalg.norm(found / neurons.outgoing[:, None], axis=(1, 2))
+        order = np.argsort(sizes, kind="stable")[:WALKS]
+        return [np.where(found[at] @ rows.T > 0, 1, -1).astype(np.int8) for at in order]
 
     def leaf_of(self, state: NeuronState, found: Solved, signs: Signs, bits: int | None = None) -> StateLeaf | None:
         """The leaf by the multipliers of an exact optimum of a choice of sides: p_j = w_j / |v_j| in every case.
