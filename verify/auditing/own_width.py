@@ -35,7 +35,7 @@ __all__ = ["OWN_WIDTH"]
 
 NAME = "the search at the network's own width"
 
-MOST_WORK, MOST_WORK_WITHOUT_FIT = 10.0, 3.0
+MOST_WORK, MOST_WORK_WITHOUT_FIT = 20.0, 4.0
 """Seconds of work (`solvers.clock.by_work`) without a time limit, where the search comes last."""
 
 KEPT_SHARE_AT_LAST = 0.05

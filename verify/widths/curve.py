@@ -49,7 +49,7 @@ MOST = 8
 ANY_SHARE = 0.3
 """Of the time, for the bracket of any width."""
 
-MOST_WORK = 20.0
+MOST_WORK = 40.0
 """Seconds of work (`solvers.clock.by_work`) for each width, without a time limit."""
 
 NEARLY_0 = Fraction(1, 2**20)
