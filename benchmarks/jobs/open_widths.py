@@ -41,12 +41,12 @@ def run(plan: Plan) -> Iterator[Row]:
 
 def told(found: Audit) -> str | None:
     """The verdict about its width, the bracket and the states; None where no search at its width was made."""
-    if found.bracket_own_width is None and not found.is_infeasible_at_width:
-        return None
-    finding = found.global_optimum
+    finding, ends = found.global_optimum, found.bracket_own_width
     if found.is_infeasible_at_width:
         return f"{finding.verdict.value}: nothing of this width fits"
-    low, high = found.bracket_own_width
+    if ends is None:
+        return None
+    low, high = ends
     return f"{finding.verdict.value}, {at_least(low)} to {at_most(high)}: {finding.reason}"
 
 

@@ -208,7 +208,7 @@ def _without(asked: Asked, found: Known, reason: str) -> Known:
     status = SearchStatus.INTERRUPTED if reason == INTERRUPTED else SearchStatus.TIME
     known = [(rung.objective, rung.network) for rung in found.improved or () if rung.network is not None]
     bracket = WidthBracket.of(asked.problem, None, sorted(known, key=itemgetter(0)), status=status, nodes=0, left=0)
-    return _concluded(asked, replace(found, own_width=bracket), bracket, None)
+    return _concluded(asked, replace(found, own_width=bracket), bracket)
 
 
 OWN_WIDTH = Step(
