@@ -11,15 +11,20 @@ from verify.strategies.deep_kkt import (
     deep_linear_starts,
     singular_convolutions,
 )
-from verify.strategies.hidden_starts import (
-    assigned_starts,
-    dual_networks,
-    hidden_networks,
-    inactive_starts,
-    interpolating_pairs,
-    positive_starts,
-    settled_networks,
+from verify.strategies.feature_starts import (
+    HIGH,
+    aligned_duals,
+    aligned_residuals,
+    assigned_features,
+    feature_pairs,
+    inactive_features,
+    positive_start,
+    settled_features,
+    signed_features,
+    start_of_size,
 )
+from verify.strategies.features import features as random_features
+from verify.strategies.features import posed
 from verify.strategies.kkt import KKTPoint, kkt_points
 from verify.strategies.line_kkt import line_kkt_points, switching_kkt_points
 from verify.strategies.line_starts import alternating_starts, fitted_starts
@@ -34,7 +39,6 @@ from verify.strategies.margins import (
     orthogonally_separable,
 )
 from verify.strategies.numbers import leaky_slopes, orthonormal, positive_rationals, rationals, slopes, unit_vectors
-from verify.strategies.one_neuron import one_neuron_problems
 from verify.strategies.pair_starts import dead_neuron_starts, tilted_pairs
 from verify.strategies.pairs import far_pairs, split_sizes, tied_pairs, wide_pairs
 from verify.strategies.points import (
@@ -71,12 +75,15 @@ from verify.strategies.univariate import constant_networks, switching
 from verify.strategies.weights import networks, problems, with_dead_neurons, with_ties
 
 __all__ = [
+    "HIGH",
     "Hinted",
     "KKTPoint",
     "KnownMargin",
     "TeacherShape",
+    "aligned_duals",
+    "aligned_residuals",
     "alternating_starts",
-    "assigned_starts",
+    "assigned_features",
     "balanced_pairs",
     "bent_networks",
     "collinear",
@@ -89,18 +96,16 @@ __all__ = [
     "deep_linear_kkt_points",
     "deep_linear_starts",
     "drift_signs",
-    "dual_networks",
     "duplicated",
     "embedded_pairs",
     "far_pairs",
+    "feature_pairs",
     "fitted_starts",
     "general_symmetric",
-    "hidden_networks",
     "hinted",
     "hinted_data",
     "hinted_starts",
-    "inactive_starts",
-    "interpolating_pairs",
+    "inactive_features",
     "is_small_start",
     "kkt_points",
     "known_margins",
@@ -113,13 +118,14 @@ __all__ = [
     "nearly_orthogonal",
     "networks",
     "odd",
-    "one_neuron_problems",
     "orthogonal",
     "orthogonally_separable",
     "orthonormal",
+    "posed",
     "positive_rationals",
-    "positive_starts",
+    "positive_start",
     "problems",
+    "random_features",
     "random_hinted_start",
     "random_kkt_points",
     "random_symmetric_start",
@@ -128,11 +134,13 @@ __all__ = [
     "searched_kkt_points",
     "separable",
     "separating_starts",
-    "settled_networks",
+    "settled_features",
+    "signed_features",
     "single_teachers",
     "singular_convolutions",
     "slopes",
     "split_sizes",
+    "start_of_size",
     "switching",
     "switching_kkt_points",
     "symmetric",

@@ -293,12 +293,6 @@ def test_z_matrix_teachers(point):
     assert all(2 * dot(x, teacher) ** 2 > dot(x, x) for x in rows)
 
 
-@given(strategies.one_neuron_problems())
-def test_one_neuron_problems_have_independent_points(point):
-    rows = point.problem.data.inputs
-    assert solve_exactly([[dot(a, b) for b in rows] for a in rows], [F(1)] * len(rows)) is not None
-
-
 @few
 @given(strategies.linear_networks())
 def test_linear_networks_fit(point):

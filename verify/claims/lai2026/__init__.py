@@ -15,6 +15,8 @@ ORDER = (
     "lem2",
     "lem5",
     "lem6",
+    "lem7",
+    "cor1",
     "lem9",
     "lem10",
     "lem12",
@@ -25,5 +27,10 @@ ORDER = (
     "thm5",
     "thm6",
     "appF",
+    "thmA",
+    "thmB",
+    "thm6-sharp",
+    "relative-gap",
+    "step-size",
 )
 """The claims as lists of them are sorted: what follows the paper's name in their ids."""

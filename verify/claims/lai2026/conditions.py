@@ -12,32 +12,30 @@ Source: arXiv:2603.04895v2, Lemmas 9, 10 and 12, rebuilt from the proofs, with o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from verify.checker.exact import dot
-from verify.claims.lai2026.exact_descent import Vector, after_step, preactivations, step_size
-from verify.claims.lai2026.hypotheses import by_sign, duals, label_range, weights_of
-from verify.claims.records import Instance, Judgement, failed, held
+from verify.claims.lai2026.exact_descent import Primal, advanced, gram, step_size
+from verify.claims.lai2026.hypotheses import by_sign, duals, label_range, primal_of
+from verify.claims.records import Instance, Judgement, failed, held, undecided
 
-__all__ = ["broken_conditions", "is_settled", "keeps_its_conditions"]
+__all__ = ["broken_conditions", "carry_over", "is_settled", "keeps_its_conditions"]
 
 
-def broken_conditions(instance: Instance, weights: Sequence[Vector], sets: Sequence[Sequence[int]]) -> list[str]:
+def broken_conditions(instance: Instance, z: Primal, b: Primal, sets: Sequence[Sequence[int]]) -> list[str]:
     """The conditions of Lemmas 9, 10 and 12 that do not hold for the sets S_k, by letter."""
     low, high = label_range(instance)
-    rows, labels, n = instance.data.inputs, instance.data.targets, len(instance.data)
-    z, b = preactivations(weights, rows), duals(instance, weights)
-    square = min(dot(x, x) for x in rows)
-    if b is None:
-        return ["span"]
+    labels, n = instance.data.targets, len(instance.data)
+    squares = [row[i] for i, row in enumerate(gram(instance))]
     broken: set[str] = set()
     for k, seen in enumerate(sets):
         rest = [i for i in range(n) if i not in seen]
         errors = [z[k][i] - abs(labels[i]) for i in seen]
         is_so = {
             "a": all(z[k][i] > 0 for i in seen),
-            "b": all(-2 * high <= dot(rows[i], rows[i]) * b[k][i] <= -low / 8 for i in rest),
+            "b": all(-2 * high <= squares[i] * b[k][i] <= -low / 8 for i in rest),
             "c": dot(errors, errors) <= n * high * high,
-            "d": square**2 * dot(b[k], b[k]) <= 9 * n * high * high,
+            "d": min(squares) ** 2 * dot(b[k], b[k]) <= 9 * n * high * high,
             "e": all(z[k][i] < 0 for i in rest),
         }
         broken |= {letter for letter, holds in is_so.items() if not holds}
@@ -46,11 +44,30 @@ def broken_conditions(instance: Instance, weights: Sequence[Vector], sets: Seque
 
 def is_settled(instance: Instance) -> bool:
     """Conditions (a) to (e), S_k being all points of the neuron's sign; (f), the pattern, follows from (a) and (e)."""
-    return not broken_conditions(instance, weights_of(instance), by_sign(instance))
+    b = duals(instance)
+    return b is not None and not broken_conditions(instance, primal_of(instance), b, by_sign(instance))
 
 
 def keeps_its_conditions(instance: Instance) -> Judgement:
     """(a) to (e) after a step as well."""
-    moved = after_step(instance, weights_of(instance), step_size(instance.data.inputs))
-    broken = broken_conditions(instance, moved, by_sign(instance))
-    return failed(f"conditions {', '.join(broken)} do not hold after a step") if broken else held()
+    return carry_over(instance, by_sign(instance), (1,))
+
+
+def carry_over(instance: Instance, sets: Sequence[Sequence[int]], steps: Sequence[int]) -> Judgement:
+    """(a) to (e) after each of these steps; measured: how near (e) comes to failing, the least |z| / min |y|."""
+    z, start, h = primal_of(instance), duals(instance), step_size(instance)
+    if start is None:
+        return undecided("the weights are not in the span of the points")
+    moves: Primal = [[Fraction(0)] * len(instance.data) for _ in z]
+    nearest: list[Fraction] = []
+    low, _ = label_range(instance)
+    for step in range(1, max(steps) + 1):
+        z, moves = advanced(instance, z, moves, h)
+        b = [[p + q for p, q in zip(line, more, strict=True)] for line, more in zip(start, moves, strict=True)]
+        broken = broken_conditions(instance, z, b, sets) if step in steps else []
+        if broken:
+            return failed(f"conditions {', '.join(broken)} do not hold after step {step}")
+        nearest += [
+            abs(line[i]) / low for line, seen in zip(z, sets, strict=True) for i in range(len(line)) if i not in seen
+        ]
+    return held(measured=min(nearest)) if nearest else held()

@@ -1,8 +1,5 @@
 """Hypotheses of arXiv:2603.04895: the setting, nearly orthogonal points, starts; all in rationals.
 
-The paper's probability enters by one event: that the Gram matrix of the points is nearly diagonal. Here this is a
-hypothesis about the given points, with explicit constants (ours), so that instances are small and the rest is exact.
-
 z_k = X w_k are the primal and b_k the dual variables of neuron k, w_k = X^T b_k; S_k are the points that it is to fit.
 """
 
@@ -10,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from verify.checker.exact import dot
-from verify.claims.lai2026.exact_descent import Vector, gram, preactivations
+from verify.claims.lai2026.exact_descent import Primal, Vector, gram, moved, preactivations
 from verify.claims.predicates import is_fully_connected, is_relu
 from verify.claims.records import Instance
 from verify.deciders.rounding import rank, solve_exactly
@@ -21,9 +19,11 @@ from verify.problem.members import has_bias, has_margin, trains_all
 __all__ = [
     "EVENT",
     "STEP",
+    "active_sums",
     "assigned",
     "by_sign",
     "duals",
+    "has_both_labels",
     "has_labels",
     "is_assigned",
     "is_hidden_regression",
@@ -32,11 +32,12 @@ __all__ = [
     "is_pair",
     "is_small_and_positive",
     "label_range",
-    "stacked",
-    "weights_of",
+    "off_diagonal",
+    "primal_of",
 ]
 
 
+@lru_cache(maxsize=64)
 def is_hidden_regression(instance: Instance) -> bool:
     """Min-norm, ReLU neurons of output weights +-1 with all columns, only the w_k trained, independent points."""
     problem, network = instance.problem, instance.network
@@ -44,7 +45,7 @@ def is_hidden_regression(instance: Instance) -> bool:
     return (
         is_right and is_relu(instance) and is_fully_connected(instance) and network.architecture.limits() is None
         and all(abs(v) == 1 for v in network.output_weights)
-        and rank(instance.data.inputs) == len(instance.data)
+        and rank(gram(instance)) == len(instance.data)
     )  # fmt: skip
 
 
@@ -63,14 +64,24 @@ def has_labels(instance: Instance) -> bool:
     return all(instance.data.targets)
 
 
+def has_both_labels(instance: Instance) -> bool:
+    """Some label is positive, some is negative, none is 0."""
+    labels = instance.data.targets
+    return all(labels) and min(labels) < 0 < max(labels)
+
+
+def off_diagonal(instance: Instance) -> Vector:
+    """For each i the sum of (x_i.x_j)^2 over j != i."""
+    return [dot(row, row) - row[i] ** 2 for i, row in enumerate(gram(instance))]
+
+
 def is_nearly_orthogonal(instance: Instance) -> bool:
-    """32 n max |y| sum_j |x_i.x_j| <= min |y| min |x|^2, over j != i, and the |x_i|^2 within a factor 9/8."""
-    data = instance.data
-    products = gram(data.inputs)
-    squares = [row[i] for i, row in enumerate(products)]
-    off = max(sum((abs(entry) for j, entry in enumerate(row) if j != i), Fraction(0)) for i, row in enumerate(products))
+    """32^2 n max y^2 sum_j (x_i.x_j)^2 <= min y^2 min |x|^4, over j != i, and the |x_i|^2 within a factor 9/8."""
+    squares = [row[i] for i, row in enumerate(gram(instance))]
     low, high = label_range(instance)
-    return 32 * len(data) * high * off <= low * min(squares) and 8 * max(squares) <= 9 * min(squares)
+    is_flat = 8 * max(squares) <= 9 * min(squares)
+    most = 1024 * len(squares) * high**2 * max(off_diagonal(instance))
+    return is_flat and most <= low**2 * min(squares) ** 2
 
 
 def label_range(instance: Instance) -> tuple[Fraction, Fraction]:
@@ -79,30 +90,34 @@ def label_range(instance: Instance) -> tuple[Fraction, Fraction]:
     return min(sizes), max(sizes)
 
 
-def weights_of(instance: Instance) -> list[Vector]:
-    """The incoming weights of each neuron."""
-    return [list(w) for w in instance.network.hidden_weights]
+@lru_cache(maxsize=64)
+def _primal(instance: Instance) -> Primal:
+    return preactivations(instance.network.hidden_weights, instance.data.inputs)
 
 
-def duals(instance: Instance, weights: Sequence[Vector]) -> list[Vector] | None:
+def primal_of(instance: Instance) -> Primal:
+    """z_k of the network."""
+    return _primal(instance)
+
+
+@lru_cache(maxsize=64)
+def duals(instance: Instance) -> Primal | None:
     """b_k with w_k = X^T b_k, unique for independent points; None when some w_k is not in their span."""
-    rows = instance.data.inputs
-    found: list[Vector] = []
-    for w in weights:
-        b = solve_exactly(gram(rows), [dot(w, x) for x in rows])
-        if b is None or [dot(b, column) for column in zip(*rows, strict=True)] != list(w):
+    found: Primal = []
+    for z in primal_of(instance):
+        b = solve_exactly(gram(instance), z)
+        if b is None:
             return None
         found.append(b)
-    return found
+    whole = moved(instance, [[-value for value in b] for b in found])
+    return None if any(map(any, whole)) else found
 
 
 def is_small_and_positive(instance: Instance) -> bool:
     """In the span of the points, 0 < z_ki <= min |y| / 16."""
     low, _ = label_range(instance)
-    z = preactivations(weights_of(instance), instance.data.inputs)
-    return duals(instance, weights_of(instance)) is not None and all(
-        0 < 16 * value <= low for line in z for value in line
-    )
+    is_small = all(0 < 16 * value <= low for line in primal_of(instance) for value in line)
+    return is_small and duals(instance) is not None
 
 
 def is_assigned(instance: Instance) -> bool:
@@ -111,24 +126,24 @@ def is_assigned(instance: Instance) -> bool:
     The others of its sign have -min |y| / 2 <= z <= -min |y| / 4.
     """
     low, _ = label_range(instance)
-    z = preactivations(weights_of(instance), instance.data.inputs)
+    signs = instance.network.output_weights
     for i, y in enumerate(instance.data.targets):
-        alike = [line[i] for line, s in zip(z, instance.network.output_weights, strict=True) if s * y > 0]
-        across = [line[i] for line, s in zip(z, instance.network.output_weights, strict=True) if s * y < 0]
+        alike = [line[i] for line, s in zip(primal_of(instance), signs, strict=True) if s * y > 0]
+        across = [line[i] for line, s in zip(primal_of(instance), signs, strict=True) if s * y < 0]
         on = [value for value in alike if value > 0]
         if len(on) != 1 or any(not 0 < 16 * value <= low for value in (*on, *across)):
             return False
         if any(not -low / 2 <= value <= -low / 4 for value in alike if value <= 0):
             return False
-    return duals(instance, weights_of(instance)) is not None
+    return duals(instance) is not None
 
 
-def assigned(instance: Instance, weights: Sequence[Vector]) -> list[list[int]]:
+def assigned(instance: Instance) -> list[list[int]]:
     """S_k: the points of the neuron's sign at which it is on."""
-    data = instance.data
+    signs, labels = instance.network.output_weights, instance.data.targets
     return [
-        [i for i, (value, y) in enumerate(zip(line, data.targets, strict=True)) if s * y > 0 and value > 0]
-        for line, s in zip(preactivations(weights, data.inputs), instance.network.output_weights, strict=True)
+        [i for i, (value, y) in enumerate(zip(line, labels, strict=True)) if s * y > 0 and value > 0]
+        for line, s in zip(primal_of(instance), signs, strict=True)
     ]
 
 
@@ -138,12 +153,15 @@ def by_sign(instance: Instance) -> list[list[int]]:
     return [[i for i, y in enumerate(labels) if s * y > 0] for s in instance.network.output_weights]
 
 
-def stacked(weights: Sequence[Vector]) -> Vector:
-    """All weights in one row, neuron after neuron."""
-    return [entry for w in weights for entry in w]
+def active_sums(signs: Sequence[Fraction], z: Primal) -> Vector:
+    """f(x_i)."""
+    return [
+        sum((s * max(value, Fraction(0)) for s, value in zip(signs, column, strict=True)), Fraction(0))
+        for column in zip(*z, strict=True)
+    ]
 
 
-EVENT = "that the Gram matrix is nearly diagonal is a hypothesis, with our constants, in place of high dimension"
+EVENT = "that the Gram matrix is nearly diagonal is a hypothesis here, with our constants, as exact as it can be drawn"
 
 
 STEP = "the step is a power of two, h with 1/2 < 2 h max_i sum_j |x_i.x_j| <= 1, and 0 is no active preactivation"

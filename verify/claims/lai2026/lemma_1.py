@@ -4,41 +4,45 @@
 
 for one neuron, with D(t) its activation pattern and S the points at which it is on; for several together likewise, on
 the points at which some neuron is on. The text that we have lost its formulas; this is rebuilt from the proof.
+
+A step after T at which some preactivation is on the other side of 0 would violate it, as would a training of the
+product that goes elsewhere: before T both happen on most instances.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from verify.checker.exact import dot
-from verify.claims.lai2026.ends import MISSED, UNTIL_CAPTURED, active_rows
-from verify.claims.lai2026.exact_descent import after_step, captured, step_size
-from verify.claims.lai2026.hypotheses import has_labels, is_hidden_regression, stacked
+from verify.claims.lai2026.ends import MISSED, UNTIL_CAPTURED, trained_there
+from verify.claims.lai2026.exact_descent import advanced, captured, step_size
+from verify.claims.lai2026.hypotheses import has_labels, is_hidden_regression
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
-from verify.strategies import hidden_networks
+from verify.strategies import signed_features
 
 __all__ = ["CLAIMS", "is_linear_after_capture"]
 
+STEPS = 5
+
 
 def is_linear_after_capture(instance: Instance) -> Judgement:
-    """Five further steps equal, number by number, those of linear regression with one row for each active point."""
+    """Five further steps equal, number by number, those of linear regression on the active points; training agrees."""
     found = captured(instance)
     if found is None:
         return undecided(MISSED)
-    h = step_size(instance.data.inputs)
-    rows, targets = active_rows(instance, found)
-    whole, weights = stacked(found.path[-1]), found.path[-1]
-    for step in range(5):
-        weights = after_step(instance, weights, h)
-        errors = [dot(row, whole) - y for row, y in zip(rows, targets, strict=True)]
-        whole = [
-            w - h * sum((e * row[c] for e, row in zip(errors, rows, strict=True)), Fraction(0))
-            for c, w in enumerate(whole)
-        ]
-        if stacked(weights) != whole:
-            return failed(f"step {found.steps + step + 1} is not that of linear regression")
-    return held(f"from step {found.steps} on", measured=found.steps)
+    return is_linear_after(instance, found.steps, found.pattern, found.primal[-1], found.moves[-1])
+
+
+def is_linear_after(
+    instance: Instance, step: int, pattern: tuple[tuple[bool, ...], ...], z: list, moves: list
+) -> Judgement:
+    """Whether steps from here are those of linear regression with this pattern, and training ends at the limit."""
+    h, linear = step_size(instance), (z, moves)
+    here = linear
+    for further in range(1, STEPS + 1):
+        here = advanced(instance, *here, h)
+        linear = advanced(instance, *linear, h, pattern)
+        if here != linear:
+            return failed(f"step {step + further} is not that of linear regression")
+    return trained_there(instance, held(f"from step {step} on", measured=step))
 
 
 CLAIMS = (
@@ -49,9 +53,10 @@ CLAIMS = (
         setting=is_hidden_regression,
         hypotheses={"nonzero-labels": has_labels},
         conclusion=is_linear_after_capture,
-        instances=hidden_networks().map(lambda drawn: Instance(*drawn)),
+        instances=signed_features().map(lambda drawn: Instance(*drawn)),
         regime=UNTIL_CAPTURED,
         quantity="steps until then",
+        examples=60,
     ),
 )
 

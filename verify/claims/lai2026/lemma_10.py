@@ -1,17 +1,19 @@
-"""Lemma 10 of arXiv:2603.04895v2, appendix C.
+"""Lemma 10 of arXiv:2603.04895v2, appendix C.2.
 
-    two neurons: (a) to (f) at t, S_k = {i: s_k y_i > 0}, points nearly orthogonal  ==>  (a) to (f) at t + 1
+    a pair: (a) to (h) at t, S_k = {i: s_k y_i > 0}, points nearly orthogonal  ==>  (a) to (h) at t + 1
 
-with s_k the output weights, 1 and -1. The conditions are those of `verify.claims.lai2026.conditions`.
+The conditions are those of `verify.claims.lai2026.conditions`, for both neurons; a step after which one of them is
+broken violates it.
 """
 
 from __future__ import annotations
 
 from verify.claims.lai2026.conditions import is_settled, keeps_its_conditions
 from verify.claims.lai2026.hypotheses import EVENT, STEP, has_labels, is_nearly_orthogonal, is_pair
+from verify.claims.lai2026.lemma_9 import LARGE
 from verify.claims.records import Claim, Instance
 from verify.claims.theorems import run_alone
-from verify.strategies import settled_networks
+from verify.strategies import settled_features
 
 __all__ = ["CLAIMS"]
 
@@ -23,8 +25,10 @@ CLAIMS = (
         setting=is_pair,
         hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal, "conditions": is_settled},
         conclusion=keeps_its_conditions,
-        instances=settled_networks(neurons=2).map(lambda drawn: Instance(*drawn)),
-        regime=f"conditions (a) to (f) rebuilt from the proofs, with our constants; {EVENT}; {STEP}",
+        instances=settled_features(signs=(1, -1)).map(lambda drawn: Instance(*drawn)),
+        regime=f"conditions (a) to (h) rebuilt from the proofs, with our constants; {LARGE}; {EVENT}; {STEP}",
+        quantity="|z| / min |y| where it is off",
+        examples=60,
     ),
 )
 

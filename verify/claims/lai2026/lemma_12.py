@@ -3,13 +3,12 @@
     each label assigned to one neuron of its sign, S_k those of neuron k, points nearly orthogonal
         ==>  (a) to (e) at t = 1, and with (a) to (e) at t also at t + 1
 
-The conditions are those of `verify.claims.lai2026.conditions`.
+The conditions are those of `verify.claims.lai2026.conditions`; a step after which one of them is broken violates it.
 """
 
 from __future__ import annotations
 
-from verify.claims.lai2026.conditions import broken_conditions
-from verify.claims.lai2026.exact_descent import after_step, step_size
+from verify.claims.lai2026.conditions import carry_over
 from verify.claims.lai2026.hypotheses import (
     EVENT,
     STEP,
@@ -18,24 +17,20 @@ from verify.claims.lai2026.hypotheses import (
     is_assigned,
     is_hidden_regression,
     is_nearly_orthogonal,
-    weights_of,
 )
-from verify.claims.records import Claim, Instance, Judgement, failed, held
+from verify.claims.lai2026.lemma_9 import LARGE
+from verify.claims.records import Claim, Instance, Judgement
 from verify.claims.theorems import run_alone
-from verify.strategies import assigned_starts
+from verify.strategies import settled_features
 
 __all__ = ["CLAIMS", "reaches_the_conditions"]
 
+STEPS = (1, 2, 3, 4)
+
 
 def reaches_the_conditions(instance: Instance) -> Judgement:
-    """(a) to (e) with the S_k of the start, after the first step and after the second."""
-    sets, weights = assigned(instance, weights_of(instance)), weights_of(instance)
-    for step in (1, 2):
-        weights = after_step(instance, weights, step_size(instance.data.inputs))
-        broken = broken_conditions(instance, weights, sets)
-        if broken:
-            return failed(f"conditions {', '.join(broken)} do not hold after step {step}")
-    return held()
+    """(a) to (e) with the S_k of the start, after the first step and after the next three."""
+    return carry_over(instance, assigned(instance), STEPS)
 
 
 CLAIMS = (
@@ -46,8 +41,10 @@ CLAIMS = (
         setting=is_hidden_regression,
         hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal, "assigned": is_assigned},
         conclusion=reaches_the_conditions,
-        instances=assigned_starts().map(lambda drawn: Instance(*drawn)),
-        regime=f"the first two steps; {EVENT}; {STEP}",
+        instances=settled_features(signs=(1, 1, -1, -1), assigned=True).map(lambda drawn: Instance(*drawn)),
+        regime=f"four neurons, the first four steps; {LARGE}; {EVENT}; {STEP}",
+        quantity="|z| / min |y| where it is off",
+        examples=60,
     ),
 )
 

@@ -4,73 +4,76 @@
 
 where (7) is to minimise 1/2 |w|^2 subject to w.x_i = y_i where y_i > 0, and w.x_i <= 0 elsewhere. The text that we
 have lost its formulas; this is rebuilt from the proof.
+
+The audit of a network of one neuron, at the labels max(y, 0), finds the best and proves it, both ends of its value
+being one number. A best network whose weights are not those of its own S violates the lemma. S = the positive labels
+alone would be false on most instances: `is_linear_on` with that S is the variant that is refuted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import combinations
-
-import numpy as np
 
 from verify.checker.exact import dot
-from verify.claims.exact_programs import least_squares_norm
-from verify.claims.lai2026.exact_descent import Vector
+from verify.claims.lai2026.audited_limits import audited_at
+from verify.claims.lai2026.exact_descent import gram
 from verify.claims.lai2026.hypotheses import is_one_neuron
+from verify.claims.lai2026.least_norms import is_best_exactly, weights_at
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
-from verify.numbers.floats import to_float, to_floats, to_matrix
-from verify.strategies import one_neuron_problems
+from verify.deciders.rounding import solve_exactly
+from verify.strategies import feature_pairs
 
-__all__ = ["CLAIMS", "is_linear_on_a_subset"]
+__all__ = ["CLAIMS", "is_linear_on", "is_linear_on_a_subset"]
+
+SubsetRule = Callable[[Instance, Sequence[Fraction]], list[int]]
+
+SIZES = ((1, 1), (2, 2), (4, 8), (8, 16), (8, 32), (8, 64), (12, 48), (16, 64), (8, 256))
+"""(points, dimension): where d is a few n, some labels of the other sign are at 0, and others below."""
+
+
+def of_all_zeros(instance: Instance, at: Sequence[Fraction]) -> list[int]:
+    """The positive labels, and the points at which the best network is exactly 0."""
+    return [i for i, (y, z) in enumerate(zip(instance.data.targets, at, strict=True)) if y > 0 or z == 0]
+
+
+def of_positive_labels(instance: Instance, at: Sequence[Fraction]) -> list[int]:  # noqa: ARG001
+    """The positive labels alone: too few, where descent has to be kept at 0 elsewhere."""
+    return [i for i, y in enumerate(instance.data.targets) if y > 0]
+
+
+def is_linear_on(chosen: SubsetRule) -> Callable[[Instance], Judgement]:
+    """Whether the best network is the least-norm w with w.x_i = max(y_i, 0) on S, S chosen by where it is 0."""
+
+    def judged(instance: Instance) -> Judgement:
+        found = audited_at(instance, instance.network.hidden_weights)
+        best = found.better_own_width or (None if found.fits.certificates == () else found.network)
+        if best is None or not is_best_exactly(found):
+            return undecided("the audit does not prove the best value exactly")
+        (w,) = best.hidden_weights
+        at = [dot(w, x) for x in instance.data.inputs]
+        subset = chosen(instance, at)
+        if any(max(instance.data.targets[i], Fraction(0)) != max(at[i], Fraction(0)) for i in range(len(at))):
+            return undecided("the best network known is not one that meets (7)")
+        products_of = gram(instance)
+        values = [max(instance.data.targets[i], Fraction(0)) for i in subset]
+        m = solve_exactly([[products_of[i][j] for j in subset] for i in subset], values) if subset else []
+        if m is None:
+            return undecided("the points are dependent")
+        duals = [Fraction(0)] * len(at)
+        for i, value in zip(subset, m, strict=True):
+            duals[i] = value
+        if weights_at(instance, [duals]) != [list(w)]:
+            return failed(f"the best weights are not those of regression on {subset}", measured=len(subset))
+        return held(f"S = {subset}", measured=len(subset))
+
+    return judged
 
 
 def is_linear_on_a_subset(instance: Instance) -> Judgement:
-    """The w of (7) is the least-norm w with w.x_i = max(y_i, 0) on some subset S that holds the positive labels.
-
-    Every S is tried. Held: one such w meets (7), and its multipliers, >= 0 off the positive labels, prove that it is
-    the best (weak duality). Failed: a point of (7), found in floats and repaired, is better than all of them.
-    """
-    data = instance.data
-    positive = [i for i, y in enumerate(data.targets) if y > 0]
-    others = [i for i, y in enumerate(data.targets) if y <= 0]
-    best: Fraction | None = None
-    for count in range(len(others) + 1):
-        for more in combinations(others, count):
-            rows = [data.inputs[i] for i in (*positive, *more)]
-            values = [max(data.targets[i], Fraction(0)) for i in (*positive, *more)]
-            found = least_squares_norm(rows, values, data.dimension)
-            if found is None or any(dot(found[0], data.inputs[i]) > 0 for i in others):
-                continue
-            w, multipliers = found
-            if all(m <= 0 for m in multipliers[len(positive) :]):
-                return held(f"S = {sorted((*positive, *more))}")
-            best = dot(w, w) if best is None else min(best, dot(w, w))
-    better = _better_point(instance, positive, others)
-    if better is not None and (best is None or better < best):
-        return failed(f"a point of (7) has |w|^2 = {to_float(better):.6g}, every subset at least {best}")
-    return undecided("no subset is proved to be best, and no better point was found")
-
-
-def _better_point(instance: Instance, positive: Sequence[int], others: Sequence[int]) -> Fraction | None:
-    """|w|^2 of an exact point of (7) near its float optimum."""
-    from scipy.optimize import minimize
-
-    data = instance.data
-    x = to_matrix(data.inputs)
-    y = to_floats(data.targets)
-    limits = [{"type": "eq", "fun": lambda w: x[list(positive)] @ w - y[list(positive)]}] if positive else []
-    limits += [{"type": "ineq", "fun": lambda w: -x[list(others)] @ w - 1e-9}] if others else []
-    solved = minimize(lambda w: w @ w / 2, np.zeros(data.dimension), jac=lambda w: w, constraints=limits)
-    guess = [Fraction(float(q)).limit_denominator(10**9) for q in solved.x]
-    rows = [data.inputs[i] for i in positive]
-    gaps = [data.targets[i] - dot(guess, data.inputs[i]) for i in positive]
-    step = least_squares_norm(rows, gaps, data.dimension)
-    if step is None:
-        return None
-    w: Vector = [a + b for a, b in zip(guess, step[0], strict=True)]
-    return None if any(dot(w, data.inputs[i]) > 0 for i in others) else dot(w, w)
+    """The best w is the least-norm w with w.x_i = max(y_i, 0) on the positive labels and where it is 0."""
+    return is_linear_on(of_all_zeros)(instance)
 
 
 CLAIMS = (
@@ -81,8 +84,11 @@ CLAIMS = (
         "positive labels, with the others set to 0.",
         setting=is_one_neuron,
         conclusion=is_linear_on_a_subset,
-        instances=one_neuron_problems().map(Instance.of),
-        regime="up to 4 points and dimensions; the text that we have lost its formulas, and (7) is rebuilt from it",
+        instances=feature_pairs(sizes=SIZES, signs=(1,)).map(lambda drawn: Instance(*drawn)),
+        regime="n up to 16 and d up to 256, mostly a few n; the text that we have lost its formulas, and (7) is "
+        "rebuilt from it",
+        quantity="points of S",
+        examples=100,
     ),
 )
 

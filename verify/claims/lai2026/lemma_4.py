@@ -4,62 +4,90 @@
         = the same with the pattern fixed, the convex program (9), for one pattern of the two neurons
 
 The text that we have lost its formulas; this is rebuilt from the proof.
+
+The audit of a pair finds the best network and proves it, both ends of its value being one number. The program of that
+network's pattern, whose optimum is found exactly, has to have it: another optimum violates the lemma. That no neuron is
+on across, whatever the points, is the variant that is refuted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from verify.checker.exact import dot
-from verify.claims.lai2026.exact_descent import preactivations
-from verify.claims.lai2026.hypotheses import has_labels, is_pair, stacked, weights_of
-from verify.claims.lai2026.least_norms import pattern_program
-from verify.claims.records import Claim, Instance, Judgement, failed, held
+from verify.claims.lai2026.audited_limits import audited_at
+from verify.claims.lai2026.exact_descent import Primal, preactivations
+from verify.claims.lai2026.hypotheses import has_labels, is_pair
+from verify.claims.lai2026.least_norms import is_best_exactly
+from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
-from verify.problem.problem import outputs
-from verify.strategies import interpolating_pairs
+from verify.deciders.hidden.geometry import Geometry
+from verify.deciders.hidden.least_norm import least_norm
+from verify.problem.posing import pose
+from verify.problem.problem import Goal, Trained
+from verify.strategies import feature_pairs
 
-__all__ = ["CLAIMS", "interpolates", "is_in_a_pattern_program"]
+__all__ = ["CLAIMS", "has_its_program", "is_in_a_pattern_program"]
+
+Pattern = Callable[[Instance, Primal], list[list[int]]]
+
+SIZES = ((1, 1), (2, 2), (2, 3), (4, 4), (4, 8), (6, 12), (6, 64), (8, 64), (8, 256))
+"""(points, dimension): where d is about n, neurons are on at labels of the other sign."""
 
 
-def interpolates(instance: Instance) -> bool:
-    """Every label is met."""
-    return outputs(instance.problem, instance.network) == list(instance.data.targets)
+def of_the_best(instance: Instance, z: Primal) -> list[list[int]]:  # noqa: ARG001
+    """The sides of the best network, a kink being off."""
+    return [[1 if value > 0 else -1 for value in line] for line in z]
+
+
+def never_across(instance: Instance, z: Primal) -> list[list[int]]:  # noqa: ARG001
+    """Each neuron on at the labels of its sign and off elsewhere, which is not always the best pattern."""
+    signs, labels = instance.network.output_weights, instance.data.targets
+    return [[1 if s * y > 0 else -1 for y in labels] for s in signs]
+
+
+def has_its_program(pattern: Pattern) -> Callable[[Instance], Judgement]:
+    """Whether the optimum of the pattern's program is the best network."""
+
+    def judged(instance: Instance) -> Judgement:
+        found = audited_at(instance, instance.network.hidden_weights)
+        best = found.better_own_width
+        if best is None or found.bracket_own_width is None or not is_best_exactly(found):
+            return undecided("the audit does not prove the best value exactly")
+        z = preactivations(best.hidden_weights, instance.data.inputs)
+        problem = pose(best, instance.data, goal=Goal.MIN_NORM, trained=Trained.HIDDEN)
+        pairs = [(j, i) for j in range(2) for i in range(len(instance.data))]
+        solved = least_norm(Geometry(problem), pattern(instance, z), pairs)
+        if solved is None:
+            return undecided("the program of the pattern is not solved")
+        value = sum((dot(w, w) for w in solved.hidden), Fraction(0)) / 2
+        both = sum(min(first, second) > 0 for first, second in zip(*z, strict=True))
+        if value != found.bracket_own_width.lower:
+            return failed("the program of the pattern has another optimum", measured=both)
+        return held(measured=both)
+
+    return judged
 
 
 def is_in_a_pattern_program(instance: Instance) -> Judgement:
-    """The weights satisfy the constraints of one program (9), whose solution meets all labels and is no longer."""
-    z = preactivations(weights_of(instance), instance.data.inputs)
-    both = [(second if y > 0 else first) > 0 for first, second, y in zip(*z, instance.data.targets, strict=True)]
-    found, mine = pattern_program(instance, both), stacked(weights_of(instance))
-    if found is None:
-        return failed("its program has no solution")
-    d = instance.data.dimension
-    first, second = preactivations([found[:d], found[d:]], instance.data.inputs)
-    if any(
-        max(a, Fraction(0)) - max(b, Fraction(0)) != y
-        for a, b, y in zip(first, second, instance.data.targets, strict=True)
-    ):
-        return failed("the solution of its program does not meet a label")
-    if dot(found, found) > dot(mine, mine):
-        return failed("the solution of its program is longer")
-    return held("the solution of its program meets all labels and is no longer")
-
-
-_REBUILT = "the text that we have lost its formulas, which are rebuilt from the proof"
+    """The program (9) of the best network's pattern has the best value, which the audit proves."""
+    return has_its_program(of_the_best)(instance)
 
 
 CLAIMS = (
     Claim(
         id="lai2026.lem4",
         source="arXiv:2603.04895v2, Lemma 4",
-        statement="A positive and a negative neuron that meet all labels satisfy the constraints of the convex program "
-        "(9) of one pattern, whose solution meets them as well: the least norm is that of such a program.",
+        statement="The least norm of a positive and a negative neuron is that of the convex program (9) of a pattern.",
         setting=is_pair,
-        hypotheses={"nonzero-labels": has_labels, "interpolates": interpolates},
+        hypotheses={"nonzero-labels": has_labels},
         conclusion=is_in_a_pattern_program,
-        instances=interpolating_pairs().map(lambda drawn: Instance(*drawn)),
-        regime=f"up to 3 points and dimensions; {_REBUILT}",
+        instances=feature_pairs(sizes=SIZES).map(lambda drawn: Instance(*drawn)),
+        regime="n up to 8 and d up to 256, mostly about n; the text that we have lost its formulas, which are rebuilt "
+        "from the proof",
+        quantity="points at which both neurons are on",
+        examples=60,
     ),
 )
 

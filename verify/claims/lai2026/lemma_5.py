@@ -1,76 +1,105 @@
-"""Lemma 5 of arXiv:2603.04895v2, section 5.
+"""Lemma 5 of arXiv:2603.04895v2, section 5 and appendix A.2.
 
-    z_ki(t) > 0, s_k y_i > 0, residuals |f(x_i) - y_i| bounded, points nearly orthogonal  ==>  z_ki(t + 1) > 0
+    s_k y_i > 0, z_ki(t) > 0, |off_i| |f - y| < |x_i|^2 |y_i|  ==>  z_ki(t + 1) > 0
 
-with z_k = X w_k the primal variables of neuron k and s_k its output weight. The text that we have lost its formulas;
-this is rebuilt from the proof.
+with at most one neuron of each sign, and |off_i| the norm of (x_i.x_j) over j != i. The paper bounds |f - y| by a
+multiple of sqrt(n) |y|, and |off_i| with high probability by one of |x|^2 sqrt(n / d); what its proof needs of both is
+their product. The text that we have lost its formulas; this is rebuilt from the proof.
+
+A step after which such a z is at most 0 violates it. Instances have z near 0 and residuals along (x_i.x_j), so that a
+bound 16 times as large is refuted.
 """
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
+from collections.abc import Callable
+from fractions import Fraction
 
-from verify.claims.lai2026.exact_descent import after_step, preactivations, step_size
+from verify.checker.exact import dot
+from verify.claims.lai2026.exact_descent import advanced, gram, step_size
 from verify.claims.lai2026.hypotheses import (
-    EVENT,
     STEP,
-    assigned,
+    active_sums,
     has_labels,
     is_hidden_regression,
-    is_nearly_orthogonal,
-    label_range,
-    weights_of,
+    off_diagonal,
+    primal_of,
 )
 from verify.claims.records import Claim, Instance, Judgement, failed, held
 from verify.claims.theorems import run_alone
-from verify.problem.problem import outputs
-from verify.strategies import settled_networks
+from verify.strategies import aligned_residuals
 
-__all__ = ["CLAIMS", "has_a_positive_variable", "has_bounded_residuals", "stays_positive"]
+__all__ = ["CLAIMS", "bounded_residuals", "has_bounded_residuals", "is_positive_where_aligned", "stays_positive"]
 
 
-def has_bounded_residuals(instance: Instance) -> bool:
-    """|f(x_i) - y_i| <= 4 max |y|, and at most one neuron of each sign."""
-    _, high = label_range(instance)
-    values = outputs(instance.problem, instance.network)
+def aligned(instance: Instance) -> list[tuple[int, int]]:
+    """The pairs (k, i) with s_k y_i > 0 and z_ki > 0."""
+    signs, labels = instance.network.output_weights, instance.data.targets
+    return [
+        (k, i) for k, (s, line) in enumerate(zip(signs, primal_of(instance), strict=True))
+        for i, y in enumerate(labels) if s * y > 0 and line[i] > 0
+    ]  # fmt: skip
+
+
+def is_one_of_a_sign(instance: Instance) -> bool:
+    """At most one neuron of each sign."""
     signs = instance.network.output_weights
-    is_single = len(set(signs)) == len(signs)
-    return is_single and all(abs(f - y) <= 4 * high for f, y in zip(values, instance.data.targets, strict=True))
+    return is_hidden_regression(instance) and len(signs) == len({*signs})
 
 
-def has_a_positive_variable(instance: Instance) -> bool:
-    """z_ki > 0 somewhere where y_i has the neuron's sign."""
-    return any(assigned(instance, weights_of(instance)))
+def is_positive_where_aligned(instance: Instance) -> bool:
+    """Some neuron is on at a label of its sign."""
+    return bool(aligned(instance))
 
 
-def stays_positive(instance: Instance) -> Judgement:
-    """z_ki > 0 where y_i has the neuron's sign: also after a step."""
-    seen = assigned(instance, weights_of(instance))
-    moved = after_step(instance, weights_of(instance), step_size(instance.data.inputs))
-    z = preactivations(moved, instance.data.inputs)
-    lost = [(k, i) for k, points in enumerate(seen) for i in points if z[k][i] <= 0]
-    return failed(f"z is not positive any more at {lost}") if lost else held(measured=sum(map(len, seen)))
+def bounded_residuals(factor: Fraction) -> Callable[[Instance], bool]:
+    """|off_i|^2 |f - y|^2 < factor |x_i|^4 y_i^2 at some point where a neuron is on and the label has its sign."""
+    return lambda instance: bool(_bounded(instance, factor))
+
+
+def _bounded(instance: Instance, factor: Fraction) -> list[tuple[int, int]]:
+    labels, products_of, off = instance.data.targets, gram(instance), off_diagonal(instance)
+    f = active_sums(instance.network.output_weights, primal_of(instance))
+    errors = [a - y for a, y in zip(f, labels, strict=True)]
+    size = dot(errors, errors)
+    return [
+        (k, i) for k, i in aligned(instance) if off[i] * size < factor * products_of[i][i] ** 2 * labels[i] ** 2
+    ]  # fmt: skip
+
+
+has_bounded_residuals = bounded_residuals(Fraction(1))
+
+
+def stays_positive(instance: Instance, factor: Fraction = Fraction(1)) -> Judgement:
+    """z > 0 after a step, where it was and the residuals are bounded; measured: the least z / (h |x|^2 |y|)."""
+    h, labels, products_of = step_size(instance), instance.data.targets, gram(instance)
+    z, _ = advanced(instance, primal_of(instance), [[Fraction(0)] * len(labels) for _ in primal_of(instance)], h)
+    values = [(z[k][i] / (h * products_of[i][i] * abs(labels[i])), k, i) for k, i in _bounded(instance, factor)]
+    if not values:
+        return held("there is no such point")
+    value, k, i = min(values)
+    if value <= 0:
+        return failed(f"neuron {k} goes off at point {i}, whose label has its sign", measured=value)
+    return held(measured=value)
 
 
 CLAIMS = (
     Claim(
         id="lai2026.lem5",
         source="arXiv:2603.04895v2, Lemma 5",
-        statement="On nearly orthogonal points, with bounded residuals, a positive primal variable stays positive "
-        "where the label has the neuron's sign.",
-        setting=is_hidden_regression,
+        statement="With bounded residuals a positive primal variable stays positive where the label has the neuron's "
+        "sign.",
+        setting=is_one_of_a_sign,
         hypotheses={
             "nonzero-labels": has_labels,
-            "nearly-orthogonal": is_nearly_orthogonal,
+            "positive": is_positive_where_aligned,
             "bounded-residuals": has_bounded_residuals,
-            "positive": has_a_positive_variable,
         },
         conclusion=stays_positive,
-        instances=st.one_of(settled_networks(positive=True), settled_networks(neurons=2)).map(
-            lambda drawn: Instance(*drawn)
-        ),
-        regime=f"at most one neuron of each sign; residuals up to 4 max |y|; {EVENT}; {STEP}",
-        quantity="variables",
+        instances=aligned_residuals().map(lambda drawn: Instance(*drawn)),
+        regime=f"one neuron; n up to 32 and d up to 4096, residuals along what pushes it off; {STEP}",
+        quantity="z(t + 1) / (h |x|^2 |y|)",
+        examples=100,
     ),
 )
 

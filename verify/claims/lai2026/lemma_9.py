@@ -2,7 +2,7 @@
 
     one neuron: (a) to (f) at t, S = {i: y_i > 0}, points nearly orthogonal  ==>  (a) to (f) at t + 1
 
-The conditions are those of `verify.claims.lai2026.conditions`.
+The conditions are those of `verify.claims.lai2026.conditions`; a step after which one of them is broken violates it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from verify.claims.lai2026.conditions import is_settled, keeps_its_conditions
 from verify.claims.lai2026.hypotheses import EVENT, STEP, has_labels, is_nearly_orthogonal, is_one_neuron
 from verify.claims.records import Claim, Instance
 from verify.claims.theorems import run_alone
-from verify.strategies import settled_networks
+from verify.strategies import settled_features
 
-__all__ = ["CLAIMS"]
+__all__ = ["CLAIMS", "LARGE"]
+
+LARGE = "n up to 32 and d up to 1024, Gaussian points that also have an axis of their own"
 
 CLAIMS = (
     Claim(
@@ -23,8 +25,10 @@ CLAIMS = (
         setting=is_one_neuron,
         hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal, "conditions": is_settled},
         conclusion=keeps_its_conditions,
-        instances=settled_networks(neurons=1).map(lambda drawn: Instance(*drawn)),
-        regime=f"conditions (a) to (f) rebuilt from the proofs, with our constants; {EVENT}; {STEP}",
+        instances=settled_features(signs=(1,)).map(lambda drawn: Instance(*drawn)),
+        regime=f"conditions (a) to (f) rebuilt from the proofs, with our constants; {LARGE}; {EVENT}; {STEP}",
+        quantity="|z| / min |y| where it is off",
+        examples=60,
     ),
 )
 
