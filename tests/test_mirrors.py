@@ -57,7 +57,7 @@ ELSEWHERE = {
     "verify/checker/test_width.py": "verify/checker/states",
     "verify/deciders/hidden/test_search.py": """
         solvers/hidden/cells solvers/hidden/inner_cells solvers/hidden/relaxation verify/deciders/hidden/branching
-        verify/deciders/hidden/excluding verify/deciders/hidden/geometry verify/deciders/hidden/least_norm
+        verify/deciders/hidden/excluding verify/deciders/hidden/least_norm
         verify/deciders/hidden/leaves verify/deciders/hidden/networks verify/deciders/hidden/nodes
         verify/deciders/hidden/states""",
     "verify/deciders/closed_forms/test_parts.py": """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from operator import mul
 
 import numpy as np
 
 from solvers.arrays import Floats
+from verify.checker.exact import common_integers
 from verify.numbers.floats import float_rows
 from verify.problem.problem import Problem
 
@@ -28,7 +30,7 @@ class Geometry:
         self.live = [j for j, v in enumerate(self.outgoing) if v]
         columns = len(problem.rows[0])
         self.free = columns - 1 if columns > len(problem.norm_columns) else None
-        self._products: dict[tuple[tuple[int, ...], int, int], Fraction] = {}
+        self._products: dict[tuple[tuple[int, ...], int, int], int] = {}
         self._coordinates: dict[tuple[int, ...], Floats] = {}
 
     def counted(self, mask: tuple[int, ...]) -> tuple[int, ...]:
@@ -41,13 +43,29 @@ class Geometry:
 
     def product(self, mask: tuple[int, ...], i: int, l: int) -> Fraction:
         """x_i.x_l over the columns of the mask that count."""
+        rows = self.problem.points.rows
+        return Fraction(self._whole_product(mask, i, l), rows[i][1] * rows[l][1])
+
+    def squared_norm(self, mask: tuple[int, ...], factors: Mapping[int, Fraction]) -> Fraction:
+        """The squared norm of the sum of factors_i x_i, over the columns of the mask that count."""
+        kept = {i: factor for i, factor in factors.items() if factor}
+        rows = self.problem.points.rows
+        (whole,), unit = common_integers([[factor / rows[i][1] for i, factor in kept.items()]])
+        total = 0
+        for q, (i, a) in enumerate(zip(kept, whole, strict=True)):
+            across = sum(b * self._whole_product(mask, i, l) for l, b in zip([*kept][:q], whole, strict=False))
+            total += a * (a * self._whole_product(mask, i, i) + 2 * across)
+        return Fraction(total, unit**2)
+
+    def _whole_product(self, mask: tuple[int, ...], i: int, l: int) -> int:
+        """x_i.x_l in integers, as multiples of what the two rows are multiples of."""
         key = (mask, min(i, l), max(i, l))
         if key not in self._products:
-            (one, unit), (other, other_unit) = (self.problem.points.rows[q] for q in key[1:])
+            (one, _), (other, _) = (self.problem.points.rows[q] for q in key[1:])
             seen = self.counted(mask)
             if len(seen) < len(one):
                 one, other = [one[c] for c in seen], [other[c] for c in seen]
-            self._products[key] = Fraction(sum(map(mul, one, other)), unit * other_unit)
+            self._products[key] = sum(map(mul, one, other))
         return self._products[key]
 
     def coordinates(self, mask: tuple[int, ...]) -> Floats:

@@ -19,7 +19,7 @@ from solvers.hidden.inner_cells import ByCells
 from solvers.hidden.relaxation import Relaxed
 from verify.checker.dual_trees import Bound, Case, Range, Together
 from verify.checker.errors import CertificateError
-from verify.checker.exact import sqrt_upper, squared_norm
+from verify.checker.exact import sqrt_upper
 from verify.checker.states import HiddenDual, Nothing
 from verify.deciders.exact_systems import solution_near
 from verify.deciders.hidden.geometry import Geometry
@@ -232,11 +232,7 @@ def _rounded_tree(
             left, right, more = _ranges(geometry, case, i, ranges.get(i), denominator, size)
             listed_ranges += more
             rest += max(taken[i] * left, (e - taken[i]) * right)
-    p = [
-        sum(((slope * sign * listed[i] * c[i] + taken[i]) * problem.rows[i][column] for i in listed), Fraction(0))
-        for column in geometry.counted(mask)
-    ]
-    square = squared_norm(p)
+    square = geometry.squared_norm(mask, {i: slope * sign * listed[i] * c[i] + taken[i] for i in listed})
     if rest:
         root = sqrt_upper(square) + rest
         square = root * root
@@ -272,20 +268,15 @@ def _ranges(
     found: list[Fraction] = []
     listed: list[Range] = []
     mask, cone, _ = case
-    rows = geometry.problem.rows
-    seen = geometry.counted(mask)
     for side, end, weights in zip((-1, 1), "-+", terms or ({}, {}), strict=True):
         whole = {k: round(m * denominator) for k, m in weights.items() if m > 0}
         whole = {k: m for k, m in sorted(whole.items()) if m > 0}
         if not whole:
             found.append(size)
             continue
-        vector = [
-            side * rows[point][c]
-            + sum((Fraction(m, denominator) * cone[k] * rows[k][c] for k, m in whole.items()), Fraction(0))
-            for c in seen
-        ]
-        bound = math.ceil(sqrt_upper(squared_norm(vector)) * denominator)
+        vector = {k: Fraction(m, denominator) * cone[k] for k, m in whole.items()}
+        vector[point] = vector.get(point, Fraction(0)) + side
+        bound = math.ceil(sqrt_upper(geometry.squared_norm(mask, vector)) * denominator)
         found.append(Fraction(bound, denominator))
         listed.append((point, "-" if end == "-" else "+", bound, tuple(whole.items())))
     return found[0], found[1], listed
@@ -379,10 +370,7 @@ def shortened_leaf(
         }
         taken.append(own)
         shares = {i: slope * sign * found.get(i, Fraction(0)) * c[i] + own.get(i, Fraction(0)) for i in {*found, *own}}
-        square = squared_norm(
-            sum((share * problem.rows[i][column] for i, share in shares.items() if share), Fraction(0))
-            for column in geometry.counted(mask)
-        )
+        square = geometry.squared_norm(mask, shares)
         squares.append(ceil_dyadic(square, bits) if square else square)
     return exact_leaf(problem, cases, found, taken, squares)
 
