@@ -72,12 +72,7 @@ def positive_start(seed: int, n: int, d: int, signs: Sequence[int]) -> Posed:
     """Features, and neurons of these output signs that are on, barely, at all of them."""
     found = features(seed, n, d)
     lines = _lines(found, seed, signs, [None] * n)
-    return posed(found, [found.weights(found.duals_near(to_floats_of(z))) for z in lines], signs)
-
-
-def to_floats_of(values: NDArray[np.float64]) -> list[float]:
-    """A list of Python floats."""
-    return [float(value) for value in values]
+    return posed(found, [found.weights(found.duals_near(z)) for z in lines], signs)
 
 
 def start_of_size(random: Random, signs: Sequence[int], sizes: Sequence[tuple[int, int]] = HIGH) -> Posed:
@@ -95,7 +90,7 @@ def assigned_features(seed: int, n: int, d: int, signs: Sequence[int]) -> Posed:
     random = _generator(found, seed + 1)
     chosen = [int(random.choice([k for k, s in enumerate(signs) if s * y > 0])) for y in found.labels]
     lines = _lines(found, seed, signs, chosen)
-    return posed(found, [found.weights(found.duals_near(to_floats_of(z))) for z in lines], signs)
+    return posed(found, [found.weights(found.duals_near(z)) for z in lines], signs)
 
 
 def inactive_features(seed: int, n: int, d: int, below: float) -> Posed:
@@ -106,7 +101,7 @@ def inactive_features(seed: int, n: int, d: int, below: float) -> Posed:
     found = features(seed, n, d)
     (z,) = _lines(found, seed, [1], [None] * n)
     z[0] = -below * to_float(found.smallest)
-    return posed(found, [found.weights(found.duals_near(to_floats_of(z)))], [1])
+    return posed(found, [found.weights(found.duals_near(z))], [1])
 
 
 @st.composite
@@ -118,7 +113,7 @@ def signed_features(draw: DrawFn, *, sizes: Sequence[tuple[int, int]] = SIZES, n
     found = features(seed, n, d)
     random = _generator(found, seed)
     lines = [random.uniform(-1, 2, n) * to_float(found.smallest) for _ in signs]
-    return posed(found, [found.weights(found.duals_near(to_floats_of(z))) for z in lines], signs)
+    return posed(found, [found.weights(found.duals_near(z)) for z in lines], signs)
 
 
 @st.composite
@@ -166,7 +161,7 @@ def aligned_residuals(draw: DrawFn, *, parts: Sequence[float] = (0.99, 0.9, 0.5)
         r = np.where(pulls, r, max(budget, 0.0) ** 0.5 * line / np.linalg.norm(line[~pulls] if (~pulls).any() else 1.0))
     z = np.maximum(y + r, tiny)
     z[0] = tiny
-    return posed(found, [found.weights(found.duals_near(to_floats_of(z)))], [1])
+    return posed(found, [found.weights(found.duals_near(z))], [1])
 
 
 @st.composite
@@ -220,7 +215,7 @@ def settled_features(
     if assigned:
         chosen = [int(random.choice([k for k, s in enumerate(signs) if s * y > 0])) for y in found.labels]
         lines = _lines(found, seed, signs, chosen)
-        return posed(found, [found.weights(found.duals_near(to_floats_of(z))) for z in lines], signs)
+        return posed(found, [found.weights(found.duals_near(z)) for z in lines], signs)
     weights: list[list[Fraction]] = []
     y = np.array(to_floats(found.labels))
     for s in signs:

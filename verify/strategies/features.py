@@ -34,6 +34,9 @@ DUAL_BITS = 40
 LABELS = (Fraction(1), Fraction(9, 8), Fraction(5, 4))
 """The sizes of labels."""
 
+FEW = 16
+"""Below this dimension points may come out dependent, or 0, and are drawn again."""
+
 MANY = 64
 """Seeds that are tried, one after the other, for points with a property."""
 
@@ -64,7 +67,7 @@ class Features:
     @cached_property
     def floats(self) -> NDArray[np.float64]:
         """x_i.x_j, which are floats exactly."""
-        return self.products / float(UNIT * UNIT)
+        return self.products / UNIT**2
 
     @property
     def largest(self) -> Fraction:
@@ -82,9 +85,9 @@ class Features:
         whole = np.array(factors, dtype=object) @ self.integers.astype(object)
         return [Fraction(z, unit * UNIT) for z in whole.tolist()]
 
-    def duals_near(self, z: Sequence[float]) -> Vector:
+    def duals_near(self, z: NDArray[np.float64]) -> Vector:
         """Short b with X X^T b near z."""
-        found = np.linalg.solve(self.floats, np.array(z, float))
+        found = np.linalg.solve(self.floats, z)
         return dyadic(np.asarray(found, np.float64))
 
 
@@ -97,15 +100,17 @@ def dyadic(values: NDArray[np.float64]) -> Vector:
 def features(
     seed: int, n: int, d: int, *, spike: int = 0, labels: Sequence[Fraction] = LABELS, levels: int = 1
 ) -> Features:
-    """n Gaussian points in dimension d, and labels, of both signs for n > 1.
+    """n independent Gaussian points in dimension d >= n, and labels, of both signs for n > 1.
 
     spike: what is added to the i-th coordinate of x_i.   levels: 2 for a quarter of the size in half of all columns.
     """
     random = np.random.default_rng([seed, n, d])
-    sizes = np.full(d, float(UNIT))
+    sizes = np.full(d, UNIT, np.float64)
     if levels > 1:
         sizes[d // 2 :] = UNIT / 4
-    integers = np.rint(sizes * random.standard_normal((n, d))).astype(np.int64)
+    integers = np.zeros((n, d), np.int64)
+    while (d < FEW and np.linalg.matrix_rank(integers) < min(n, d)) or not integers.any():
+        integers = np.rint(sizes * random.standard_normal((n, d))).astype(np.int64)
     integers[np.arange(n), np.arange(n)] += spike * UNIT
     drawn = zip(random.choice([-1, 1], n), random.integers(len(labels), size=n), strict=True)
     y = [int(s) * labels[int(k)] for s, k in drawn]

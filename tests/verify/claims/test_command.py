@@ -248,6 +248,11 @@ def test_links_of_the_pages_lead_somewhere():
                     assert heading in {anchor(line.lstrip("# ")) for line in lines if line.startswith("#")}, link
 
 
+SLOW = ("lem1", "lem3", "thm1", "thm2", "thm3", "thm4", "thm5", "thm6", "appF", "relative-gap")
+FEWER = {f"lai2026.{name}": 100 for name in SLOW} | {"lai2026.thmA": 60, "lai2026.thmB": 40}
+"""Instances of claims that are no trainings, where an audit in up to 4096 dimensions takes seconds; 200 elsewhere."""
+
+
 def test_the_log_is_of_all_claims_as_they_are_now_and_nothing_failed():
     known = registry()
     assert {claim["id"] for claim in LOG["claims"]} == known.keys()
@@ -262,7 +267,7 @@ def test_the_log_is_of_all_claims_as_they_are_now_and_nothing_failed():
         assert claim["outcome"] in ("held", "consistent")
         assert claim["complete"] is True
         assert claim["counterexample"] is None or own.kind == "chance"
-        assert claim["tried"] >= own.examples
+        assert claim["tried"] >= own.examples >= (20 if own.trains else FEWER.get(own.id, 200))
         assert claim["undecided"] <= 0.2 * claim["tried"], claim["undecided_because"]
 
 

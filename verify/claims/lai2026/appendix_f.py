@@ -57,6 +57,7 @@ CLAIMS = (
         "features, so that the label is never met.",
         setting=is_one_neuron,
         hypotheses={"starts-off": is_off_at_a_positive_label},
+        sharp={"starts-off": "min-norm/lai2026-comes-back"},
         conclusion=stays_off,
         kind="chance",
         chance=LIKELY,

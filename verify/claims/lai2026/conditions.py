@@ -11,15 +11,16 @@ Source: arXiv:2603.04895v2, Lemmas 9, 10 and 12, rebuilt from the proofs, with o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 from verify.checker.exact import dot
 from verify.claims.lai2026.exact_descent import Primal, advanced, gram, step_size
 from verify.claims.lai2026.hypotheses import by_sign, duals, label_range, primal_of
 from verify.claims.records import Instance, Judgement, failed, held, undecided
 
-__all__ = ["broken_conditions", "carry_over", "is_settled", "keeps_its_conditions"]
+__all__ = ["CONDITIONS", "broken_conditions", "carry_over", "keeps_its_conditions", "settled"]
 
 
 def broken_conditions(instance: Instance, z: Primal, b: Primal, sets: Sequence[Sequence[int]]) -> list[str]:
@@ -42,10 +43,20 @@ def broken_conditions(instance: Instance, z: Primal, b: Primal, sets: Sequence[S
     return sorted(broken)
 
 
-def is_settled(instance: Instance) -> bool:
-    """Conditions (a) to (e), S_k being all points of the neuron's sign; (f), the pattern, follows from (a) and (e)."""
+CONDITIONS = {
+    "on": "a", "negative-duals": "b", "bounded-residuals": "c", "bounded-duals": "d", "off": "e",
+}  # fmt: skip
+"""The conditions as hypotheses of Lemmas 9 and 10, by letter; (f), the pattern, follows from (a) and (e)."""
+
+
+def settled() -> dict[str, Callable[[Instance], bool]]:
+    """Conditions (a) to (e), each by its name, S_k being all points of the neuron's sign."""
+    return {name: partial(_holds, letter) for name, letter in CONDITIONS.items()}
+
+
+def _holds(letter: str, instance: Instance) -> bool:
     b = duals(instance)
-    return b is not None and not broken_conditions(instance, primal_of(instance), b, by_sign(instance))
+    return b is not None and letter not in broken_conditions(instance, primal_of(instance), b, by_sign(instance))
 
 
 def keeps_its_conditions(instance: Instance) -> Judgement:

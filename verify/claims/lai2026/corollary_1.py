@@ -23,7 +23,7 @@ from verify.claims.lai2026.hypotheses import is_hidden_regression
 from verify.claims.lai2026.theorem_1 import LIKELY
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
-from verify.numbers.floats import to_matrix
+from verify.numbers.floats import to_float, to_matrix
 from verify.strategies import posed, random_features
 
 __all__ = ["CLAIMS", "eigenvalues_within", "is_near_a_multiple_of_one"]
@@ -56,7 +56,7 @@ def eigenvalues_within(low: Fraction, high: Fraction) -> Callable[[Instance], Ju
     def judged(instance: Instance) -> Judgement:
         total, _, _ = _spectrum(instance)
         values = np.linalg.eigvalsh(to_matrix(gram(instance))) / total
-        return _between(float(values.min()) / float(low), float(high) / float(values.max()))
+        return _between(float(values.min()) / to_float(low), to_float(high) / float(values.max()))
 
     return judged
 
@@ -69,7 +69,7 @@ def is_near_a_multiple_of_one(most: Fraction) -> Callable[[Instance], Judgement]
         n = len(instance.data)
         far = float(np.abs(np.linalg.eigvalsh(to_matrix(gram(instance))) / total - 1).max())
         unit = max((n / d_2) ** 0.5, n / d_oo)
-        return _between(float(most) * unit / far, 2.0, measured=far / unit)
+        return _between(to_float(most) * unit / far, 2.0, measured=far / unit)
 
     return judged
 

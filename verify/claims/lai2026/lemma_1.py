@@ -56,7 +56,7 @@ CLAIMS = (
         instances=signed_features().map(lambda drawn: Instance(*drawn)),
         regime=UNTIL_CAPTURED,
         quantity="steps until then",
-        examples=60,
+        examples=100,
     ),
 )
 

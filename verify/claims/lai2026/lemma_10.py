@@ -8,7 +8,7 @@ broken violates it.
 
 from __future__ import annotations
 
-from verify.claims.lai2026.conditions import is_settled, keeps_its_conditions
+from verify.claims.lai2026.conditions import keeps_its_conditions, settled
 from verify.claims.lai2026.hypotheses import EVENT, STEP, has_labels, is_nearly_orthogonal, is_pair
 from verify.claims.lai2026.lemma_9 import LARGE
 from verify.claims.records import Claim, Instance
@@ -23,12 +23,17 @@ CLAIMS = (
         source="arXiv:2603.04895v2, Lemma 10",
         statement="The conditions on two neurons' variables carry over from step to step.",
         setting=is_pair,
-        hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal, "conditions": is_settled},
+        hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal, **settled()},
+        sharp={
+            "nearly-orthogonal": "min-norm/lai2026-pair-near-points",
+            "on": "min-norm/lai2026-pair-at-zero",
+            "negative-duals": "min-norm/lai2026-pair-weakly-off",
+            "bounded-residuals": "min-norm/lai2026-pair-large-residual",
+        },
         conclusion=keeps_its_conditions,
         instances=settled_features(signs=(1, -1)).map(lambda drawn: Instance(*drawn)),
         regime=f"conditions (a) to (h) rebuilt from the proofs, with our constants; {LARGE}; {EVENT}; {STEP}",
         quantity="|z| / min |y| where it is off",
-        examples=60,
     ),
 )
 

@@ -40,11 +40,14 @@ CLAIMS = (
         statement="With each label assigned to a neuron the conditions hold after the first step, and carry over.",
         setting=is_hidden_regression,
         hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal, "assigned": is_assigned},
+        sharp={
+            "nearly-orthogonal": "min-norm/lai2026-pair-small-start-at-near-points",
+            "assigned": "min-norm/lai2026-large-start",
+        },
         conclusion=reaches_the_conditions,
         instances=settled_features(signs=(1, 1, -1, -1), assigned=True).map(lambda drawn: Instance(*drawn)),
         regime=f"four neurons, the first four steps; {LARGE}; {EVENT}; {STEP}",
         quantity="|z| / min |y| where it is off",
-        examples=60,
     ),
 )
 

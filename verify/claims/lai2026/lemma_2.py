@@ -78,7 +78,6 @@ CLAIMS = (
         instances=signed_features().map(lambda drawn: Instance(*drawn)),
         regime=UNTIL_CAPTURED,
         quantity="steps until then",
-        examples=60,
     ),
 )
 

@@ -29,7 +29,7 @@ __all__ = ["CLAIMS", "is_linear_on", "is_linear_on_a_subset"]
 
 SubsetRule = Callable[[Instance, Sequence[Fraction]], list[int]]
 
-SIZES = ((1, 1), (2, 2), (4, 8), (8, 16), (8, 32), (8, 64), (12, 48), (16, 64), (8, 256))
+SIZES = ((1, 1), (2, 2), (4, 8), (8, 16), (8, 32), (8, 64), (12, 48), (16, 256), (8, 256))
 """(points, dimension): where d is a few n, some labels of the other sign are at 0, and others below."""
 
 

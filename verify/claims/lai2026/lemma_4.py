@@ -87,7 +87,6 @@ CLAIMS = (
         regime="n up to 8 and d up to 256, mostly about n; the text that we have lost its formulas, which are rebuilt "
         "from the proof",
         quantity="points at which both neurons are on",
-        examples=60,
     ),
 )
 

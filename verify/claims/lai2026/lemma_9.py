@@ -7,7 +7,7 @@ The conditions are those of `verify.claims.lai2026.conditions`; a step after whi
 
 from __future__ import annotations
 
-from verify.claims.lai2026.conditions import is_settled, keeps_its_conditions
+from verify.claims.lai2026.conditions import keeps_its_conditions, settled
 from verify.claims.lai2026.hypotheses import EVENT, STEP, has_labels, is_nearly_orthogonal, is_one_neuron
 from verify.claims.records import Claim, Instance
 from verify.claims.theorems import run_alone
@@ -23,12 +23,17 @@ CLAIMS = (
         source="arXiv:2603.04895v2, Lemma 9",
         statement="The conditions on one neuron's variables carry over from step to step.",
         setting=is_one_neuron,
-        hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal, "conditions": is_settled},
+        hypotheses={"nonzero-labels": has_labels, "nearly-orthogonal": is_nearly_orthogonal, **settled()},
+        sharp={
+            "nearly-orthogonal": "min-norm/lai2026-near-points",
+            "on": "min-norm/lai2026-at-zero",
+            "negative-duals": "min-norm/lai2026-weakly-off",
+            "bounded-residuals": "min-norm/lai2026-large-residual",
+        },
         conclusion=keeps_its_conditions,
         instances=settled_features(signs=(1,)).map(lambda drawn: Instance(*drawn)),
         regime=f"conditions (a) to (f) rebuilt from the proofs, with our constants; {LARGE}; {EVENT}; {STEP}",
         quantity="|z| / min |y| where it is off",
-        examples=60,
     ),
 )
 

@@ -58,6 +58,7 @@ CLAIMS = (
         "is, with high probability over random features, at least an eighth.",
         setting=is_pair,
         hypotheses={"both-labels": has_both_labels, "small-positive-start": is_small_and_positive},
+        sharp={"small-positive-start": "min-norm/lai2026-pair-starts-best"},
         conclusion=is_farther_than(PART),
         kind="chance",
         chance=LIKELY,

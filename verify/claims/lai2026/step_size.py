@@ -94,6 +94,7 @@ CLAIMS = (
         "it at least halves it.",
         setting=is_one_or_pair,
         hypotheses={"both-labels": has_both_labels, "small-positive-start": is_small_and_positive},
+        sharp={"small-positive-start": "min-norm/lai2026-pair-starts-best"},
         conclusion=falls_with_the_step,
         instances=starts(),
         regime="not in the paper; n from 4 to 8, d from 256 to 576; step and start times 1, 1/4, 1/16",

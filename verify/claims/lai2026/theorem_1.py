@@ -38,6 +38,7 @@ CLAIMS = (
         "regression on the positive labels; it fits, with a certificate, and training ends there.",
         setting=is_one_neuron,
         hypotheses={"both-labels": has_both_labels, "small-positive-start": is_small_and_positive},
+        sharp={"small-positive-start": "min-norm/lai2026-starts-off"},
         conclusion=ends_as_regressions,
         kind="chance",
         chance=LIKELY,

@@ -38,6 +38,7 @@ CLAIMS = (
         "sqrt(n_-) |y| / |x|, never 0 with a negative label.",
         setting=is_one_neuron,
         hypotheses={"both-labels": has_both_labels, "small-positive-start": is_small_and_positive},
+        sharp={"small-positive-start": "min-norm/lai2026-starts-best"},
         conclusion=stays_near_the_least_norm,
         kind="chance",
         chance=LIKELY,

@@ -27,6 +27,7 @@ CLAIMS = (
         "features, as linear regressions on their labels; they fit, with a certificate, and training ends there.",
         setting=is_pair,
         hypotheses={"both-labels": has_both_labels, "small-positive-start": is_small_and_positive},
+        sharp={"small-positive-start": "min-norm/lai2026-pair-starts-off"},
         conclusion=ends_as_regressions,
         kind="chance",
         chance=LIKELY,

@@ -27,6 +27,7 @@ CLAIMS = (
         "sqrt(n) |y| / |x|, and never 0.",
         setting=is_pair,
         hypotheses={"both-labels": has_both_labels, "small-positive-start": is_small_and_positive},
+        sharp={"small-positive-start": "min-norm/lai2026-pair-starts-best"},
         conclusion=stays_near_the_least_norm,
         kind="chance",
         chance=LIKELY,

@@ -43,6 +43,7 @@ CLAIMS = (
         "regressions on them; they fit, with a certificate, and training ends there.",
         setting=is_hidden_regression,
         hypotheses={"both-labels": has_both_labels, "assigned": is_assigned},
+        sharp={"assigned": "min-norm/lai2026-pair-starts-off"},
         conclusion=ends_as_assigned,
         kind="chance",
         chance=LIKELY,

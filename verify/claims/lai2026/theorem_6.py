@@ -79,6 +79,7 @@ CLAIMS = (
         "of order sqrt(m n) |y| / |x|.",
         setting=is_hidden_regression,
         hypotheses={"both-labels": has_both_labels, "assigned": is_assigned},
+        sharp={"assigned": "min-norm/lai2026-pair-starts-off"},
         conclusion=is_bounded_at_the_end,
         kind="chance",
         chance=LIKELY,

@@ -115,11 +115,11 @@ CLAIMS = (
         "m times the least objective, at least: the bound of Theorem 6 is of the right order in m.",
         setting=is_balanced,
         hypotheses={"both-labels": has_both_labels, "orthogonal": is_orthogonal, "assigned": has_owners},
+        sharp={"orthogonal": "min-norm/lai2026-opposite-owners", "assigned": "min-norm/lai2026-shared-labels"},
         conclusion=is_far_by(0),
         instances=orthogonal_starts(),
         regime="not in the paper; two neurons of each sign, n up to 4 and d up to 16",
         quantity="objective / the least",
-        examples=40,
     ),
 )
 
