@@ -331,6 +331,7 @@ HEADS = [
 OWN = r"this network(?:: objective (\S+|about \S+?)(, after the repair)?)?"
 BETTER = r"(better network|best network found): (\d+) neurons?(?:, objective (\S+|about \S+))?"
 SCALED = r"( at margin 1|, rescaled|)"
+NOT_SCALED = ", not to the scale of the axes"
 AXIS = r"(?:  \(\$\\times 10\^\{(-?\d+)\}\$\))?"
 TEXTS = [
     (NAMED + OWN, _own),
@@ -359,7 +360,7 @@ TEXTS = [
     (r"support point, \$\\lambda \\neq 0\$|point in conflict", _rings),
     (r"(not classified correctly|missed by more than .*)", _crosses),
     (r"neuron, \$v_j ([<>]) 0\$ \(points to where it is on\)", _sign),
-    (r"\$(?:u_j|\|u_j\|)\$, \$v_j ([<>]) 0\$", _sign),
+    (r"\$(?:u_j|\|u_j\|)\$, \$v_j ([<>]) 0\$(?: \(not to scale\))?", _sign),
     (
         r"(?:neuron|\$u_j\$|\$\|u_j\|\$), better network(?: \(hollow\))?",
         lambda audit, *_: audit.asked_better is not None,
@@ -390,8 +391,11 @@ TITLES = [
 OVER = r"; those of the other network are hollow"
 WORDS = [
     (r"The (?:graph|signs|levels) of the network over .*", _seen),
-    (rf"Each neuron as an arrow u = \|v\| w(?:{OVER})?", _is_linear),
-    (rf"Each neuron as an arrow u = \|v\| w, with the line where it bends(?:{OVER})?", _has_kinks),
+    (rf"Each neuron as an arrow u = \|v\| w{SCALED}{NOT_SCALED}(?:{OVER})?", _is_linear_and_scaled),
+    (
+        rf"Each neuron as an arrow u = \|v\| w{SCALED}{NOT_SCALED}, with the line where it bends(?:{OVER})?",
+        _has_kinks_and_scaled,
+    ),
     (rf"Each neuron as a stem of height v \|w\|{SCALED} at the input where it is 0(?:{OVER})?", _is_linear_and_scaled),
     (rf"Each neuron as a stem of height v \|w\|{SCALED} at the input where it bends(?:{OVER})?", _has_kinks_and_scaled),
     (

@@ -71,7 +71,8 @@ def _stationary(asked: Asked, clock: Clock, found: Known) -> Known:
 
 
 def _without_stationary(asked: Asked, found: Known, reason: str) -> Known:
-    return _with_stationary(asked, found, Chosen(found.subject.asked, Proposal(reason=reason)))
+    unsettled = replace(found, is_settled=False)
+    return _with_stationary(asked, unsettled, Chosen(found.subject.asked, Proposal(reason=reason)))
 
 
 def _with_stationary(asked: Asked, found: Known, chosen: Chosen) -> Known:

@@ -55,17 +55,21 @@ def _with_formula(asked: Asked, clock: Clock, found: Known) -> Known:
     """With the formula, or that the search for it was interrupted, or would come after an interruption."""
     if found.infeasible is not None:
         formula = _no_formula("no network fits the data")
-    elif not asked.problem.asks_any_width and found.own_width is not None and found.own_width.nothing is not None:
-        formula = _no_formula(f"no network of {of_width(asked.problem)} fits the data")
     elif not asked.problem.asks_any_width:
-        formula = _no_formula(
-            "with given output weights the best objective is a rational number, which needs no formula"
-        )
+        formula = _no_formula(_why_no_formula_at_width(asked, found))
     elif clock.is_interrupted:
         formula = _no_formula(INTERRUPTED)
     else:
         formula = clock.attempt(FORMULA, partial(_formula, asked, clock), _no_formula, clock.deadline)
     return _with_answers(asked, replace(found, symbolic=formula))
+
+
+def _why_no_formula_at_width(asked: Asked, found: Known) -> str:
+    if found.own_width is not None and found.own_width.nothing is not None:
+        return f"no network of {of_width(asked.problem)} fits the data"
+    if found.subject.network is None and (found.own_width is None or not found.own_width.witnesses):
+        return f"it is not known whether a network of {of_width(asked.problem)} fits the data"
+    return "with given output weights the best objective is a rational number, which needs no formula"
 
 
 def _with_answers(asked: Asked, found: Known) -> Known:

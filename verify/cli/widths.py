@@ -193,15 +193,22 @@ def _ending(curve: WidthCurve) -> str:
 
 
 def _ending_of_given(curve: WidthCurve) -> str:
-    """The fewest neurons with given output weights that fit: where k do, so do k + 1."""
+    """How many of the given output weights, from the first one on, it takes to fit: where k do, k + 1 do."""
     fitting = next((point.width for point in curve if point.fits is Verdict.PROVED), None)
     if fitting is None:
+        first = _first(len(curve.points), curve.output_weights or ())
         if curve.points[-1].fits is Verdict.REFUTED:
-            return "no network with these output weights fits the data"
-        return "it is not known whether a network with these output weights fits the data"
+            return f"no network with {first} fits the data"
+        return f"it is not known whether a network with {first} fits the data"
+    first = f"the first {fitting} of these output weights"
     if fitting == 1 or curve.points[fitting - 2].fits is Verdict.REFUTED:
-        return f"it takes {count(fitting, 'neuron')} with these output weights to fit the data"
-    return f"{count(fitting, 'neuron')} with these output weights fit the data; it is not known whether fewer do"
+        return f"it takes {first} to fit the data"
+    return f"{first} are enough to fit the data; it is not known whether fewer are"
+
+
+def _first(width: int, given: tuple[Fraction, ...]) -> str:
+    """How many of the output weights that are given, from the first one on."""
+    return "these output weights" if width == len(given) else f"the first {width} of these output weights"
 
 
 def _reaching(widest: WidthPoint, upper: Fraction | None) -> str:

@@ -80,9 +80,13 @@ def _arrow_legend(network: Drawn, shown: list[Drawn], legend: Legend) -> None:
     if network.has_kinks and np.any(network.bends):
         legend["kink line, this network"] = line_handle(KINK, width=0.8)
     if np.any(signs > 0):
-        legend["$u_j$, $v_j > 0$"] = Line2D([], [], color=POSITIVE, marker=">", markersize=5, linewidth=2)
+        legend["$u_j$, $v_j > 0$ (not to scale)"] = Line2D(
+            [], [], color=POSITIVE, marker=">", markersize=5, linewidth=2
+        )
     if np.any(signs < 0):
-        legend["$u_j$, $v_j < 0$"] = Line2D([], [], color=NEGATIVE, marker=">", markersize=5, linewidth=2)
+        legend["$u_j$, $v_j < 0$ (not to scale)"] = Line2D(
+            [], [], color=NEGATIVE, marker=">", markersize=5, linewidth=2
+        )
     if len(shown) > 1 and np.any(shown[1].bends):
         legend["$u_j$, better network (hollow)"] = Line2D(
             [], [], color="black", marker=">", markersize=6, markerfacecolor="white", linestyle=""

@@ -123,7 +123,8 @@ def _neurons(content: Content) -> Panel:
         return _finished(figure, axes, mine, "neurons", "Neurons are drawn for one hidden layer")
     scaled = scaled_to(content.picture, content.given)
     if dimension == 2:
-        title, words = "neurons u = |v| w", f"Each neuron as an arrow u = |v| w{bends}{hollow}"
+        title = "neurons u = |v| w"
+        words = f"Each neuron as an arrow u = |v| w{scaled}, not to the scale of the axes{bends}{hollow}"
     elif dimension == 1 and has_bias:
         title = f"neurons: {content.given.where}"
         what = "it bends" if content.given.has_kinks else "it is 0"

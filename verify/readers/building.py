@@ -12,7 +12,13 @@ from verify.readers.chains import Chain, LinearLayer
 from verify.readers.scalings import Scaling
 from verify.readers.slopes import in_range
 
-__all__ = ["ChainBuilder"]
+__all__ = ["ChainBuilder", "along_outputs"]
+
+
+def along_outputs(axis: object, name: str, where: str) -> None:
+    """Refuse a Softmax, or an ArgMax, over another axis than that of the outputs; 0 is that of the points."""
+    if axis not in (1, -1, [1], [-1]):
+        raise InputError(f"{where}: a {name} over axis {axis} is not one over the outputs: give it axis -1")
 
 
 class ChainBuilder:
@@ -93,9 +99,10 @@ class ChainBuilder:
         else:
             self._pending = scaling if self._pending is None else self._pending.then(scaling, where)
 
-    def end_in(self, head: str, where: str) -> None:
-        """A Sigmoid, Softmax or LogSoftmax, which is left out."""
+    def end_in(self, head: str, where: str, axis: object = -1) -> None:
+        """A Sigmoid, Softmax or LogSoftmax, which is left out.   axis: over which the last two go."""
         self._refuse_after_head(where)
+        along_outputs(axis, head, where)
         if not self.outputs:
             raise InputError(f"{where}: {head} follows no layer: give the whole network")
         self.head = head

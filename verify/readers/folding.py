@@ -202,12 +202,13 @@ class LayerRow:
             self.folded.append(f"a factor of {_short(self.factor)} of the inputs")
             _before(self.layers[0], self.factor, Fraction(0))
             self.factor = Fraction(1)
-        if self.factor < 0:
+        is_negative = self.factor < 0
+        if is_negative:
             _after(self.layers[-1], Fraction(-1), Fraction(0))
         whole = abs(self.factor) * prod((layer.factor for layer in self.layers), start=Fraction(1))
         if whole != 1:
             self._multiply(whole)
-            self.notes.append(self._note_on_factor(whole))
+            self.notes.append(self._note_on_factor(whole, is_negative=is_negative))
 
     def _multiply(self, whole: Fraction) -> None:
         count = len(self.layers)
@@ -221,7 +222,7 @@ class LayerRow:
                 layer.bias = [Fraction(bias) / own * grown / met for bias in layer.bias]
             met *= layer.factor
 
-    def _note_on_factor(self, whole: Fraction) -> str:
+    def _note_on_factor(self, whole: Fraction, *, is_negative: bool) -> str:
         shown = ", ".join(dict.fromkeys(self.constants))
         start = (
             f"{self.place}: the constants in its forward ({shown}) are taken as the exact values of the numbers there"
@@ -231,6 +232,7 @@ class LayerRow:
         return (
             f"{start}, and shared equally by its {len(self.layers)} layers: the function is the same, and so is each "
             f"layer up to the factor {to_float(whole) ** (1 / len(self.layers)):.6g}, to rounding"
+            + (", and up to the sign of the last one" if is_negative else "")
         )
 
     def _notes_on_layers(self) -> list[str]:

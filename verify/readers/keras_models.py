@@ -196,6 +196,11 @@ def _add(layer: _Config, arrays: Callable[[], Sequence[object]], built: ChainBui
                 raise InputError(f"{where} has {len(biases) + 1} arrays (quantised, or with LoRA): store it plainly")
             names = (f"{config['name']}.kernel", f"{config['name']}.bias")
             built.add(dense(kernel, biases[0] if biases else None, names, built.place), where)
+            if not config.get("trainable", True):
+                built.notes.append(
+                    f"{built.place}: {names[0]} was not trained: the audit is about networks in which every layer is, "
+                    "and counts it in the norm"
+                )
             _activate(config.get("activation"), built, where)
         case "Activation":
             _activate(config.get("activation"), built, where)
@@ -204,7 +209,7 @@ def _add(layer: _Config, arrays: Callable[[], Sequence[object]], built: ChainBui
         case "LeakyReLU":
             built.activate(config.get("negative_slope", config.get("alpha", 0.3)), where)
         case "Softmax":
-            built.end_in("Softmax", where)
+            built.end_in("Softmax", where, config.get("axis", -1))
         case "Rescaling":
             scale, offset = _constant(config["scale"], where), _constant(config["offset"], where)
             built.scale(Scaling.of(factors=scale, offsets=offset, place=where), f"Rescaling {config['name']}", where)

@@ -21,7 +21,7 @@ import numpy as np
 
 from verify.checker.errors import InputError, ShapeError
 from verify.files.reading import read_bytes
-from verify.readers.building import ChainBuilder
+from verify.readers.building import ChainBuilder, along_outputs
 from verify.readers.chains import Chain, LinearLayer
 from verify.readers.parameters import numbers
 from verify.readers.refusals import refusal
@@ -175,9 +175,10 @@ class _OnnxWalk:
             case name if name in _UNCHANGED:
                 pass
             case "ArgMax" if self.built.outputs == 2:
+                along_outputs(attributes.get("axis", 0), "ArgMax", self._where(node))
                 self.is_over = True
             case name if name in _HEADS and self.built.outputs:
-                self.built.end_in(name, self._where(node))
+                self.built.end_in(name, self._where(node), attributes.get("axis", -1))
                 self.is_over = True
             case name:
                 raise refusal(name, self._where(node), is_output=self.built.outputs == 1)

@@ -119,6 +119,12 @@ def row(*before: str) -> dict[str, object]:
     return {"inbound_nodes": [{"args": histories, "kwargs": {}}] if before else []}
 
 
+def test_layers_that_were_not_trained_are_named():
+    notes = read_with_notes(Sequential(hidden(trainable=False), LAST)).notes
+    assert any("hidden.kernel was not trained: the audit is about networks in which every layer is" in n for n in notes)
+    assert not any("was not trained" in n for n in read_with_notes(Sequential(hidden(trainable=True), LAST)).notes)
+
+
 def test_functional_models_are_one_row():
     start = Layer("InputLayer", name="i", row=row())
     ends = {"input_layers": ["i", 0, 0], "output_layers": ["last", 0, 0]}
@@ -145,6 +151,7 @@ def test_functional_models_are_one_row():
         (Sequential(hidden()), "an activation follows the last layer, hidden.kernel"),
         (Sequential(hidden(use_bias=False), LAST), "layer hidden has 2 arrays"),
         (Sequential(Layer("Normalization", name="n", mean=None, variance=None), hidden(), LAST), "call adapt first"),
+        (Sequential(hidden(), LAST, Layer("Softmax", name="s", axis=0)), "a Softmax over axis 0 is not one over the"),
         (Sequential(), "is a model of a class of its own"),
         (
             Sequential(Layer("InputLayer", name="i", batch_shape=[None, 5, 3]), hidden(), LAST),

@@ -123,6 +123,13 @@ def test_a_head_is_left_out():
         assert read(model(*logits, tail, **two), two_logits="difference") == Network.two_layer(W.T, -2 * V[:, 0], b=B)
 
 
+@pytest.mark.parametrize("tail", [node("Softmax", "z", out="y", axis=0), node("ArgMax", "z", out="y", axis=0)])
+def test_a_head_over_the_points_is_refused(tail):
+    two = constants() | {"V": np.hstack([V, -V])}
+    built = model(*PLAIN, node("MatMul", "c", "V", out="z"), tail, **two)
+    assert f"a {tail.op_type} over axis 0 is not one over the outputs" in refusal(built, two_logits="difference")
+
+
 def test_weights_beside_the_file(tmp_path):
     built = model(*PLAIN, LAST, **constants())
     onnx.save(built, tmp_path / "net.onnx", save_as_external_data=True, location="net.onnx.data", size_threshold=0)

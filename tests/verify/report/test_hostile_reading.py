@@ -12,6 +12,7 @@ from verify.auditing.loop import audit
 from verify.cli import program
 from verify.deciders.finding import Ending, Verdict
 from verify.deciders.global_optimality.record import narrow_first
+from verify.deciders.time_limits import TimeIsUpError
 from verify.plots.panels import panels
 from verify.plots.wording import standing
 from verify.problem.network import Architecture, Layer, Network
@@ -725,3 +726,36 @@ def test_the_distance_that_was_needed_is_enough_when_it_is_given():
     assert (again.fits.verdict, again.fits.moved) == (first.fits.verdict, first.fits.moved)
     assert again.global_optimum.verdict is first.global_optimum.verdict is Verdict.PROVED
     assert audit(network, data, goal="min-norm", tol=0.5, near=first.fits.moved / 2).fits.verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("cut", [TimeIsUpError, KeyboardInterrupt])
+def test_a_search_at_a_width_that_is_cut_short_at_once_keeps_what_is_known(monkeypatch, cut):
+    """Hidden-only: the network without its dead neuron refutes the question, whatever became of the search."""
+
+    def search(*_, **__):
+        raise cut
+
+    monkeypatch.setattr("verify.auditing.own_width.bracket_at_width", search)
+    rows = [[1, 0], [0, 1], [1, 1]]
+    result = audit(net([*AXES, [-9, -9]], [1, 1, 3]), Dataset(rows, [1, 1, 1]), trained="hidden", time_limit=60)
+    assert result.global_optimum.verdict is Verdict.REFUTED
+    assert result.status == ("time" if cut is TimeIsUpError else "interrupted")
+    assert check_words(result)
+
+
+def test_what_time_left_open_is_not_refuted_and_then_proved():
+    """Hidden-only: where stationarity was cut short, local optimality is open as well."""
+    rows = [[1, 0], [0, 1], [-1, "1/3"], ["2/5", -1]]
+    given = net(rows, [1, 1, -1, 1])
+    short = audit(given, Dataset(rows, [1, 1, -1, 1]), trained="hidden", time_limit=1e-9)
+    if short.stationary.verdict is Verdict.UNDECIDED:
+        assert short.local_optimum.verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("limit", [1e-9, 0.003, 0.01])
+def test_a_formula_is_needless_only_where_there_is_a_best_objective(limit):
+    xor = Dataset([[0, 0], [1, 1], [1, 0], [0, 1]], [-1, -1, 1, 1])
+    network = net([[1, 1], [1, -1]], [1, -1], b=[0, 0])
+    result = audit(network, xor, goal="max-margin", trained="hidden", symbolic=True, time_limit=limit)
+    assert "needs no formula" not in result.symbolic.reason
+    assert check_words(result)

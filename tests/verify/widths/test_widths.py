@@ -285,7 +285,7 @@ def test_a_network_of_one_neuron_is_handed_on_beside_neurons_of_zeros():
 @pytest.mark.parametrize(
     ("weights", "last"),
     [
-        ("1,-1,1", "it takes 3 neurons with these output weights to fit the data"),
+        ("1,-1,1", "it takes the first 3 of these output weights to fit the data"),
         ("-1,1", "no network with these output weights fits the data"),
     ],
 )
@@ -299,6 +299,14 @@ def test_the_command_with_given_output_weights(steps, tmp_path, weights, last):
     assert (said["schema"], said["output_weights"]) == ("widths-1", weights.split(","))
     assert len(said["points"]) == len(weights.split(","))
     assert "the output weights are given" in picture.read_text(encoding="utf-8")
+
+
+def test_fewer_than_are_given_are_named_so(tmp_path):
+    data = tmp_path / "xor.csv"
+    data.write_text("a,b,y\n0,0,-1\n1,1,-1\n1,0,1\n0,1,1\n", encoding="utf-8")
+    options = ["--output-weights", "1,-1,1,-1", "--up-to", "1"]
+    found = CliRunner().invoke(program, ["widths", str(data), *options], standalone_mode=False)
+    assert found.output.splitlines()[-1] == "no network with the first 1 of these output weights fits the data"
 
 
 def test_little_time_leaves_given_output_weights_open(steps):

@@ -83,6 +83,8 @@ def _difference(theirs: Problem, ours: Problem, folder: str) -> str:
         "another bias mode": theirs.bias is not ours.bias,
         "another slope": shapes[0].slope != shapes[1].slope,
         "another fit tolerance": theirs.fit_tolerance != ours.fit_tolerance,
+        "other layers trained": theirs.trained is not ours.trained,
+        "other output weights": theirs.output_weights != ours.output_weights,
     }
     found = [what for what, differs in differences.items() if differs]
     if not found:
