@@ -7,18 +7,45 @@ with all starts in one batch.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from solvers.arrays import Bits, Floats, Signs
 from solvers.clock import poll, spend
 
-__all__ = ["fitted_starts"]
+__all__ = ["fitted_networks", "fitted_starts"]
 
+STARTS, BATCHES, ENOUGH = 200, 5, 4  # starts at once, how often, and how many that fit are enough
 STEPS = (1.0, 0.5, 0.2, 0.05)
 ROUNDS = 60
 DAMPING = 1e-9  # of the largest diagonal entry of the normal equations
 MET = 1e-7  # of the largest target is missed by what fits
 SECONDS_PER_PRODUCT = 2e-9
+
+
+def fitted_networks(
+    rows: Floats,
+    targets: Floats,
+    signs: Callable[[int], Signs],
+    slope: float,
+    random: np.random.Generator,
+    *,
+    margin: bool,
+    seen: Bits | None = None,
+) -> tuple[Signs, Floats]:
+    """Signs (F, k) and directions (F, k, D) of networks that fit, from as many batches of starts as give a few.
+
+    signs: makes those of so many starts; the others are as of `fitted_starts`.
+    """
+    found: list[tuple[Signs, Floats]] = []
+    for _ in range(BATCHES):
+        tried = signs(STARTS)
+        fits, directions = fitted_starts(rows, targets, tried, slope, random, margin=margin, seen=seen)
+        found.append((tried[fits], directions))
+        if sum(len(some) for _, some in found) >= ENOUGH:
+            break
+    return np.concatenate([some for some, _ in found]), np.concatenate([some for _, some in found])
 
 
 def fitted_starts(

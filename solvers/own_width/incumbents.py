@@ -15,7 +15,7 @@ from solvers.any_width.master import Column, solve_master
 from solvers.any_width.records import Atoms
 from solvers.arrays import Floats
 from solvers.instance import Status
-from solvers.own_width.fitted_starts import fitted_starts
+from solvers.own_width.fitted_starts import fitted_networks
 from solvers.own_width.setting import Setting
 
 __all__ = ["Incumbents", "Neuron"]
@@ -27,7 +27,7 @@ STEPS = 12  # of one descent
 PENALTY = 1e4
 FITS = 1e-7  # of the required outputs, about 1
 MOST = 4  # networks that are kept
-STARTS, DESCENTS = 200, 12  # random starts, and how many of those that fit are improved
+DESCENTS = 12  # networks from random starts that are improved
 MOST_ENTRIES = 4000  # of the rows of all neurons: beyond that no starts are tried
 
 
@@ -48,16 +48,20 @@ class Incumbents:
             seen[j, instance.masks[mask]] = True
         if instance.rows.size * len(masks) > MOST_ENTRIES or not seen.any():
             return
-        signs = random.choice(np.array([1, -1], np.int8), (STARTS, len(masks)))
         targets = instance.targets if instance.margin else problem.required
-        fits, found = fitted_starts(
-            instance.rows, targets, signs, instance.slope, random, margin=instance.margin, seen=seen
+        signs, found = fitted_networks(
+            instance.rows,
+            targets,
+            lambda many: random.choice(np.array([1, -1], np.int8), (many, len(masks))),
+            instance.slope,
+            random,
+            margin=instance.margin,
+            seen=seen,
         )
         body = found[:, :, :-1] if instance.free else found
         order = np.argsort(np.linalg.norm(body, axis=2).sum(axis=1), kind="stable")
         for at in order[:DESCENTS]:
-            own = signs[fits][at]
-            self.descend([(mask, int(own[j]), found[at, j]) for j, mask in enumerate(masks)])
+            self.descend([(mask, int(signs[at, j]), found[at, j]) for j, mask in enumerate(masks)])
 
     def descend(self, neurons: Sequence[Neuron]) -> None:
         """The best network with these patterns, then with those that it has, while it gets better."""

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from solvers.own_width.fitted_starts import fitted_starts
+from benchmarks.jobs.own_width import drawn
+from solvers.own_width.fitted_starts import BATCHES, STARTS, fitted_networks, fitted_starts
 
 
 def outputs_of(rows, signs, directions, slope):
@@ -42,3 +43,18 @@ def test_a_neuron_has_no_weights_at_columns_that_it_does_not_see():
     assert fits.any()
     assert not found[:, ~seen].any()
     assert np.allclose(found[:, seen], [1.0, 2.0])
+
+
+def test_more_starts_are_tried_where_few_fit():
+    random, rooms = np.random.default_rng(0), []
+
+    def signs(many):
+        rooms.append(many)
+        return random.choice(np.array([1, -1], np.int8), (many, 3))
+
+    rows, targets, _ = drawn(0, 3, 3, 30, margin=False, bias=True)
+    own, found = fitted_networks(rows, targets, signs, 0.0, random, margin=False)
+    assert len(own) == len(found) > 0
+    assert 1 < len(rooms) <= BATCHES
+    assert set(rooms) == {STARTS}
+    assert np.allclose(outputs_of(rows, own, found, 0.0), targets, atol=1e-5)

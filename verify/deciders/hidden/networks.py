@@ -10,7 +10,7 @@ import numpy as np
 from solvers.arrays import Signs
 from solvers.hidden.cells import Cell
 from solvers.instance import SearchStatus
-from solvers.own_width.fitted_starts import fitted_starts
+from solvers.own_width.fitted_starts import fitted_networks
 from verify.checker.statement import pattern
 from verify.deciders.hidden.geometry import Geometry
 from verify.deciders.hidden.least_norm import Solved, least_norm, shape_of
@@ -33,9 +33,9 @@ START_SHARE = 0.5
 STARTS = 24
 """Random choices of sides from which walks begin."""
 
-FITTED, WALKS, MOST_ENTRIES = 200, 12, 4000
-"""Random weights from which networks that fit are sought, the walks that begin at those of them that are shortest, and
-the entries of the points of all neurons beyond which none are.
+WALKS, MOST_ENTRIES = 12, 4000
+"""Walks that begin at networks that fit, found from random weights, the shortest ones first; and the entries of the
+points of all neurons beyond which none are sought.
 """
 
 
@@ -166,8 +166,10 @@ class KnownNetworks:
         if not has_one_mask or points.slope == 1 or neurons.rows[0].size * len(neurons.rows) > MOST_ENTRIES:
             return []
         rows = neurons.rows[0] if neurons.free[0] is None else np.column_stack([neurons.rows[0], neurons.free[0]])
-        signs = np.tile(np.where(neurons.outgoing > 0, 1, -1).astype(np.int8), (FITTED, 1))
-        _, found = fitted_starts(rows, points.targets, signs, points.slope, random, margin=points.margin)
+        signs = np.where(neurons.outgoing > 0, 1, -1).astype(np.int8)
+        _, found = fitted_networks(
+            rows, points.targets, lambda many: np.tile(signs, (many, 1)), points.slope, random, margin=points.margin
+        )
         sizes = np.linalg.norm(found / neurons.outgoing[:, None], axis=(1, 2))
         order = np.argsort(sizes, kind="stable")[:WALKS]
         return [np.where(found[at] @ rows.T > 0, 1, -1).astype(np.int8) for at in order]
