@@ -31,7 +31,7 @@ import numpy as np
 from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import poll
 from solvers.instance import ProblemInstance, Status
-from solvers.programs.cone_program import ConeProgram, ConeSolution
+from solvers.programs.cone_program import ConeProgram, ConeSolution, Variables
 
 IDLE = 1e-4
 """Below this part of the room that its constraint has left a multiplier is 0 (both are about 1, scaled)."""
@@ -109,7 +109,7 @@ def solve_master(
     required (n,): r_i > 0 in y_i f(x_i) >= r_i (max-margin: 1 in the module's text), f(x_i) = r_i (min-norm).
     tolerances (n,): t_i in |f(x_i) - r_i| <= t_i (min-norm); None: f(x_i) = r_i.
     """
-    program = _Program(instance, columns, points, penalty)
+    program = MasterProgram(instance, columns, points, penalty)
     program.ask_for_fit(required[points], None if tolerances is None else tolerances[points])
     found = program.solved(time_limit)
     multipliers, directions = np.zeros(len(instance.rows)), np.zeros((len(columns), instance.rows.shape[1]))
@@ -122,14 +122,22 @@ def solve_master(
     return MasterSolution(found.status, found.value, multipliers, directions, slack)
 
 
-class _Program:
+class MasterProgram:
     """The master of the module's text as a cone program over `points`; its blocks:
 
     directions[j]: u_j, in the basis of its mask.   norms: of each u_j a bound.   slacks: xi, for min-norm xi then xi'.
-    open_values[j]: t_ij for the points open_points[j].   fit: the first constraints, or the lower ones of two (upper).
+    open_values[j]: t_ij for the points open_points[j].   price: of the norms.   fit: the first constraints, or the lower ones of two (upper).
     """
 
-    def __init__(self, instance: ProblemInstance, columns: list[Column], points: Indices, penalty: float) -> None:
+    def __init__(
+        self,
+        instance: ProblemInstance,
+        columns: list[Column],
+        points: Indices,
+        penalty: float,
+        *,
+        price: float = 1.0,
+    ) -> None:
         rows = instance.rows[points]
         few = {mask: _few_columns(rows[:, instance.masks[mask]], instance) for mask in {c.mask for c in columns}}
         self.instance, self.columns, self.points, self.targets = instance, columns, points, instance.targets[points]
@@ -138,10 +146,13 @@ class _Program:
         self.open_points = [np.flatnonzero(column.open_points(instance, points)) for column in columns]
         self.cones = ConeProgram()
         self.directions = [self.cones.variables(rows.shape[1]) for rows in self.rows]
-        self.norms = self.cones.variables(len(columns), cost=1.0)
-        self.slacks = self.cones.variables(len(points) * (1 if instance.margin else 2), cost=penalty)
+        self.norms = self.cones.variables(len(columns), cost=price)
+        self.slacks = self._slack_variables(penalty)
         self.open_values = [self.cones.variables(len(open_points)) for open_points in self.open_points]
         self.fit = self.upper = np.zeros(0, np.intp)
+
+    def _slack_variables(self, penalty: float) -> Variables:
+        return self.cones.variables(len(self.points) * (1 if self.instance.margin else 2), cost=penalty)
 
     def ask_for_fit(self, required: Floats, tolerances: Floats | None) -> None:
         """The constraints on the outputs, still without the columns: room that the slacks have there."""

@@ -19,7 +19,9 @@ without sharing:
 - a better network of its own width is one of any width, not the other way round; the bound of `optimal-within` holds
   for every width, that of `optimal-within-width` for its own only.
 
-Where a problem states output weights that are not trained, nothing is answered about any width.
+Where a problem states output weights that are not trained, nothing is answered about any width. Where a loss is traded
+for weight decay every network is compared, and nothing is answered about fitting: an optimum without a gap is still a
+local one, and 0 is in the Clarke subdifferential of the objective there.
 
 Source: `docs/mathematics.md`, 4.5 "A local optimum is a KKT point" and 6.1 "Within a tolerance".
 """
@@ -47,7 +49,9 @@ def answers(problem: Problem, network: Network, certificate: Certificate) -> dic
     """The answers of an accepted certificate; about its subject."""
     limits = {"0": Fraction(0), "T": certificate.own_tolerance(problem), "any": None}
     row = certificate.ANSWERS[certificate.variant(problem, network)]
-    asked = [question for question in row if problem.asks_any_width or question is not Question.GLOBAL_ANY_WIDTH]
+    left_out = {Question.GLOBAL_ANY_WIDTH} if not problem.asks_any_width else set[Question]()
+    left_out |= {Question.FITS} if not problem.asks_fit else set()
+    asked = [question for question in row if question not in left_out]
     return {question: Answer(row[question][0], limits[row[question][1]]) for question in asked}
 
 

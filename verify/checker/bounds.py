@@ -4,24 +4,26 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import ClassVar
 
-from verify.checker.certificate import ALL_TRAINED, TWO_LAYERS, Certificate, Sparse
+from verify.checker.certificate import ALL_TRAINED_WITH_LOSSES, TWO_LAYERS, WITH_LOSSES, Certificate, Sparse
 from verify.checker.dual_trees import Case, Dual
 from verify.checker.errors import require
 from verify.checker.exact import Number, dot, sqrt_upper, squared_norm, value_text
-from verify.checker.fit import REFUTED_ALL, neurons, objective_at, slacks
+from verify.checker.fit import REFUTED_ALL, neurons, objective_at
+from verify.checker.goals import rules
 from verify.checker.multipliers import coefficients, dual_value
-from verify.checker.statement import Network, Problem
+from verify.checker.statement import Network, Problem, outputs
 
 
 class LowerBound(Dual, Certificate):
     """No network of any width has an objective below L, `bracket = (L, None)`; trees by mask class, "+" before "-"."""
 
-    DECIDES = ALL_TRAINED
+    DECIDES = ALL_TRAINED_WITH_LOSSES
     CLAIM = "every network of any width that fits has an objective of at least {lower}"
+    LOSS_CLAIM = "every network of any width has an objective of at least {lower}"
     bracket: tuple[Number | None, Number | None]
 
     def check(self, problem: Problem, subject: None) -> None:
-        """Whether every network of any width with these masks has an objective of at least L = D / beta."""
+        """Whether every network of any width with these masks has an objective of at least L = D / beta, or D(t c)."""
         lower = self.value(problem, every_case(problem))
         require((lower, subject) == self.bracket and lower >= 0, "bracket", "must be dual value / beta and null")
 
@@ -69,7 +71,8 @@ def witness_value(problem: Problem, witness: Network) -> Fraction:
     """An upper bound of the objective of another network, of the problem's inputs, slope, bias and masks, balanced.
 
     Neuron j costs 1/2 (||w_j||^2 + v_j^2), and |v_j| ||w_j|| once it has become (w_j t, v_j / t) with t > 0 such that
-    both are equal, which f does not notice. Output weights that are not trained are those of the problem, on the same
+    both are equal, which f does not notice; with a loss 1/2 (mu_w ||w_j||^2 + mu_v v_j^2) and sqrt(mu_w mu_v) |v_j|
+    ||w_j||. Output weights that are not trained are those of the problem, on the same
     masks, and nothing is balanced.
     """
     ours, theirs = problem.architecture, witness.architecture
@@ -81,17 +84,19 @@ def witness_value(problem: Problem, witness: Network) -> Fraction:
     if problem.output_weights is not None:
         require(problem.has_neurons_of(witness), "witness", "has other output weights, or has them on other masks")
         return own
-    costs = (abs(v) * sqrt_upper(squared_norm(w[:size])) or v * v / 2 for w, v in neurons(witness))
-    return min(own, sum(costs, Fraction(0)) / (slacks(problem, witness, "witness")[0] or 1))
+    pairs = [(sqrt_upper(squared_norm(w[:size])), abs(v)) for w, v in neurons(witness)]
+    values, within = outputs(problem, witness), problem.fit_tolerance
+    return min(own, rules(problem.goal).balanced(values, problem.targets, within, pairs))
 
 
 class UpperBound(Certificate):
     """`witness` fits and has an objective of at most U, its neurons balanced: `bracket = (None, U)`."""
 
-    DECIDES = TWO_LAYERS
+    DECIDES = WITH_LOSSES
     CLAIM = (
         "a network of width {proof.witness.architecture.layers[0].outputs} fits with an objective of at most {upper}"
     )
+    LOSS_CLAIM = "a network of width {proof.witness.architecture.layers[0].outputs} has an objective of at most {upper}"
     witness: Network
     bracket: tuple[Number | None, Number | None]
 

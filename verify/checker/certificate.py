@@ -6,11 +6,13 @@ theta = (w_j, v_j), N = ||theta||^2 without the biases when these are free, q_i 
 for min-norm, m = min_i q_i; c_i = lambda_i y_i for max-margin, lambda_i for min-norm, and h(u) = sum_i c_i s(x_i.u) the
 dual function. The objective is 1/2 N of a network that fits, for max-margin scaled to margin 1: N / 2m. Where only the
 hidden layer is trained theta = (w_j), and it is N / 2m^2. eps is the fit tolerance of a min-norm problem: a network
-fits when |f(x_i) - y_i| <= eps for all i.
+fits when |f(x_i) - y_i| <= eps for all i. Where a loss is traded for weight decay there is nothing to fit, and the
+objective is F = sum_i l(y_i, f(x_i)) + 1/2 (mu_w ||W||^2 + mu_v ||v||^2) (`verify.checker.objectives`).
 
 The dual value D of multipliers is sum_i lambda_i for max-margin, sum_i lambda_i y_i - eps sum_i |lambda_i| for
 min-norm: D <= sum_i c_i f(x_i) for every network that fits (at margin 1), as y_i f(x_i) >= 1, lambda_i >= 0, or
-lambda_i f(x_i) >= lambda_i y_i - |lambda_i| eps.
+lambda_i f(x_i) >= lambda_i y_i - |lambda_i| eps. With a loss it is sum_i D(y_i, c_i), of c_i = lambda_i y_i for
+labels, and D <= sum_i l(y_i, f(x_i)) + c_i f(x_i) for every network.
 
 JSON: an object with "schema", "kind" and the fields of the class below. Rationals are canonical text, and where a
 `Number` may stand, an algebraic one is {"field": {"polynomial", "interval"}, "coefficients": [...]}; a sparse vector is
@@ -35,6 +37,7 @@ from verify.checker.codec import Record, at, increasing, not_negative
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Algebraic, Number, squared_norm, value_text
 from verify.checker.goals import Bias, Goal, Trained, rules, trained_layers
+from verify.checker.objectives import Objective
 from verify.checker.questions import NOTHING, Answered
 from verify.checker.statement import Architecture, Index, Network, Problem, Rows
 
@@ -51,6 +54,7 @@ class Scope:
     Of two layers: `Problem.is_decided`, with the output weights stated where they are not trained.
 
     A kind names each goal for which its check is proved right; there are no others, and none at first.
+    objectives: whether a loss with weight decay is one of them, whichever.
     """
 
     goals: frozenset[Goal] = frozenset()
@@ -58,6 +62,7 @@ class Scope:
     any_depth: bool = False
     two_layers: bool = True
     biases: frozenset[Bias] = frozenset(Bias)
+    objectives: bool = False
     words: str = "is none that this kind decides"
 
     def holds(self, problem: Problem) -> bool:
@@ -65,7 +70,8 @@ class Scope:
         is_asked = self.any_depth or problem.is_decided
         is_asked = is_asked and (self.two_layers or not problem.architecture.is_two_layer)
         is_asked = is_asked and problem.bias in self.biases
-        return is_asked and problem.goal in self.goals and problem.trained in self.trained
+        is_goal = self.objectives if isinstance(problem.goal, Objective) else problem.goal in self.goals
+        return is_asked and is_goal and problem.trained in self.trained
 
 
 CONSTRAINED = frozenset({Goal.MAX_MARGIN, Goal.MIN_NORM})
@@ -95,6 +101,8 @@ OTHER_DEPTH = replace(
     words="is of depth 2 without sharing, which has bounds of its own, or leaves layers untrained or a bias out of the "
     "norm",
 )
+WITH_LOSSES = replace(TWO_LAYERS, objectives=True)
+ALL_TRAINED_WITH_LOSSES = replace(ALL_TRAINED, objectives=True)
 
 
 class Certificate(Record):
@@ -102,6 +110,8 @@ class Certificate(Record):
 
     SCHEMA = "certificate-1"
     CLAIM: ClassVar[str] = ""
+    LOSS_CLAIM: ClassVar[str] = ""
+    """The same of problems where a loss is traded for weight decay; of a kind that decides some."""
     DECIDES: ClassVar[Scope] = Scope()
     ANSWERS: ClassVar[Mapping[str, Answered]] = MappingProxyType({"": NOTHING})
     """What it answers, by what it says of itself (`variant`)."""
@@ -200,6 +210,7 @@ def claim_text(problem: Problem, proof: Certificate) -> str:
     moved = isinstance(proof, WithSubject) and proof.subject is not None
     who = f"the subject, within {numbers['moved']} of the network relative to its norm," if moved else "the network"
     shape, points = problem.architecture, len(problem.targets)
+    claim = proof.CLAIM if problem.asks_fit else proof.LOSS_CLAIM
     trained = f"{problem.trained} trained"
     if problem.output_weights is not None:
         trained += f" at the output weights {', '.join(map(value_text, problem.output_weights))}"
@@ -207,13 +218,15 @@ def claim_text(problem: Problem, proof: Certificate) -> str:
     numbers["width"] = _width_text(problem, bool(masks))
     numbers["layers"], numbers["family"] = layers_text(shape), family_text(shape)
     scale = rules(problem.goal).SCALE
+    asked = f"{problem.goal} problem" if problem.asks_fit else f"problem of the least value of {problem.goal}"
+    measured = f", half squared norm{scale}" if problem.asks_fit else ""
     within = f"every target within {value_text(problem.fit_tolerance)}" if problem.fit_tolerance else ""
     zero = within or "equality"
     return (
-        f"for the {problem.goal} problem ({points} points in dimension {shape.layers[0].inputs}, slope "
-        f"{value_text(shape.slope)}, bias {problem.bias}{masks}, {trained}, half squared norm{scale}"
+        f"for the {asked} ({points} points in dimension {shape.layers[0].inputs}, slope "
+        f"{value_text(shape.slope)}, bias {problem.bias}{masks}, {trained}{measured}"
         f"{', ' if within else ''}{within}), "
-        f"{proof.CLAIM.format(who=who, proof=proof, scale=scale, zero=zero, **numbers)}, over the real numbers, about "
+        f"{claim.format(who=who, proof=proof, scale=scale, zero=zero, **numbers)}, over the real numbers, about "
         "the exact values of the stored numbers"
     )
 

@@ -22,9 +22,10 @@ from verify.checker.depth_stationary import DeepStationary
 from verify.checker.distances import distance_to_best
 from verify.checker.errors import CertificateError, InputError, require
 from verify.checker.exact import Algebraic, Number, is_rational, squared_norm
+from verify.checker.objectives import Objective
 from verify.checker.optimal import OptimalWithin
 from verify.checker.questions import asked_within
-from verify.checker.statement import Architecture, Network, Problem, objective
+from verify.checker.statement import Architecture, Network, Problem, objective, without_neurons
 from verify.checker.stationary import Stationary
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 
@@ -207,14 +208,16 @@ def number_of(text: str) -> Number:
 
 def problem_facts(problem: Problem) -> Json:
     """What identifies the problem, and says what it is about."""
-    tube = {"fit_tolerance": number_text(problem.fit_tolerance)} if problem.fit_tolerance else {}
+    more = {"fit_tolerance": number_text(problem.fit_tolerance)} if problem.fit_tolerance else {}
+    if not problem.asks_fit:
+        more = {"without_neurons": number_text(without_neurons(problem))}
     return {
-        "goal": problem.goal.value,
+        "goal": problem.goal.to_json() if isinstance(problem.goal, Objective) else problem.goal.value,
         "bias": problem.bias.value,
         "slope": number_text(problem.architecture.slope),
         "points": len(problem.targets),
         "dimension": problem.architecture.layers[0].inputs,
-        **tube,
+        **more,
         "sha256": problem.sha256(),
     }
 
@@ -249,7 +252,11 @@ def _own_power(material: Material) -> Number | None:
 
 
 def _judged(material: Material) -> Network | None:
-    """The network that is proved to fit: the given one or its repair."""
+    """The network that is proved to fit: the given one or its repair; the given one where a loss is asked, which
+    leaves none out.
+    """
+    if not material.problem.asks_fit:
+        return material.network
     for name in material.listed[Question.FITS][:1]:
         proof = material.certificates[name]
         answer = answers(material.problem, material.network, proof).get(Question.FITS)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from verify.checker.dual_trees import Bound, Case, Together, leaves
 from verify.checker.exact import common_integers, dot, is_rational, sqrt_lower, sqrt_upper
-from verify.checker.goals import rules, trains_outputs
+from verify.checker.goals import constraints, trains_outputs
 from verify.checker.multipliers import coefficients, combine, dual_value
 from verify.checker.statement import Network, Problem
 from verify.checker.states import HiddenDual, Known, cases_in, states
@@ -106,7 +106,7 @@ def distance_to_best(
 
 def _is_told(problem: Problem, network: Network, proof: LowerBoundWidth, upper: Fraction) -> bool:
     """Whether this is a problem of which distances are told, with rational numbers and few orders of the neurons."""
-    is_asked = not rules(problem.goal).HAS_MARGIN and not trains_outputs(problem.trained)
+    is_asked = not constraints(problem.goal).HAS_MARGIN and not trains_outputs(problem.trained)
     if not is_asked or len(problem.norm_columns) < problem.architecture.layers[0].columns:
         return False
     kinds = [neuron for neuron in problem.neurons if neuron[1]]

@@ -13,7 +13,7 @@ from verify.checker.certificate import Sparse
 from verify.checker.codec import Record, ascending, at, increasing, positive
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Whole, common_integers, sqrt_upper, squared_norm
-from verify.checker.multipliers import coefficients, combine, dual_value
+from verify.checker.multipliers import bound_of, coefficients, combine, dual_value
 from verify.checker.statement import Index, Natural, Problem, products
 
 Terms: TypeAlias = Annotated[tuple[tuple[Index, int], ...], increasing]
@@ -61,7 +61,10 @@ Nodes: TypeAlias = tuple[Index | Bound | Together | Empty | Active, ...]
 
 
 class Dual(Record):
-    """Multipliers, and trees that prove s h(u) <= beta ||u|| in a number of cases; D / beta is a lower bound then."""
+    """Multipliers, and trees that prove s h(u) <= beta ||u|| in a number of cases; D / beta is a lower bound then.
+
+    Where a loss is asked it is D of t c, with t beta at most m = sqrt(mu_w mu_v), the price of a neuron.
+    """
 
     multipliers: Sparse
     beta: Annotated[Fraction, positive]
@@ -69,16 +72,17 @@ class Dual(Record):
     trees: tuple[Nodes, ...]
 
     def value(self, problem: Problem, cases: Sequence[Case], cells: Sequence[Cell] = ()) -> Fraction:
-        """D / beta when there is a true tree for each case.
+        """D / beta, or D(t c), when there is a true tree for each case.
 
         Then a network that fits (max-margin: with y_i f(x_i) >= 1), each of whose neurons is in one of the cases with s
         the sign of v_j, has D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) <= beta sum |v_j| ||w_j|| <= beta 1/2 ||theta||^2.
+        With a loss sum_i l(y_i, f_i) >= D(t c) - sum_i t c_i f_i >= D(t c) - m sum |v_j| ||w_j|| >= D(t c) - decay.
 
         Source: `docs/mathematics.md`, 5.1 "Weak duality" and 5.3 "Trees"; the balance inequality is standard.
         """
         limits = [Limit(self.beta)] * len(cases)
-        dual = proved_dual_value(problem, self.multipliers, self.trees, self.denominator, cases, limits, cells)
-        return dual / self.beta
+        c = proved_coefficients(problem, self.multipliers, self.trees, self.denominator, cases, limits, cells)
+        return bound_of(problem, c, self.beta)
 
 
 class Limit(NamedTuple):
@@ -98,11 +102,24 @@ def proved_dual_value(
     cells: Sequence[Cell] = (),
 ) -> Fraction:
     """D of the multipliers, when there is a true tree for each case."""
+    return dual_value(problem, proved_coefficients(problem, multipliers, trees, denominator, cases, limits, cells))
+
+
+def proved_coefficients(
+    problem: Problem,
+    multipliers: Sparse,
+    trees: Sequence[Nodes],
+    denominator: int,
+    cases: Sequence[Case],
+    limits: Sequence[Limit],
+    cells: Sequence[Cell] = (),
+) -> dict[int, Fraction]:
+    """c of the multipliers, when there is a true tree for each case."""
     c = coefficients(problem, multipliers)
     require(len(trees) == len(cases), "trees", f"must be {len(cases)}, one for each case")
     for k, (nodes, case, limit) in enumerate(zip(trees, cases, limits, strict=True)):
         at(f"trees[{k}]", _Side(problem, c, denominator, limit, case, cells).check, nodes)
-    return dual_value(problem, c)
+    return c
 
 
 def leaves(nodes: Sequence[Any], place: str, known: Mapping[Any, int], allowed: Container[Any]) -> Iterator[Any]:

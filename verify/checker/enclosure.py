@@ -36,7 +36,7 @@ from verify.checker.codec import Record, at, increasing
 from verify.checker.dual_trees import Cell, Dual
 from verify.checker.errors import require
 from verify.checker.exact import common_integers, sqrt_lower, sqrt_upper, squared_norm
-from verify.checker.goals import is_free, rules
+from verify.checker.goals import constraints, is_free
 from verify.checker.questions import PROVED, answered
 from verify.checker.statement import Index, Natural, Network, Problem
 
@@ -225,7 +225,7 @@ class StationaryNear(AboutNetwork):
                 zs = [sum((pick(row[c] * end for end in ends) for c, ends in p.items()), ZERO) for pick in (min, max)]
                 values = [c * sign * max(z, problem.architecture.slope * z) for c in amplitude for z in zs]
                 low, high = low + min(values), high + max(values)
-            fits = rules(problem.goal).holds_between(low, high, y)
+            fits = constraints(problem.goal).holds_between(low, high, y)
             require(fits or (row, y) in point.support, "support", f"leaves point {i} out, whose constraint may fail")
 
     def _check_distance(self, problem: Problem, network: Network, point: "Point", box: Box) -> None:
@@ -233,7 +233,7 @@ class StationaryNear(AboutNetwork):
 
         For neuron j of direction C it is t^2 ||theta_j||^2 - 2 t sqrt(c_j) (w_j.p_C + s_C v_j) + c_j (||p_C||^2 + 1).
         """
-        is_factor = self.factor == 1 or (self.factor > 0 and rules(problem.goal).HAS_MARGIN)
+        is_factor = self.factor == 1 or (self.factor > 0 and constraints(problem.goal).HAS_MARGIN)
         require(is_factor, "factor", "must be positive, and 1 for min-norm")
         apart = size = self.factor**2 * squared_norm(chain(*network.parameters))
         heads = network.output_weights
@@ -260,7 +260,11 @@ class Point:
     """
 
     def __init__(self, problem: Problem, network: Network, proof: StationaryNear) -> None:
-        self.goal, self.slope, self.counted = rules(problem.goal), problem.architecture.slope, problem.norm_columns
+        self.goal, self.slope, self.counted = (
+            constraints(problem.goal),
+            problem.architecture.slope,
+            problem.norm_columns,
+        )
         self.slopes = {1: ONE, -1: self.slope, 0: ONE}
         self.kink_signs = (-1,) if proof.optimality == "local optimum" else (1, -1)
         self.proof, self.network, self.numbers = proof, network, count(1)
@@ -272,7 +276,7 @@ class Point:
         self.fits: list[list[tuple[Form, Form]]] = [[({0: -y}, UNIT)] for _, y in self.support]
         self.equations: list[Equation] = [*self.fits]
         self.strict: list[tuple[str, list[Form], tuple[int, ...]]] = []
-        if -1 not in self.goal.SIGNS:
+        if -1 not in self.goal.signs:
             self.strict += [("support", [{k: ONE}], (1,)) for k, _ in self.coefficients]
         self.parts: list[tuple[Form, dict[int, Form], Cell]] = []
         self.products: dict[int, list[Form]] = {i: [] for i in proof.support}  # mu_i at the kinks, mirrors left out
@@ -293,7 +297,7 @@ class Point:
         for c in chain(*sorted(mirrored)):
             pairs = zip(self.rows, self.every, strict=True)
             self.equations.append([(_sum((row[c], form) for row, form in pairs), UNIT)])
-        if -1 in self.goal.SIGNS and self.slope != 1:
+        if -1 in self.goal.signs and self.slope != 1:
             self._settle_what_kinks_fit(mirrored)
         self.unknowns = next(self.numbers) - 1
 

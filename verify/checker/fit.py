@@ -7,9 +7,9 @@ from typing import ClassVar
 from verify.checker.certificate import ANY_DEPTH, AboutNetwork, WithSubject
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Number, value_text
-from verify.checker.goals import Slacks, rules, trains_outputs
+from verify.checker.goals import Slacks, constraints
 from verify.checker.questions import NEVER, PROVED, REFUTED, answered
-from verify.checker.statement import Index, Network, Problem, half_squared_norm, outputs
+from verify.checker.statement import Index, Network, Problem, objective, outputs
 
 NO_FIT = "this network does not fit the data"
 REFUTED_ALL = answered(REFUTED, NEVER, NEVER, NEVER, NEVER)
@@ -20,7 +20,7 @@ def slacks(problem: Problem, network: Network, place: str = "subject") -> Slacks
     """(m, q_i - m), m the least q_i, for max-margin; (0, f(x_i) - y_i) for min-norm; refuses a network that does not
     fit.
     """
-    found = rules(problem.goal).slacks(outputs(problem, network), problem.targets, problem.fit_tolerance)
+    found = constraints(problem.goal).slacks(outputs(problem, network), problem.targets, problem.fit_tolerance)
     if found is None:
         raise CertificateError(place, NO_FIT)
     return found
@@ -30,7 +30,7 @@ def ends(problem: Problem, network: Network) -> list[tuple[Fraction, Fraction]]:
     """For every point how far its constraints are from holding with equality: the slack of what multipliers > 0, and
     of what multipliers < 0 stand for. Refuses a network that does not fit.
     """
-    goal, tolerance = rules(problem.goal), problem.fit_tolerance
+    goal, tolerance = constraints(problem.goal), problem.fit_tolerance
     return [goal.ends(slack, tolerance) for slack in slacks(problem, network)[1]]
 
 
@@ -38,11 +38,12 @@ def objective_at(problem: Problem, network: Network, place: str = "subject") -> 
     """The objective of a two-layer network; refuses one that does not fit.
 
     N / 2m for max-margin where all is trained, N / 2m^2 where f is linear in the scale of what is trained; N / 2 for
-    min-norm.
+    min-norm; F where a loss is asked, of which every network fits.
     """
-    margin, _ = slacks(problem, network, place)
-    is_quadratic = trains_outputs(problem.trained)
-    return half_squared_norm(problem, network) / ((margin if is_quadratic else margin * margin) or 1)
+    found = objective(problem, network)
+    if found is None:
+        raise CertificateError(place, NO_FIT)
+    return found
 
 
 def neurons(network: Network) -> list[tuple[tuple[Fraction, ...], Fraction]]:
@@ -76,5 +77,5 @@ class DoesNotFit(AboutNetwork):
         """Whether the constraint of the point is broken."""
         require(self.point < len(problem.targets), "point", f"there are only {len(problem.targets)} points")
         value, target = outputs(problem, subject)[self.point], problem.targets[self.point]
-        holds = rules(problem.goal).is_met(value, target, problem.fit_tolerance)
+        holds = constraints(problem.goal).is_met(value, target, problem.fit_tolerance)
         require(not holds, "point", "the constraint of this point holds")

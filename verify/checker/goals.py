@@ -1,11 +1,15 @@
 """What is asked of the outputs, what a bias is, which layers are trained: what the members differ in, each once.
 
 Notation: y_i the target and f_i the output at point i, theta the trained parameters of L layers, eps the fit tolerance,
-lambda_i a multiplier for each point, q_i = factor_i f_i and c_i = factor_i lambda_i. A goal is an object of `Rules`;
-the rest of the trusted base asks that, never which goal it is. What is none of the members is refused wherever it is
-met, and a new member is none until its object, or its case, stands here.
+lambda_i a multiplier for each point, q_i = factor_i f_i and c_i = factor_i lambda_i. A goal is an object of `Rules`:
+of `Constraints` where networks have to fit and the one of least norm is sought, of `Regularised` where a loss is traded
+for weight decay. The rest of the trusted base asks that, never which goal it is. What is none of the members is refused
+wherever it is met, and a new member is none until its object, or its case, stands here.
 
-Source: `docs/mathematics.md`, 2.2 "Max-margin and min-norm".
+The dual side is one for all: l(y, z) = sup_c D(y, c) - c z is the loss, 0 or infinite for constraints, and a neuron costs
+at least m |v_j| ||w_j||, with m = 1 for 1/2 (||w_j||^2 + v_j^2).
+
+Source: `docs/mathematics.md`, 2.2 "Max-margin and min-norm" and 13 "A loss and weight decay".
 """
 
 from abc import ABC, abstractmethod
@@ -15,12 +19,11 @@ from fractions import Fraction
 from operator import mul, sub
 from typing import Never, TypeAlias, final
 
-from verify.checker.errors import CertificateError
+from verify.checker.errors import CertificateError, require
+from verify.checker.objectives import ONE, ZERO, Loss, Objective
 
 Slacks: TypeAlias = tuple[Fraction, list[Fraction]]
 """The margin m, 0 for a goal without one, and for each point how far it is from meeting its constraint exactly."""
-
-ZERO, ONE = Fraction(0), Fraction(1)
 
 
 class Goal(StrEnum):
@@ -46,15 +49,12 @@ class Trained(StrEnum):
 
 
 class Rules(ABC):
-    """A goal: which outputs fit, what multipliers may be, what the objective and a dual point are worth.
+    """A goal: which targets there are, what multipliers may be, what the objective and a dual point are worth.
 
-    SIGNS: of the multipliers that are admissible.   SCALE: the scale at which the objective is taken, as claims say it.
-    HAS_MARGIN: whether positive multiples of a network that fits fit as well, and are compared at margin 1.
+    SCALE: the scale at which the objective is taken, as claims say it.
     """
 
-    SIGNS: tuple[int, ...]
-    SCALE: str
-    HAS_MARGIN: bool
+    SCALE: str = ""
 
     @abstractmethod
     def target_fault(self, target: Fraction) -> str:
@@ -65,8 +65,70 @@ class Rules(ABC):
         """Why this is no fit tolerance, "" when it is one."""
 
     @abstractmethod
+    def loss(self, tolerance: Fraction) -> Loss:
+        """The loss at a point, for constraints 0 where they hold."""
+
+    @abstractmethod
+    def least_scale(self, beta: Fraction) -> Fraction:
+        """A positive t with t beta <= m: h is at most m ||u|| for t c, where it is at most beta ||u|| for c."""
+
+    @abstractmethod
+    def objective(
+        self,
+        outputs: Iterable[Fraction],
+        targets: Sequence[Fraction],
+        tolerance: Fraction,
+        squares: Sequence[Fraction],
+    ) -> Fraction | None:
+        """The objective of a network with these outputs, and these squared norms of its trained layers, L of them.
+
+        None for one that does not fit, or when it is not rational.
+        """
+
+    @abstractmethod
+    def balanced(
+        self,
+        outputs: Iterable[Fraction],
+        targets: Sequence[Fraction],
+        tolerance: Fraction,
+        neurons: Iterable[tuple[Fraction, Fraction]],
+    ) -> Fraction:
+        """At least the objective once both terms of each neuron (||w_j||, |v_j|) are equal, of a network that fits.
+
+        A neuron then costs m |v_j| ||w_j||; one without weights what it costs as it is, as nothing makes it equal.
+        """
+
     def factors(self, targets: Sequence[Fraction]) -> Sequence[Fraction]:
-        """What turns f_i into q_i and lambda_i into c_i."""
+        """What turns f_i into q_i and lambda_i into c_i: y_i for labels, else 1."""
+        return targets if self.loss(ZERO).labels else [ONE] * len(targets)
+
+    def dual_value(
+        self,
+        coefficients: Mapping[int, Fraction],
+        targets: Sequence[Fraction],
+        tolerance: Fraction,
+        scale: Fraction = ONE,
+    ) -> Fraction:
+        """sum_i D(y_i, t c_i) with the scale t; refuses t c_i that are not admissible (of which c_i may be).
+
+        D <= sum_i l(y_i, f_i) + t c_i f_i for every network; for constraints D <= t sum_i c_i f_i for every one that
+        fits (max-margin: y_i f_i >= 1 and lambda_i >= 0; min-norm: lambda_i f_i >= lambda_i y_i - |lambda_i| eps).
+        """
+        loss, value = self.loss(tolerance), ZERO
+        for place, (i, c) in enumerate(coefficients.items()):
+            is_allowed = loss.admits(targets[i], scale * c)
+            require(is_allowed, f"multipliers[{place}]", "is beyond what the loss admits, once scaled to the price")
+            value += loss.dual(targets[i], scale * c)
+        return value
+
+
+class Constraints(Rules):
+    """A goal of which a network fits or does not, and one that fits is to have the least norm.
+
+    HAS_MARGIN: whether positive multiples of a network that fits fit as well, and are compared at margin 1.
+    """
+
+    HAS_MARGIN: bool
 
     @abstractmethod
     def is_met(self, output: Fraction, target: Fraction, tolerance: Fraction) -> bool:
@@ -88,22 +150,32 @@ class Rules(ABC):
     def holds_between(self, low: Fraction, high: Fraction, target: Fraction) -> bool:
         """Whether all outputs from low to high meet the constraint, at margin 1 and without a fit tolerance."""
 
-    @abstractmethod
-    def dual_value(
-        self, coefficients: Mapping[int, Fraction], targets: Sequence[Fraction], tolerance: Fraction
-    ) -> Fraction:
-        """D <= sum_i c_i f_i for every network that fits (at margin 1)."""
+    @property
+    def signs(self) -> tuple[int, ...]:
+        """Of the multipliers that are admissible."""
+        return self.loss(ZERO).signs
 
-    @abstractmethod
-    def objective(self, half_squared_norm: Fraction, margin: Fraction, layers: int) -> Fraction | None:
-        """The objective of a network that fits, `layers` of them trained; None when that is not rational."""
+    def least_scale(self, beta: Fraction) -> Fraction:
+        """1 / beta: m is 1."""
+        return 1 / beta
+
+    def balanced(
+        self,
+        outputs: Iterable[Fraction],
+        targets: Sequence[Fraction],
+        tolerance: Fraction,
+        neurons: Iterable[tuple[Fraction, Fraction]],
+    ) -> Fraction:
+        """sum_j |v_j| ||w_j||, at margin 1."""
+        found = self.slacks(outputs, targets, tolerance)
+        margin = ONE if found is None else found[0] or ONE
+        return sum((v * norm or v * v / 2 for norm, v in neurons), ZERO) / margin
 
 
 @final
-class MaxMargin(Rules):
+class MaxMargin(Constraints):
     """y_i f_i >= 1, y_i = 1 or -1: q_i = y_i f_i >= m > 0 once a network is scaled to margin m = 1."""
 
-    SIGNS = (1,)
     SCALE = " at margin 1"
     HAS_MARGIN = True
 
@@ -115,9 +187,9 @@ class MaxMargin(Rules):
         """None at all."""
         return "must be left out for max-margin, whose margin has its scale from the network" if tolerance else ""
 
-    def factors(self, targets: Sequence[Fraction]) -> Sequence[Fraction]:
-        """y_i."""
-        return targets
+    def loss(self, tolerance: Fraction) -> Loss:  # noqa: ARG002
+        """0 from y f = 1 on: lambda_i = y_i c_i >= 0."""
+        return _BEYOND_MARGIN
 
     def is_met(self, output: Fraction, target: Fraction, tolerance: Fraction) -> bool:  # noqa: ARG002
         """y f > 0, at whatever scale."""
@@ -146,26 +218,24 @@ class MaxMargin(Rules):
         """y f >= 1."""
         return min(low * target, high * target) >= 1
 
-    def dual_value(
+    def objective(
         self,
-        coefficients: Mapping[int, Fraction],
+        outputs: Iterable[Fraction],
         targets: Sequence[Fraction],
-        tolerance: Fraction,  # noqa: ARG002
-    ) -> Fraction:
-        """sum_i lambda_i = sum_i c_i y_i, as y_i f_i >= 1 and lambda_i >= 0."""
-        return sum((c * targets[i] for i, c in coefficients.items()), ZERO)
-
-    def objective(self, half_squared_norm: Fraction, margin: Fraction, layers: int) -> Fraction | None:
+        tolerance: Fraction,
+        squares: Sequence[Fraction],
+    ) -> Fraction | None:
         """1/2 ||theta||^2 / m^(2/L): of the network scaled to margin 1, f being homogeneous of degree L in theta."""
-        return half_squared_norm / margin ** (2 // layers) if layers in (1, 2) else None
+        found, layers = self.slacks(outputs, targets, tolerance), len(squares)
+        if found is None or layers not in (1, 2):
+            return None
+        return sum(squares, ZERO) / 2 / found[0] ** (2 // layers)
 
 
 @final
-class MinNorm(Rules):
+class MinNorm(Constraints):
     """|f_i - y_i| <= eps: interpolation for eps = 0. q_i = f_i."""
 
-    SIGNS = (1, -1)
-    SCALE = ""
     HAS_MARGIN = False
 
     def target_fault(self, target: Fraction) -> str:  # noqa: ARG002
@@ -176,9 +246,9 @@ class MinNorm(Rules):
         """Any that is not negative."""
         return "" if tolerance >= 0 else "must not be negative"
 
-    def factors(self, targets: Sequence[Fraction]) -> Sequence[Fraction]:
-        """1."""
-        return [ONE] * len(targets)
+    def loss(self, tolerance: Fraction) -> Loss:
+        """0 within the tolerance."""
+        return Loss(labels=False, low=None, high=None, tube=tolerance, curvature=ZERO) if tolerance else _AT_TARGET
 
     def is_met(self, output: Fraction, target: Fraction, tolerance: Fraction) -> bool:
         """|f - y| <= eps."""
@@ -201,28 +271,83 @@ class MinNorm(Rules):
         """f = y."""
         return low == high == target
 
-    def dual_value(
-        self, coefficients: Mapping[int, Fraction], targets: Sequence[Fraction], tolerance: Fraction
-    ) -> Fraction:
-        """sum_i lambda_i y_i - eps sum_i |lambda_i|, as lambda_i f_i >= lambda_i y_i - |lambda_i| eps."""
-        value = sum((c * targets[i] for i, c in coefficients.items()), ZERO)
-        return value - tolerance * sum(map(abs, coefficients.values()), ZERO) if tolerance else value
-
-    def objective(self, half_squared_norm: Fraction, margin: Fraction, layers: int) -> Fraction | None:  # noqa: ARG002
+    def objective(
+        self,
+        outputs: Iterable[Fraction],
+        targets: Sequence[Fraction],
+        tolerance: Fraction,
+        squares: Sequence[Fraction],
+    ) -> Fraction | None:
         """1/2 ||theta||^2."""
-        return half_squared_norm
+        return None if self.slacks(outputs, targets, tolerance) is None else sum(squares, ZERO) / 2
 
 
+@final
+class Regularised(Rules):
+    """A finite loss and weight decay: every network is compared, none is left out."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.asked = objective
+
+    def target_fault(self, target: Fraction) -> str:
+        """Labels only, for a loss of labels."""
+        is_label = abs(target) == 1 or not self.asked.loss.labels
+        return "" if is_label else "must be 1 or -1 for a loss of labels"
+
+    def tolerance_fault(self, tolerance: Fraction) -> str:
+        """None at all: a loss has its own."""
+        return "must be left out where a loss is asked" if tolerance else ""
+
+    def loss(self, tolerance: Fraction) -> Loss:  # noqa: ARG002
+        """As it is asked."""
+        return self.asked.loss
+
+    def least_scale(self, beta: Fraction) -> Fraction:
+        """m / beta, m = sqrt(mu_w mu_v) rounded down."""
+        return self.asked.price / beta
+
+    def objective(
+        self,
+        outputs: Iterable[Fraction],
+        targets: Sequence[Fraction],
+        tolerance: Fraction,  # noqa: ARG002
+        squares: Sequence[Fraction],
+    ) -> Fraction | None:
+        """F: the losses and the decay."""
+        return self.asked.of_outputs(outputs, targets) + self.asked.of_weights(squares)
+
+    def balanced(
+        self,
+        outputs: Iterable[Fraction],
+        targets: Sequence[Fraction],
+        tolerance: Fraction,  # noqa: ARG002
+        neurons: Iterable[tuple[Fraction, Fraction]],
+    ) -> Fraction:
+        """The losses and sum_j m |v_j| ||w_j||, m rounded up."""
+        price, output = self.asked.price_above, self.asked.decay.output
+        costs = (price * v * norm or output * v * v / 2 for norm, v in neurons)
+        return self.asked.of_outputs(outputs, targets) + sum(costs, ZERO)
+
+
+_BEYOND_MARGIN = Loss(labels=True, low=ZERO, high=None, tube=ZERO, curvature=ZERO)
+_AT_TARGET = Loss(labels=False, low=None, high=None, tube=ZERO, curvature=ZERO)
 _MAX_MARGIN, _MIN_NORM = MaxMargin(), MinNorm()
 
 
-def rules(goal: Goal) -> Rules:
+def rules(goal: Goal | Objective) -> Rules:
     """What the goal asks; CertificateError for a value that is no goal."""
+    return Regularised(goal) if isinstance(goal, Objective) else constraints(goal)
+
+
+def constraints(goal: Goal | Objective) -> Constraints:
+    """What the goal asks of networks that fit; CertificateError for one of which none is asked to fit."""
     match goal:
         case Goal.MAX_MARGIN:
             return _MAX_MARGIN
         case Goal.MIN_NORM:
             return _MIN_NORM
+        case Objective():
+            raise CertificateError("goal", "asks no network to fit")
         case _:
             raise none_of_them("goal", goal)
 

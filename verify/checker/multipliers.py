@@ -14,8 +14,9 @@ from verify.checker.statement import Problem
 def coefficients(problem: Problem, multipliers: Sparse) -> dict[int, Fraction]:
     """c_i for the listed points; refuses indices out of range and signs that the goal does not admit."""
     goal = rules(problem.goal)
+    signs = goal.loss(problem.fit_tolerance).signs
     for place, (i, value) in enumerate(multipliers):
-        is_allowed = i < len(problem.targets) and (value >= 0 or -1 in goal.SIGNS)
+        is_allowed = i < len(problem.targets) and (not value or (1 if value > 0 else -1) in signs)
         require(is_allowed, f"multipliers[{place}]", f"must be of one of {len(problem.targets)} points, not negative")
     common_integers([[value for _, value in multipliers]])  # refuses numbers that are too long together
     factors = goal.factors(problem.targets)
@@ -25,6 +26,18 @@ def coefficients(problem: Problem, multipliers: Sparse) -> dict[int, Fraction]:
 def dual_value(problem: Problem, c: Mapping[int, Fraction]) -> Fraction:
     """D <= sum_i c_i f(x_i) for every network that fits (at margin 1)."""
     return rules(problem.goal).dual_value(c, problem.targets, problem.fit_tolerance)
+
+
+def bound_of(problem: Problem, c: Mapping[int, Fraction], beta: Fraction) -> Fraction:
+    """D(t c) with t beta <= m: a lower bound of the objective of every network where |h(u)| <= beta ||u||.
+
+    As |h| <= m ||u|| for t c, its part sum_j |v_j| h(w_j) is at most what the neurons cost. For constraints D is
+    homogeneous and m = 1: the bound is D(c) / beta. Whether t c is admissible is asked of t c, not of c.
+
+    Source: `docs/mathematics.md`, 13.2 "The bound for any width".
+    """
+    goal = rules(problem.goal)
+    return goal.dual_value(c, problem.targets, problem.fit_tolerance, goal.least_scale(beta))
 
 
 def combine(factors: Sequence[int], rows: Sequence[Sequence[int]]) -> list[int]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from verify.checker.bounds import LowerBound, witness_value
-from verify.checker.certificate import ALL_TRAINED, TWO_LAYERS, NotNegative, WithSubject
+from verify.checker.certificate import ALL_TRAINED_WITH_LOSSES, WITH_LOSSES, NotNegative, WithSubject
 from verify.checker.codec import at
 from verify.checker.errors import require
 from verify.checker.fit import objective_at
@@ -16,12 +16,13 @@ from verify.checker.statement import Network, Problem, objective
 class OptimalWithin(WithSubject):
     """The network's objective is at most (1 + `tolerance`) times the bound that `lower` proves."""
 
-    DECIDES = ALL_TRAINED
+    DECIDES = ALL_TRAINED_WITH_LOSSES
     ANSWERS: ClassVar = {
         "": answered(PROVED, own_width=WITHIN_OWN, any_width=WITHIN_OWN),
         "at its bound": answered(PROVED, PROVED, PROVED, PROVED, PROVED),
     }
     CLAIM = "{who} fits, and its objective is at most 1 + {tolerance} times that of any network of any width that fits"
+    LOSS_CLAIM = "the objective of {who} is at most 1 + {tolerance} times that of any network of any width"
     tolerance: NotNegative
     lower: LowerBound
 
@@ -44,7 +45,7 @@ class OptimalWithin(WithSubject):
 class BetterNetwork(WithSubject):
     """`witness` fits, and its objective times 1 + `tolerance` is below the network's."""
 
-    DECIDES = TWO_LAYERS
+    DECIDES = WITH_LOSSES
     ANSWERS: ClassVar = {
         "own-width": answered(PROVED, own_width=UP_TO_OWN, any_width=UP_TO_OWN),
         "any-width": answered(PROVED, any_width=UP_TO_OWN),
@@ -52,6 +53,10 @@ class BetterNetwork(WithSubject):
     CLAIM = (
         "{who} is beaten ({proof.scope}): another of width {proof.witness.architecture.layers[0].outputs} fits, "
         "and its objective times 1 + {tolerance} is less"
+    )
+    LOSS_CLAIM = (
+        "{who} is beaten ({proof.scope}): the objective of another of width "
+        "{proof.witness.architecture.layers[0].outputs} times 1 + {tolerance} is less"
     )
     witness: Network
     tolerance: NotNegative

@@ -6,7 +6,9 @@ A bias is the last column of A_1, met by a coordinate 1 appended to x.
 
     max-margin:  min 1/2 ||theta||^2  subject to  y_i f(x_i) >= 1, y_i = ±1        min-norm:  ... |f(x_i) - y_i| <= eps
 
-eps = 0, interpolation, unless the problem states a fit tolerance.
+eps = 0, interpolation, unless the problem states a fit tolerance. Or, without constraints, a loss with weight decay:
+
+    min sum_i l(y_i, f(x_i)) + 1/2 (mu_w ||W||^2 + mu_v ||v||^2)        (`verify.checker.objectives`)
 
 theta is all parameters (or the hidden ones), without the biases when these are free. Where only the hidden layer of two
 is trained the output weights are data: a problem that states them is asked everything, others only whether it fits.
@@ -26,6 +28,7 @@ from verify.checker.codec import Record, not_negative, positive
 from verify.checker.errors import ShapeError, require
 from verify.checker.exact import Number, Whole, common_integers, squared_norm
 from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules, trained_layers, trains_outputs
+from verify.checker.objectives import Objective
 
 MAX_WEIGHTS = 10**7
 """The most weights of a layer: a few characters must not stand for more than memory holds."""
@@ -172,6 +175,7 @@ class Problem(Record):
     inputs: the points x_i, shape (n, d).   targets: y_i, length n.
     fit_tolerance: eps >= 0, 0 for max-margin: every network with |f(x_i) - y_i| <= eps at all points fits.
     output_weights: v_j, one for each neuron, of two layers of which only the hidden one is trained; None: not stated.
+    goal: an objective is of two layers without sharing, both trained.
     """
 
     SCHEMA = "problem-1"
@@ -180,7 +184,7 @@ class Problem(Record):
     inputs: tuple[tuple[Fraction, ...], ...]
     targets: tuple[Fraction, ...]
     architecture: Architecture
-    goal: Goal
+    goal: Goal | Objective
     bias: Bias
     trained: Trained
     fit_tolerance: Annotated[Fraction, not_negative] = Fraction(0)
@@ -198,6 +202,8 @@ class Problem(Record):
         require(first.bias is has_bias(self.bias), "bias", "does not go with the first layer")
         fault = goal.tolerance_fault(self.fit_tolerance)
         require(fault == "", "fit_tolerance", fault)
+        is_whole = self.architecture.is_two_layer and trains_outputs(self.trained)
+        require(is_whole or self.asks_fit, "goal", "a loss is asked of two layers without sharing, both trained")
         if self.output_weights is not None:
             is_fixed = self.architecture.is_two_layer and not trains_outputs(self.trained)
             is_fixed = is_fixed and len(self.output_weights) == first.outputs
@@ -220,6 +226,11 @@ class Problem(Record):
         """Whether more than "does it fit" is asked: of depth 2 without sharing, what is not trained stated."""
         is_stated = trains_outputs(self.trained) or self.output_weights is not None
         return self.architecture.is_two_layer and is_stated
+
+    @property
+    def asks_fit(self) -> bool:
+        """Whether it is asked if a network fits: not where a loss is traded for weight decay, and none is left out."""
+        return not isinstance(self.goal, Objective)
 
     @property
     def asks_any_width(self) -> bool:
@@ -335,13 +346,18 @@ def _activated(layer: Layer, values: list[list[int]], scales: list[int]) -> tupl
     return [[z * on if z > 0 else z * off for z in row] for row in values], [scale * on for scale in scales]
 
 
-def half_squared_norm(problem: Problem, network: Network) -> Fraction:
-    """1/2 ||theta||^2: each trained parameter once, a free bias not at all."""
+def squared_norms(problem: Problem, network: Network) -> list[Fraction]:
+    """Of each trained layer, each parameter once, a free bias not at all."""
     first, *rest = network.parameters
     biases = {row[-1] for row in network.architecture.layers[0].places} if is_free(problem.bias) else ()
     counted = [weight for index, weight in enumerate(first) if index not in biases]
     others = rest[: trained_layers(problem.trained, len(network.parameters)) - 1]
-    return squared_norm(chain(counted, *others)) / 2
+    return list(map(squared_norm, (counted, *others)))
+
+
+def half_squared_norm(problem: Problem, network: Network) -> Fraction:
+    """1/2 ||theta||^2: each trained parameter once, a free bias not at all."""
+    return sum(squared_norms(problem, network), Fraction(0)) / 2
 
 
 @lru_cache(maxsize=8)
@@ -351,10 +367,14 @@ def objective(problem: Problem, network: Network) -> Fraction | None:
     max-margin: 1/2 ||theta||^2 / m^(2/L) with the least margin m = min y_i f(x_i) > 0, L trained layers: the value of
     the network scaled to margin 1. None also when that is not rational (L >= 3).
     min-norm: 1/2 ||theta||^2 when |f(x_i) - y_i| is at most the fit tolerance for all i.
+    A loss with weight decay: F, of every network.
     """
-    goal = rules(problem.goal)
-    found = goal.slacks(outputs(problem, network), problem.targets, problem.fit_tolerance)
-    if found is None:
-        return None
-    layers = trained_layers(problem.trained, len(network.architecture.layers))
-    return goal.objective(half_squared_norm(problem, network), found[0], layers)
+    values, squares = outputs(problem, network), squared_norms(problem, network)
+    return rules(problem.goal).objective(values, problem.targets, problem.fit_tolerance, squares)
+
+
+def without_neurons(problem: Problem) -> Fraction | None:
+    """The objective of a network of zeros."""
+    return rules(problem.goal).objective(
+        [Fraction(0)] * len(problem.targets), problem.targets, problem.fit_tolerance, ()
+    )

@@ -11,7 +11,7 @@ from verify.checker.codec import at, increasing
 from verify.checker.errors import require
 from verify.checker.exact import Number, common_integers, dot, squared_norm
 from verify.checker.fit import ends, neurons
-from verify.checker.goals import rules, trains_outputs
+from verify.checker.goals import constraints, trains_outputs
 from verify.checker.multipliers import coefficients, combine
 from verify.checker.questions import PROVED, REFUTED, UP_TO_OWN, WITHIN_OWN, answered
 from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm, pattern
@@ -54,7 +54,7 @@ class Stationary(WithSubject):
 
         Source: arXiv:1906.05890v4, section 2 (KKT conditions); arXiv:2110.02732, Theorem 2.1.
         """
-        limits, has_slacks = ends(problem, subject), rules(problem.goal).has_slacks(problem.fit_tolerance)
+        limits, has_slacks = ends(problem, subject), constraints(problem.goal).has_slacks(problem.fit_tolerance)
         norm, counted = 2 * half_squared_norm(problem, subject), problem.norm_columns
         has_outputs = trains_outputs(problem.trained)
         sums = self._sums(problem, subject, coefficients(problem, self.multipliers))
@@ -80,7 +80,7 @@ class Stationary(WithSubject):
     def _sums(self, problem: Problem, subject: Network, on: Mapping[int, Fraction]) -> list[list[Fraction]]:
         """G_j for each neuron; a kink product lies between a lambda_i and lambda_i, whatever the sign of lambda_i."""
         slope, signs = problem.architecture.slope, pattern(problem, subject)
-        factors = rules(problem.goal).factors(problem.targets)
+        factors = constraints(problem.goal).factors(problem.targets)
         chosen: dict[tuple[int, int], Fraction] = {}
         for place, (i, j, value) in enumerate(self.kink_products):
             is_kink = j < len(signs) and i < len(signs[j]) and signs[j][i] == 0
@@ -167,7 +167,7 @@ class NotStationary(WithSubject):
 
         Delta does not occur where targets are met exactly, as no constraint has a slack then.
         """
-        has_delta = rules(problem.goal).has_slacks(problem.fit_tolerance)
+        has_delta = constraints(problem.goal).has_slacks(problem.fit_tolerance)
         return min(self.epsilon, self.delta) if has_delta else self.epsilon
 
 
@@ -217,7 +217,7 @@ def _clarke_ranges(problem: Problem, subject: Network, direction: Network) -> It
     vectors, unit = common_integers(
         [v * b + z_v * a for a, b in zip(w, z_w, strict=True)] for (w, v), (z_w, z_v) in pairs
     )
-    factors = rules(problem.goal).factors(problem.targets)
+    factors = constraints(problem.goal).factors(problem.targets)
     columns = zip(problem.rows, factors, zip(*pattern(problem, subject), strict=True), strict=True)
     for row, factor, signs in columns:
         (point,), row_unit = common_integers([row])

@@ -1,0 +1,172 @@
+"""A convex loss at each point and a price on the neurons' norms: the problem that weight decay makes, in floats.
+
+    minimise sum_i l(y_i, f(x_i)) + price sum_j ||u_j||,   f(x) = sum_j s_j s(u_j . x),   u_j = |v_j| w_j
+
+with price = sqrt(mu_w mu_v), as 1/2 (mu_w ||w||^2 + mu_v v^2) is at least price |v| ||w||, with equality for one scale of
+the neuron. A loss is l(y, z) = sup_c D(y, c) - c z (`verify.checker.objectives`), so that with |h(u)| <= price ||u|| and
+admissible c the dual value sum_i D(y_i, c_i) is a lower bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from solvers.any_width.records import Atoms, DualGuess
+from solvers.any_width.scaling import Scaled
+from solvers.arrays import Floats
+from solvers.instance import ProblemInstance
+from solvers.pricing.tree import Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class ConvexLoss:
+    """D(y, c) = y c - tube |c| - 1/2 curvature c^2 for low <= c <= high; with labels y c is bounded. inf: no bound."""
+
+    labels: bool
+    low: float
+    high: float
+    tube: float
+    curvature: float
+
+    def sides(self, targets: Floats) -> Floats:
+        """What turns c into what is bounded, (n,)."""
+        return targets if self.labels else np.ones(len(targets))
+
+    def rests(self, targets: Floats, outputs: Floats) -> Floats:
+        """r, (n,): y - z, or 1 - y z."""
+        return 1.0 - targets * outputs if self.labels else targets - outputs
+
+    def slopes(self, targets: Floats, outputs: Floats) -> Floats:
+        """The best c at these outputs, -dl/dz, (n,); 0 at a corner."""
+        rests = self.rests(targets, outputs)
+        shrunk = rests - np.clip(rests, -self.tube, self.tube)
+        ends = np.where(shrunk > 0, self.high, np.where(shrunk < 0, self.low, 0.0))
+        best = np.clip(shrunk / self.curvature, self.low, self.high) if self.curvature else ends
+        return best * self.sides(targets)
+
+    def values(self, targets: Floats, outputs: Floats) -> Floats:
+        """l, (n,)."""
+        c = self.slopes(targets, outputs)
+        return self.duals(targets, c) - c * outputs
+
+    def duals(self, targets: Floats, c: Floats) -> Floats:
+        """D, (n,), of admissible c."""
+        return targets * c - self.tube * np.abs(c) - 0.5 * self.curvature * c * c
+
+    def admissible(self, targets: Floats, c: Floats) -> Floats:
+        """The nearest admissible c, (n,)."""
+        sides = self.sides(targets)
+        return np.clip(sides * c, self.low, self.high) * sides
+
+    def scaled(self, outputs: float, values: float) -> ConvexLoss:
+        """The loss of outputs and targets over `outputs`, over `values`."""
+        steep = values / outputs
+        return replace(
+            self,
+            low=self.low / steep,
+            high=self.high / steep,
+            tube=self.tube / outputs,
+            curvature=self.curvature * steep / outputs,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecayInstance:
+    """rows, targets, slope, masks and free bias of `data`, whose `margin` is False; the loss and the price (> 0)."""
+
+    data: ProblemInstance
+    loss: ConvexLoss
+    price: float
+
+    def outputs(self, atoms: Atoms) -> Floats:
+        """f at all points, (n,)."""
+        z = self.data.rows @ atoms.directions.T
+        return np.maximum(z, self.data.slope * z) @ atoms.signs.astype(float)
+
+    def value_of(self, atoms: Atoms) -> float:
+        """The objective of a network."""
+        body = atoms.directions[:, :-1] if self.data.free else atoms.directions
+        losses = self.loss.values(self.data.targets, self.outputs(atoms))
+        return float(losses.sum() + self.price * np.linalg.norm(body, axis=1).sum())
+
+    def bound(self, c: Floats, largest: float) -> float:
+        """The lower bound of c where |h(u)| <= largest ||u||: of the multiple t c, t <= 1, that prices nothing above."""
+        t = min(self.price / largest, 1.0) if largest > 0 else 1.0
+        return float(self.loss.duals(self.data.targets, t * c).sum())
+
+    @property
+    def nothing(self) -> Atoms:
+        """The network without neurons."""
+        empty = np.zeros((0, self.data.columns))
+        atoms = Atoms(empty, np.zeros(0, np.int8), np.zeros(0, np.intp), 0.0)
+        return replace(atoms, value=self.value_of(atoms))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScaledDecay:
+    """given, and an `instance` whose rows, outputs and price are about 1; the scales are powers of two.
+
+    rows of the instance: `rows` times the given ones.   outputs, values: what outputs and objectives were divided by.
+    """
+
+    given: DecayInstance
+    instance: DecayInstance
+    rows: float
+    outputs: float
+    values: float
+
+    @property
+    def frame(self) -> Scaled:
+        """The data as what ascents and columns look at, with c for multipliers."""
+        data = self.instance.data
+        ones = np.ones(data.points)
+        return Scaled(data, data, data.targets, np.zeros(data.points), ones, ones, 1.0, 1.0)
+
+    def unscaled(self, atoms: Atoms) -> Atoms:
+        """A network of the instance as one of the given problem."""
+        directions = atoms.directions * self.outputs
+        counted = slice(None, -1) if self.given.data.free else slice(None)
+        directions[:, counted] *= self.rows
+        return replace(atoms, directions=directions, value=atoms.value * self.values)
+
+    def unscaled_proof(self, proof: DualGuess) -> DualGuess:
+        """A proof of the instance as one of the given problem, with multipliers for c."""
+        steep = self.values / self.outputs
+        trees = tuple(
+            replace(
+                tree,
+                nodes=[
+                    node if isinstance(node, int) else Leaf(node.slopes * steep, node.ranges)
+                    for node in tree.nodes or []
+                ],
+            )
+            for tree in proof.trees
+        )
+        multipliers = proof.multipliers * steep * self.given.loss.sides(self.given.data.targets)
+        lower, beta = proof.lower * self.values, proof.beta * steep / self.rows
+        return replace(proof, multipliers=multipliers, beta=beta, trees=trees, lower=lower)
+
+
+def scaled_decay(given: DecayInstance) -> ScaledDecay:
+    """The problem with rows, outputs and price of about 1."""
+    data = given.data
+    body = data.rows[:, :-1] if data.free else data.rows
+    rows = _power_of_two(float(np.abs(body).max(initial=0.0)))
+    outputs = 1.0 if given.loss.labels else _power_of_two(float(np.abs(data.targets).max()))
+    values = _power_of_two(given.price / rows) * outputs
+    scaled = data.rows / rows
+    if data.free:
+        scaled[:, -1] = data.rows[:, -1]
+    instance = DecayInstance(
+        replace(data, rows=scaled, targets=data.targets / outputs),
+        given.loss.scaled(outputs, values),
+        given.price / rows * outputs / values,
+    )
+    return ScaledDecay(given, instance, 1.0 / rows, outputs, values)
+
+
+def _power_of_two(size: float) -> float:
+    """The power of two that is nearest in size; 1 for 0."""
+    return float(2.0 ** np.round(np.log2(size))) if size > 0 else 1.0

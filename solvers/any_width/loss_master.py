@@ -1,0 +1,94 @@
+"""The restricted master where a convex loss stands in the place of constraints (`solvers.any_width.convex_losses`).
+
+A column is (mask class, sign, signs of x_i . u_j at all points), with its cone constraints, as for min-norm:
+
+    min sum_i l(r_i) + price sum_j ||u_j||   s.t.   sum_j s_j g_ij x_i . u_j + side_i r_i = y_i,   tau_ij x_i . u_j >= 0
+
+with side_i = y_i for labels, 1 else. l is the infimal convolution of what its dual is the sum of:
+
+    l(r) = min p^2 / (2 curvature) + high e+ - low e-   s.t.   p + z + e+ - e- = r,  |z| <= tube,  e+, e- >= 0
+
+so that every network of these patterns is feasible, and the multipliers of the first constraints are c.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.any_width.convex_losses import DecayInstance
+from solvers.any_width.master import Column, MasterProgram, MasterSolution
+from solvers.arrays import Floats
+from solvers.instance import Status
+from solvers.programs.cone_program import ConeSolution, Variables
+
+__all__ = ["solve_loss_master"]
+
+AT_AN_END = 1e-6
+"""Multipliers this near to an end, or to 0, relative to what lies between, are taken to be there."""
+
+
+def solve_loss_master(instance: DecayInstance, columns: list[Column], *, time_limit: float = 60.0) -> MasterSolution:
+    """The best network of these columns, and c at all points, admissible."""
+    program = _LossProgram(instance, columns)
+    found = program.solved(time_limit)
+    data, loss = instance.data, instance.loss
+    directions = np.zeros((len(columns), data.columns))
+    if found.status is Status.FAILED:
+        return MasterSolution(Status.FAILED, np.inf, np.zeros(data.points), directions, np.inf)
+    for j, column in enumerate(columns):
+        directions[j, data.masks[column.mask]] = program.direction(found, j)
+    c = loss.admissible(data.targets, -found.multipliers(program.fit))
+    return MasterSolution(found.status, found.value, _at_ends(instance, c), directions, 0.0)
+
+
+def _at_ends(instance: DecayInstance, c: Floats) -> Floats:
+    """c with what an interior point leaves of it near an end moved there."""
+    sides = instance.loss.sides(instance.data.targets)
+    bounded = sides * c
+    for end in (0.0, instance.loss.low, instance.loss.high):
+        if np.isfinite(end):
+            near = np.abs(bounded - end) <= AT_AN_END * max(float(np.abs(bounded).max(initial=0.0)), abs(end))
+            bounded = np.where(near, end, bounded)
+    return sides * bounded
+
+
+class _LossProgram(MasterProgram):
+    """The master of the module's text over all points; its further blocks:
+
+    slacks: e+ for all points, then e-, each only where its end is finite.   bent: p.   within: z.
+    """
+
+    def __init__(self, instance: DecayInstance, columns: list[Column]) -> None:
+        self.loss = instance.loss
+        super().__init__(instance.data, columns, np.arange(instance.data.points), 0.0, price=instance.price)
+        self._ask_for_little_loss()
+
+    def _slack_variables(self, penalty: float) -> Variables:  # noqa: ARG002 (each end has its own)
+        count, loss = len(self.points), self.loss
+        self.over = self.cones.variables(count if np.isfinite(loss.high) else 0, cost=loss.high)
+        self.under = self.cones.variables(count if np.isfinite(loss.low) else 0, cost=-loss.low)
+        return np.concatenate([self.over, self.under])
+
+    def _ask_for_little_loss(self) -> None:
+        """The first constraints, still without the columns, and what r is made of."""
+        cones, count, loss = self.cones, len(self.points), self.loss
+        sides = np.diag(loss.sides(self.targets))
+        self.fit = cones.constraints("zero", self.targets)
+        for part, sign in ((self.over, 1.0), (self.under, -1.0)):
+            cones.put(self.fit, part, sign * sides[:, : len(part)])
+        if loss.curvature:
+            bent, most = cones.variables(count), cones.variables(1, cost=1.0)
+            cones.put(self.fit, bent, sides)
+            cone = cones.constraints("second-order", np.concatenate([[0.5], np.zeros(count), [-0.5]]))
+            cones.put_diagonal(cone[[0, -1]], np.concatenate([most, most]), -1.0)
+            cones.put_diagonal(cone[1:-1], bent, -1.0 / np.sqrt(loss.curvature))
+        if loss.tube:
+            within = cones.variables(count)
+            cones.put(self.fit, within, sides)
+            for sign in (1.0, -1.0):
+                bounds = cones.constraints("nonnegative", np.full(count, loss.tube))
+                cones.put_diagonal(bounds, within, sign)
+
+    def multipliers(self, found: ConeSolution) -> Floats:
+        """c at the points."""
+        return -found.multipliers(self.fit)

@@ -1,0 +1,146 @@
+"""What networks are trained for without constraints: a loss at each point, and weight decay on both layers.
+
+    F(theta) = sum_i l(y_i, f(x_i)) + 1/2 (mu_w ||W||^2 + mu_v ||v||^2),    mu_w, mu_v > 0,  a free bias left out of W
+
+A loss is given by its concave dual: l(y, z) = sup_c D(y, c) - c z, over low <= c <= high. Max-margin and min-norm are
+the members whose loss is 0 or infinite (`verify.checker.goals`).
+
+Source: `docs/mathematics.md`, 13 "A loss and weight decay".
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from operator import mul
+from typing import Annotated
+
+from verify.checker.codec import Record, not_negative, positive
+from verify.checker.errors import require
+from verify.checker.exact import sqrt_lower, sqrt_upper, value_text
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+class Loss(Record):
+    """l(y, z) = sup over low <= c <= high of D(y, c) - c z, with D(y, c) = y c - tube |c| - 1/2 curvature c^2.
+
+    labels: y is 1 or -1, and low <= y c <= high. None: no bound.
+
+    With r = y - z, for labels r = 1 - y z, this is the supremum of r c - tube |c| - 1/2 curvature c^2, as y c - c z = (y
+    c) (1 - y z) where y^2 = 1. It is concave in c and 0 at c = 0, so that l >= 0; c has the sign of r, and c |c|^-1 tube
+    is a shift of r towards 0, the S of `value`. 0 is admissible, and with c every t c, 0 <= t <= 1.
+    """
+
+    labels: bool
+    low: Fraction | None
+    high: Fraction | None
+    tube: Annotated[Fraction, not_negative]
+    curvature: Annotated[Fraction, not_negative]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.low is None or self.low <= 0, "low", "must be null or at most 0")
+        require(self.high is None or self.high >= 0, "high", "must be null or at least 0")
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether every output has a finite loss."""
+        return self.curvature > 0 or (self.low is not None and self.high is not None)
+
+    def value(self, target: Fraction, output: Fraction) -> Fraction | None:
+        """l(y, z), None for infinity. The best c is S / curvature, in its bounds; without curvature it is at one."""
+        rest = 1 - target * output if self.labels else target - output
+        shrunk = rest - min(max(rest, -self.tube), self.tube)
+        bound = self.high if shrunk > 0 else self.low
+        if self.curvature:
+            best = shrunk / self.curvature
+            if bound is not None and abs(bound) < abs(best):
+                best = bound
+        elif shrunk == 0:
+            best = ZERO
+        elif bound is None:
+            return None
+        else:
+            best = bound
+        return best * shrunk - self.curvature * best * best / 2
+
+    def dual(self, target: Fraction, c: Fraction) -> Fraction:
+        """D(y, c) <= l(y, z) + c z for every z, where c is admissible; for labels y c = lambda is what is bounded."""
+        return target * c - self.tube * abs(c) - self.curvature * c * c / 2
+
+    def admits(self, target: Fraction, c: Fraction) -> bool:
+        """Whether c is within the bounds."""
+        bounded = target * c if self.labels else c
+        return (self.low is None or self.low <= bounded) and (self.high is None or bounded <= self.high)
+
+    @property
+    def signs(self) -> tuple[int, ...]:
+        """The signs that a multiplier may have, y c for labels and c else."""
+        return (*(1,) * (self.high is None or self.high > 0), *(-1,) * (self.low is None or self.low < 0))
+
+    def __str__(self) -> str:
+        """The formula, with the name of those that have one, whatever they are multiplied by."""
+        r, weight = "1 - y f(x)" if self.labels else "y - f(x)", _times(1 / (2 * self.curvature or ONE))
+        at_least_0 = f"max(0, {r})"
+        match self.labels, self.low, self.high, self.tube > 0, self.curvature > 0:
+            case False, None, None, False, True:
+                return f"{weight}({r})^2 (squared loss)"
+            case False, Fraction() as low, Fraction() as high, False, False if low == -high:
+                return f"{_times(high)}|{r}| (absolute loss)"
+            case False, Fraction() as low, Fraction() as high, True, False if low == -high:
+                return f"{_times(high)}max(0, |{r}| - {value_text(self.tube)}) (epsilon-insensitive loss)"
+            case False, Fraction() as low, Fraction() as high, False, True if low == -high:
+                until = value_text(high * self.curvature)
+                return f"{weight}({r})^2 up to |{r}| = {until}, linear beyond (Huber loss)"
+            case True, Fraction(numerator=0), Fraction() as high, False, False:
+                return f"{_times(high)}{at_least_0} (hinge loss)"
+            case True, Fraction(numerator=0), None, False, True:
+                return f"{weight}{at_least_0}^2 (squared hinge loss)"
+            case _:
+                low, high = ("none" if end is None else value_text(end) for end in (self.low, self.high))
+                bent = f"{value_text(self.tube)} |d| - {value_text(self.curvature / 2)} d^2"
+                return f"the largest d r - {bent} with r = {r} and d from {low} to {high} (none: no end)"
+
+
+def _times(number: Fraction) -> str:
+    """The number before what it multiplies."""
+    return "" if number == 1 else f"{value_text(number)} "
+
+
+class Decay(Record):
+    """1/2 (hidden ||W||^2 + output ||v||^2)."""
+
+    hidden: Annotated[Fraction, positive]
+    output: Annotated[Fraction, positive]
+
+
+class Objective(Record):
+    """A finite loss at each point, summed, and weight decay."""
+
+    loss: Loss
+    decay: Decay
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.loss.is_finite, "loss", "must be finite: of the others max-margin and min-norm are asked")
+
+    def of_outputs(self, outputs: Iterable[Fraction], targets: Sequence[Fraction]) -> Fraction:
+        """sum_i l(y_i, f(x_i))."""
+        return sum((self.loss.value(y, z) or ZERO for y, z in zip(targets, outputs, strict=True)), ZERO)
+
+    def of_weights(self, squares: Sequence[Fraction]) -> Fraction:
+        """The decay of weights whose squared norms are these, of the hidden layer and of the output layer."""
+        return sum(map(mul, (self.decay.hidden, self.decay.output), squares)) / 2
+
+    @property
+    def price(self) -> Fraction:
+        """A lower bound of m = sqrt(mu_w mu_v), itself where that is rational: a neuron costs at least m |v_j| ||w_j||."""
+        return sqrt_lower(self.decay.hidden * self.decay.output)
+
+    @property
+    def price_above(self) -> Fraction:
+        """An upper bound of the same: what a neuron costs at most once its two terms are equal, over |v_j| ||w_j||."""
+        return sqrt_upper(self.decay.hidden * self.decay.output)
+
+    def __str__(self) -> str:
+        hidden, output = _times(self.decay.hidden), _times(self.decay.output)
+        return f"the sum over the points of {self.loss}, plus 1/2 ({hidden}||W||^2 + {output}||v||^2)"
