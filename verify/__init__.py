@@ -13,7 +13,19 @@ if TYPE_CHECKING:
     from verify.checker import check
     from verify.deciders.finding import Finding, Verdict
     from verify.errors import InputError, IsoptimalError
-    from verify.problem import Architecture, Bias, Dataset, Goal, Layer, Network, Problem, Trained
+    from verify.problem import (
+        Architecture,
+        Bias,
+        Dataset,
+        Decay,
+        Goal,
+        Layer,
+        Loss,
+        Network,
+        Objective,
+        Problem,
+        Trained,
+    )
     from verify.readers import read, read_data
     from verify.sweeping import Sweep, sweep
     from verify.training import train
@@ -25,12 +37,15 @@ __all__ = [
     "Audit",
     "Bias",
     "Dataset",
+    "Decay",
     "Finding",
     "Goal",
     "InputError",
     "IsoptimalError",
     "Layer",
+    "Loss",
     "Network",
+    "Objective",
     "Problem",
     "Sweep",
     "Trained",
@@ -50,7 +65,19 @@ _HOMES = {
     "checker": ("check",),
     "deciders.finding": ("Finding", "Verdict"),
     "errors": ("InputError", "IsoptimalError"),
-    "problem": ("Architecture", "Bias", "Dataset", "Goal", "Layer", "Network", "Problem", "Trained"),
+    "problem": (
+        "Architecture",
+        "Bias",
+        "Dataset",
+        "Decay",
+        "Goal",
+        "Layer",
+        "Loss",
+        "Network",
+        "Objective",
+        "Problem",
+        "Trained",
+    ),
     "readers": ("read", "read_data"),
     "sweeping": ("Sweep", "sweep"),
     "training": ("train",),

@@ -2,9 +2,9 @@
 
     minimise sum_i l(y_i, f(x_i)) + price sum_j ||u_j||,   f(x) = sum_j s_j s(u_j . x),   u_j = |v_j| w_j
 
-with price = sqrt(mu_w mu_v), as 1/2 (mu_w ||w||^2 + mu_v v^2) is at least price |v| ||w||, with equality for one scale of
-the neuron. A loss is l(y, z) = sup_c D(y, c) - c z (`verify.checker.objectives`), so that with |h(u)| <= price ||u|| and
-admissible c the dual value sum_i D(y_i, c_i) is a lower bound.
+with price = sqrt(mu_w mu_v), as 1/2 (mu_w ||w||^2 + mu_v v^2) is at least price |v| ||w||, with equality for one scale
+of the neuron. A loss is l(y, z) = sup_c D(y, c) - c z (`verify.checker.objectives`), so that with |h(u)| <= price ||u||
+and admissible c the dual value sum_i D(y_i, c_i) is a lower bound.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class DecayInstance:
         return float(losses.sum() + self.price * np.linalg.norm(body, axis=1).sum())
 
     def bound(self, c: Floats, largest: float) -> float:
-        """The lower bound of c where |h(u)| <= largest ||u||: of the multiple t c, t <= 1, that prices nothing above."""
+        """The lower bound of c where |h(u)| <= largest ||u||: that of t c, t <= 1 such that t largest <= price."""
         t = min(self.price / largest, 1.0) if largest > 0 else 1.0
         return float(self.loss.duals(self.data.targets, t * c).sum())
 

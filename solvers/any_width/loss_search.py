@@ -188,7 +188,7 @@ class _LossSearch:
             solution = solve_loss_master(self.problem, columns, time_limit=self._time_left())
             if solution.status is Status.FAILED:
                 return SearchStatus.STALLED
-            atoms = self._record(self._atoms(solution, columns))
+            self._record(self._atoms(solution, columns))
             seeds: dict[int, list[Floats]] = {}
             for column, direction in zip(columns, solution.directions, strict=True):
                 if np.any(direction):
@@ -206,7 +206,7 @@ class _LossSearch:
                 return ended
 
     def _drop_idle(self, columns: list[Column], solution: MasterSolution) -> None:
-        """Leave out columns without a part where there are many; with corners of the loss that may go round in circles."""
+        """Leave out columns without a part where there are many; not for a loss of corners, where that may cycle."""
         if len(self.pool) <= TOO_MANY or not self.problem.loss.curvature:
             return
         sizes = np.linalg.norm(solution.directions, axis=1)

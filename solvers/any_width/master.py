@@ -126,7 +126,8 @@ class MasterProgram:
     """The master of the module's text as a cone program over `points`; its blocks:
 
     directions[j]: u_j, in the basis of its mask.   norms: of each u_j a bound.   slacks: xi, for min-norm xi then xi'.
-    open_values[j]: t_ij for the points open_points[j].   price: of the norms.   fit: the first constraints, or the lower ones of two (upper).
+    open_values[j]: t_ij for the points open_points[j].   fit: the first constraints, or the lower ones of two (upper).
+    price: what the norms cost.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from verify.numbers.arguments import a_flag, a_tolerance, items_of, wrong
 from verify.problem import posing
 from verify.problem.members import has_margin, is_regression
 from verify.problem.network import Network
-from verify.problem.problem import Bias, Goal, Problem, Trained
+from verify.problem.problem import Bias, Goal, Objective, Problem, Trained
 from verify.readers.given import Given, given, notes_about
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def posed(
     found: Given,
     terms: Terms,
     *,
-    goal: Goal | str | None,
+    goal: Goal | Objective | str | None,
     bias: Bias | str | None,
     trained: Trained | str,
     fit_tol: object,
@@ -132,7 +132,7 @@ def posed(
         network=network,
         terms=terms,
         stationary_tolerance=by_default if terms.stationary_tol is None else terms.stationary_tol,
-        counts_rounding=fit_tol is None and not is_exact and not has_margin(problem.goal),
+        counts_rounding=fit_tol is None and not is_exact and problem.asks_fit and not has_margin(problem.goal),
         notes=tuple(said),
     )
 
@@ -142,7 +142,7 @@ def pose(
     data: object,
     y: object = None,
     *,
-    goal: Goal | str | None = None,
+    goal: Goal | Objective | str | None = None,
     bias: Bias | str | None = None,
     trained: Trained | str = Trained.BOTH,
     fit_tol: object = None,

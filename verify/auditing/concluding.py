@@ -147,7 +147,8 @@ def beaten_by(
     value, mine = objective(subject.problem, better.witness), subject.objective
     saved = f": its objective is {lower_by(value, mine)}" if value is not None and mine else ""
     neurons = better.witness.architecture.layers[0].outputs
-    reason = f"a network of {count(neurons, 'neuron')} fits and is better{saved}"
+    fits = "fits and " if subject.problem.asks_fit else ""
+    reason = f"a network of {count(neurons, 'neuron')} {fits}is better{saved}"
     proposal = Proposal(certificate=better, reason=reason, numbers={"tolerance": tolerance})
     return decide(question, subject.problem, subject.given, proposal, tolerance)
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verify.auditing import regularised
 from verify.auditing.asked import Asked, Terms, pose, posed
 from verify.auditing.assembling import assembled
 from verify.auditing.clock import Clock
@@ -17,6 +18,7 @@ from verify.auditing.concluding import (
     EXACTLY_REFUTED,
     FOLLOWED,
     GLOBAL_OPTIMALITY,
+    GLOBAL_QUESTIONS,
     LOCAL_OPTIMALITY,
     NEARBY_POINT,
     STATIONARITY,
@@ -43,7 +45,8 @@ from verify.deciders.finding import Question
 from verify.deciders.time_limits import watched
 from verify.numbers.arguments import a_time_limit
 from verify.problem.members import is_regression, trains_all
-from verify.problem.problem import Bias, Goal, Trained
+from verify.problem.objectives import a_loss
+from verify.problem.problem import Bias, Goal, Objective, Trained
 from verify.readers.given import given
 from verify.readers.reading import MissingOptionsError, Options
 
@@ -53,11 +56,14 @@ if TYPE_CHECKING:
 __all__ = ["answered", "audit", "certified_bracket", "pose", "steps_of"]
 
 
-def steps_of(trained: Trained) -> tuple[Step, ...]:
+def steps_of(trained: Trained, *, asks_fit: bool = True) -> tuple[Step, ...]:
     """The steps after whether the network fits, in their order; each is passed over where it has nothing to do.
 
     With given output weights any width is not asked, and the search at the own width is the search.
+    asks_fit: False for a loss with weight decay.
     """
+    if not asks_fit:
+        return regularised.STEPS
     if trains_all(trained):
         return (
             UNSUPPORTED,
@@ -103,7 +109,10 @@ def audit(
     data: object,
     y: object = None,
     *,
-    goal: Goal | str | None = None,
+    goal: Goal | Objective | str | None = None,
+    loss: str | None = None,
+    decay: object = None,
+    reduction: str | None = None,
     bias: Bias | str | None = None,
     trained: Trained | str = Trained.BOTH,
     frozen: int = 0,
@@ -126,7 +135,8 @@ def audit(
     standardise: object = None,
     trust_pickle: bool = False,
 ) -> Audit:
-    """Is `network` a KKT point, a local, a global optimum of the max-margin or min-norm problem on `data`?
+    """Is `network` a KKT point, a local, a global optimum of the max-margin or min-norm problem on `data`? Or, with
+    `loss` and `decay`, of what it was trained for?
 
         audit(model, X, y)    audit(model, (X, y))    audit("net.npz", "data.csv")    audit(network, dataset)
 
@@ -142,6 +152,10 @@ def audit(
     standardise: a fitted scaler, the path of one, or "data", to put the data into the coordinates of the network.
     trust_pickle: read pickles, which run the code that is in them.
     goal: max-margin for targets in {-1, 1} or {0, 1} (0 becomes -1), else min-norm, unless given.
+    loss, decay, reduction: ask for the least mean (or "sum") over the points of a loss, plus 1/2 decay ||theta||^2, as
+    an optimiser with this weight_decay does: "squared", "half-squared", "absolute", "epsilon-insensitive:0.1",
+    "huber:1", and for labels "hinge", "squared-hinge". decay: a number (text is an exact decimal), or a pair for the
+    hidden and for the output layer. A `goal` that is an `Objective` says the same in exact numbers.
     trained: "both" layers; "hidden": the output weights are those of the network and belong to the question, which is
     about the network's own width then.
     frozen: how many of the first layers are not trained: what they give is computed exactly and takes the place of the
@@ -185,6 +199,7 @@ def audit(
         notes=notes,
     )
     options = Options(slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle)
+    asked_loss = a_loss(goal, loss, decay, reduction)
     try:
         found = given(
             network,
@@ -194,27 +209,35 @@ def audit(
             target=target,
             classes=classes,
             standardise=standardise,
-            is_regression=is_regression(goal),
+            is_regression=is_regression(goal) if asked_loss is None else not asked_loss.has_labels,
         )
     except MissingOptionsError as error:
         raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from None
     found = frozen_at(found, frozen)
+    goal = goal if asked_loss is None else asked_loss.on(len(found.data))
     return answered(posed(found, terms, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol), clock)
 
 
 def answered(asked: Asked, clock: Clock, steps: Sequence[Step] | None = None) -> Audit:
     """The audit about a posed problem; `steps` may leave out some, whose questions are then left open."""
-    asked, found = fitted(asked, clock)
+    problem = asked.problem
+    asked, found = fitted(asked, clock) if problem.asks_fit else (asked, regularised.begun(asked, clock))
     if found.easier is not None:
         found = replace(found, ask_relaxed=partial(_answered_within, asked.about(found.easier)))
     late: list[str] = []
-    for step in steps_of(asked.problem.trained) if steps is None else steps:
+    for step in steps_of(problem.trained, asks_fit=problem.asks_fit) if steps is None else steps:
         with watched() as was_late:
             found = step.taken(asked, clock, found)
         late += [step.name] if was_late() else []
-    asks_any = asked.problem.asks_any_width
-    clock.add_where_open(late, (f for q, f in found.findings.items() if asks_any or q is not Question.GLOBAL_ANY_WIDTH))
+    clock.add_where_open(late, (finding for q, finding in found.findings.items() if _is_decided(asked, q)))
     return assembled(asked, clock, with_relaxed(asked, clock, found))
+
+
+def _is_decided(asked: Asked, question: Question) -> bool:
+    """Whether more time may decide a question: not where it is not asked, or not decided yet."""
+    if not asked.problem.asks_fit:
+        return question in GLOBAL_QUESTIONS
+    return asked.problem.asks_any_width or question is not Question.GLOBAL_ANY_WIDTH
 
 
 def _answered_within(asked: Asked, seconds: float | None) -> Audit | None:

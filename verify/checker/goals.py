@@ -6,8 +6,8 @@ of `Constraints` where networks have to fit and the one of least norm is sought,
 for weight decay. The rest of the trusted base asks that, never which goal it is. What is none of the members is refused
 wherever it is met, and a new member is none until its object, or its case, stands here.
 
-The dual side is one for all: l(y, z) = sup_c D(y, c) - c z is the loss, 0 or infinite for constraints, and a neuron costs
-at least m |v_j| ||w_j||, with m = 1 for 1/2 (||w_j||^2 + v_j^2).
+The dual side is one for all: l(y, z) = sup_c D(y, c) - c z is the loss, 0 or infinite for constraints, and a neuron
+costs at least m |v_j| ||w_j||, with m = 1 for 1/2 (||w_j||^2 + v_j^2).
 
 Source: `docs/mathematics.md`, 2.2 "Max-margin and min-norm" and 13 "A loss and weight decay".
 """

@@ -25,9 +25,10 @@ class Loss(Record):
 
     labels: y is 1 or -1, and low <= y c <= high. None: no bound.
 
-    With r = y - z, for labels r = 1 - y z, this is the supremum of r c - tube |c| - 1/2 curvature c^2, as y c - c z = (y
-    c) (1 - y z) where y^2 = 1. It is concave in c and 0 at c = 0, so that l >= 0; c has the sign of r, and c |c|^-1 tube
-    is a shift of r towards 0, the S of `value`. 0 is admissible, and with c every t c, 0 <= t <= 1.
+    With r = y - z and d = c, for labels r = 1 - y z and d = y c, this is the supremum of d r - tube |d| - 1/2 curvature
+    d^2 over low <= d <= high: y c - c z = d r, as y^2 = 1 for labels. It is concave in d and 0 at d = 0, so that l >= 0
+    and the best d has the sign of r: the tube takes r towards 0 by so much, to the `shrunk` of `value`. 0 is
+    admissible, and with c every t c, 0 <= t <= 1.
     """
 
     labels: bool
@@ -129,16 +130,16 @@ class Objective(Record):
 
     def of_weights(self, squares: Sequence[Fraction]) -> Fraction:
         """The decay of weights whose squared norms are these, of the hidden layer and of the output layer."""
-        return sum(map(mul, (self.decay.hidden, self.decay.output), squares)) / 2
+        return sum(map(mul, (self.decay.hidden, self.decay.output), squares), ZERO) / 2
 
     @property
     def price(self) -> Fraction:
-        """A lower bound of m = sqrt(mu_w mu_v), itself where that is rational: a neuron costs at least m |v_j| ||w_j||."""
+        """m = sqrt(mu_w mu_v), rounded down where it is irrational: a neuron costs at least m |v_j| ||w_j||."""
         return sqrt_lower(self.decay.hidden * self.decay.output)
 
     @property
     def price_above(self) -> Fraction:
-        """An upper bound of the same: what a neuron costs at most once its two terms are equal, over |v_j| ||w_j||."""
+        """m rounded up: a neuron whose two terms are equal costs at most that times |v_j| ||w_j||."""
         return sqrt_upper(self.decay.hidden * self.decay.output)
 
     def __str__(self) -> str:

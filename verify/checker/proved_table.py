@@ -13,7 +13,10 @@ from verify.checker.stationary import Stationary
 
 def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> Iterator[tuple[str, str, str]]:
     """(question or quantity, verdict or value, about what), all of it proved."""
+    without = proved["problem"].get("without_neurons")
     for name, finding in proved["findings"].items():
+        if name == "fits" and without is not None:  # which is not asked
+            continue
         within = "" if finding["within"] == "0" else f"within {_short(finding['within'])}"
         about = "the network"
         if finding["verdict"] == "undecided":
@@ -31,6 +34,8 @@ def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certifica
         about = f"to the power {powers['power']}"
         yield "objective", _short(powers["objective"]), about
         yield "bracket", " to ".join(map(_short, powers["bracket"])), about
+    if without is not None:
+        yield "objective of 0", _short(without), "of a network of zeros"
     for name in ("bracket", "excess"):
         ends = "not known" if proved[name] is None else " to ".join(map(_short, proved[name]))
         yield name, (nothing if name == "excess" else "") or ends, why if name == "excess" else ""

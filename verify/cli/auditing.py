@@ -14,6 +14,7 @@ import click
 from verify.checker.errors import InputError
 from verify.checker.folder import relaxed_folder
 from verify.checker.goals import Bias, Goal, Trained
+from verify.checker.objectives import Objective
 from verify.cli.commanded import commanded, labels_of
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
@@ -24,6 +25,7 @@ from verify.cli.reading import refused_unless
 from verify.files.writing import write_text
 from verify.numbers.floats import to_float
 from verify.problem.members import is_regression
+from verify.problem.objectives import REDUCTIONS, a_loss, named_losses
 
 if TYPE_CHECKING:
     from verify.auditing.record import Audit
@@ -52,6 +54,23 @@ Examples:
     type=click.Choice([goal.value for goal in Goal]),
     help="What the network is to do with the least norm: classify with margin 1, or meet every target. By default "
     "max-margin when the targets are -1 and 1, or 0 and 1 (also only one of them); else min-norm.",
+)
+@click.option(
+    "--loss",
+    metavar="LOSS",
+    help="Ask, rather than for a goal, for what the network was trained for: the least loss with weight decay, "
+    f"{', '.join(named_losses())}. As MSELoss, L1Loss and HuberLoss of PyTorch have them; the last two are for labels.",
+)
+@click.option(
+    "--decay",
+    metavar="WD",
+    help="The weight decay of --loss: ½ WD ‖θ‖² is added, as weight_decay of SGD and Adam does (not AdamW). WD_W,WD_V "
+    "for two, of the hidden and of the output layer.",
+)
+@click.option(
+    "--reduction",
+    type=click.Choice(REDUCTIONS),
+    help="Whether --loss is averaged over the points, by default, or summed.",
 )
 @click.option(
     "--bias",
@@ -161,6 +180,9 @@ def audit_command(
     network: str,
     data: str | None,
     goal: str | None,
+    loss: str | None,
+    decay: str | None,
+    reduction: str | None,
     bias: str | None,
     trained: str | None,
     frozen: int | None,
@@ -211,7 +233,7 @@ def audit_command(
         check_page(page, given, folder, [path for path in (plot, json_path) if path is not None])
     if data is None:
         options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target, "--classes": classes}
-        options["--trained"] = trained
+        options |= {"--trained": trained, "--loss": loss, "--decay": decay, "--reduction": reduction}
         options["--frozen"] = None if frozen is None else str(frozen)
         options["--standardise"] = standardise
         options["--fit-tol"] = None if fit_tol is None else str(fit_tol)
@@ -221,8 +243,14 @@ def audit_command(
             "slope": slope, "output_bias": output_bias, "two_logits": two_logits, "fold": fold,
             "trust_pickle": trust_pickle,
         }  # fmt: skip
-        task = _task(network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise)
+        asked = a_loss(goal, loss, decay, reduction)
+        is_numbers = is_regression(goal) if asked is None else not asked.has_labels
+        task = _task(
+            network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise,
+            is_numbers=is_numbers,
+        )  # fmt: skip
         task = replace(task, fit_tol=fit_tol, trained=trained or Trained.BOTH.value, frozen=frozen or 0)
+        task = task if asked is None else replace(task, goal=asked.on(len(task.data)))
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
     words = None
     if data is not None:
@@ -240,7 +268,7 @@ class _AuditTask:
     place: str
     network: Network
     data: Dataset
-    goal: str | None
+    goal: Goal | Objective | str | None
     bias: str | None
     trained: str = Trained.BOTH.value
     frozen: int = 0
@@ -259,6 +287,7 @@ def _task(
     *,
     classes: list[str] | None,
     standardise: str | None,
+    is_numbers: bool,
 ) -> _AuditTask:
     from verify.readers.given import given
     from verify.readers.reading import MissingOptionsError, Options
@@ -269,8 +298,8 @@ def _task(
             data,
             options=Options(**options),
             target=target,
-            as_stored=is_regression(goal),
-            is_regression=is_regression(goal),
+            as_stored=is_numbers,
+            is_regression=is_numbers,
             classes=classes,
             standardise=standardise,
         )
@@ -301,7 +330,7 @@ def _case(path: str, options: Mapping[str, str | None]) -> _AuditTask:
         place=path,
         network=case.network,
         data=case.problem.data,
-        goal=case.problem.goal.value,
+        goal=case.problem.goal,
         bias=case.problem.bias.value,
         trained=case.problem.trained.value,
         fit_tol=case.problem.fit_tolerance or None,

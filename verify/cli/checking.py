@@ -21,7 +21,7 @@ from verify.cli.folders import decided
 from verify.cli.labels import two_classes
 from verify.files.reading import read_bytes
 from verify.numbers.counts import count
-from verify.problem.members import has_margin
+from verify.problem.members import is_regression
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -174,10 +174,8 @@ def _compared(
         why = "" if own is not None else ": they come with no network.json to compare it with"
         yield same, network, "the network of the certificates" if same else f"not the network of the certificates{why}"
     if data is not None:
-        is_regression = not has_margin(problem.goal)
-        found = data_for(
-            scaler, data, target=target, classes=classes, as_stored=is_regression, is_regression=is_regression
-        )
+        as_numbers = is_regression(problem.goal)
+        found = data_for(scaler, data, target=target, classes=classes, as_stored=as_numbers, is_regression=as_numbers)
         if standardise is not None:
             own_order = None if scaler is None else scaler.columns
             found = standardised(found, standardise, trust_pickle=trust_pickle, columns=own_order)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from verify.checker.codec import rational_text
+from verify.checker.objectives import Objective
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -22,7 +23,7 @@ def case_value(
         "source": source,
         "flags": list(flags),
         "problem": {
-            "goal": problem.goal.value,
+            "goal": problem.goal.to_json() if isinstance(problem.goal, Objective) else problem.goal.value,
             "trained": problem.trained.value,
             "bias": problem.bias.value,
             "slope": rational_text(problem.architecture.slope),

@@ -14,6 +14,7 @@ from verify.corpus.rejected import rejection_fault
 from verify.corpus.stored import stored_differences, write_certificates
 from verify.files.writing import write_text
 from verify.numbers.counts import count
+from verify.problem.members import goal_folder
 from verify.readers.cases import Case
 
 __all__ = ["regress", "store"]
@@ -80,7 +81,7 @@ def _folder_to_write(path: str | Path | None) -> Path:
 
 def _add(source: Path, root: Path, echo: Echo) -> int:
     slug, value, case = offered_case(source)
-    folder = root / case.problem.goal.value / slug
+    folder = root / goal_folder(case.problem.goal) / slug
     if folder.exists():
         raise InputError(f"{folder} exists already: give the case another name")
     mine = case.problem.sha256(), case.network.sha256()

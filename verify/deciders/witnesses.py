@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from solvers.arrays import Floats
 from verify.checker.exact import sqrt_upper
+from verify.checker.objectives import Objective
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import poll
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -48,7 +50,8 @@ def dot_product_scales(rows: Floats, weights: Floats, *, bias: bool) -> Floats:
 def network_of_directions(
     problem: Problem, directions: Floats, signs: Sequence[int], masks: Sequence[int], bits: int = 53
 ) -> Network:
-    """The balanced network with u_j = `directions`[j] (J, c), output signs and mask classes: v_j = s_j ||u_j||^(1/2).
+    """The balanced network with u_j = `directions`[j] (J, c), output signs and mask classes: v_j = s_j ||u_j||^(1/2),
+    where both layers have one weight decay.
 
     With a free bias a direction without weights is a constant; it is made by one neuron with a large bias, nearly for
     free.
@@ -56,6 +59,7 @@ def network_of_directions(
     poll()
     counted = list(problem.norm_columns)
     sizes = norms(directions[:, counted])
+    lean = _lean(problem)
     total = max(float(sizes.sum()), 1e-300)
     classes = problem.mask_classes
     hidden: list[Fraction] = []
@@ -64,6 +68,7 @@ def network_of_directions(
         if size > 1e-9 * total or len(counted) == directions.shape[1]:
             root = float(np.sqrt(size))
             w = u / root if root > 0 else u * 0.0
+            w, root = w * lean, root / lean
         else:
             w = np.where(np.isin(np.arange(len(u)), counted), 0.0, u)
             root = float(np.sqrt(2 * CONSTANT_COST * total))
@@ -72,6 +77,14 @@ def network_of_directions(
         outgoing.append(dyadic(float(sign) * root, bits))
     shape = problem.architecture.with_width_of([classes[mask] for mask in masks])
     return Network(shape, (hidden, outgoing))
+
+
+def _lean(problem: Problem) -> float:
+    """By what the weights of a balanced neuron are longer than its output weight: (mu_v / mu_w)^(1/4) twice, or 1."""
+    asked = problem.goal
+    if not isinstance(asked, Objective) or asked.decay.hidden == asked.decay.output:
+        return 1.0
+    return to_float(asked.decay.output / asked.decay.hidden) ** 0.25
 
 
 def merge_directions(

@@ -75,7 +75,7 @@ def content_of(audit: AuditInPictures) -> Content:
         audit=audit,
         picture=picture,
         given=drawn(picture, audit.network, fits=audit.fits.verdict is Verdict.PROVED),
-        better=None if audit.asked_better is None else drawn(picture, audit.asked_better, fits=True),
+        better=None if audit.asked_better is None else drawn(picture, audit.asked_better, fits=audit.problem.asks_fit),
         legend={},
     )
 

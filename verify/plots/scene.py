@@ -23,7 +23,7 @@ from verify.numbers.decimals import value as told
 from verify.numbers.floats import to_float
 from verify.plots.audited import AuditInPictures
 from verify.plots.style import LABELS, plain
-from verify.problem.members import has_margin, margins
+from verify.problem.members import has_labels, margins
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
@@ -56,8 +56,8 @@ class Scene:
 
     @property
     def classifies(self) -> bool:
-        """Whether the goal is max-margin."""
-        return has_margin(self.problem.goal)
+        """Whether the targets are labels, which points are on the sides of."""
+        return has_labels(self.problem.goal)
 
     @property
     def missed(self) -> str:
@@ -127,7 +127,7 @@ class Drawn:
 def scene(problem: Problem) -> Scene:
     """The problem in units that can be drawn."""
     input_power = _power(value for x in problem.data.inputs for value in x)
-    target_power = 0 if has_margin(problem.goal) else _power(problem.data.targets)
+    target_power = 0 if has_labels(problem.goal) else _power(problem.data.targets)
     return Scene(
         problem=problem,
         points=_floats(problem.data.inputs, input_power),
@@ -181,7 +181,7 @@ def _met(picture: Scene, network: Network) -> Bits:
 
 def _factor(picture: Scene, network: Network, values: Floats, product: Fraction, *, fits: bool) -> tuple[float, bool]:
     """What the outputs are to be multiplied by, and whether the least margin is then 1."""
-    if not picture.classifies:
+    if not picture.classifies or not picture.problem.asks_fit:
         return _float(product / Fraction(10) ** picture.target_power), False
     largest = float(np.abs(values).max(initial=0.0))
     margin = float((values * picture.targets).min())

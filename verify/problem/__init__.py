@@ -1,15 +1,29 @@
 """What users bring becomes exact: networks, data, and the problem that they pose."""
 
 from verify.problem.network import Architecture, Layer, Network
-from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained, objective, outputs
+from verify.problem.problem import (
+    Bias,
+    Dataset,
+    Decay,
+    Goal,
+    Loss,
+    Objective,
+    Problem,
+    Trained,
+    objective,
+    outputs,
+)
 
 __all__ = [
     "Architecture",
     "Bias",
     "Dataset",
+    "Decay",
     "Goal",
     "Layer",
+    "Loss",
     "Network",
+    "Objective",
     "Problem",
     "Trained",
     "objective",

@@ -10,12 +10,14 @@ from fractions import Fraction
 from operator import mul
 from typing import assert_never
 
+from verify.checker.errors import IsoptimalError
 from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules
+from verify.checker.objectives import Objective
 from verify.checker.statement import Problem
 
 __all__ = [
-    "GoalWords", "factors", "goal_words", "has_bias", "has_labels", "has_margin", "is_free", "is_penalised",
-    "is_regression", "margins", "trains_all",
+    "GoalWords", "factors", "goal_folder", "goal_name", "goal_words", "has_bias", "has_labels", "has_margin", "is_free",
+    "is_penalised", "is_regression", "margins", "trains_all",
 ]  # fmt: skip
 
 
@@ -35,9 +37,22 @@ class GoalWords:
     eased: str
 
 
-def goal_words(goal: Goal) -> GoalWords:
+def goal_name(goal: Goal | Objective) -> str:
+    """What it is called: "max-margin", or the loss and its decay."""
+    return f"loss {goal.loss} with weight decay" if isinstance(goal, Objective) else goal.value
+
+
+def goal_folder(goal: Goal | Objective) -> str:
+    """The folder of its cases."""
+    return "losses" if isinstance(goal, Objective) else goal.value
+
+
+def goal_words(goal: Goal | Objective) -> GoalWords:
     """Its words in reports, pictures and messages."""
     match goal:
+        case Objective():
+            targets = "1 and -1" if goal.loss.labels else "that are numbers"
+            return GoalWords("Weight decay", "little loss", "f(x)", targets, "nothing else")
         case Goal.MAX_MARGIN:
             return GoalWords("Max-margin", "y·f(x) ≥ 1", "y·f(x)", "1 and -1", "the points on their sides")
         case Goal.MIN_NORM:
@@ -57,9 +72,13 @@ def margins(problem: Problem, values: Iterable[Fraction]) -> list[Fraction]:
     return list(map(mul, factors(problem), values))
 
 
-def has_margin(goal: Goal) -> bool:
-    """Whether labels are to be met with a margin (max-margin), not targets (min-norm)."""
+def has_margin(goal: Goal | Objective) -> bool:
+    """Whether labels are to be met with a margin (max-margin), not targets (min-norm); not to be asked of a loss, which
+    nothing has to meet (`Problem.asks_fit`).
+    """
     match goal:
+        case Objective():
+            raise IsoptimalError("a loss has neither a margin nor targets that are to be met: ask Problem.asks_fit")
         case Goal.MAX_MARGIN:
             return True
         case Goal.MIN_NORM:
@@ -68,17 +87,21 @@ def has_margin(goal: Goal) -> bool:
             assert_never(goal)
 
 
-def is_regression(goal: Goal | str | None) -> bool:
+def is_regression(goal: Goal | Objective | str | None) -> bool:
     """Whether the goal that a user names, as a member or its text, meets targets, as numbers.
 
     No goal is none that does, and what is no goal is refused where the problem is posed.
     """
+    if isinstance(goal, Objective):
+        return not goal.loss.labels
     return isinstance(goal, str) and goal in set(Goal) and not has_margin(Goal(goal))
 
 
-def has_labels(goal: Goal) -> bool:
+def has_labels(goal: Goal | Objective) -> bool:
     """Whether the targets are the labels 1 and -1, as which 0 and 1 are read too."""
     match goal:
+        case Objective():
+            return goal.loss.labels
         case Goal.MAX_MARGIN:
             return True
         case Goal.MIN_NORM:

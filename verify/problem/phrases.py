@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.exact import dot
+from verify.checker.objectives import Loss, Objective
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least
 from verify.problem.members import has_margin, is_free, trains_all
@@ -24,6 +25,9 @@ QUESTIONS = {
 
 ANY_WIDTH_NOT_ASKED = "not asked: the output weights are part of the question, and more neurons never cost more"
 """Of networks with given output weights."""
+
+FIT_NOT_ASKED = "not asked: the loss says how well it fits, and no network is left out"
+"""Of a loss with weight decay."""
 
 PER_CENT = "\u00a0%"
 
@@ -134,10 +138,21 @@ def has_infimum_0(problem: Problem) -> bool:
     if not is_free(problem.bias) or not is_seen or not is_posed:
         return False
     least, most = min(problem.targets), max(problem.targets)
+    if isinstance(problem.goal, Objective):
+        return has_free_constant(problem.goal.loss, problem.targets)
     if has_margin(problem.goal):
         return least * most > 0
     tolerance = problem.fit_tolerance
     return most - least <= 2 * tolerance and max(-least, most) > tolerance
+
+
+def has_free_constant(loss: Loss, targets: Sequence[Fraction]) -> bool:
+    """Whether some constant has no loss at any point, or as little as asked, and 0 has some."""
+    if not any(loss.value(y, Fraction(0)) for y in targets):
+        return False
+    if loss.labels:
+        return len(set(targets)) == 1 and loss.low == 0
+    return max(targets) - min(targets) <= 2 * loss.tube
 
 
 def with_masks(problem: Problem) -> str:

@@ -8,6 +8,7 @@ from operator import mul
 from typing import TypeVar, cast
 
 from verify.checker.errors import InputError
+from verify.checker.objectives import Objective
 from verify.numbers.arguments import instance_of, wrong
 from verify.numbers.counts import count
 from verify.numbers.decimals import about
@@ -40,7 +41,7 @@ def pose(
     network: Network,
     data: Dataset | tuple[Iterable[Iterable[object]], Iterable[object]],
     *,
-    goal: Goal | str | None = None,
+    goal: Goal | Objective | str | None = None,
     bias: Bias | str | None = None,
     trained: Trained | str = Trained.BOTH,
     fit_tol: object = None,
@@ -49,6 +50,7 @@ def pose(
     """The problem that a network and data stand for; what was chosen for the user is appended to `notes`.
 
     fit_tol: min-norm fits every target within this; None: exactly.
+    goal: also a loss with weight decay, as an `Objective`.
     """
     said = notes if notes is not None else []
     instance_of(
@@ -56,16 +58,10 @@ def pose(
     )
     dataset = data if isinstance(data, Dataset) else _pair(data)
     labels = set(dataset.targets)
-    chosen = _named(Goal, goal, "goal") if goal is not None else None
+    chosen = goal if isinstance(goal, Objective) or goal is None else _named(Goal, goal, "goal")
     binary = labels <= {Fraction(0), Fraction(1)}
     if chosen is None:
-        chosen = Goal.MAX_MARGIN if binary or labels <= {Fraction(-1), Fraction(1)} else Goal.MIN_NORM
-        kind = "labels" if has_margin(chosen) else "targets"
-        said.append(f"the goal is {chosen.value}, chosen from the {kind}")
-        if not has_margin(chosen):
-            said += filter(None, (regression_note(dataset, network.notes),))
-        if has_margin(chosen) and len(labels) == 1:
-            said.append(_one_class(dataset))
+        chosen = _chosen(network, dataset, said)
     if has_labels(chosen) and Fraction(0) in labels and binary:
         signs = [1 if y else -1 for y in dataset.targets]
         dataset = Dataset(dataset.inputs, signs).placed(dataset.surroundings)
@@ -89,14 +85,30 @@ def pose(
     )
 
 
+def _chosen(network: Network, dataset: Dataset, said: list[str]) -> Goal:
+    """The goal that the targets suggest; what is to be known of the choice is appended to `said`."""
+    labels = set(dataset.targets)
+    is_binary = labels <= {Fraction(0), Fraction(1)} or labels <= {Fraction(-1), Fraction(1)}
+    chosen = Goal.MAX_MARGIN if is_binary else Goal.MIN_NORM
+    kind = "labels" if has_margin(chosen) else "targets"
+    said.append(f"the goal is {chosen.value}, chosen from the {kind}")
+    if not has_margin(chosen):
+        said += filter(None, (regression_note(dataset, network.notes),))
+    if has_margin(chosen) and len(labels) == 1:
+        said.append(_one_class(dataset))
+    return chosen
+
+
 def stated_outputs(network: Network, trained: Trained) -> tuple[Fraction, ...] | None:
     """The output weights that belong to the question where they are not trained, of two layers."""
     is_stated = not trains_all(trained) and network.architecture.limits() is None
     return network.output_weights if is_stated else None
 
 
-def a_fit_tolerance(value: object, goal: Goal) -> Fraction:
+def a_fit_tolerance(value: object, goal: Goal | Objective) -> Fraction:
     """The tolerance that a user gives for the targets, exactly."""
+    if isinstance(goal, Objective):
+        raise InputError("fit_tol is given, but a loss meets no targets: leave it out")
     if has_margin(goal):
         raise InputError(
             f"fit_tol is given, but {goal.value} asks for a margin and meets no targets: leave it out, or ask for "
@@ -171,7 +183,7 @@ def regression_note(data: Dataset, notes: Iterable[str] = (), call: str = "audit
 
 def exchanged_classes(problem: Problem, network: Network) -> str | None:
     """A note when all or nearly all points are on the wrong side, as when the classes were given in the other order."""
-    if not has_margin(problem.goal):
+    if not problem.asks_fit or not has_margin(problem.goal):
         return None
     margins = list(map(mul, problem.data.targets, outputs(problem, network)))
     wrong_side = sum(margin < 0 for margin in margins)

@@ -14,26 +14,20 @@ from verify.checker.codec import reader
 from verify.checker.depth import powered
 from verify.checker.errors import CertificateError, InputError, ShapeError
 from verify.checker.goals import rules
+from verify.checker.objectives import Decay, Loss, Objective
 from verify.checker.statement import Bias, Goal, Trained, half_squared_norm, objective
 from verify.numbers.arguments import instance_of
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed
 from verify.numbers.values import array, as_input_error, is_exact_input, line, rational, vector
-from verify.problem.members import goal_words, has_bias
+from verify.problem.members import goal_name, goal_words, has_bias, trains_all
 from verify.problem.network import Architecture
 from verify.surroundings import Surroundings
 
 __all__ = [
-    "Bias",
-    "Dataset",
-    "Goal",
-    "Problem",
-    "Trained",
-    "half_squared_norm",
-    "objective",
-    "outputs",
-    "power_of_objective",
-]
+    "Bias", "Dataset", "Decay", "Goal", "Loss", "Objective", "Problem", "Trained", "half_squared_norm", "objective",
+    "outputs", "power_of_objective",
+]  # fmt: skip
 
 
 @final
@@ -135,7 +129,7 @@ class Problem(statement.Problem):
     architecture: Architecture
 
     def __init__(
-        self, data: Dataset, architecture: statement.Architecture, *, goal: Goal, bias: Bias,
+        self, data: Dataset, architecture: statement.Architecture, *, goal: Goal | Objective, bias: Bias,
         trained: Trained = Trained.BOTH, fit_tolerance: object = 0, output_weights: object = None,
     ) -> None:  # fmt: skip
         """output_weights: one for each neuron of two layers of which only the hidden one is trained, in their order."""
@@ -144,7 +138,8 @@ class Problem(statement.Problem):
             statement.Architecture, architecture, "architecture", "give an Architecture, such as network.architecture"
         )
         shape = architecture if isinstance(architecture, Architecture) else Architecture(architecture.layers)
-        for name, value, kind in (("goal", goal, Goal), ("bias", bias, Bias), ("trained", trained, Trained)):
+        members = (("goal", goal, Goal), ("bias", bias, Bias), ("trained", trained, Trained))
+        for name, value, kind in members[isinstance(goal, Objective) :]:
             if not isinstance(cast("Enum", value), kind):
                 raise InputError(f"{name} must be one of {', '.join(f'{kind.__name__}.{m.name}' for m in kind)}")
         if data.dimension != shape.inputs:
@@ -158,10 +153,15 @@ class Problem(statement.Problem):
             raise InputError(f"the first layer has {has}, which does not go with bias mode {bias.value!r}")
         for i, target in enumerate(data.targets):
             if rules(goal).target_fault(target):
-                raise InputError(
-                    f"targets[{i}] is {target!s:.60}; {goal.value} needs targets {goal_words(goal).targets}: name the "
-                    "two classes, or ask for min-norm, which fits numbers"
+                other = (
+                    "ask for min-norm, which fits numbers" if isinstance(goal, Goal) else "ask for a loss of numbers"
                 )
+                raise InputError(
+                    f"targets[{i}] is {target!s:.60}; {goal_name(goal)} needs targets {goal_words(goal).targets}: name "
+                    f"the two classes, or {other}"
+                )
+        if isinstance(goal, Objective):
+            _require_two_layers(shape, trained)
         tolerance = _fit_tolerance(fit_tolerance, goal)
         outgoing = None if output_weights is None else vector(output_weights, "output_weights")
         with as_input_error():
@@ -171,7 +171,9 @@ class Problem(statement.Problem):
     def __repr__(self) -> str:
         points = f"{count(len(self.data), 'point')} in dimension {self.data.dimension}"
         within = f" within {allowed(self.fit_tolerance)}" if self.fit_tolerance else ""
-        return f"<Problem: {self.goal.value}{within} on {points}, bias {self.bias.value}, {self.architecture!r:.200}>"
+        return (
+            f"<Problem: {goal_name(self.goal)}{within} on {points}, bias {self.bias.value}, {self.architecture!r:.200}>"
+        )
 
     @property
     def data(self) -> Dataset:
@@ -225,10 +227,22 @@ class Problem(statement.Problem):
         return other
 
 
-def _fit_tolerance(value: object, goal: Goal) -> Fraction:
+def _require_two_layers(shape: Architecture, trained: Trained) -> None:
+    """What a loss with weight decay is asked of."""
+    limits = shape.limits()
+    if limits is not None:
+        raise InputError(f"a loss with weight decay is asked of two layers without sharing only: {limits}")
+    if not trains_all(trained):
+        raise InputError(
+            "a loss with weight decay is asked of networks of which both layers are trained: leave trained out"
+        )
+
+
+def _fit_tolerance(value: object, goal: Goal | Objective) -> Fraction:
     tolerance = rational(value, "fit_tolerance")
     if rules(goal).tolerance_fault(tolerance):
-        why = "it must be at least 0" if tolerance < 0 else f"{goal.value} has none: leave it out, or fit by min-norm"
+        why = f"{goal_name(goal)} has none: leave it out, or fit by min-norm"
+        why = "it must be at least 0" if tolerance < 0 else why
         raise InputError(f"fit_tolerance is {tolerance!s:.60}; {why}")
     return tolerance
 

@@ -19,7 +19,10 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeVar, cast, final
 
+from verify.checker.codec import reader
 from verify.checker.errors import InputError
+from verify.checker.objectives import Objective
+from verify.numbers.values import as_input_error
 from verify.problem.network import Network
 from verify.problem.posing import stated_outputs
 from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained
@@ -87,7 +90,7 @@ def _problem(given: object, given_network: object, place: str) -> tuple[Problem,
     value = _members(
         given, here, required=("goal", "bias", "slope", "inputs", "targets"), optional=("trained", "fit_tolerance")
     )
-    goal, bias = _choice(Goal, value["goal"], f"{here}.goal"), _choice(Bias, value["bias"], f"{here}.bias")
+    goal, bias = _goal(value["goal"], f"{here}.goal"), _choice(Bias, value["bias"], f"{here}.bias")
     trained = _choice(Trained, value.get("trained", "both"), f"{here}.trained")
     slope = in_range(Fraction(number(value["slope"], f"{here}.slope")), f"{here}.slope")
     with naming(place):
@@ -99,6 +102,14 @@ def _problem(given: object, given_network: object, place: str) -> tuple[Problem,
         outgoing = stated_outputs(network, trained)
         options = {"goal": goal, "bias": bias, "trained": trained, "fit_tolerance": within}
         return Problem(data, shape, output_weights=outgoing, **options), network
+
+
+def _goal(given: object, place: str) -> Goal | Objective:
+    """A goal by its name, or a loss with weight decay as the object that a problem holds."""
+    if not isinstance(given, dict):
+        return _choice(Goal, given, place)
+    with as_input_error(place, given):
+        return reader(Objective)(given)
 
 
 def _network(given: object, place: str, slope: Fraction) -> Network:

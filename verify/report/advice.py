@@ -79,7 +79,8 @@ def reading_options(audit: Audited) -> dict[str, str]:
     said = " ".join(option for option, is_needed in read.items() if is_needed)
     negative, positive = _labels(audit)
     exchanged = f"DATA --classes {quote(f'{positive},{negative}')}"
-    goal = "--goal min-norm" if not has_margin(problem.goal) and set(problem.data.targets) <= {-1, 0, 1} else ""
+    is_interpolated = problem.asks_fit and not has_margin(problem.goal)
+    goal = "--goal min-norm" if is_interpolated and set(problem.data.targets) <= {-1, 0, 1} else ""
     bias = "--bias free" if is_free(problem.bias) else ""
     trained = "" if trains_all(problem.trained) else "--trained hidden"
     options = " ".join(filter(None, (goal, bias, trained, said)))
@@ -149,6 +150,10 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
     if is_of_other_depth(problem) and audit.fits.verdict is Verdict.PROVED:
         yield from _of_other_depth(audit)
         return
+    if not problem.asks_fit:
+        yield from _to_save_better(audit)
+        yield from _more_time(audit)
+        return
     if problem.architecture.limits() is not None:
         bias = " --bias" if problem.architecture.bias else ""
         text = "more is decided of networks of one hidden layer"
@@ -192,7 +197,7 @@ def _left(audit: Audited) -> str | None:
     questions = [audit.fits, audit.stationary, audit.local_optimum, audit.global_optimum]
     if audit.problem.asks_any_width:
         questions.append(audit.global_any_width)
-    if any(finding.verdict is Verdict.UNDECIDED for finding in questions):
+    if audit.problem.asks_fit and any(finding.verdict is Verdict.UNDECIDED for finding in questions):
         return "all that was asked was decided"
     bracket, is_nothing = audit.asked_bracket, audit.infeasible or audit.is_infeasible_at_width
     is_narrow = bracket is not None and bracket[1] <= (1 + audit.tolerance) * bracket[0]
@@ -366,6 +371,11 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
             text = "to look for a better one, try other seeds"
             command = f"isoptimal train DATA --width {width}{shape_options(audit)} --seed 1 --out other.npz --audit"
             yield NextStep(text, command)
+    yield from _to_save_better(audit)
+
+
+def _to_save_better(audit: Audited) -> Iterator[NextStep]:
+    """To write the better network, where one is known."""
     if audit.better is not None:
         text = "write the better network from the folder of --certificates PROOFS (in Python .better.save)"
         yield NextStep(text, "isoptimal better PROOFS --out better.npz")

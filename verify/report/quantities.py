@@ -13,6 +13,7 @@ from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.exact import common_integers, sqrt_lower, sqrt_upper
 from verify.checker.fit import Fits
 from verify.checker.folder import relaxed_folder
+from verify.checker.objectives import Objective
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.closed_forms.records import Symbolic
 from verify.deciders.finding import Ending, Finding, Question, Verdict
@@ -36,6 +37,7 @@ from verify.problem.problem import Problem, objective
 from verify.report.audited import Audited
 from verify.report.depth import is_of_other_depth, lower_end, own_objective, witness_words
 from verify.report.path import descent_path
+from verify.report.regularised import objective_rows
 from verify.report.verdicts import legend, level
 
 BEST = "the best possible"
@@ -59,7 +61,9 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         yield "best possible", f"none: no network of {any_width(audit.problem)} fits the data: {_why_infeasible(audit)}"
         return
     deep = own_objective(audit) if is_of_other_depth(audit.problem) else None
-    if deep is not None:
+    if isinstance(audit.problem.goal, Objective):
+        yield from objective_rows(audit.problem, audit.problem.goal, audit.network)
+    elif deep is not None:
         yield "this network", deep
     elif audit.objective is None:
         yield "this network", f"no objective: {_why_no_objective(audit.fits)}"

@@ -182,7 +182,8 @@ def _better(audit: Audited, finding: Finding, proof: BetterNetwork) -> str:
     much = ""
     if found is not None and own:
         much = f": its objective is {lower_by(found, own)}"
-    return f"a network of {size}{wider} fits and is better{much}"
+    fits = "fits and " if audit.problem.asks_fit else ""
+    return f"a network of {size}{wider} {fits}is better{much}"
 
 
 def _moved(is_moved: bool, distance: Fraction) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import final
 
+from verify.checker.objectives import Objective
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import kept, value
@@ -19,6 +20,7 @@ from verify.report.audited import Audited
 from verify.report.depth import is_of_other_depth
 from verify.report.faults import faults
 from verify.report.quantities import quantities
+from verify.report.regularised import asked_for
 from verify.report.verdicts import legend, level, statement
 
 
@@ -44,7 +46,10 @@ def wording(audit: Audited, *, folder: str | None = None, given: Mapping[str, st
 
     given: what stands for NETWORK, DATA and the like in the commands that are named (`verify.report.advice`).
     """
-    questions = [(QUESTIONS[name], found) for name, found in audit.findings.items()]
+    asked = [
+        (name, found) for name, found in audit.findings.items() if audit.problem.asks_fit or found is not audit.fits
+    ]
+    questions = [(QUESTIONS[name], found) for name, found in asked]
     texts = [statement(audit, found) for _, found in questions]
     for place in range(len(texts) - 1, 0, -1):
         if texts[place] == texts[place - 1] and len(texts[place]) > 30:
@@ -79,7 +84,10 @@ def _title(problem: Problem, network: Network) -> Iterator[str]:
     yield f"{network.architecture.description}, on {points} in dimension {problem.data.dimension}{others}"
     within = problem.fit_tolerance
     met = f"|f(x) − y| ≤ {kept(within)}" if within else goal_words(problem.goal).met
-    asked = f"{problem.goal.value}: the least norm with {met} at every point"
+    if isinstance(problem.goal, Objective):
+        asked = asked_for(problem.goal, len(problem.data))
+    else:
+        asked = f"{problem.goal.value}: the least norm with {met} at every point"
     bias = {
         Bias.NONE: "no biases",
         Bias.PENALISED: "biases count in the norm (penalised)",

@@ -50,6 +50,8 @@ def bracket_optimum(
     warm_start: what an earlier audit of the same data knew.
     deadline: a moment of `solvers.clock.now()`; the best certified bracket so far is returned then, or at Ctrl-C.
     """
+    if not problem.asks_fit:
+        return _bracket(problem, network, subject, tol, deadline, on_progress, warm_start or WarmStart())
     simple = simplified(problem)
     if simple.is_same:
         return _bracket(problem, network, subject, tol, deadline, on_progress, warm_start or WarmStart())
@@ -122,7 +124,9 @@ def _bracket(
         found = Bracket(lower=lower, upper=None, witnesses=(), status=SearchStatus.FAILED, history=())
     if _is_closed(found, tol):
         return found if found.status is SearchStatus.INTERRUPTED else replace(found, status=SearchStatus.OPTIMAL)
-    if found.status in (SearchStatus.TIME, SearchStatus.INTERRUPTED):
+    if found.status in (SearchStatus.TIME, SearchStatus.INTERRUPTED) or not problem.asks_fit:
+        if failure is not None:
+            raise failure
         return found
     directions = [
         w for known in (*found.witnesses[:2], *([] if network is None else [network])) for w in _floats(known)
@@ -189,7 +193,11 @@ def with_networks(problem: Problem, found: Bracket, more: Iterable[tuple[Fractio
 
 
 def _is_met_by_zero(problem: Problem) -> bool:
-    return not has_margin(problem.goal) and max(map(abs, problem.data.targets)) <= problem.fit_tolerance
+    return (
+        problem.asks_fit
+        and not has_margin(problem.goal)
+        and max(map(abs, problem.data.targets)) <= problem.fit_tolerance
+    )
 
 
 def _nothing_needed(problem: Problem) -> Bracket:

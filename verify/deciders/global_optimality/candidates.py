@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from verify.deciders.estimates import Estimates, estimate, exact_objective
 from verify.deciders.fit.interpolation import interpolate
 from verify.deciders.fit.within_tolerance import within_tolerance
+from verify.deciders.global_optimality.record import zero_network
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import (
     merge_directions,
@@ -45,6 +46,8 @@ def networks_near(problem: Problem, instance: ProblemInstance, atoms: Atoms) -> 
     """Exact networks near the float directions: merged as far as possible, and as they are."""
     slope = to_float(problem.architecture.slope)
     sizes = norms(atoms.directions)
+    if not problem.asks_fit and not sizes.any():
+        yield zero_network(problem)
     kept = {int((sizes > part * sizes.max(initial=0.0)).sum()): part for part in reversed(DROPPED)}
     kept.pop(0, None)
     for number, part in sorted(kept.items()):
@@ -52,7 +55,7 @@ def networks_near(problem: Problem, instance: ProblemInstance, atoms: Atoms) -> 
         directions, signs = atoms.directions[keep], [int(s) for s in atoms.signs[keep]]
         masks = [int(m) for m in atoms.masks[keep]]
         merged = merge_directions(instance.rows, directions, signs, masks, slope, bias=problem.architecture.bias)
-        if not has_margin(problem.goal):
+        if problem.asks_fit and not has_margin(problem.goal):
             guessed = within_tolerance if problem.fit_tolerance else interpolate
             yield from guessed(problem, *merged, wider=number == max(kept))
             continue
@@ -70,6 +73,8 @@ class ExactObjectives:
 
     def __call__(self, network: Network) -> Fraction | None:
         """The objective of one of them, None where it does not fit."""
+        if not self.problem.asks_fit:
+            return objective(self.problem, network)
         try:
             self.like = estimate(self.problem, network, self.like)
         except OverflowError:

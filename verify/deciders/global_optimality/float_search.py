@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from solvers.instance import SearchStatus
 from verify.checker.bounds import LowerBound, UpperBound
+from verify.checker.objectives import Objective
 from verify.checker.statement import pattern
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.candidates import ExactObjectives, exact_candidates
-from verify.deciders.global_optimality.instance import as_instance
+from verify.deciders.global_optimality.instance import as_decay_instance, as_instance
 from verify.deciders.global_optimality.lower_bound import coarse, lower_bound
 from verify.deciders.global_optimality.record import Bracket, lower_end, narrow_first, trivial_lower_bound
 from verify.deciders.global_optimality.warm_start import WarmStart
@@ -53,12 +54,17 @@ def float_bracket(
     """What the search in floats finds."""
     from solvers.any_width.dual_cuts import solve
     from solvers.any_width.linear_networks import solve_linear
+    from solvers.any_width.loss_search import solve_loss
 
     instance = as_instance(problem)
-    if (linear := solve_linear(instance, tol / 2)) is not None:
+    asked = problem.goal
+    if isinstance(asked, Objective):
+        search = partial(solve_loss, as_decay_instance(problem, asked))
+    elif (linear := solve_linear(instance, tol / 2)) is not None:
         return _exact_bracket(problem, instance, linear, subject, earlier, tol, deadline)
-    outcome = solve(
-        instance,
+    else:
+        search = partial(solve, instance)
+    outcome = search(
         () if network is None else _columns(problem, network),
         multipliers=_dense(earlier.multipliers, len(problem.data)),
         further=[column for witness in earlier.witnesses for column in _columns(problem, witness)],

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verify.checker.objectives import Objective
 from verify.numbers.floats import float_rows, float_targets, to_float
 from verify.problem.members import has_margin, is_free
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
+    from solvers.any_width.convex_losses import DecayInstance
     from solvers.instance import ProblemInstance
 
-__all__ = ["as_instance"]
+__all__ = ["as_decay_instance", "as_instance"]
 
 
 def as_instance(problem: Problem) -> ProblemInstance:
@@ -25,7 +27,22 @@ def as_instance(problem: Problem) -> ProblemInstance:
         targets=float_targets(problem),
         slope=to_float(problem.architecture.slope),
         masks=tuple(np.array(mask, int) for mask in problem.mask_classes),
-        margin=has_margin(problem.goal),
+        margin=problem.asks_fit and has_margin(problem.goal),
         free=is_free(problem.bias),
         tolerance=to_float(problem.fit_tolerance),
     )
+
+
+def as_decay_instance(problem: Problem, asked: Objective) -> DecayInstance:
+    """A problem with this objective as float arrays, its two decays as the price of a neuron."""
+    from solvers.any_width.convex_losses import ConvexLoss, DecayInstance
+
+    loss = asked.loss
+    floats = ConvexLoss(
+        labels=loss.labels,
+        low=-np.inf if loss.low is None else to_float(loss.low),
+        high=np.inf if loss.high is None else to_float(loss.high),
+        tube=to_float(loss.tube),
+        curvature=to_float(loss.curvature),
+    )
+    return DecayInstance(as_instance(problem), floats, to_float(asked.price))

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Dual, Nodes, Range, centred
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
-from verify.checker.multipliers import dual_value
+from verify.checker.multipliers import bound_of, dual_value
+from verify.checker.objectives import Loss, Objective
 from verify.deciders.global_optimality.tree_walks import with_signs
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll
@@ -48,7 +49,16 @@ def lower_bound(problem: Problem, proof: DualGuess, tol: float = 1e-9) -> LowerB
     if found is None:
         return None
     dual, value = found
-    return LowerBound(dual.multipliers, dual.beta, dual.denominator, dual.trees, bracket=(value / dual.beta, None))
+    beta, asked = dual.beta, problem.goal
+    if isinstance(asked, Objective):  # scaled by less than 1 the coefficients stay admissible
+        beta = max(beta, asked.price_above)
+        every = factors(problem)
+        value = bound_of(problem, {i: number * every[i] for i, number in dual.multipliers}, beta)
+    else:
+        value /= beta
+    if value < 0:
+        return None
+    return LowerBound(dual.multipliers, beta, dual.denominator, dual.trees, bracket=(value, None))
 
 
 def dual_point(
@@ -63,6 +73,10 @@ def dual_point(
     every = factors(problem)
     sizes = float_factors(problem)
     coefficients = [Fraction(float(proof.multipliers[i] * sizes[i])) for i in support]
+    if isinstance(problem.goal, Objective):
+        coefficients = [
+            _within_loss(problem, problem.goal.loss, i, c) for i, c in zip(support, coefficients, strict=True)
+        ]
     if _leans(problem, cones, sum(coefficients, Fraction(0))):
         coefficients = _balanced(coefficients)
     multipliers = [c / every[i] for i, c in zip(support, coefficients, strict=True)]
@@ -77,6 +91,21 @@ def dual_point(
         trees.append(tuple(builder.nodes(mask, sign, tree.nodes or [], known)))
     beta = ceil_dyadic(max(builder.beta, Fraction(float(proof.beta)) / 2**BITS_BELOW), 44)
     return Dual(tuple(zip(support, multipliers, strict=True)), beta, denominator, tuple(trees)), value
+
+
+NEAR_END = 2**-40
+"""A coefficient this near to an end of what a loss admits, relative to that, is taken to be there."""
+
+
+def _within_loss(problem: Problem, loss: Loss, point: int, c: Fraction) -> Fraction:
+    """The coefficient, within what the loss admits at this point; of short digits otherwise."""
+    side = problem.targets[point] if loss.labels else Fraction(1)
+    bounded = c * side
+    if loss.high is not None and bounded >= loss.high * (1 - Fraction(NEAR_END)):
+        bounded = loss.high
+    if loss.low is not None and bounded <= loss.low * (1 - Fraction(NEAR_END)):
+        bounded = loss.low
+    return bounded * side
 
 
 def _leans(problem: Problem, cones: Sequence[Cone], total: Fraction) -> bool:

@@ -79,7 +79,7 @@ def _difference(theirs: Problem, ours: Problem, folder: str) -> str:
     shapes = theirs.architecture, ours.architecture
     differences = {
         "other data": theirs.data != ours.data,
-        "another goal": theirs.goal is not ours.goal,
+        "another goal": theirs.goal != ours.goal,
         "another bias mode": theirs.bias is not ours.bias,
         "another slope": shapes[0].slope != shapes[1].slope,
         "another fit tolerance": theirs.fit_tolerance != ours.fit_tolerance,

@@ -1,0 +1,176 @@
+"""The objectives that users name: a loss, weight decay, and whether the losses are summed or averaged.
+
+    F(theta) = mean or sum over the points of l(y_i, f(x_i))  +  1/2 decay ||theta||^2
+
+as the optimisers of PyTorch have it, whose `weight_decay` adds decay times theta to the gradient: of plain gradient
+descent, SGD and Adam, not of AdamW, which minimises no F.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, cast, final
+
+from verify.checker.errors import InputError
+from verify.checker.objectives import Decay, Loss, Objective
+from verify.numbers.values import as_input_error, rational
+
+__all__ = ["LOSSES", "REDUCTIONS", "LossAsked", "NamedLoss", "a_loss", "loss_asked", "named_losses"]
+
+REDUCTIONS = ("mean", "sum")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NamedLoss:
+    """formula: what is summed, of the residual r = y − f(x), or of q = y·f(x) for labels.
+
+    parameter: the name of its number, "" for none; default: that, in PyTorch or scikit-learn.
+    made: the loss times a weight, with that number.
+    """
+
+    formula: str
+    made: Callable[[Fraction, Fraction], Loss]
+    parameter: str = ""
+    default: Fraction = Fraction(0)
+    labels: bool = False
+
+
+def _even(end: Fraction | None, tube: Fraction, curvature: Fraction) -> Loss:
+    low = None if end is None else -end
+    return Loss(labels=False, low=low, high=end, tube=tube, curvature=curvature)
+
+
+def _of_labels(end: Fraction | None, curvature: Fraction) -> Loss:
+    return Loss(labels=True, low=Fraction(0), high=end, tube=Fraction(0), curvature=curvature)
+
+
+_ZERO = Fraction(0)
+
+LOSSES = {
+    "squared": NamedLoss("r²", lambda w, _: _even(None, _ZERO, 1 / (2 * w))),
+    "half-squared": NamedLoss("r²/2", lambda w, _: _even(None, _ZERO, 1 / w)),
+    "absolute": NamedLoss("|r|", lambda w, _: _even(w, _ZERO, _ZERO)),
+    "epsilon-insensitive": NamedLoss(
+        "max(0, |r| − ε)", lambda w, e: _even(w, e, _ZERO), parameter="ε", default=Fraction(1, 10)
+    ),
+    "huber": NamedLoss(
+        "r²/2 up to |r| = δ, then δ|r| − δ²/2",
+        lambda w, d: _even(w * d, _ZERO, 1 / w),
+        parameter="δ",
+        default=Fraction(1),
+    ),
+    "hinge": NamedLoss("max(0, 1 − q)", lambda w, _: _of_labels(w, _ZERO), labels=True),
+    "squared-hinge": NamedLoss("max(0, 1 − q)²", lambda w, _: _of_labels(None, 1 / (2 * w)), labels=True),
+}
+"""The losses by their names, as MSELoss (without ½), L1Loss and HuberLoss (with it) of PyTorch have them."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossAsked:
+    """What a user asks: a name of `LOSSES` with its number, the decay of either layer, "mean" or "sum"."""
+
+    name: str
+    number: Fraction
+    decay: tuple[Fraction, Fraction]
+    reduction: Literal["mean", "sum"]
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the targets are labels."""
+        return LOSSES[self.name].labels
+
+    def on(self, points: int) -> Objective:
+        """The objective on so many points."""
+        weight = Fraction(1, points) if self.reduction == "mean" else Fraction(1)
+        with as_input_error():
+            return Objective(LOSSES[self.name].made(weight, self.number), Decay(*self.decay))
+
+
+def loss_asked(loss: object, decay: object, reduction: object = "mean") -> LossAsked:
+    """What is asked by these arguments. Raises InputError.
+
+    loss: a name of `LOSSES`, with a number after a colon for those that have one, as in "huber:0.5".
+    decay: one number for both layers, or two, for the hidden and for the output layer; as text such as "0.01,0.02" too.
+    """
+    if not isinstance(loss, str) or (name := loss.partition(":")[0]) not in LOSSES:
+        raise InputError(f"loss is {loss!r:.60}; it must be one of {', '.join(named_losses())}")
+    known, text = LOSSES[name], loss.partition(":")[2]
+    if ":" in loss and not known.parameter:
+        raise InputError(f"loss is {loss!r:.60}, but {name} has no number: leave {loss[len(name) :]!r:.40} out")
+    number = _decimal(text, f"the number of the loss {loss!r:.60}") if ":" in loss else known.default
+    if known.parameter and number <= 0:
+        raise InputError(f"loss is {loss!r:.60}; its {known.parameter} must be positive")
+    if reduction not in REDUCTIONS:
+        raise InputError(
+            f"reduction is {reduction!r:.60}; it must be mean or sum, as the losses are averaged or summed"
+        )
+    summed: Literal["mean", "sum"] = "sum" if reduction == "sum" else "mean"
+    return LossAsked(name=name, number=number, decay=_decays(decay, name), reduction=summed)
+
+
+def a_loss(goal: object, loss: object, decay: object, reduction: object) -> LossAsked | None:
+    """The loss that is asked by these options, None standing for those that are not given; None where none is.
+
+    Raises InputError.
+    """
+    if loss is None:
+        named = next((name for name, value in (("decay", decay), ("reduction", reduction)) if value is not None), None)
+        if named is not None:
+            raise InputError(f"{named} is given without a loss: give one of {', '.join(named_losses())} as loss too")
+        return None
+    if goal is not None:
+        raise InputError("goal and loss are both given: leave goal out, as a loss is a goal of its own")
+    return loss_asked(loss, decay, "mean" if reduction is None else reduction)
+
+
+def named_losses() -> list[str]:
+    """The names of the losses, with a number where they have one."""
+    return [_shown(name) for name in LOSSES]
+
+
+def _shown(name: str) -> str:
+    known = LOSSES[name]
+    return f"{name}[:{known.parameter}]" if known.parameter else name
+
+
+def _decays(decay: object, name: str) -> tuple[Fraction, Fraction]:
+    """The decay of the hidden and of the output layer."""
+    if decay is None:
+        raise InputError(
+            f"the loss {name} is asked without weight decay, where weights may grow without end and there need be no "
+            "optimum: give --decay WD (in Python decay=...), the weight decay of the optimiser"
+        )
+    given: Sequence[object] = (decay,)
+    if isinstance(decay, str):
+        given = decay.split(",")
+    elif isinstance(decay, tuple | list):
+        given = cast("Sequence[object]", decay)
+    if len(given) not in (1, 2):
+        raise InputError(f"decay has {len(given)} numbers: give one, or two for the hidden and for the output layer")
+    numbers = [_decimal(one, "decay") for one in given]
+    if min(numbers) <= 0:
+        raise InputError(
+            f"decay is {decay!s:.60}; it must be positive on both layers: without decay on one of them that one grows, "
+            "the other shrinks, and there is no optimum"
+        )
+    return numbers[0], numbers[-1]
+
+
+_TEXT = re.compile(r"[0-9]{0,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?|[0-9]{1,40}/[1-9][0-9]{0,39}")
+
+
+def _decimal(value: object, place: str) -> Fraction:
+    """A number that a user gives: text is an exact decimal or fraction, a float the double that it is."""
+    if not isinstance(value, str):
+        return rational(value, place)
+    text = value.strip()
+    if not _TEXT.fullmatch(text) or (not text[:1].strip(".eE") and not text[1:2].isdigit()):
+        raise InputError(
+            f"{place} is {value!r:.60}, which is no number: give a decimal or a fraction, such as 0.01 or 1/3"
+        )
+    return Fraction(text)
