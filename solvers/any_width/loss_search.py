@@ -254,7 +254,7 @@ class _LossSearch:
         ends = np.isin(np.abs(c), np.abs([self.problem.loss.low, self.problem.loss.high]))
         rounded = np.where(ends, c, rounded)
         free = self.problem.data.free and any(self.scaled.frame.is_free(seen) for seen in self.problem.data.masks)
-        return _balanced(rounded, quantum) if free else rounded
+        return _balanced(rounded) if free else rounded
 
     def _violators(self, c: Floats, seeds: dict[int, list[Floats]]) -> tuple[list[Column], float]:
         """Columns with |h| above the price, and the largest |h| seen."""
@@ -328,9 +328,18 @@ class _LossSearch:
         above = max(bound, self.problem.price)
         return DualGuess(c, above, support, tuple(trees), self.problem.bound(c, above)), [], largest
 
+    def _without_ascents(self) -> tuple[Floats, float]:
+        """c of the network without neurons, and sum_i |c_i| ||x_i||, which no |h(u)| / ||u|| is above."""
+        data = self.problem.data
+        body = data.rows[:, :-1] if data.free else data.rows
+        c = self._rounded(self.problem.loss.slopes(data.targets, np.zeros(data.points)))
+        return c, float(np.abs(c) @ np.linalg.norm(body, axis=1))
+
     def _prove_late(self, seconds: float) -> None:
         """After an early end: prove the best dual point, coarsely first, then more finely while time is left."""
         limit = now() + seconds
+        if self.best is None:
+            self._remember(*self._without_ascents())
         for slack in COARSE_TO_FINE:
             if self.best is None or (self.proof is not None and now() >= limit):
                 return
@@ -347,7 +356,7 @@ class _LossSearch:
                 return
 
 
-def _balanced(rounded: Floats, quantum: float) -> Floats:
+def _balanced(rounded: Floats) -> Floats:
     """Numbers on a grid, made to have the sum 0: what is too much is taken from the largest that can give it."""
     surplus = float(rounded.sum())
     if surplus == 0:
@@ -358,5 +367,4 @@ def _balanced(rounded: Floats, quantum: float) -> Floats:
     chosen = able[np.argmax(np.abs(rounded[able]))]
     rounded = rounded.copy()
     rounded[chosen] -= surplus
-    del quantum
     return rounded

@@ -19,10 +19,10 @@ from verify.checker.codec import at
 from verify.checker.errors import require
 from verify.checker.exact import Algebraic
 from verify.checker.goals import Bias, Goal, Trained
-from verify.checker.objectives import Decay, Loss, Objective
+from verify.checker.objectives import Decay, PointLoss, Objective
 from verify.checker.statement import Architecture, Layer, Network, Problem
 
-_VALUES = {tuple, str, int, bool, NoneType, Fraction, Algebraic, Goal, Bias, Trained, Objective, Loss, Decay}
+_VALUES = {tuple, str, int, bool, NoneType, Fraction, Algebraic, Goal, Bias, Trained, Objective, PointLoss, Decay}
 _SPECIAL = ("__eq__", "__hash__", "__getattribute__", "__dict__")
 
 
@@ -30,7 +30,7 @@ def require_own(problem: Any, network: Any) -> None:
     """Require that the problem and the network (None for none) say what their fields hold, and that these are plain."""
     _require_statement("problem", problem, Problem)
     if isinstance(problem.goal, Objective):
-        at("problem.goal", _require_own, problem.goal, Objective, Loss)
+        at("problem.goal", _require_own, problem.goal, Objective, PointLoss)
     if network is not None:
         _require_statement("network", network, Network)
 

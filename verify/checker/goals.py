@@ -20,7 +20,7 @@ from operator import mul, sub
 from typing import Never, TypeAlias, final
 
 from verify.checker.errors import CertificateError, require
-from verify.checker.objectives import ONE, ZERO, Loss, Objective
+from verify.checker.objectives import ONE, ZERO, PointLoss, Objective
 
 Slacks: TypeAlias = tuple[Fraction, list[Fraction]]
 """The margin m, 0 for a goal without one, and for each point how far it is from meeting its constraint exactly."""
@@ -65,7 +65,7 @@ class Rules(ABC):
         """Why this is no fit tolerance, "" when it is one."""
 
     @abstractmethod
-    def loss(self, tolerance: Fraction) -> Loss:
+    def loss(self, tolerance: Fraction) -> PointLoss:
         """The loss at a point, for constraints 0 where they hold."""
 
     @abstractmethod
@@ -187,7 +187,7 @@ class MaxMargin(Constraints):
         """None at all."""
         return "must be left out for max-margin, whose margin has its scale from the network" if tolerance else ""
 
-    def loss(self, tolerance: Fraction) -> Loss:  # noqa: ARG002
+    def loss(self, tolerance: Fraction) -> PointLoss:  # noqa: ARG002
         """0 from y f = 1 on: lambda_i = y_i c_i >= 0."""
         return _BEYOND_MARGIN
 
@@ -246,9 +246,9 @@ class MinNorm(Constraints):
         """Any that is not negative."""
         return "" if tolerance >= 0 else "must not be negative"
 
-    def loss(self, tolerance: Fraction) -> Loss:
+    def loss(self, tolerance: Fraction) -> PointLoss:
         """0 within the tolerance."""
-        return Loss(labels=False, low=None, high=None, tube=tolerance, curvature=ZERO) if tolerance else _AT_TARGET
+        return PointLoss(labels=False, low=None, high=None, tube=tolerance, curvature=ZERO) if tolerance else _AT_TARGET
 
     def is_met(self, output: Fraction, target: Fraction, tolerance: Fraction) -> bool:
         """|f - y| <= eps."""
@@ -298,7 +298,7 @@ class Regularised(Rules):
         """None at all: a loss has its own."""
         return "must be left out where a loss is asked" if tolerance else ""
 
-    def loss(self, tolerance: Fraction) -> Loss:  # noqa: ARG002
+    def loss(self, tolerance: Fraction) -> PointLoss:  # noqa: ARG002
         """As it is asked."""
         return self.asked.loss
 
@@ -329,8 +329,8 @@ class Regularised(Rules):
         return self.asked.of_outputs(outputs, targets) + sum(costs, ZERO)
 
 
-_BEYOND_MARGIN = Loss(labels=True, low=ZERO, high=None, tube=ZERO, curvature=ZERO)
-_AT_TARGET = Loss(labels=False, low=None, high=None, tube=ZERO, curvature=ZERO)
+_BEYOND_MARGIN = PointLoss(labels=True, low=ZERO, high=None, tube=ZERO, curvature=ZERO)
+_AT_TARGET = PointLoss(labels=False, low=None, high=None, tube=ZERO, curvature=ZERO)
 _MAX_MARGIN, _MIN_NORM = MaxMargin(), MinNorm()
 
 

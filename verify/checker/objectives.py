@@ -20,7 +20,7 @@ from verify.checker.exact import sqrt_lower, sqrt_upper, value_text
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
-class Loss(Record):
+class PointLoss(Record):
     """l(y, z) = sup over low <= c <= high of D(y, c) - c z, with D(y, c) = y c - tube |c| - 1/2 curvature c^2.
 
     labels: y is 1 or -1, and low <= y c <= high. None: no bound.
@@ -117,7 +117,7 @@ class Decay(Record):
 class Objective(Record):
     """A finite loss at each point, summed, and weight decay."""
 
-    loss: Loss
+    loss: PointLoss
     decay: Decay
 
     def __post_init__(self) -> None:

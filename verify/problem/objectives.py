@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Literal, cast, final
 
 from verify.checker.errors import InputError
-from verify.checker.objectives import Decay, Loss, Objective
+from verify.checker.objectives import Decay, PointLoss, Objective
 from verify.numbers.values import as_input_error, rational
 
 __all__ = ["LOSSES", "REDUCTIONS", "LossAsked", "NamedLoss", "a_loss", "loss_asked", "named_losses"]
@@ -33,19 +33,19 @@ class NamedLoss:
     """
 
     formula: str
-    made: Callable[[Fraction, Fraction], Loss]
+    made: Callable[[Fraction, Fraction], PointLoss]
     parameter: str = ""
     default: Fraction = Fraction(0)
     labels: bool = False
 
 
-def _even(end: Fraction | None, tube: Fraction, curvature: Fraction) -> Loss:
+def _even(end: Fraction | None, tube: Fraction, curvature: Fraction) -> PointLoss:
     low = None if end is None else -end
-    return Loss(labels=False, low=low, high=end, tube=tube, curvature=curvature)
+    return PointLoss(labels=False, low=low, high=end, tube=tube, curvature=curvature)
 
 
-def _of_labels(end: Fraction | None, curvature: Fraction) -> Loss:
-    return Loss(labels=True, low=Fraction(0), high=end, tube=Fraction(0), curvature=curvature)
+def _of_labels(end: Fraction | None, curvature: Fraction) -> PointLoss:
+    return PointLoss(labels=True, low=Fraction(0), high=end, tube=Fraction(0), curvature=curvature)
 
 
 _ZERO = Fraction(0)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.exact import dot
-from verify.checker.objectives import Loss, Objective
+from verify.checker.objectives import PointLoss, Objective
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least
 from verify.problem.members import has_margin, is_free, trains_all
@@ -146,7 +146,7 @@ def has_infimum_0(problem: Problem) -> bool:
     return most - least <= 2 * tolerance and max(-least, most) > tolerance
 
 
-def has_free_constant(loss: Loss, targets: Sequence[Fraction]) -> bool:
+def has_free_constant(loss: PointLoss, targets: Sequence[Fraction]) -> bool:
     """Whether some constant has no loss at any point, or as little as asked, and 0 has some."""
     if not any(loss.value(y, Fraction(0)) for y in targets):
         return False

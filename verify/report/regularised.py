@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from verify.checker.objectives import Loss, Objective
+from verify.checker.objectives import PointLoss, Objective
 from verify.checker.statement import squared_norms, without_neurons
 from verify.numbers.counts import count
 from verify.numbers.decimals import value
@@ -35,7 +35,7 @@ def objective_rows(problem: Problem, asked: Objective, network: Network) -> Iter
         yield "without neurons", f"{value(nothing)}, which is what a network of zeros has"
 
 
-def _averaged(loss: Loss, points: int) -> str:
+def _averaged(loss: PointLoss, points: int) -> str:
     weight, formula = _weight(loss)
     over = count(points, "point")
     if weight * points == 1:
@@ -46,7 +46,7 @@ def _averaged(loss: Loss, points: int) -> str:
     return f"sum over {over} of {named}{formula}"
 
 
-def _weight(loss: Loss) -> tuple[Fraction, str]:
+def _weight(loss: PointLoss) -> tuple[Fraction, str]:
     """By what a formula is multiplied, and the formula; for a loss without a name 1 and how the dual gives it."""
     one, r = Fraction(1), "1 − y·f(x)" if loss.labels else "y − f(x)"
     bent = 1 / (2 * loss.curvature) if loss.curvature else None

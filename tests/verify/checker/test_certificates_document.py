@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import pytest
 
-from verify import Architecture, Bias, Dataset, Goal, Network, Problem
+from verify import Architecture, Bias, Dataset, Decay, Goal, Network, Objective, PointLoss, Problem
 from verify.checker import KINDS, Accepted, check, codec, exact, from_json, read_certificate, statement
 from verify.checker.certificate import AboutNetwork, Certificate, WithSubject
 from verify.checker.codec import Record, load_json, reader
@@ -40,7 +40,7 @@ CHECKS = {
 RECORDS = [
     exact.Field, Algebraic, statement.Problem, statement.Architecture, statement.Layer, statement.Network,
     Certificate, AboutNetwork, WithSubject, Dual, HiddenDual, Nothing, Bound, Together, Empty, Active,
-    Direction, Part, *KINDS.values(),
+    Direction, Part, Objective, PointLoss, Decay, *KINDS.values(),
 ]  # fmt: skip
 
 
@@ -162,8 +162,8 @@ def reasons(module):
 
 
 FEW = {
-    "exact": 7, "statement": 13, "certificate": 8, "fit": 4, "multipliers": 1, "stationary": 9, "dual_trees": 18,
-    "bounds": 8, "optimal": 4, "local": 6, "enclosure": 17, "states": 7, "width": 3,
+    "exact": 7, "objectives": 3, "goals": 1, "statement": 13, "certificate": 8, "fit": 4, "multipliers": 1,
+    "stationary": 9, "dual_trees": 18, "bounds": 8, "optimal": 4, "local": 6, "enclosure": 17, "states": 7, "width": 3,
     "depth": 2, "depth_bounds": 9, "depth_stationary": 15, "curves": 5,
 }  # fmt: skip
 """Reasons of each file at least: what looks for them must find them."""
@@ -179,7 +179,10 @@ def test_every_reason_for_a_refusal_is_told(module):
 def test_the_faults_that_goals_find_are_told():
     texts = {rules(goal).target_fault(Fraction(2)) for goal in Goal}
     texts |= {rules(goal).tolerance_fault(Fraction(1)) for goal in Goal} - {""}
-    assert len(texts - {""}) == 2
+    hinge = PointLoss(labels=True, low="0", high="1", tube="0", curvature="0")
+    asked = rules(Objective(hinge, Decay("1", "1")))
+    texts |= {asked.target_fault(Fraction(2)), asked.tolerance_fault(Fraction(1))}
+    assert len(texts - {""}) == 4
     assert [text for text in texts if text not in WORDS] == []
 
 

@@ -20,7 +20,7 @@ from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Dual, Nodes, Range, centred
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
 from verify.checker.multipliers import bound_of, dual_value
-from verify.checker.objectives import Loss, Objective
+from verify.checker.objectives import PointLoss, Objective
 from verify.deciders.global_optimality.tree_walks import with_signs
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll
@@ -97,7 +97,7 @@ NEAR_END = 2**-40
 """A coefficient this near to an end of what a loss admits, relative to that, is taken to be there."""
 
 
-def _within_loss(problem: Problem, loss: Loss, point: int, c: Fraction) -> Fraction:
+def _within_loss(problem: Problem, loss: PointLoss, point: int, c: Fraction) -> Fraction:
     """The coefficient, within what the loss admits at this point; of short digits otherwise."""
     side = problem.targets[point] if loss.labels else Fraction(1)
     bounded = c * side
