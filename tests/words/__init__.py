@@ -10,6 +10,7 @@ import re
 
 from tests.words import depth
 from tests.words.faults import OTHERS
+from tests.words.losses import check_title
 from tests.words.notes import NOTES
 from tests.words.numbers import NUMBERS
 from tests.words.proofs import ROWS
@@ -38,6 +39,9 @@ def check_words(audit: Audit, asked: Audit | None = None) -> int:
     )
     findings = list(audit.findings.values())
     seen = 0
+    if not audit.problem.asks_fit:
+        check_title(audit)
+        seen += _check(_plain(findings.pop(0).reason), ROWS, audit, audit.fits)
     told = ""
     for (_, verdict, _, text), finding in zip(words.rows, findings, strict=True):
         assert verdict is finding.verdict

@@ -7,6 +7,7 @@ from fractions import Fraction
 from statistics import fmean, pstdev
 
 from tests.words.reading import SLACK, N, is_about, is_up, is_value
+from verify.problem.members import has_labels
 from verify.problem.network import Network
 from verify.problem.problem import outputs
 
@@ -31,7 +32,7 @@ def _one_class(audit, _, found):
 
 
 def _zero_and_one(audit, *_):
-    return audit.problem.goal.value == "max-margin" and {*audit.problem.targets} <= {-1, 1}
+    return has_labels(audit.problem.goal) and {*audit.problem.targets} <= {-1, 1}
 
 
 def _penalised(audit, *_):

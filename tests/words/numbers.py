@@ -7,6 +7,7 @@ import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+from tests.words.losses import LOSS_NUMBERS
 from tests.words.precision import legend_of_approximate
 from tests.words.reading import (
     SLACK,
@@ -316,6 +317,7 @@ def _approximate_of_the_relaxed(audit, _, found):
 
 
 NUMBERS = [
+    *LOSS_NUMBERS,
     (r"this network: no objective: .*", lambda audit, *_: audit.objective is None),
     (r"closed form: best possible = (.*?)(?: \((about )?(\S+)\))?, proved exactly; LaTeX: (.*)", _formula),
     (r"multipliers: (.*)", _multipliers),

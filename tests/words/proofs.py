@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from tests.words.losses import LOSS_ROWS
 from tests.words.reading import (
     AMOUNT,
     SLACK,
@@ -167,10 +168,11 @@ def _better(audit, finding, found):
     (proof,) = all_of(BetterNetwork, finding)
     assert len(proof.witness.output_weights) == int(found[1])
     assert (found[2] is None) or len(proof.witness.output_weights) > len(audit.network.output_weights)
-    if found[3]:
+    assert (found[3] is not None) is audit.problem.asks_fit
+    if found[4]:
         value, own = objective(audit.problem, proof.witness), objective(audit.problem, subject_of(audit, finding))
         lower = 1 - value / own
-        assert amount(found[3]) <= lower <= amount(found[3]) * SLACK
+        assert amount(found[4]) <= lower <= amount(found[4]) * SLACK
         assert value * (1 + audit.tolerance) < own
 
 
@@ -369,7 +371,7 @@ FAR = (
     r"which [^;]*|; no exact KKT point near it was found: .*|; an exact KKT point lies farther away .*)?"
 )
 WITHIN = rf"a KKT point to within {UP_TO}(?: after moving it by at most {N} onto its kinks)?"
-BETTER = r"a network of (\d+) neurons?(, wider than this one,)? fits and is better"
+BETTER = r"a network of (\d+) neurons?(, wider than this one,)?( fits and)? is better"
 NEAR = (
     rf"a network within {N} of this one \(relative to its norm\) (satisfies the KKT conditions exactly|is .*?)"
     rf"(?:; at (?:this one|one whose weights were moved by at most {N} of its norm) they hold up to {UP_TO})?"
@@ -385,6 +387,7 @@ EXACTLY = (
     r"(, the only multipliers|; all multipliers are a (?:polytope|set) of dimension (\d+))?" + AFTER
 )
 ROWS = [
+    *LOSS_ROWS,
     (r"every point is classified correctly", _right),
     (r"(?:it|the network) does not fit the data", lambda audit, *_: objective(audit.problem, audit.network) is None),
     (r"it is not (?:even )?stationary", _is_refuted),

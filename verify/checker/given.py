@@ -19,7 +19,7 @@ from verify.checker.codec import at
 from verify.checker.errors import require
 from verify.checker.exact import Algebraic
 from verify.checker.goals import Bias, Goal, Trained
-from verify.checker.objectives import Decay, PointLoss, Objective
+from verify.checker.objectives import Decay, Objective, PointLoss
 from verify.checker.statement import Architecture, Layer, Network, Problem
 
 _VALUES = {tuple, str, int, bool, NoneType, Fraction, Algebraic, Goal, Bias, Trained, Objective, PointLoss, Decay}

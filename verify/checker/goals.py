@@ -19,8 +19,8 @@ from fractions import Fraction
 from operator import mul, sub
 from typing import Never, TypeAlias, final
 
-from verify.checker.errors import CertificateError, require
-from verify.checker.objectives import ONE, ZERO, PointLoss, Objective
+from verify.checker.errors import CertificateError
+from verify.checker.objectives import ONE, ZERO, Objective, PointLoss
 
 Slacks: TypeAlias = tuple[Fraction, list[Fraction]]
 """The margin m, 0 for a goal without one, and for each point how far it is from meeting its constraint exactly."""
@@ -107,19 +107,14 @@ class Rules(ABC):
         coefficients: Mapping[int, Fraction],
         targets: Sequence[Fraction],
         tolerance: Fraction,
-        scale: Fraction = ONE,
     ) -> Fraction:
-        """sum_i D(y_i, t c_i) with the scale t; refuses t c_i that are not admissible (of which c_i may be).
+        """sum_i D(y_i, c_i), of admissible c_i.
 
-        D <= sum_i l(y_i, f_i) + t c_i f_i for every network; for constraints D <= t sum_i c_i f_i for every one that
-        fits (max-margin: y_i f_i >= 1 and lambda_i >= 0; min-norm: lambda_i f_i >= lambda_i y_i - |lambda_i| eps).
+        D <= sum_i l(y_i, f_i) + c_i f_i for every network; for constraints D <= sum_i c_i f_i for every one that fits
+        (max-margin: y_i f_i >= 1 and lambda_i >= 0; min-norm: lambda_i f_i >= lambda_i y_i - |lambda_i| eps).
         """
-        loss, value = self.loss(tolerance), ZERO
-        for place, (i, c) in enumerate(coefficients.items()):
-            is_allowed = loss.admits(targets[i], scale * c)
-            require(is_allowed, f"multipliers[{place}]", "is beyond what the loss admits, once scaled to the price")
-            value += loss.dual(targets[i], scale * c)
-        return value
+        loss = self.loss(tolerance)
+        return sum((loss.dual(targets[i], c) for i, c in coefficients.items()), ZERO)
 
 
 class Constraints(Rules):

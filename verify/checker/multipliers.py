@@ -37,7 +37,12 @@ def bound_of(problem: Problem, c: Mapping[int, Fraction], beta: Fraction) -> Fra
     Source: `docs/mathematics.md`, 13.2 "The bound for any width".
     """
     goal = rules(problem.goal)
-    return goal.dual_value(c, problem.targets, problem.fit_tolerance, goal.least_scale(beta))
+    loss, t = goal.loss(problem.fit_tolerance), goal.least_scale(beta)
+    scaled = {i: t * value for i, value in c.items()}
+    for place, (i, value) in enumerate(scaled.items()):
+        is_allowed = loss.admits(problem.targets[i], value)
+        require(is_allowed, f"multipliers[{place}]", "is beyond what the loss admits, once scaled to the price")
+    return goal.dual_value(scaled, problem.targets, problem.fit_tolerance)
 
 
 def combine(factors: Sequence[int], rows: Sequence[Sequence[int]]) -> list[int]:

@@ -18,6 +18,7 @@ from verify.checker.objectives import Objective
 from verify.cli.commanded import commanded, labels_of
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
 from verify.cli.labels import two_classes
+from verify.cli.losses import loss_options
 from verify.cli.numbers import NumberType
 from verify.cli.places import check_file, check_folder, check_page, check_picture
 from verify.cli.printing import print_report, write_page
@@ -25,7 +26,7 @@ from verify.cli.reading import refused_unless
 from verify.files.writing import write_text
 from verify.numbers.floats import to_float
 from verify.problem.members import is_regression
-from verify.problem.objectives import REDUCTIONS, a_loss, named_losses
+from verify.problem.objectives import a_loss
 
 if TYPE_CHECKING:
     from verify.auditing.record import Audit
@@ -55,23 +56,7 @@ Examples:
     help="What the network is to do with the least norm: classify with margin 1, or meet every target. By default "
     "max-margin when the targets are -1 and 1, or 0 and 1 (also only one of them); else min-norm.",
 )
-@click.option(
-    "--loss",
-    metavar="LOSS",
-    help="Ask, rather than for a goal, for what the network was trained for: the least loss with weight decay, "
-    f"{', '.join(named_losses())}. As MSELoss, L1Loss and HuberLoss of PyTorch have them; the last two are for labels.",
-)
-@click.option(
-    "--decay",
-    metavar="WD",
-    help="The weight decay of --loss: ½ WD ‖θ‖² is added, as weight_decay of SGD and Adam does (not AdamW). WD_W,WD_V "
-    "for two, of the hidden and of the output layer.",
-)
-@click.option(
-    "--reduction",
-    type=click.Choice(REDUCTIONS),
-    help="Whether --loss is averaged over the points, by default, or summed.",
-)
+@loss_options
 @click.option(
     "--bias",
     type=click.Choice([bias.value for bias in Bias]),

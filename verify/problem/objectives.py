@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Literal, cast, final
 
 from verify.checker.errors import InputError
-from verify.checker.objectives import Decay, PointLoss, Objective
+from verify.checker.objectives import Decay, Objective, PointLoss
 from verify.numbers.values import as_input_error, rational
 
 __all__ = ["LOSSES", "REDUCTIONS", "LossAsked", "NamedLoss", "a_loss", "loss_asked", "named_losses"]
@@ -161,7 +161,9 @@ def _decays(decay: object, name: str) -> tuple[Fraction, Fraction]:
     return numbers[0], numbers[-1]
 
 
-_TEXT = re.compile(r"[0-9]{0,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?|[0-9]{1,40}/[1-9][0-9]{0,39}")
+_TEXT = re.compile(
+    r"-?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|-?[0-9]{1,40}/[1-9][0-9]{0,39}"
+)
 
 
 def _decimal(value: object, place: str) -> Fraction:
@@ -169,7 +171,7 @@ def _decimal(value: object, place: str) -> Fraction:
     if not isinstance(value, str):
         return rational(value, place)
     text = value.strip()
-    if not _TEXT.fullmatch(text) or (not text[:1].strip(".eE") and not text[1:2].isdigit()):
+    if not _TEXT.fullmatch(text):
         raise InputError(
             f"{place} is {value!r:.60}, which is no number: give a decimal or a fraction, such as 0.01 or 1/3"
         )

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.exact import dot
-from verify.checker.objectives import PointLoss, Objective
+from verify.checker.objectives import Objective, PointLoss
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least
 from verify.problem.members import has_margin, is_free, trains_all

@@ -14,7 +14,7 @@ from verify.checker.codec import reader
 from verify.checker.depth import powered
 from verify.checker.errors import CertificateError, InputError, ShapeError
 from verify.checker.goals import rules
-from verify.checker.objectives import Decay, PointLoss, Objective
+from verify.checker.objectives import Decay, Objective, PointLoss
 from verify.checker.statement import Bias, Goal, Trained, half_squared_norm, objective
 from verify.numbers.arguments import instance_of
 from verify.numbers.counts import count
@@ -25,9 +25,19 @@ from verify.problem.network import Architecture
 from verify.surroundings import Surroundings
 
 __all__ = [
-    "Bias", "Dataset", "Decay", "Goal", "PointLoss", "Objective", "Problem", "Trained", "half_squared_norm", "objective",
-    "outputs", "power_of_objective",
-]  # fmt: skip
+    "Bias",
+    "Dataset",
+    "Decay",
+    "Goal",
+    "Objective",
+    "PointLoss",
+    "Problem",
+    "Trained",
+    "half_squared_norm",
+    "objective",
+    "outputs",
+    "power_of_objective",
+]
 
 
 @final

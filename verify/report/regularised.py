@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from verify.checker.objectives import PointLoss, Objective
+from verify.checker.objectives import Objective, PointLoss
 from verify.checker.statement import squared_norms, without_neurons
 from verify.numbers.counts import count
 from verify.numbers.decimals import value

@@ -20,7 +20,7 @@ from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Dual, Nodes, Range, centred
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
 from verify.checker.multipliers import bound_of, dual_value
-from verify.checker.objectives import PointLoss, Objective
+from verify.checker.objectives import Objective, PointLoss
 from verify.deciders.global_optimality.tree_walks import with_signs
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll

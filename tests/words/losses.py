@@ -1,0 +1,106 @@
+"""The sentences about a loss with weight decay, and what makes each true: the objective from its definition."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from tests.words.reading import is_value
+from verify.problem.problem import outputs
+
+__all__ = ["LOSS_NUMBERS", "LOSS_ROWS", "check_title"]
+
+FORMULAS = {
+    "(y − f(x))²": lambda y, f, _: (y - f) ** 2,
+    "|y − f(x)|": lambda y, f, _: abs(y - f),
+    "max(0, |y − f(x)| − {})": lambda y, f, e: max(Fraction(0), abs(y - f) - e),
+    "((y − f(x))²/2 up to |y − f(x)| = {}, linear beyond)": lambda y, f, d: (
+        (y - f) ** 2 / 2 if abs(y - f) <= d else d * abs(y - f) - d * d / 2
+    ),
+    "max(0, 1 − y·f(x))": lambda y, f, _: max(Fraction(0), 1 - y * f),
+    "max(0, 1 − y·f(x))²": lambda y, f, _: max(Fraction(0), 1 - y * f) ** 2,
+}
+"""What stands in the title, of a target and an output; {} for its number."""
+
+
+def _parts(audit):
+    """The mean or summed loss, and the decay, of the given network, from the numbers of the title alone."""
+    title = audit_title(audit)
+    found = re.fullmatch(
+        r"least (mean|sum) over (\d+) points? of (½·|[\d.]+·)?(.*), plus ½·(.*?)(‖θ‖²|‖v‖²\)); (.*)", title
+    )
+    assert found is not None, title
+    kind, points, weight, formula, decays, _, _ = found.groups()
+    assert int(points) == len(audit.problem.data)
+    times = {None: Fraction(1), "½·": Fraction(1, 2)}.get(weight) or Fraction(weight[:-1])
+    loss, number = _formula(formula)
+    pairs = zip(audit.problem.targets, outputs(audit.problem, audit.network), strict=True)
+    total = sum(loss(y, f, number) for y, f in pairs) * times / (len(audit.problem.data) if kind == "mean" else 1)
+    counted = audit.network.hidden_weights
+    if audit.problem.bias.value == "free":
+        counted = [row[:-1] for row in counted]
+    squares = sum(w * w for row in counted for w in row), sum(v * v for v in audit.network.output_weights)
+    two = re.fullmatch(r"\(([\d.e-]+)·‖W‖² \+ ([\d.e-]+)·", decays)
+    hidden, output = (two[1], two[2]) if two else (decays[:-1], decays[:-1])
+    return total, (Fraction(hidden) * squares[0] + Fraction(output) * squares[1]) / 2
+
+
+def _formula(text):
+    for pattern, loss in FORMULAS.items():
+        found = re.fullmatch(re.escape(pattern).replace(r"\{\}", r"([\d.]+)"), text)
+        if found is not None:
+            return loss, Fraction(found[1]) if found.groups() else None
+    raise AssertionError(text)
+
+
+def audit_title(audit):
+    from verify.report.wording import wording
+
+    return wording(audit).title[1].replace("\u00a0", " ")
+
+
+def check_title(audit):
+    """The objective is what the title says, where its numbers are not rounded."""
+    loss, decay = _parts(audit)
+    assert loss + decay == audit.objective, audit_title(audit)
+    bias = {"none": "no biases", "penalised": "biases count in the norm", "free": "biases do not count in the norm"}
+    assert audit_title(audit).partition("; ")[2].startswith(bias[audit.problem.bias.value])
+
+
+def _own_parts(audit, _, found):
+    loss, decay = _parts(audit)
+    is_mean = "mean over" in audit_title(audit)
+    assert (found[3] == "mean loss") is is_mean
+    return all(
+        is_value(text, number) for text, number in ((found[1], loss + decay), (found[2], loss), (found[4], decay))
+    )
+
+
+def _of_zeros(audit, _, found):
+    title = audit_title(audit)
+    formula = re.fullmatch(r"least (?:mean|sum) over \d+ points? of (?:½·|[\d.]+·)?(.*), plus ½·.*", title)[1]
+    loss, number = _formula(formula)
+    own, _ = _parts(audit)
+    summed = sum(
+        loss(y, f, number) for y, f in zip(audit.problem.targets, outputs(audit.problem, audit.network), strict=True)
+    )
+    nothing = sum(loss(y, Fraction(0), number) for y in audit.problem.targets)
+    times = own / summed if summed else None
+    return times is None or is_value(found[1], nothing * times)
+
+
+LOSS_ROWS = [
+    (
+        r"not asked: the loss says how well it fits, and no network is left out",
+        lambda audit, finding, _: finding is audit.fits and not audit.problem.asks_fit,
+    ),
+    (
+        r"stationarity and local optimality are not decided yet for a loss with weight decay",
+        lambda audit, finding, _: not audit.problem.asks_fit and finding in (audit.stationary, audit.local_optimum),
+    ),
+]
+
+LOSS_NUMBERS = [
+    (r"this network: (.*?) = (.*?) (mean loss|loss) \+ (.*) decay", _own_parts),
+    (r"without neurons: (.*), which is what a network of zeros has", _of_zeros),
+]
