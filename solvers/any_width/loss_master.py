@@ -27,7 +27,7 @@ AT_AN_END = 1e-6
 """Multipliers this near to an end, or to 0, relative to what lies between, are taken to be there."""
 
 
-def solve_loss_master(instance: DecayInstance, columns: list[Column], *, time_limit: float = 60.0) -> MasterSolution:
+def solve_loss_master(instance: DecayInstance, columns: list[Column], *, time_limit: float = np.inf) -> MasterSolution:
     """The best network of these columns, and c at all points, admissible."""
     program = _LossProgram(instance, columns)
     found = program.solved(time_limit)
@@ -72,19 +72,19 @@ class _LossProgram(MasterProgram):
     def _ask_for_little_loss(self) -> None:
         """The first constraints, still without the columns, and what r is made of."""
         cones, count, loss = self.cones, len(self.points), self.loss
-        sides = np.diag(loss.sides(self.targets))
+        sides = loss.sides(self.targets)
         self.fit = cones.constraints("zero", self.targets)
         for part, sign in ((self.over, 1.0), (self.under, -1.0)):
-            cones.put(self.fit, part, sign * sides[:, : len(part)])
+            cones.put_diagonal(self.fit[: len(part)], part, sign * sides[: len(part)])
         if loss.curvature:
             bent, most = cones.variables(count), cones.variables(1, cost=1.0)
-            cones.put(self.fit, bent, sides)
+            cones.put_diagonal(self.fit, bent, sides)
             cone = cones.constraints("second-order", np.concatenate([[0.5], np.zeros(count), [-0.5]]))
             cones.put_diagonal(cone[[0, -1]], np.concatenate([most, most]), -1.0)
             cones.put_diagonal(cone[1:-1], bent, -1.0 / np.sqrt(loss.curvature))
         if loss.tube:
             within = cones.variables(count)
-            cones.put(self.fit, within, sides)
+            cones.put_diagonal(self.fit, within, sides)
             for sign in (1.0, -1.0):
                 bounds = cones.constraints("nonnegative", np.full(count, loss.tube))
                 cones.put_diagonal(bounds, within, sign)

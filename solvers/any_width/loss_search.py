@@ -23,7 +23,7 @@ from solvers.any_width.master import Column, MasterSolution
 from solvers.any_width.records import Atoms, DualGuess, Progress, SearchOutcome
 from solvers.any_width.working_set import WorkingSet
 from solvers.arrays import Floats
-from solvers.clock import TimeIsUpError, now, poll, seconds_left, until
+from solvers.clock import TimeIsUpError, by_work, now, poll, seconds_left, until
 from solvers.instance import SearchStatus, Status
 from solvers.pricing.dual_function import evaluate
 from solvers.pricing.search import bound_tree
@@ -32,12 +32,14 @@ from solvers.pricing.tree import UNBOUNDED, Leaf, Tree
 __all__ = ["solve_loss"]
 
 SEARCH_SHARE = 0.8  # of the time; the rest is for the proof
-INTERRUPTED_SECONDS, STALLED_SECONDS = 1.5, 20.0  # for the proof after Ctrl-C, and where the search stalls
+INTERRUPTED_SECONDS, STALLED_WORK = 1.5, 20.0  # for the proof after Ctrl-C, and of work where the search stalls
 COARSE_TO_FINE = (1.0, 0.2, 0.05, 0.01, 2e-3, 4e-4, 1e-4, 2e-5)  # how far above the largest |h| a late proof may be
 MOST = 4  # networks that are kept
+OWN_SHARE = 0.3  # of the time, for the network's own neurons
 OWN_ROUNDS = 6  # in which the given network's neurons may go to cells beside theirs
 AT_THE_EDGE = 1e-6  # of a cell, relative to the size of a preactivation
-TOO_MANY = 300  # columns, from which on those without a part are dropped where the loss is smooth
+NARROWER, PATIENCE = 0.99, 60  # by which part the gap has to shrink within so many rounds
+TOO_MANY = 40  # columns, from which on those without a part are dropped where the loss is smooth
 
 
 def solve_loss(
@@ -92,8 +94,7 @@ class _LossSearch:
         except KeyboardInterrupt:
             status = SearchStatus.INTERRUPTED
         if status is not SearchStatus.OPTIMAL:
-            left = STALLED_SECONDS if self.deadline is None else max(seconds_left(self.deadline), 0.2)
-            self._prove_late(INTERRUPTED_SECONDS if status is SearchStatus.INTERRUPTED else left)
+            self._prove_reached(status)
         unscaled = self.scaled.unscaled
         return SearchOutcome(
             status,
@@ -103,6 +104,15 @@ class _LossSearch:
             tuple(self.history),
             tuple(map(self.scaled.unscaled_proof, self.coarser)),
         )
+
+    def _prove_reached(self, status: SearchStatus) -> None:
+        if status is SearchStatus.INTERRUPTED:
+            self._prove_late(INTERRUPTED_SECONDS)
+        elif self.deadline is not None:
+            self._prove_late(max(seconds_left(self.deadline), 0.2))
+        else:
+            with by_work():
+                self._prove_late(STALLED_WORK)
 
     # -- the rounds ------------------------------------------------------------------------------------------------
 
@@ -136,21 +146,27 @@ class _LossSearch:
         ]
 
     def _solve_own(self) -> None:
-        """The best network of the given columns, and of those beside them that it leads to."""
+        """The best network of the given columns, and of those beside them that it leads to.
+
+        Of all these columns those in use are kept for the search over all widths.
+        """
         columns = list(self.pool.columns.values())
         for _ in range(OWN_ROUNDS):
             solution = solve_loss_master(self.problem, columns, time_limit=self._time_left())
-            if solution.status is Status.FAILED:
+            if solution.status is Status.FAILED or self._is_past(OWN_SHARE):
                 return
             before = self.own
             self.own = self._record(self._atoms(solution, columns))
             if before is not None and self.own.value >= before.value * (1.0 - self.tol / 10):
                 self.own = before
                 return
+            sizes = np.linalg.norm(solution.directions, axis=1)
+            used = sizes > 1e-7 * sizes.sum()
+            self.pool.keep_only(column for column, is_used in zip(columns, used, strict=True) if is_used)
             beside = [
                 self._crossed(column, u, solution) for column, u in zip(columns, solution.directions, strict=True)
             ]
-            self.pool.add(beside)
+            self.pool.add(column for column, is_used in zip(beside, used, strict=True) if is_used)
             if all(self.pool.key(one) == self.pool.key(other) for one, other in zip(beside, columns, strict=True)):
                 return
             columns = beside
@@ -178,13 +194,18 @@ class _LossSearch:
         return replace(column, on=on)
 
     def _rounds(self) -> SearchStatus:
-        """Master, pricing, what it adds, until the bracket is closed."""
+        """Master, pricing, what it adds, until the bracket is closed, or for long no narrower."""
+        narrowest, since = np.inf, 0
         while True:
             self.pool.round += 1
+            if self._gap() < NARROWER * narrowest:
+                narrowest, since = self._gap(), self.pool.round
+            if self.pool.round > since + PATIENCE:
+                return SearchStatus.STALLED
             poll()
             columns = list(self.pool.columns.values())
             if not columns:
-                return self._settled(SearchStatus.OPTIMAL)
+                return self._settled()
             solution = solve_loss_master(self.problem, columns, time_limit=self._time_left())
             if solution.status is Status.FAILED:
                 return SearchStatus.STALLED
@@ -201,7 +222,7 @@ class _LossSearch:
             self._drop_idle(columns, solution)
             if added and self._gap() > self.tol / 2:
                 continue
-            ended = self._settled(SearchStatus.OPTIMAL)
+            ended = self._settled()
             if ended is SearchStatus.OPTIMAL or not (added or len(self.pool) > len(columns)):
                 return ended
 
@@ -215,8 +236,8 @@ class _LossSearch:
             self.pool.columns.pop(key, None)
             self.pool.last_used.pop(key, None)
 
-    def _settled(self, closed: SearchStatus) -> SearchStatus:
-        """`closed` where a proof of the best dual point closes the bracket; violators that it meets become columns."""
+    def _settled(self) -> SearchStatus:
+        """OPTIMAL where a proof of the best dual point closes the bracket; violators that it meets become columns."""
         if self.best is None:
             return SearchStatus.STALLED
         _, c, largest = self.best
@@ -229,7 +250,7 @@ class _LossSearch:
             return SearchStatus.STALLED
         self._keep(proof)
         self._report()
-        return closed if self._gap(proof.lower) <= self.tol else SearchStatus.STALLED
+        return SearchStatus.OPTIMAL if self._gap(proof.lower) <= self.tol else SearchStatus.STALLED
 
     # -- its parts -------------------------------------------------------------------------------------------------
 
@@ -276,6 +297,10 @@ class _LossSearch:
             if self.proof is not None:
                 self.coarser = [self.proof]
             self.proof = proof
+
+    def _is_past(self, share: float) -> bool:
+        """Whether this share of the time is gone, where there is a limit."""
+        return self.deadline is not None and now() > self.began + share * (self.deadline - self.began)
 
     def _time_left(self) -> float:
         return np.inf if self.deadline is None else max(SEARCH_SHARE * (self.deadline - now()), 0.1)

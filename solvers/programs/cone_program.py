@@ -103,8 +103,8 @@ class ConeProgram:
         rows, columns = np.meshgrid(constraints, variables, indexing="ij")
         self._entries.append((np.asarray(block, np.float64).ravel(), rows.ravel(), columns.ravel()))
 
-    def put_diagonal(self, constraints: Variables, variables: Variables, value: float) -> None:
-        """The same entry between the k-th of these constraints and the k-th of as many variables, for each k."""
+    def put_diagonal(self, constraints: Variables, variables: Variables, value: float | Floats) -> None:
+        """An entry between the k-th of these constraints and the k-th of as many variables, the same one or the k-th."""
         self._entries.append((np.full(len(constraints), value), constraints, variables))
 
     def solve(self, *, accuracy: float = 1e-10, time_limit: float = np.inf) -> ConeSolution:

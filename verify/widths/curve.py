@@ -16,6 +16,7 @@ from verify.auditing.steps import unless_floats_fail
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate
 from verify.checker.codec import rational_text
+from verify.checker.errors import InputError
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.infeasibility import infeasibility
