@@ -104,7 +104,7 @@ class ConeProgram:
         self._entries.append((np.asarray(block, np.float64).ravel(), rows.ravel(), columns.ravel()))
 
     def put_diagonal(self, constraints: Variables, variables: Variables, value: float | Floats) -> None:
-        """An entry between the k-th of these constraints and the k-th of as many variables, the same one or the k-th."""
+        """An entry, one for all or the k-th, between the k-th of these constraints and of as many variables."""
         self._entries.append((np.full(len(constraints), value), constraints, variables))
 
     def solve(self, *, accuracy: float = 1e-10, time_limit: float = np.inf) -> ConeSolution:
