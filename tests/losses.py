@@ -16,7 +16,7 @@ PARAMETERS = {
     "hinge": (True, 0, 1, 0, 0),
     "squared-hinge": (True, 0, None, 0, 1),
 }
-"""labels, low, high, tube, curvature: the table of `docs/mathematics.md`, 13.1 "Losses by their duals"."""
+"""labels, low, high, tube, curvature: the table of `docs/mathematics.md`, 14.1 "Losses by their duals"."""
 
 
 def point_loss(name, weight=1):

@@ -12,7 +12,7 @@ from verify.checker.certificate import HOMOGENEOUS, WithSubject
 from verify.checker.codec import at
 from verify.checker.errors import require
 from verify.checker.fit import slacks
-from verify.checker.goals import rules
+from verify.checker.goals import constraints
 from verify.checker.questions import PROVED, REFUTED, answered
 from verify.checker.statement import Network, Problem, Rows, half_squared_norm
 
@@ -132,7 +132,7 @@ class NotLocalCurve(WithSubject):
         require(self.until > 0, "until", "must be positive")
         require(len(self.rows) <= MAX_ROWS, "rows", f"are more than {MAX_ROWS}")
         curve, sign = Curve(subject, self.rows), sign_until(self.until)
-        goal, (_, starts) = rules(problem.goal), slacks(problem, subject)
+        goal, (_, starts) = constraints(problem.goal), slacks(problem, subject)
         data = zip(problem.rows, goal.factors(problem.targets), starts, strict=True)
         for i, (row, factor, start) in enumerate(data):
             _, value = at(f"points[{i}]", curve.forward, row, sign)

@@ -14,7 +14,7 @@ from verify.checker.codec import ascending, at
 from verify.checker.depth import balanced, is_own, power_of, powered
 from verify.checker.errors import require
 from verify.checker.exact import Number, is_rational, root_ends, squared_norm
-from verify.checker.goals import rules
+from verify.checker.goals import constraints
 from verify.checker.multipliers import coefficients, dual_value
 from verify.checker.questions import PROVED, UP_TO_OWN, WITHIN_OWN, answered
 from verify.checker.statement import Index, Natural, Network, Problem
@@ -170,7 +170,7 @@ class DeepOptimalWithin(WithSubject):
         mine, over = powered(problem, network if self.subject is None else Network(network.architecture, self.subject))
         if mine != (self.lower.bracket[0] or 0) * over:
             return ""
-        is_kkt = rules(problem.goal).HAS_MARGIN or isinstance(self.lower, LowerBoundLinear)
+        is_kkt = constraints(problem.goal).HAS_MARGIN or isinstance(self.lower, LowerBoundLinear)
         return "at its bound" if is_kkt else "at a crude bound"
 
     def own_tolerance(self, problem: Problem) -> Fraction:  # noqa: ARG002

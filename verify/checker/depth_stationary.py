@@ -13,7 +13,7 @@ from verify.checker.depth_states import Slopes, Tie, UnitStates, are_independent
 from verify.checker.errors import require
 from verify.checker.exact import Number, dot, squared_norm
 from verify.checker.fit import ends
-from verify.checker.goals import rules
+from verify.checker.goals import constraints
 from verify.checker.questions import PROVED, REFUTED, UP_TO_OWN, WITHIN_OWN, answered
 from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm
 from verify.checker.stationary import require_all_signs, require_excluding, require_slacks
@@ -67,14 +67,14 @@ class DeepStationary(WithSubject):
 
         Source: `docs/mathematics.md`, 13.3 "Stationarity at any depth".
         """
-        limits, goal, found = ends(problem, subject), rules(problem.goal), states(problem, subject)
+        limits, goal, found = ends(problem, subject), constraints(problem.goal), states(problem, subject)
         has_slacks = goal.has_slacks(problem.fit_tolerance)
         require(has_slacks or self.delta == 0, "delta", "must be 0 where every target is to be met exactly")
         factors, norm = goal.factors(problem.targets), 2 * half_squared_norm(problem, subject)
         rest, slackness, sides = list(chain(*subject.parameters)), Fraction(0), dict[int, Fraction]()
         for k, part in enumerate(self.parts):
             i, value = part.point, part.multiplier
-            is_allowed = i < len(found) and (value > 0 or (value < 0 and -1 in goal.SIGNS))
+            is_allowed = i < len(found) and (value > 0 or (value < 0 and -1 in goal.signs))
             require(is_allowed, f"parts[{k}]", f"must be of one of {len(found)} points, with an admissible multiplier")
             is_alike = sides.setdefault(i, value) * value > 0
             require(is_alike, f"parts[{k}].multiplier", "has another sign than one before it at this point")
@@ -176,13 +176,13 @@ class DeepNotStationary(WithSubject):
 
     def own_tolerance(self, problem: Problem) -> Fraction:
         """As of `NotStationary`."""
-        has_delta = rules(problem.goal).has_slacks(problem.fit_tolerance)
+        has_delta = constraints(problem.goal).has_slacks(problem.fit_tolerance)
         return min(self.epsilon, self.delta) if has_delta else self.epsilon
 
 
 def _require_qualified(problem: Problem, subject: Network, qualification: str) -> None:
     if qualification == HOMOGENEITY:
-        require(rules(problem.goal).HAS_MARGIN, "", "is of constraints with margins only")
+        require(constraints(problem.goal).HAS_MARGIN, "", "is of constraints with margins only")
     if qualification == INDEPENDENCE:
         found = states(problem, subject)
         require(not any(state.ties for state in found), "", "is not known where a point has ties")
@@ -207,7 +207,7 @@ def _ranges(
     problem: Problem, subject: Network, direction: Network, splits: list[list[Tie]]
 ) -> Iterator[tuple[Fraction, Fraction]]:
     """Bounds of z.h_i over all subgradients h_i of q_i, for every point i."""
-    factors = rules(problem.goal).factors(problem.targets)
+    factors = constraints(problem.goal).factors(problem.targets)
     for state, ties, factor in zip(states(problem, subject), splits, factors, strict=True):
         ends: list[Fraction] = []
         for sides in product((0, 1), repeat=len(ties)):

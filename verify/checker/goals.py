@@ -9,7 +9,7 @@ wherever it is met, and a new member is none until its object, or its case, stan
 The dual side is one for all: l(y, z) = sup_c D(y, c) - c z is the loss, 0 or infinite for constraints, and a neuron
 costs at least m |v_j| ||w_j||, with m = 1 for 1/2 (||w_j||^2 + v_j^2).
 
-Source: `docs/mathematics.md`, 2.2 "Max-margin and min-norm" and 13 "A loss and weight decay".
+Source: `docs/mathematics.md`, 2.2 "Max-margin and min-norm" and 14 "A loss and weight decay".
 """
 
 from abc import ABC, abstractmethod

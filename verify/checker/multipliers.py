@@ -34,7 +34,7 @@ def bound_of(problem: Problem, c: Mapping[int, Fraction], beta: Fraction) -> Fra
     As |h| <= m ||u|| for t c, its part sum_j |v_j| h(w_j) is at most what the neurons cost. For constraints D is
     homogeneous and m = 1: the bound is D(c) / beta. Whether t c is admissible is asked of t c, not of c.
 
-    Source: `docs/mathematics.md`, 13.2 "The bound for any width".
+    Source: `docs/mathematics.md`, 14.2 "The bound for any width".
     """
     goal = rules(problem.goal)
     loss, t = goal.loss(problem.fit_tolerance), goal.least_scale(beta)

@@ -5,7 +5,7 @@
 A loss is given by its concave dual: l(y, z) = sup_c D(y, c) - c z, over low <= c <= high. Max-margin and min-norm are
 the members whose loss is 0 or infinite (`verify.checker.goals`).
 
-Source: `docs/mathematics.md`, 13 "A loss and weight decay".
+Source: `docs/mathematics.md`, 14 "A loss and weight decay".
 """
 
 from collections.abc import Iterable, Sequence

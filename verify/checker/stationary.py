@@ -173,7 +173,7 @@ class NotStationary(WithSubject):
 
 def require_slacks(problem: Problem, delta: Fraction, kappa: Fraction) -> None:
     """Refuse what slack constraints are worth where no constraint can be slack."""
-    is_within = delta == kappa == 0 or rules(problem.goal).has_slacks(problem.fit_tolerance)
+    is_within = delta == kappa == 0 or constraints(problem.goal).has_slacks(problem.fit_tolerance)
     require(is_within, "delta", "and kappa must be 0 where every target is to be met exactly")
 
 
@@ -193,7 +193,7 @@ def require_all_signs(
     limits: how far the constraints of each point are from equality.   ranges: for each vector and point the least and
     the greatest z.h_i.
     """
-    signs, served = rules(problem.goal).SIGNS, list[list[tuple[int, ...]]]()
+    signs, served = constraints(problem.goal).signs, list[list[tuple[int, ...]]]()
     for row in ranges:
         pairs = zip(row, limits, strict=True)
         rooms = ({1: kappa * up - high, -1: kappa * down + low} for (low, high), (up, down) in pairs)

@@ -151,8 +151,7 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
         yield from _of_other_depth(audit)
         return
     if not problem.asks_fit:
-        yield from _to_save_better(audit)
-        yield from _more_time(audit)
+        yield from (*_to_save_better(audit), *_more_time(audit))
         return
     if problem.architecture.limits() is not None:
         bias = " --bias" if problem.architecture.bias else ""

@@ -50,10 +50,10 @@ def answer(problem, proof, network=None):
     return found.place, found.reason
 
 
-# ------------------------------------------------------------------------------------------------- 53
+# ------------------------------------------------------------------------------------------------- 69
 
 
-def test_53_multipliers_that_are_admissible_before_they_are_scaled():
+def test_69_multipliers_that_are_admissible_before_they_are_scaled():
     """Hinge, x = 1, mu = 10: c = 1 is admissible and h <= 1, but 10 c is not: it would prove 10, the optimum is 1."""
     problem, proof = one_point("hinge", 1, 1, 10, 1, 1, 10)
     assert answer(problem, proof) == ("multipliers[0]", "is beyond what the loss admits, once scaled to the price")
@@ -62,7 +62,7 @@ def test_53_multipliers_that_are_admissible_before_they_are_scaled():
 
 
 @pytest.mark.parametrize("name", ["hinge", "absolute", "epsilon-insensitive", "huber"])
-def test_53_a_smaller_beta_scales_beyond_an_end(name):
+def test_69_a_smaller_beta_scales_beyond_an_end(name):
     found, lower = audited(name)
     ends = [abs(value) for _, value in lower.multipliers]
     assert max(ends) > 0
@@ -70,23 +70,23 @@ def test_53_a_smaller_beta_scales_beyond_an_end(name):
     assert answer(found.problem, forged)[0].startswith(("multipliers", "trees"))
 
 
-# ------------------------------------------------------------------------------------------------- 54
+# ------------------------------------------------------------------------------------------------- 70
 
 
 @pytest.mark.parametrize("multiplier", [2, Fraction(1, 2) + Fraction(1, 10**12)])
-def test_54_multipliers_beyond_an_end(multiplier):
+def test_70_multipliers_beyond_an_end(multiplier):
     problem, proof = one_point("huber", 1, 3, 1, multiplier, 1, "1")
     assert answer(problem, proof)[0] in ("multipliers[0]", "trees[0].nodes[1]", "trees[0][1]")
 
 
 @pytest.mark.parametrize("name", ["hinge", "squared-hinge"])
-def test_54_a_negative_multiplier_of_labels(name):
+def test_70_a_negative_multiplier_of_labels(name):
     problem, proof = one_point(name, 1, 1, 1, Fraction(-1, 2), 1, "1/2")
     assert answer(problem, proof)[0] == "multipliers[0]"
 
 
 @pytest.mark.parametrize("name", ["hinge", "squared-hinge"])
-def test_54_coefficients_in_the_place_of_multipliers(name):
+def test_70_coefficients_in_the_place_of_multipliers(name):
     """c = lambda y is negative at y = -1: it stands for no multiplier."""
     found, lower = audited(name)
     y = found.problem.targets
@@ -94,11 +94,11 @@ def test_54_coefficients_in_the_place_of_multipliers(name):
     assert answer(found.problem, forged)[0].startswith("multipliers")
 
 
-# ------------------------------------------------------------------------------------------------- 55
+# ------------------------------------------------------------------------------------------------- 71
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_55_the_value_without_its_scale(name):
+def test_71_the_value_without_its_scale(name):
     """D of c itself, or D / beta as max-margin has it."""
     found, lower = audited(name)
     problem, value = found.problem, lower.bracket[0]
@@ -110,7 +110,7 @@ def test_55_the_value_without_its_scale(name):
             refused(problem, None, remade(problem, lower, bracket=(other, None)), "bracket")
 
 
-def test_55_the_price_rounded_up():
+def test_71_the_price_rounded_up():
     """mu_w mu_v = 2: t beta <= sqrt 2 needs the root rounded down; the bound of a larger t is refused."""
     problem, proof = one_point("hinge", 2, 1, 2, "1/2", 1, 0, output=1)
     true = proof.value(problem, [((0,), (), 1), ((0,), (), -1)])
@@ -121,11 +121,11 @@ def test_55_the_price_rounded_up():
     refused(problem, None, remade(problem, proof, bracket=(above, None)), "bracket")
 
 
-# ------------------------------------------------------------------------------------------------- 56
+# ------------------------------------------------------------------------------------------------- 72
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_56_a_certificate_of_another_objective(name):
+def test_72_a_certificate_of_another_objective(name):
     found, lower = audited(name)
     problem, asked = found.problem, found.problem.goal
     others = [
@@ -145,7 +145,7 @@ def test_56_a_certificate_of_another_objective(name):
             refused(forged, None, lower, re.compile(r"bracket|trees\[\d\].*"))
 
 
-def test_56_the_value_of_another_loss():
+def test_72_the_value_of_another_loss():
     """The squared loss with the D of the absolute one: y c rather than y c - c^2 / 2."""
     found, lower = audited("squared")
     t = found.problem.goal.price / lower.beta
@@ -154,11 +154,11 @@ def test_56_the_value_of_another_loss():
     refused(found.problem, None, remade(found.problem, lower, bracket=(other, None)), "bracket")
 
 
-# ------------------------------------------------------------------------------------------------- 57
+# ------------------------------------------------------------------------------------------------- 73
 
 
 @pytest.mark.parametrize("bias", [Bias.NONE, Bias.FREE])
-def test_57_a_neuron_without_weights(bias):
+def test_73_a_neuron_without_weights(bias):
     """w = 0 and v = 2 cost 1/2 mu v^2 = 2, not |v| ||w|| = 0."""
     problem = posed("squared", [[1]], [1], bias=bias)
     witness = Network.two_layer([[0]], [2], b=None if bias is Bias.NONE else [0])
@@ -171,10 +171,10 @@ def test_57_a_neuron_without_weights(bias):
         assert isinstance(check(problem, None, proof), Accepted) is is_accepted
 
 
-# ------------------------------------------------------------------------------------------------- 58
+# ------------------------------------------------------------------------------------------------- 74
 
 
-def test_58_kinds_that_decide_nothing_of_a_loss():
+def test_74_kinds_that_decide_nothing_of_a_loss():
     """All but four; each is refused for the problem, before anything that it holds is looked at."""
     found, _ = audited("squared")
     others = {kind: cls for kind, cls in KINDS.items() if not cls.DECIDES.objectives}
@@ -185,7 +185,7 @@ def test_58_kinds_that_decide_nothing_of_a_loss():
 
 
 @pytest.mark.parametrize("field", ["stationary", "not-stationary", "not-local"])
-def test_58_stationary_kinds_of_another_problem(field):
+def test_74_stationary_kinds_of_another_problem(field):
     """A valid one, with the hash of the problem of the loss."""
     from tests.verify.checker.test_planted_members import ITEMS
 
@@ -197,14 +197,14 @@ def test_58_stationary_kinds_of_another_problem(field):
     refused(problem, network, proof, "problem")
 
 
-def test_58_nothing_is_said_of_fitting():
+def test_74_nothing_is_said_of_fitting():
     found, lower = audited("squared")
     best = sealed(found.problem, found.network, OptimalWithin(tolerance=Fraction(1000), lower=lower))
     assert isinstance(check(found.problem, found.network, best), Accepted)
     assert set(answers(found.problem, found.network, best)) == {Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH}
 
 
-# ------------------------------------------------------------------------------------------------- 59
+# ------------------------------------------------------------------------------------------------- 75
 
 
 DEEP = (statement.Layer(1, 1, Fraction(0)), statement.Layer(1, 1, Fraction(0)), statement.Layer(1, 1, None))
@@ -212,7 +212,7 @@ SHARED = (statement.Layer(1, 2, Fraction(0), entries=((0,), (0,))), statement.La
 
 
 @pytest.mark.parametrize("layers", [DEEP, SHARED], ids=["deep", "shared"])
-def test_59_a_loss_is_of_two_layers(layers):
+def test_75_a_loss_is_of_two_layers(layers):
     objective = Objective(point_loss("squared"), Decay(Fraction(1), Fraction(1)))
     with pytest.raises(InputError, match="a loss with weight decay is asked of two layers"):
         Problem(Dataset([[1]], [1]), statement.Architecture(layers), goal=objective, bias=Bias.NONE)
@@ -220,20 +220,20 @@ def test_59_a_loss_is_of_two_layers(layers):
         replace_in_record(posed("squared", [[1]], [1]), architecture=statement.Architecture(layers))
 
 
-def test_59_both_layers_are_trained():
+def test_75_both_layers_are_trained():
     objective = Objective(point_loss("squared"), Decay(Fraction(1), Fraction(1)))
     with pytest.raises(InputError, match="both layers are trained"):
         Problem(Dataset([[1, 1]], [1]), NETWORK.architecture, goal=objective, bias=Bias.NONE, trained=Trained.HIDDEN)
 
 
-def test_59_the_record_refuses_the_same():
+def test_75_the_record_refuses_the_same():
     with pytest.raises(CertificateError, match="asked of two layers") as caught:
         replace_in_record(posed("squared", [[1]], [1]), trained=Trained.HIDDEN)
     assert caught.value.place == "goal"
 
 
 @pytest.mark.parametrize("name", ["hinge", "squared-hinge"])
-def test_59_labels_and_tolerances(name):
+def test_75_labels_and_tolerances(name):
     problem = posed(name, [[1]], [1])
     with pytest.raises(CertificateError, match="a loss of labels"):
         replace_in_record(problem, targets=(Fraction(2),))
