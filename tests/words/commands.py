@@ -63,7 +63,7 @@ BEST = [
 AT_WIDTH = (
     r"(?:the time limit was reached|the search was interrupted|the search ended"
     r"|floating point could not decide the rest) after ([1-9]\d*) states? of the neurons"
-    r"(?:, ([1-9]\d*) of them open)?|the search was interrupted|the time limit was reached before the search at this "
+    r"(?:, ([1-9]\d*) left open)?|the search was interrupted|the time limit was reached before the search at this "
     r"width|the search ended before the first state of the neurons was bounded"
 )
 KINDS = r"([a-z-]+(?:, [a-z-]+)*)"

@@ -97,8 +97,8 @@ class Asked:
 
     @property
     def repairable(self) -> Fraction:
-        """By how much of their size at the data a repair may change the neurons; `terms.near` bounds its distance."""
-        return max(self.stationary_tolerance, STATIONARY_TOLERANCE, self.terms.near or Fraction(0))
+        """By how much of their size at the data a repair may change the neurons, where its distance is not bounded."""
+        return max(self.stationary_tolerance, STATIONARY_TOLERANCE)
 
     def about(self, easier: Problem) -> Asked:
         """The same about a relaxed problem, which the network fits."""

@@ -36,6 +36,7 @@ from verify.deciders.subjects import Chosen, Subject, choose
 from verify.deciders.time_limits import TimeIsUpError, is_late, poll
 from verify.numbers.counts import count
 from verify.numbers.floats import to_float
+from verify.problem.members import trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import lower_by, of_width
 from verify.problem.problem import objective
@@ -64,10 +65,10 @@ def _fits(_: Asked, found: Known) -> bool:
 
 def _stationary(asked: Asked, clock: Clock, found: Known) -> Known:
     """Which of the networks that fit the answers are about, and whether that one is stationary."""
-    chosen = choose(
-        asked.problem, asked.network, found.fitting, asked.stationary_tolerance, clock.share(0.3), asked.reach
-    )
-    return _with_stationary(asked, found, chosen)
+    end = clock.share(0.3)
+    chosen = choose(asked.problem, asked.network, found.fitting, asked.stationary_tolerance, end, asked.reach)
+    is_cut = not trains_all(asked.problem.trained) and is_late(end)  # exact KKT points near it are looked for there
+    return _with_stationary(asked, replace(found, is_settled=found.is_settled and not is_cut), chosen)
 
 
 def _without_stationary(asked: Asked, found: Known, reason: str) -> Known:

@@ -89,7 +89,7 @@ def why_open(bracket: Bracket) -> str:
 
 def why_open_at_width(problem: Problem, found: WidthBracket, lower: Fraction | None, mine: Fraction | None) -> str:
     """Why a search at one width leaves a question open: such as "the best of 3 neurons is between 2.711 and 2.934 (this
-    one 3.1); the time limit was reached after 412 states of the neurons, 38 of them open".
+    one 3.1); the time limit was reached after 412 states of the neurons, 38 left open".
 
     lower: the best bound that is known of the width.   mine: the objective of the network in question.
     """
@@ -103,7 +103,7 @@ def why_open_at_width(problem: Problem, found: WidthBracket, lower: Fraction | N
 
 def why_ended(status: SearchStatus, nodes: int, left: int, reason: str = "") -> str:
     """How a search at one width ended, and after how many states."""
-    open_ones = f", {left} of them open" if left else ""
+    open_ones = f", {left} left open" if left else ""
     after = f" after {count(nodes, 'state')} of the neurons{open_ones}" if nodes else ""
     match status:
         case SearchStatus.NODES if not nodes:

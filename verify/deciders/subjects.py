@@ -106,7 +106,7 @@ def candidates(
 
     Near: the neurons are changed by at most `tolerance` of their size (`changed`), and the given network misses no
     target by much (`MISSED`). Neither depends on the units of inputs and outputs, or on how neurons are balanced.
-    reach: how far its weights may be moved as well, relative to their norm; by default they may be by any amount.
+    reach: how far its weights may be moved instead, relative to their norm; by default they may be by any amount.
     distinct: the problem without copies of its points. Max-margin, or within a fit tolerance: the given one only, and
     where the output weights are given exact KKT points near it as well.
     """
@@ -123,10 +123,13 @@ def candidates(
     try:
         with np.errstate(all="ignore"):
             others = repairs(distinct, network, deadline)
-            is_close = has_margin(problem.goal) or _nearly_fits(distinct, network, max(MISSED, tolerance))
+            share = max(MISSED, tolerance if reach is None else reach)
+            is_close = has_margin(problem.goal) or _nearly_fits(distinct, network, share)
             for repaired in others if is_whole else chain(others, nearby_points(distinct, network, deadline)):
-                is_near = is_close and changed(distinct, repaired, network) <= tolerance
-                is_near = is_near and (reach is None or distance(repaired, network) <= reach)
+                if reach is None:
+                    is_near = is_close and changed(distinct, repaired, network) <= tolerance
+                else:
+                    is_near = is_close and distance(repaired, network) <= reach
                 kind = found if is_near else farther
                 if repaired not in kind:
                     kind.append(repaired)

@@ -15,7 +15,7 @@ from verify.numbers.floats import to_float
 from verify.plots.audited import AuditInPictures
 from verify.plots.style import NEUTRAL, SIZES, Legend, frame
 from verify.plots.wording import after_repair, value_of
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, trains_all
 from verify.problem.phrases import PER_CENT
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def draw_objectives(axes: Axes, audit: AuditInPictures, title: str) -> None:
         f"proved bound {at_least(bound, 6)}", (level, last + 0.25), xytext=(-6 if on_left else 6, 0),
         textcoords="offset points", ha="right" if on_left else "left", va="center", fontsize=SIZES["note"],
     )  # fmt: skip
-    norm = "\\theta" if audit.problem.asks_any_width else "W"
+    norm = "\\theta" if trains_all(audit.problem.trained) else "W"
     scaled = " at margin 1" if has_margin(audit.problem.goal) else ""
     axes.set_xlabel(f"objective $\\frac{{1}}{{2}}\\|{norm}\\|^2${scaled}")
     frame(axes, title)

@@ -213,7 +213,7 @@ def _steps_at_width(audit: Audited) -> Iterator[NextStep]:
         within = audit.relaxed.problem.fit_tolerance
         text = f"for all that is known of this network within {kept(within)} of every target"
         yield NextStep(text, f"isoptimal audit NETWORK DATA OPTIONS --fit-tol {as_option(within)}")
-    if audit.better_own_width is not None:
+    if audit.better_own_width is not None and audit.global_optimum.verdict is not Verdict.PROVED:
         text = "write the better network from the folder of --certificates PROOFS (in Python .better_own_width.save)"
         yield NextStep(text, "isoptimal better PROOFS --out better.npz")
     yield from _more_time(audit)

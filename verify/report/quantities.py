@@ -20,7 +20,7 @@ from verify.deciders.finding import Ending, Finding, Question, Verdict
 from verify.deciders.rounding import primitive
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed, at_least, at_most, denied, enclosure, is_exactly, nearest, open_at, value
-from verify.problem.members import has_margin
+from verify.problem.members import has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import (
     PER_CENT,
@@ -70,7 +70,7 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
     else:
         at = "at margin 1" if has_margin(audit.problem.goal) else ""
         after = "after the repair" if is_repaired(audit.fits) else ""
-        norm = "= ½‖θ‖²" if audit.problem.asks_any_width else "= ½‖W‖²"
+        norm = "= ½‖θ‖²" if trains_all(audit.problem.trained) else "= ½‖W‖²"
         yield "this network", " ".join(filter(None, (value(audit.objective), norm, at, after)))
     lower, upper = _bounds(audit)
     over = f"over networks of {_asked_about(audit.problem)}"

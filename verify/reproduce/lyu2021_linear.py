@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.paper_data.dataset import PaperData
-from verify.reproduce.lyu2021_margins import Titles, add_audit, consistent, draw, flows, linearity
+from verify.reproduce.lyu2021_margins import Titles, above, add_audit, below, consistent, draw, flows, linearity
 from verify.reproduce.spec import Check, Done, Figure, NamedValues, Numbers
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def compared_checks(theorem: str) -> Callable[[Numbers], list[Check]]:
             Check(
                 "its margin is far below the best",
                 kkt["verdicts"]["global_any_width"] == "refuted" and kkt["objective"] > 1.2 * upper,
-                f"margin {1 / (2 * kkt['objective']):.6f}; the best is between {1 / (2 * upper):.12f} and "
-                f"{1 / (2 * lower):.12f}, {kkt['objective'] / upper:.3f} times as large",
+                f"margin {1 / (2 * kkt['objective']):.6f}; the best is between {below(upper)} and "
+                f"{above(lower)}, {kkt['objective'] / upper:.3f} times as large",
             ),
             Check(
                 "the best margin belongs to a classifier whose boundary is not linear",

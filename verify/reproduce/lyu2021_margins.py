@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from solvers.paper_data.dataset import PaperData
 from solvers.training.flow.gradient_flow import gradient_flow
 from solvers.training.initialisation import initialise
 from verify.auditing.loop import pose
+from verify.numbers.decimals import at_least, at_most
 from verify.plots.plane import Plane, draw_network
 from verify.plots.scene import drawn, scene
 from verify.plots.style import NEUTRAL, Legend
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
     from solvers.training.trajectory import Moment
 
-__all__ = ["SLOPE", "Titles", "add_audit", "consistent", "draw", "flows", "linearity"]
+__all__ = ["SLOPE", "Titles", "above", "add_audit", "below", "consistent", "draw", "flows", "linearity"]
 
 SLOPE = 0.5
 
@@ -49,6 +51,16 @@ class Titles:
 
     page: str
     networks: Sequence[tuple[str, str]]
+
+
+def below(objective: float) -> str:
+    """1 / (2 objective), the margin of that objective, rounded down."""
+    return at_least(1 / (2 * Fraction(objective)), 12)
+
+
+def above(objective: float) -> str:
+    """The same rounded up."""
+    return at_most(1 / (2 * Fraction(objective)), 12)
 
 
 def flows(data: PaperData, initialisation: str, run: NamedValues, done: Done) -> Numbers:

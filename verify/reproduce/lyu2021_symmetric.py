@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solvers.paper_data.dataset import PaperData
-from verify.reproduce.lyu2021_margins import SLOPE, Titles, add_audit, consistent, draw, flows, linearity
+from verify.reproduce.lyu2021_margins import SLOPE, Titles, above, add_audit, below, consistent, draw, flows, linearity
 from verify.reproduce.spec import Check, Done, Figure, NamedValues, Numbers
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def checks(numbers: Numbers) -> list[Check]:
         Check(
             "the best normalised margin is (1 + a)/4 times that of the max-margin separator (Theorem 4.2)",
             1 / (2 * upper) - 1e-12 <= margin <= 1 / (2 * lower) + 1e-12,
-            f"{margin:.12f}, in the proved bracket [{1 / (2 * upper):.12f}, {1 / (2 * lower):.12f}]",
+            f"{margin:.12f}, in the proved bracket [{below(upper)}, {above(lower)}]",
         ),
         Check(
             "gradient flow from small starts goes to a global max-margin direction with probability at least "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from solvers.layers import two_layers
 from solvers.paper_data.margin_sets import theorem_3_2
 from solvers.training.flow.gradient_flow import gradient_flow
 from solvers.training.losses import value
+from verify.numbers.decimals import at_least, at_most
 from verify.plots.style import NEUTRAL, Legend, scatter_classes
 from verify.reproduce.audits import audited
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
@@ -89,6 +91,8 @@ def checks(numbers: Numbers) -> list[Check]:
     runs, audit = numbers.values["runs"], numbers.values["audit"]
     far, moved = max(run["distance"] for run in runs), max(run["moved"] for run in runs)
     loss = max(run["log_loss"] for run in runs)
+    lower, upper = map(Fraction, audit["bracket"])
+    low, high = at_least(lower, 13), at_most(upper, 13)
     return [
         Check(
             "the flow converges in direction to w1 = (0, 2), v1 = 2, w2 = 0, v2 = 0",
@@ -107,8 +111,7 @@ def checks(numbers: Numbers) -> list[Check]:
         Check(
             "two neurons, one for each point, do better",
             audit["verdicts"]["global_optimum"] == "refuted",
-            f"objective {audit['objective']:.6g} against a best possible between {audit['bracket'][0]:.13g} and "
-            f"{audit['bracket'][1]:.13g}, proved",
+            f"objective {audit['objective']:.6g} against a best possible between {low} and {high}, proved",
         ),
     ]
 

@@ -47,7 +47,7 @@ def picture(rows: Sequence[Row], path: Path | None) -> Figure:
     _draw(axes, drawn)
     _name(axes, drawn, groups)
     if drawn:
-        figure.legend(loc="outside lower center", fontsize=8, frameon=False, ncols=2)
+        figure.legend(loc="outside lower center", fontsize=8, frameon=False)
     left_out = len(rows) - len(drawn)
     note = f"; {count(left_out, 'network')} without one" if left_out else ""
     axes.set_title(f"excess of {count(len(drawn), 'network')} over the best possible{note}", fontsize=9.5, loc="left")

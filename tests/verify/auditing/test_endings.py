@@ -44,12 +44,12 @@ def test_what_is_not_searched_or_proved_is_told():
 
 
 WORDS = {
-    SearchStatus.OPTIMAL: "the search ended after 3 states of the neurons, 2 of them open",
-    SearchStatus.INFEASIBLE: "the search ended after 3 states of the neurons, 2 of them open",
-    SearchStatus.NODES: "the search ended after 3 states of the neurons, 2 of them open",
-    SearchStatus.TIME: "the time limit was reached after 3 states of the neurons, 2 of them open",
-    SearchStatus.INTERRUPTED: "the search was interrupted after 3 states of the neurons, 2 of them open",
-    SearchStatus.STALLED: "floating point could not decide the rest after 3 states of the neurons, 2 of them open",
+    SearchStatus.OPTIMAL: "the search ended after 3 states of the neurons, 2 left open",
+    SearchStatus.INFEASIBLE: "the search ended after 3 states of the neurons, 2 left open",
+    SearchStatus.NODES: "the search ended after 3 states of the neurons, 2 left open",
+    SearchStatus.TIME: "the time limit was reached after 3 states of the neurons, 2 left open",
+    SearchStatus.INTERRUPTED: "the search was interrupted after 3 states of the neurons, 2 left open",
+    SearchStatus.STALLED: "floating point could not decide the rest after 3 states of the neurons, 2 left open",
     SearchStatus.LARGE: "the network has too many neurons, or the data too many points, for a search at its width",
     SearchStatus.FAILED: "the floating-point search failed (overflow)",
 }

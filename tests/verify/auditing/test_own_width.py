@@ -67,7 +67,7 @@ def test_what_is_left_open_says_between_what_and_after_how_many_states(monkeypat
     result = audit(BEST, PAIR)
     assert result.global_optimum.verdict is Verdict.UNDECIDED
     assert result.global_optimum.reason.startswith("a wider network is better; the best of 1 neuron is between 1.94")
-    assert result.global_optimum.reason.endswith("; the search ended after 1 state of the neurons, 1 of them open")
+    assert result.global_optimum.reason.endswith("; the search ended after 1 state of the neurons, 1 left open")
     check_words(result)
 
 
@@ -224,7 +224,7 @@ def test_a_busy_machine_finds_the_same(monkeypatch, work, kinds_of_width):
     ("work", "verdict", "ending"),
     [
         (0.005, Verdict.UNDECIDED, r"; the search ended before the first state of the neurons was bounded"),
-        (0.05, Verdict.UNDECIDED, r"; the search ended after [1-9] states? of the neurons, [1-9] of them open"),
+        (0.05, Verdict.UNDECIDED, r"; the search ended after [1-9] states? of the neurons, [1-9] left open"),
         (10.0, Verdict.PROVED, r""),
     ],
 )

@@ -759,3 +759,25 @@ def test_a_formula_is_needless_only_where_there_is_a_best_objective(limit):
     result = audit(network, xor, goal="max-margin", trained="hidden", symbolic=True, time_limit=limit)
     assert "needs no formula" not in result.symbolic.reason
     assert check_words(result)
+
+
+def test_a_distance_that_is_given_is_all_that_is_asked_of_a_repair():
+    """A neuron without an outgoing weight makes the norm large; the other one is changed by more than a thousandth."""
+    network = net([[1, 0], [-(10**6), -(10**6)]], [1, 0])
+    data = Dataset([[1, 1], [1, F(1001, 1000)]], [1, F(100001, 100000)])
+    assert audit(network, data, goal="min-norm", near=F(1, 1000), relax=False).fits.verdict is Verdict.PROVED
+    assert audit(network, data, goal="min-norm", near=F(1, 10**9), relax=False).fits.verdict is Verdict.REFUTED
+
+
+def test_the_norm_of_the_layers_that_are_trained_is_called_so():
+    shape = Architecture(
+        [
+            Layer(inputs=2, outputs=2, slope=0),
+            Layer(inputs=2, outputs=2, slope=0),
+            Layer(inputs=2, outputs=1, slope=None),
+        ]
+    )
+    deep = Network(shape, [[1, 0, 0, 1], [1, 0, 0, 1], [1, 1]])
+    told = as_text(audit(deep, Dataset(AXES, [1, 1]), trained="hidden"))
+    assert "‖θ‖" not in told
+    assert "½‖W‖²" in told
