@@ -349,7 +349,7 @@ OPEN = (
 NOR = r"(?:; no network of (?P<none>\d+ neurons?[a-z ]*) does)?"
 ENDED = (
     r"(?:(?:the time limit was reached|the search was interrupted|the search ended"
-    r"|floating point could not decide the rest) after [1-9]\d* states? of the neurons(?:, [1-9]\d* of them "
+    r"|floating point could not decide the rest) after [1-9]\d* states? of the neurons(?:, [1-9]\d* left "
     r"open)?|the search was interrupted|the time limit was reached before the search at this width|the floating-point "
     r"search failed(?: \(.*\))?|the network has too many neurons, or the data too many points, for a search at its "
     r"width|the search ended before the first state of the neurons was bounded)"

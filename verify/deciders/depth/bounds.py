@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import prod
+from math import isfinite, prod
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from verify.checker.multipliers import dual_value
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import dyadic, solve_by_few
 from verify.deciders.time_limits import poll
-from verify.numbers.floats import float_rows, float_targets
+from verify.numbers.floats import float_rows, float_targets, to_float
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem
 
@@ -55,19 +55,19 @@ def _needed(problem: Problem, points: Sequence[int]) -> tuple[Fraction, Fraction
 def _worst(problem: Problem) -> tuple[int, ...]:
     """Of single points and pairs, by floats, and those that these cannot tell apart exactly."""
     rows, targets = float_rows(problem), float_targets(problem)
-    tolerance = float(problem.fit_tolerance)
+    tolerance = to_float(problem.fit_tolerance)
     found: list[tuple[float, tuple[int, ...]]] = []
     with np.errstate(all="ignore"):
         sizes = np.linalg.norm(rows, axis=1)
         single = np.maximum(np.abs(targets) - tolerance, 0.0) / sizes
-        found += [(float(z), (i,)) for i, z in enumerate(single) if np.isfinite(z)]
+        found += [(z, (i,)) for i, z in enumerate(single.tolist()) if isfinite(z)]
         for i in range(len(rows) - 1):
             poll()
             apart = np.linalg.norm(rows[i + 1 :] - rows[i], axis=1)
             ratios = np.maximum(np.abs(targets[i + 1 :] - targets[i]) - 2 * tolerance, 0.0) / apart
             ratios = np.where(np.isfinite(ratios), ratios, -1.0)
             k = int(np.argmax(ratios))
-            found.append((float(ratios[k]), (i, i + 1 + k)))
+            found.append((ratios[k].item(), (i, i + 1 + k)))
     most = max((ratio for ratio, _ in found), default=0.0)
     near = [points for ratio, points in found if ratio * NEAR >= most][:100]
 

@@ -27,7 +27,7 @@ from solvers.programs.linear import solve_lp
 from verify.checker.curves import NotLocalCurve
 from verify.checker.depth_states import UnitStates, gathered, gradient, matrices_of, states
 from verify.checker.depth_stationary import DeepStationary
-from verify.checker.exact import dot
+from verify.checker.exact import dot, squared_norm
 from verify.checker.fit import ends
 from verify.checker.goals import rules
 from verify.checker.statement import Rows
@@ -35,7 +35,7 @@ from verify.deciders.depth.arrays import layers_of, parameters_of, shaped
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.rounding import dyadic, solve_by_few
 from verify.deciders.time_limits import poll
-from verify.numbers.floats import float_rows, to_matrix
+from verify.numbers.floats import float_rows, to_float, to_matrix
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -164,20 +164,20 @@ def _second_order(piece: _Piece, proof: DeepStationary | None) -> NotLocalCurve 
     layers, rows = layers_of(piece.network.architecture), float_rows(piece.problem)
     theta = parameters_of(piece.network)
     factors = rules(piece.problem.goal).factors(piece.problem.targets)
-    hessians = [_hessian(piece, layers, theta, rows, i, float(factors[i])) for i in piece.active]
+    hessians = [_hessian(piece, layers, theta, rows, i, to_float(factors[i])) for i in piece.active]
     multipliers = dict.fromkeys(piece.active, 0.0)
     for part in proof.parts:
-        multipliers[part.point] = multipliers.get(part.point, 0.0) + float(part.multiplier)
+        multipliers[part.point] = multipliers.get(part.point, 0.0) + to_float(part.multiplier)
     total = np.eye(len(theta)) - sum(multipliers[i] * one for i, one in zip(piece.active, hessians, strict=True))
     basis = _kernel(to_matrix(piece.gradients))
     if not basis.shape[1]:
         return None
     values, vectors = np.linalg.eigh(basis.T @ total @ basis)
-    for value, vector in zip(values, vectors.T, strict=True):
+    for value, vector in zip(values.tolist(), vectors.T, strict=True):
         if value > -1e-9:
             return None
         for sign in (1.0, -1.0):
-            found = _curve(piece, sign * basis @ vector, sum(multipliers.values()), float(value))
+            found = _curve(piece, sign * basis @ vector, sum(multipliers.values()), value)
             if found is not None:
                 return found
     return None
@@ -185,7 +185,7 @@ def _second_order(piece: _Piece, proof: DeepStationary | None) -> NotLocalCurve 
 
 def _hessian(piece: _Piece, layers: Layers, theta: Floats, rows: Floats, i: int, factor: float) -> Floats:
     """The second derivative of q_i at the slopes of the piece, (N, N)."""
-    pattern = [np.array([[float(g) for g in row]]) for row in piece.slopes(i)]
+    pattern = [to_matrix([row]) for row in piece.slopes(i)]
     return layers.hessian(theta, rows[i : i + 1], pattern, np.array([factor]))
 
 
@@ -202,7 +202,7 @@ def _curve(piece: _Piece, direction: Floats, multipliers: float, curvature: floa
     d = _projected(piece.gradients, d)
     if d is None:
         return None
-    eta = dyadic(-curvature * sum(float(z) ** 2 for z in d) / (4 * max(multipliers, 1e-300)), 10)
+    eta = dyadic(-curvature * to_float(squared_norm(d)) / (4 * max(multipliers, 1e-300)), 10)
     wanted = [eta - _second(piece, i, d) for i in piece.active]
     gram = [[dot(one, other) for other in piece.gradients] for one in piece.gradients]
     weights = solve_by_few(gram, wanted)
