@@ -91,11 +91,12 @@ class ChainBuilder:
         self._refuse_after_head(where)
         if scaling.is_identity:
             return
-        (self.folded if self.layers else self.scalers).append(name)
+        if not (self.layers and scaling.changes_signs_only):  # a change of signs leaves the norm that was trained
+            (self.folded if self.layers else self.scalers).append(name)
         if self.outputs:
             weights, bias = scaling.after(self.layers[-1].weights, self.layers[-1].bias, where)
             self.layers[-1] = _with(self.layers[-1], weights, bias)
-            self._is_exact = False
+            self._is_exact = self._is_exact and scaling.changes_signs_only
         else:
             self._pending = scaling if self._pending is None else self._pending.then(scaling, where)
 

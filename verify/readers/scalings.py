@@ -57,6 +57,11 @@ class Scaling:
         """Whether it changes nothing."""
         return set(self.factors) == {1} and set(self.offsets) == {0}
 
+    @property
+    def changes_signs_only(self) -> bool:
+        """Whether it leaves every size, and so every norm, as it is."""
+        return {*map(abs, self.factors)} == {1} and set(self.offsets) == {0}
+
     def wide(self, columns: int, place: str) -> Scaling:
         """The scaling of that many columns."""
         if len(self) == columns:

@@ -123,6 +123,14 @@ def test_a_head_is_left_out():
         assert read(model(*logits, tail, **two), two_logits="difference") == Network.two_layer(W.T, -2 * V[:, 0], b=B)
 
 
+def test_a_change_of_sign_needs_no_option_and_changes_no_norm():
+    reading = read_with_notes(
+        model(*PLAIN, node("MatMul", "c", "V", out="z"), node("Neg", "z", out="y"), **constants())
+    )
+    assert reading.network == Network.two_layer(W.T, -V[:, 0], b=B)
+    assert not any("norm" in note for note in reading.notes)
+
+
 @pytest.mark.parametrize("tail", [node("Softmax", "z", out="y", axis=0), node("ArgMax", "z", out="y", axis=0)])
 def test_a_head_over_the_points_is_refused(tail):
     two = constants() | {"V": np.hstack([V, -V])}
