@@ -111,20 +111,23 @@ def _of_given(curve, found):
     """Where k neurons with the first k output weights fit, so do k + 1: a row of zeros more."""
     assert curve.output_weights is not None
     fits = [point.fits for point in curve]
-    if not found[1]:
+    if "network" in found[0]:
+        assert int(found["among"] or len(curve.output_weights)) == len(fits)
+        assert (found["among"] is None) == (len(fits) == len(curve.output_weights))
         return Verdict.PROVED not in fits and (fits[-1] is Verdict.REFUTED) == found[0].startswith("no network")
-    k = int(found[1])
+    k = int(found["first"])
     assert fits[k - 1] is Verdict.PROVED
     assert Verdict.PROVED not in fits[: k - 1]
     return (k == 1 or fits[k - 2] is Verdict.REFUTED) == found[0].startswith("it takes")
 
 
-GIVEN = "with these output weights"
+GIVEN = r"with (?:the first (?P<among>\d+) of )?these output weights"
 ENDINGS = [
     (
         (
-            rf"(?:it takes )?(\d+) neurons? {GIVEN} (?:to )?fit the data(?:; it is not known whether fewer do)?"
-            rf"|no network {GIVEN} fits the data|it is not known whether a network {GIVEN} fits the data"
+            r"(?:it takes )?the first (?P<first>\d+) of these output weights (?:are enough )?to fit the data"
+            r"(?:; it is not known whether fewer are)?"
+            rf"|(?:no network|it is not known whether a network) {GIVEN} fits the data"
         ),
         _of_given,
     ),

@@ -91,6 +91,14 @@ def _of_zeros(audit, _, found):
 
 LOSS_ROWS = [
     (
+        r"a wider network is better; a loss with weight decay is not searched at the network's own width yet",
+        lambda audit, finding, _: (
+            finding is audit.global_optimum
+            and audit.global_any_width.verdict.value == "refuted"
+            and not audit.problem.asks_fit
+        ),
+    ),
+    (
         r"not asked: the loss says how well it fits, and no network is left out",
         lambda audit, finding, _: finding is audit.fits and not audit.problem.asks_fit,
     ),

@@ -286,6 +286,8 @@ def _unit(audit, told) -> Fraction:
 def _size_of_neurons(audit, drawn, found):
     """Each bar or stem of the network, times the power of ten on its axis, is |v| times the norm of w; at margin 1."""
     network, unit = audit.network, _unit(audit, found[2])
+    if audit.problem.goal.value == "max-margin" and not any(outputs(audit.problem, network)):
+        return True  # of a network that is 0 at every point the picture has no unit
     has_stems = found[0].startswith("$v_j")
     inputs = network.architecture.inputs
     sizes = [

@@ -39,7 +39,7 @@ from verify.numbers.floats import to_float
 from verify.problem.members import trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import lower_by, of_width
-from verify.problem.problem import objective
+from verify.problem.problem import Problem, objective
 
 __all__ = [
     "DIMENSION",
@@ -52,6 +52,8 @@ __all__ = [
     "STATIONARITY_FOLLOWED",
     "beaten_by",
 ]
+
+A_LOSS_AT_WIDTH = "a wider network is better; a loss with weight decay is not searched at the network's own width yet"
 
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
 
@@ -127,7 +129,7 @@ def _global(asked: Asked, _: Clock, found: Known) -> Known:
             beaten[question] = refuted
     numbers = {"tolerance": tolerance}
     rest = [question for question in GLOBAL_QUESTIONS if question not in beaten]
-    left = [undecided(question, _why_open(question, beaten, bracket), numbers) for question in rest]
+    left = [undecided(question, _why_open(problem, question, beaten, bracket), numbers) for question in rest]
     return found.with_findings(*beaten.values(), *left)
 
 
@@ -154,10 +156,10 @@ def beaten_by(
     return decide(question, subject.problem, subject.given, proposal, tolerance)
 
 
-def _why_open(question: Question, found: dict[Question, Finding], bracket: Bracket) -> str:
+def _why_open(problem: Problem, question: Question, found: dict[Question, Finding], bracket: Bracket) -> str:
     wider = found.get(Question.GLOBAL_ANY_WIDTH)
     if question is Question.GLOBAL_OPTIMUM and wider is not None and wider.verdict is Verdict.REFUTED:
-        return "a wider network is better"
+        return "a wider network is better" if problem.asks_fit else A_LOSS_AT_WIDTH
     return why_open(bracket)
 
 

@@ -151,15 +151,16 @@ def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
         matrix = np.array([[to_float(weight / largest) for weight in row] for row in rows], dtype=float)
         layers.append((matrix, None if layer.slope is None else to_float(layer.slope)))
     values = _forward(layers, picture.points)
-    factor, at_margin_one = _factor(picture, network, values, product, fits=fits)
+    exact = None if fits else outputs(picture.problem, network)
+    factor, unit, at_margin_one = _factor(picture, network, values, product, exact)
     values = _scaled(values, factor)
-    right = np.ones(len(values), dtype=bool) if fits else _met(picture, network)
+    right = np.ones(len(values), dtype=bool) if exact is None else _met(picture, exact)
     neurons, signs, live = _neurons(network, layers, factor)
     return Drawn(
         network=network,
         layers=tuple(layers),
         factor=factor,
-        unit=product / Fraction(factor) if picture.classifies else Fraction(10) ** picture.target_power,
+        unit=unit,
         values=values,
         at_margin_one=at_margin_one,
         right=right,
@@ -169,28 +170,39 @@ def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
     )
 
 
-def _met(picture: Scene, network: Network) -> Bits:
+def _met(picture: Scene, exact: Sequence[Fraction]) -> Bits:
     """Whether the exact output at each point is on its side, or near enough to its target."""
     problem = picture.problem
-    pairs = list(zip(problem.targets, outputs(problem, network), strict=True))
+    pairs = list(zip(problem.targets, exact, strict=True))
     if picture.classifies:
         return np.array([y * f > 0 for y, f in pairs], dtype=bool)
     within = problem.fit_tolerance or MISSED * max(map(abs, problem.targets))
     return np.array([abs(f - y) <= within for y, f in pairs], dtype=bool)
 
 
-def _factor(picture: Scene, network: Network, values: Floats, product: Fraction, *, fits: bool) -> tuple[float, bool]:
-    """What the outputs are to be multiplied by, and whether the least margin is then 1."""
-    if not picture.classifies or not picture.problem.asks_fit:
-        return _float(product / Fraction(10) ** picture.target_power), False
-    largest = float(np.abs(values).max(initial=0.0))
-    margin = float((values * picture.targets).min())
-    if fits and margin <= 1e-6 * largest:  # rounding matters: the exact margin
-        exact = min(margins(picture.problem, outputs(picture.problem, network)))
-        margin = _float(exact / product)
-    if margin > 0 and isfinite(1 / margin):
-        return 1 / margin, True
-    return (1 / largest if largest > 0 and isfinite(1 / largest) else 1.0), False
+def _factor(
+    picture: Scene, network: Network, values: Floats, product: Fraction, exact: Sequence[Fraction] | None
+) -> tuple[float, Fraction, bool]:
+    """What the outputs are to be multiplied by, what these were divided by at first, and whether the least margin is
+    then 1.
+
+    exact: the outputs at the points, where it is not known that all of them are right.
+    """
+    if not picture.classifies:
+        unit = Fraction(10) ** picture.target_power
+        return _float(product / unit), unit, False
+    if exact is None:
+        margin = float((values * picture.targets).min())
+        if margin <= 1e-6 * float(np.abs(values).max(initial=0.0)):  # rounding matters
+            exact = outputs(picture.problem, network)
+        elif isfinite(1 / margin):
+            return 1 / margin, product * Fraction(margin), True
+    if exact is not None:
+        for unit, is_margin in ((min(margins(picture.problem, exact)), True), (max(map(abs, exact)), False)):
+            size = _float(unit / product)
+            if size > 0 and isfinite(1 / size):
+                return 1 / size, unit, is_margin
+    return 1.0, product, False
 
 
 def evaluate(network: Drawn, points: Floats) -> Floats:

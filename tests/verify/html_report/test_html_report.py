@@ -282,7 +282,7 @@ def test_headings_tables_and_pictures_have_names(kind):
 def test_a_picture_is_told_in_words():
     words = [panel.words for panel in panels(audited("a way down"))]
     assert words[0] == (
-        "The signs of the network over 2 points: f = 0 is a solid line, f = ±1 dashed ones. "
+        "The signs of the network over 2 points: f = 0 is a solid line, f = ± the least margin dashed ones. "
         "Ringed: 2 points, as they have a multiplier λ ≠ 0"
     )
     assert words[-1] == "The objective along the segment of better networks that starts at this network (ε = 0)"

@@ -187,7 +187,7 @@ def test_deep_networks_with_layers_that_are_not_trained_are_undecided_with_one_r
     found = list(rows(result).values())
     assert found[1] == ("undecided", "", result.stationary.reason)
     assert found[2:] == [("undecided", "", "the same")] * 3
-    assert numbers(result)["this network"] == "11/18 (about 0.6111111) = ½‖θ‖² at margin 1"
+    assert numbers(result)["this network"] == "11/18 (about 0.6111111) = ½‖W‖² at margin 1"
     assert "best possible" not in numbers(result)
 
 

@@ -96,8 +96,8 @@ def test_symmetric_data_of_every_slope():
         ("max-margin/generic-relu", "no field of degree at most 8"),
         ("max-margin/free-bias-infimum", "free"),
         ("max-margin/conflicting-duplicates", "not found"),
-        ("max-margin/vardi2022-theorem-3-1-depth-3", "only networks of one hidden layer"),
-        ("max-margin/vardi2022-theorem-4-4-shape", "share weights"),
+        ("max-margin/vardi2022-theorem-3-1-depth-3", "it has 2 hidden layers, and not one"),
+        ("max-margin/vardi2022-theorem-4-4-shape", "it shares weights"),
         ("min-norm/zero-targets", "0"),
     ],
 )
