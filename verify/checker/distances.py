@@ -130,7 +130,7 @@ def _owners(problem: Problem, leaf: HiddenDual, known: Known) -> dict[int, _Owne
         ]
         found[case] = square, halves
     owners: dict[int, _Owner] = {}
-    for j, (mask, v) in ((j, neuron) for j, neuron in enumerate(problem.neurons) if neuron[1]):
+    for j, mask, v in ((j, mask, v) for j, (mask, v) in enumerate(problem.neurons) if v):
         cone = tuple(known.get((j, i), 0) for i in range(len(problem.targets)))
         owners[j] = _Owner(abs(v), *found[mask, cone, 1 if v > 0 else -1])
     return owners
