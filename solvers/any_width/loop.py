@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from solvers.any_width.ascents import Ascents
 from solvers.any_width.candidates import Candidates
 from solvers.any_width.columns import ColumnPool
+from solvers.any_width.endings import SEARCH_SHARE, prove_reached, searched, time_left
 from solvers.any_width.master import Column, MasterSolution, solve_master
 from solvers.any_width.proving import Prover
 from solvers.any_width.records import Atoms, Progress, SearchOutcome
 from solvers.any_width.scaling import scaled
 from solvers.any_width.working_set import WorkingSet
 from solvers.arrays import Floats
-from solvers.clock import TimeIsUpError, by_work, now, seconds_left, until
+from solvers.clock import now
 from solvers.instance import ProblemInstance, SearchStatus, Status
 
 FIRST_PENALTY = 100.0  # in the scaled problem, where rows and targets are about 1
 MAX_PENALTY = 1e10
 OWN_ROUNDS = 20
-INTERRUPTED_SECONDS = 1.5  # for the proof of what was reached, after Ctrl-C ...
-SEARCH_SHARE = 0.8  # of the time; the rest is for the proof
-STALLED_WORK = 20.0  # ... and seconds of work when the search stalls without a deadline
 
 
 class Loop:
@@ -53,18 +52,10 @@ class Loop:
 
     def run(self, start: list[Column], further: list[Column], multipliers: Floats | None) -> SearchOutcome:
         """The search and the proof of what it reached; arguments as of `solvers.any_width.dual_cuts.solve`."""
-        search_end = None if self.deadline is None else self.began + SEARCH_SHARE * (self.deadline - self.began)
-        try:
-            with until(search_end):
-                status = self._search(start, further, multipliers)
-        except TimeIsUpError:
-            status = SearchStatus.TIME
-            if self.prover.best.lower <= 0:
-                self._begin(late=True)  # for their dual point: a bound that is quickly found
-        except KeyboardInterrupt:
-            status = SearchStatus.INTERRUPTED
+        search = partial(self._search, start, further, multipliers)
+        status = searched(search, self.began, self.deadline, self._begin_late)
         if status is not SearchStatus.OPTIMAL:
-            self._prove_reached(status)
+            prove_reached(status, self.deadline, self.prover.prove_best)
         proof = self.prover.proof
         return SearchOutcome(
             status,
@@ -75,14 +66,9 @@ class Loop:
             tuple(self.problem.unscaled_proof(coarse) for coarse in self.prover.coarser),
         )
 
-    def _prove_reached(self, status: SearchStatus) -> None:
-        if status is SearchStatus.INTERRUPTED:
-            self.prover.prove_best(INTERRUPTED_SECONDS)
-        elif self.deadline is not None:
-            self.prover.prove_best(max(seconds_left(self.deadline), 0.2))
-        else:
-            with by_work():
-                self.prover.prove_best(STALLED_WORK)
+    def _begin_late(self) -> None:
+        if self.prover.best.lower <= 0:
+            self._begin(late=True)  # for their dual point: a bound that is quickly found
 
     def _search(self, start: list[Column], further: list[Column], multipliers: Floats | None) -> SearchStatus:
         """Rounds until the bracket is closed or nothing helps; what is found on the way is kept."""
@@ -174,9 +160,6 @@ class Loop:
             return False
         return now() > self.began + share * (self.deadline - self.began)
 
-    def _time_left(self) -> float:
-        return np.inf if self.deadline is None else max(SEARCH_SHARE * (self.deadline - now()), 0.1)
-
     def _report(self) -> None:
         progress = Progress(
             self.pool.round,
@@ -207,7 +190,7 @@ class Loop:
             self.working.points,
             penalty,
             tolerances=problem.tolerances if problem.instance.tolerance else None,
-            time_limit=self._time_left(),
+            time_limit=time_left(self.deadline),
         )
 
     def _add_points(self, solution: MasterSolution, columns: list[Column]) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -18,12 +19,13 @@ from solvers.any_width.ascents import Ascents, multiplier_bits
 from solvers.any_width.candidates import signs_of
 from solvers.any_width.columns import ColumnPool, column_of
 from solvers.any_width.convex_losses import DecayInstance, scaled_decay
+from solvers.any_width.endings import prove_reached, searched, time_left
 from solvers.any_width.loss_master import solve_loss_master
 from solvers.any_width.master import Column, MasterSolution
 from solvers.any_width.records import Atoms, DualGuess, Progress, SearchOutcome
 from solvers.any_width.working_set import WorkingSet
 from solvers.arrays import Floats
-from solvers.clock import TimeIsUpError, by_work, now, poll, seconds_left, until
+from solvers.clock import now, poll
 from solvers.instance import SearchStatus, Status
 from solvers.pricing.dual_function import evaluate
 from solvers.pricing.search import bound_tree
@@ -31,8 +33,6 @@ from solvers.pricing.tree import UNBOUNDED, Leaf, Tree
 
 __all__ = ["solve_loss"]
 
-SEARCH_SHARE = 0.8  # of the time; the rest is for the proof
-INTERRUPTED_SECONDS, STALLED_WORK = 1.5, 20.0  # for the proof after Ctrl-C, and of work where the search stalls
 COARSE_TO_FINE = (1.0, 0.2, 0.05, 0.01, 2e-3, 4e-4, 1e-4, 2e-5)  # how far above the largest |h| a late proof may be
 MOST = 4  # networks that are kept
 OWN_SHARE = 0.3  # of the time, for the network's own neurons
@@ -85,16 +85,9 @@ class _LossSearch:
 
     def run(self, start: list[Column], further: list[Column], multipliers: Floats | None) -> SearchOutcome:
         """The search, and the proof of what it reached."""
-        end = None if self.deadline is None else self.began + SEARCH_SHARE * (self.deadline - self.began)
-        try:
-            with until(end):
-                status = self._search(start, further, multipliers)
-        except TimeIsUpError:
-            status = SearchStatus.TIME
-        except KeyboardInterrupt:
-            status = SearchStatus.INTERRUPTED
+        status = searched(partial(self._search, start, further, multipliers), self.began, self.deadline)
         if status is not SearchStatus.OPTIMAL:
-            self._prove_reached(status)
+            prove_reached(status, self.deadline, self._prove_late)
         unscaled = self.scaled.unscaled
         return SearchOutcome(
             status,
@@ -104,15 +97,6 @@ class _LossSearch:
             tuple(self.history),
             tuple(map(self.scaled.unscaled_proof, self.coarser)),
         )
-
-    def _prove_reached(self, status: SearchStatus) -> None:
-        if status is SearchStatus.INTERRUPTED:
-            self._prove_late(INTERRUPTED_SECONDS)
-        elif self.deadline is not None:
-            self._prove_late(max(seconds_left(self.deadline), 0.2))
-        else:
-            with by_work():
-                self._prove_late(STALLED_WORK)
 
     # -- the rounds ------------------------------------------------------------------------------------------------
 
@@ -152,7 +136,7 @@ class _LossSearch:
         """
         columns = list(self.pool.columns.values())
         for _ in range(OWN_ROUNDS):
-            solution = solve_loss_master(self.problem, columns, time_limit=self._time_left())
+            solution = solve_loss_master(self.problem, columns, time_limit=time_left(self.deadline))
             if solution.status is Status.FAILED or self._is_past(OWN_SHARE):
                 return
             before = self.own
@@ -206,7 +190,7 @@ class _LossSearch:
             columns = list(self.pool.columns.values())
             if not columns:
                 return self._settled()
-            solution = solve_loss_master(self.problem, columns, time_limit=self._time_left())
+            solution = solve_loss_master(self.problem, columns, time_limit=time_left(self.deadline))
             if solution.status is Status.FAILED:
                 return SearchStatus.STALLED
             self._record(self._atoms(solution, columns))
@@ -301,9 +285,6 @@ class _LossSearch:
     def _is_past(self, share: float) -> bool:
         """Whether this share of the time is gone, where there is a limit."""
         return self.deadline is not None and now() > self.began + share * (self.deadline - self.began)
-
-    def _time_left(self) -> float:
-        return np.inf if self.deadline is None else max(SEARCH_SHARE * (self.deadline - now()), 0.1)
 
     def _report(self) -> None:
         best = self.best[0] if self.best else 0.0
