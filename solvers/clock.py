@@ -44,7 +44,7 @@ class _CountedWork:
 _read: ContextVar[Callable[[], float]] = ContextVar("_read", default=time.monotonic)
 _end: ContextVar[float | None] = ContextVar("_end", default=None)
 _work: ContextVar[_CountedWork | None] = ContextVar("_work", default=None)
-_watch: ContextVar[list[bool] | None] = ContextVar("_watch", default=None)
+_watch: ContextVar[set[bool] | None] = ContextVar("_watch", default=None)
 
 
 class TimeIsUpError(Exception):
@@ -71,18 +71,20 @@ def is_late(deadline: float | None) -> bool:
 
 
 def _is_over(deadline: float | None) -> bool:
-    work = _work.get()
+    end, work = _end.get(), _work.get()
     if work is not None and work.end is not None and elapsed() > work.end:
         return True
-    ends = [end for end in (_end.get(), deadline) if end is not None]
-    return bool(ends) and now() > min(ends)
+    if deadline is None and end is None:
+        return False
+    time = now()
+    return (deadline is not None and time > deadline) or (end is not None and time > end)
 
 
 def _notice() -> None:
     """For who watches."""
     watch = _watch.get()
     if watch is not None:
-        watch.append(True)
+        watch.add(True)
 
 
 def seconds_left(deadline: float | None = None) -> float:
@@ -152,7 +154,7 @@ def by_work() -> Iterator[None]:
 @contextmanager
 def watched() -> Iterator[Callable[[], bool]]:
     """Yields what says whether anything in this thread was found to be late since, and so was cut short."""
-    seen: list[bool] = []
+    seen: set[bool] = set()
     token = _watch.set(seen)
     try:
         yield lambda: bool(seen)
