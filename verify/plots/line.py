@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from solvers.arrays import Floats
-from verify.plots.scene import Drawn, Scene, evaluate
+from verify.plots.scene import Drawn, Scene, evaluate, scaled_to
 from verify.plots.style import (
     MARGIN_LINES,
     NEUTRAL,
@@ -136,6 +136,4 @@ def _draw_points(
 
 
 def _outputs_label(picture: Scene, network: Drawn) -> str:
-    if not picture.classifies:
-        return times_ten("$f(x)$", picture.target_power)
-    return "$f(x)$ at margin 1" if network.at_margin_one else "$f(x)$, rescaled"
+    return times_ten("$f(x)$", picture.target_power) + scaled_to(picture, network)
