@@ -50,6 +50,7 @@ def parts(paper: str, own: Results) -> dict[str, Callable[[], str]]:
     return {
         "claims": lambda: claims_that_run(own, is_training=False),
         "trainings": lambda: claims_that_run(own, is_training=True),
+        "variants": lambda: false_variants(own),
         "waiting": lambda: waiting(own),
         "tables": lambda: papers_tables(paper, own),
         "cases": lambda: cases(paper, number[1] if number else paper),
@@ -100,18 +101,46 @@ def claims_that_run(own: Results, *, is_training: bool) -> str:
         [
             f"{called(claim)} *{plain(claim['regime'])}*",
             ", ".join(linked(name, case) for name, case in claim["hypotheses"].items()),
-            outcome(claim), claim["tried"], claim["held"], claim["undecided"], claim["failed"], plain(measured(claim)),
+            outcome(claim), claim["tried"], claim["held"], power(claim), sizes(claim), claim["undecided"],
+            claim["failed"], plain(measured(claim)),
         ]
         for claim in kept
     ]  # fmt: skip
-    head = ("claim", "hypotheses", "outcome", "tried", "held", "open", "failed", "measured")
+    head = ("claim", "hypotheses", "outcome", "tried", "held", "could fail", "n, d, k", "open", "failed", "measured")
     reasons = [
         f"- `{claim['id']}`: {'; '.join(f'{plain(reason)} ({count})' for reason, count in common(claim))}"
         for claim in kept
         if claim["undecided"]
     ]
+    few = [f"- `{claim['id']}`: {plain(claim['few_could_fail'])}" for claim in kept if has_few(claim)]
     below = ["", "Open because:", "", *reasons, ""] if reasons else []
-    return table(head, rows, numbers=range(3, 7)) + "\n".join(below)
+    below += ["", "Few could fail because:", "", *few, ""] if few else []
+    return table(head, rows, numbers=range(3, 9)) + "\n".join(below)
+
+
+def power(claim: Mapping[str, Any]) -> str:
+    """On how many instances it could have failed; of a probability also how many failures would have refuted it."""
+    least = claim.get("refuting_failures")
+    shown = "" if claim["could_fail"] is None else str(claim["could_fail"])
+    if "chance" not in claim:
+        return shown
+    return f"{shown}; refuted by {least} failures" if least is not None else f"{shown}; no failures would refute it"
+
+
+def has_few(claim: Mapping[str, Any]) -> bool:
+    """Whether less than half of the instances could fail."""
+    return claim["could_fail"] is not None and 2 * claim["could_fail"] < claim["tried"]
+
+
+def sizes(claim: Mapping[str, Any]) -> str:
+    """The median points, dimension and neurons of its instances."""
+    return ", ".join(str(number) for number in claim["medians"].values())
+
+
+def false_variants(own: Results) -> str:
+    """The false statements beside the claims."""
+    rows = [[f"`{name}`", key, plain(said)] for name, claim in own.items() for key, said in claim["variants"].items()]
+    return table(("beside", "variant", "what is false"), rows) if rows else "None.\n"
 
 
 def called(claim: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from verify.claims.collection import GROUP, PAPERS, claims, registry
 from verify.claims.conclusions import is_global, is_local, is_local_not_global, is_stationary_not_local
 from verify.claims.counterexamples import as_case, read_instance, write_case
 from verify.claims.decisions import audited, global_exactly, is_kkt_point, locally, multipliers_of, stationary
-from verify.claims.records import OPEN, Claim, Instance, Judgement, Outcome, failed, held, undecided
+from verify.claims.records import OPEN, Claim, Instance, Judgement, Outcome, Variant, failed, held, undecided
 from verify.claims.running import Counterexample, Run, run
 from verify.claims.side_by_side import available_cores, run_all
 
@@ -24,6 +24,7 @@ __all__ = [
     "Judgement",
     "Outcome",
     "Run",
+    "Variant",
     "as_case",
     "audited",
     "available_cores",

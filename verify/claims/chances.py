@@ -6,10 +6,13 @@ from fractions import Fraction
 
 from verify.numbers.floats import to_float
 
-__all__ = ["clopper_pearson"]
+__all__ = ["CONFIDENCE", "clopper_pearson", "refuting_failures"]
+
+CONFIDENCE = Fraction(99, 100)
+"""Of the intervals of claims about probabilities."""
 
 
-def clopper_pearson(successes: int, trials: int, confidence: Fraction = Fraction(99, 100)) -> tuple[float, float]:
+def clopper_pearson(successes: int, trials: int, confidence: Fraction = CONFIDENCE) -> tuple[float, float]:
     """The exact two-sided interval: each end is exceeded with probability at most (1 - confidence) / 2.
 
     Holds for every true probability, as it inverts the binomial tests. Source: Clopper, Pearson 1934.
@@ -20,3 +23,10 @@ def clopper_pearson(successes: int, trials: int, confidence: Fraction = Fraction
     low = 0.0 if successes == 0 else float(beta.ppf(tail, successes, trials - successes + 1))
     high = 1.0 if successes == trials else float(beta.ppf(1 - tail, successes + 1, trials - successes))
     return low, high
+
+
+def refuting_failures(trials: int, chance: Fraction) -> int | None:
+    """The least number of failures among so many trials whose interval is below `chance`; None where not even all."""
+    least = to_float(chance)
+    refuting = (number for number in range(trials + 1) if clopper_pearson(trials - number, trials)[1] < least)
+    return next(refuting, None)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from random import Random
 from types import MappingProxyType, NoneType
-from typing import TYPE_CHECKING, NoReturn, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from verify.checker.errors import InputError
 from verify.problem.network import Network
@@ -21,7 +22,19 @@ if TYPE_CHECKING:
 
     from verify.readers.cases import Case
 
-__all__ = ["DECIDABLE", "OPEN", "USUAL", "Claim", "Instance", "Judgement", "Outcome", "failed", "held", "undecided"]
+__all__ = [
+    "DECIDABLE",
+    "OPEN",
+    "USUAL",
+    "Claim",
+    "Instance",
+    "Judgement",
+    "Outcome",
+    "Variant",
+    "failed",
+    "held",
+    "undecided",
+]
 
 OPEN = "open"
 """In place of a sharp case: none is known."""
@@ -131,6 +144,42 @@ def _always(_: Instance) -> bool:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A false statement beside a claim, which has to be refuted as the claim would be: the test of the test.
+
+    name: such as "bound-r+2".   statement: one sentence, which is false.   conclusion, instances, trial, chance: in
+    place of the claim's, where they differ.   dropped: hypotheses of the claim that are left out.   hypotheses: in
+    place of all of them.   examples: as for a claim; the first counterexample ends a run.
+    """
+
+    name: str
+    statement: str
+    conclusion: Callable[[Instance], Judgement] | None = None
+    dropped: tuple[str, ...] = ()
+    hypotheses: Mapping[str, Callable[[Instance], bool]] | None = None
+    setting: Callable[[Instance], bool] | None = None
+    instances: SearchStrategy[Instance] | None = None
+    trial: Callable[[Random], Instance] | None = None
+    chance: Fraction | None = None
+    examples: int = USUAL
+
+    def of(self, claim: Claim) -> Claim:
+        """The claim with what is false in it; its id is the claim's with the name after an exclamation mark."""
+        own = claim.hypotheses if self.hypotheses is None else self.hypotheses
+        changes: dict[str, Any] = {
+            name: given
+            for name in ("conclusion", "setting", "instances", "trial", "chance")
+            if (given := getattr(self, name)) is not None
+        }
+        return replace(
+            claim, id=f"{claim.id}!{self.name}", statement=self.statement, sharp={}, without={}, variants=(),
+            hypotheses={name: holds for name, holds in own.items() if name not in self.dropped},
+            examples=self.examples, could_fail=None, few_could_fail="", **changes,
+        )  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A theorem as something that runs.
 
@@ -151,6 +200,11 @@ class Claim:
     training is measured in floats; what it says about the network at the end is decided like everywhere.
     examples: how many instances are tried when 200 are asked for (other numbers in proportion): fewer where each costs
     seconds.
+    could_fail: whether the conclusion could have been false on an instance, by its size and numbers alone: a bound that
+    could be exceeded, a conclusion that does not hold for all networks of this shape. Not asked where it is None.
+    few_could_fail: why few instances could fail, where that cannot be otherwise; else the claim is "untested" when less
+    than half of them could.
+    variants: false statements beside it, each of which instances of this kind have to refute.
     """
 
     id: str
@@ -171,6 +225,9 @@ class Claim:
     trial: Callable[[Random], Instance] | None = None
     trains: bool = False
     examples: int = USUAL
+    could_fail: Callable[[Instance], bool] | None = None
+    few_could_fail: str = ""
+    variants: tuple[Variant, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -190,6 +247,19 @@ class Claim:
             raise InputError(f"claim {self.id} has the chance {self.chance}: it is a number from 0 to 1")
         for name in ("hypotheses", "sharp", "without"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        self._check_variants()
+
+    def _check_variants(self) -> None:
+        """Each has a name of its own, and something that differs."""
+        names = [variant.name for variant in self.variants]
+        if len({*names}) < len(names) or not all(re.fullmatch(r"[^\s!]+", name) for name in names):
+            raise InputError(f"the variants of claim {self.id} are called {names}: give each a name without spaces")
+        for variant in self.variants:
+            if unknown := {*variant.dropped} - self.hypotheses.keys():
+                raise InputError(f"{variant.name} of claim {self.id} drops {min(unknown)!r}, none of its hypotheses")
+            changed = ("conclusion", "hypotheses", "setting", "instances", "trial", "chance")
+            if not variant.dropped and all(getattr(variant, name) is None for name in changed):
+                raise InputError(f"variant {variant.name} of claim {self.id} is the claim itself: change something")
 
     @property
     def is_chance(self) -> bool:
@@ -206,14 +276,14 @@ class Claim:
         """Each member is what the docstring says; a claim that is not would fail far from where it was written."""
         from hypothesis.strategies import SearchStrategy
 
-        texts = ("id", "source", "statement", "regime", "quantity", "needs", "kind")
+        texts = ("id", "source", "statement", "regime", "quantity", "needs", "kind", "few_could_fail")
         members: list[tuple[str, type | tuple[type, ...], str]] = [(name, str, "a text") for name in texts]
         members += [(name, Mapping, "a dict") for name in ("hypotheses", "sharp", "without")]
         members += [("chance", (Fraction, int, NoneType), "a Fraction"), ("trains", bool, "True or False")]
         for name, kinds, wanted in [*members, ("examples", int, "a whole number")]:
             if not isinstance(given := getattr(self, name), kinds):
                 raise InputError(f"{name} of claim {self.id!r:.60} is {given!r:.60}: give {wanted}")
-        for name in ("setting", "conclusion", "group", "trial"):
+        for name in ("setting", "conclusion", "group", "trial", "could_fail"):
             given = getattr(self, name)
             if not callable(given) and (name == "setting" or given is not None):
                 raise InputError(f"{name} of claim {self.id!r:.60} is {given!r:.60}: give a function of an instance")
@@ -222,6 +292,7 @@ class Claim:
         drawn = [("instances", self.instances)] if self.instances is not None else []
         drawn += [(f"strategy without {name!r}", given) for name, given in self.without.items()]
         parts += [(what, given, isinstance(given, SearchStrategy)) for what, given in drawn]
+        parts += [("a variant", given, isinstance(given, Variant)) for given in self.variants]
         for what, given, is_right in parts:
             if not is_right:
                 raise InputError(f"{what} of claim {self.id} is {given!r:.60}, which it cannot be")

@@ -9,20 +9,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from random import Random
+from statistics import median_low
 from typing import final
 
 from hypothesis import HealthCheck, Phase, Verbosity, errors, given, seed, settings
 from hypothesis import strategies as st
 
-from verify.claims.chances import clopper_pearson
+from verify.claims.chances import CONFIDENCE, clopper_pearson, refuting_failures
 from verify.claims.loading import load_everything
 from verify.claims.records import USUAL, Claim, Instance, Judgement, Outcome, undecided
 from verify.numbers.floats import to_float
 
 __all__ = ["Counterexample", "Run", "RunOutcome", "no_judgement", "run"]
-
-CONFIDENCE = Fraction(99, 100)
-"""Of the intervals of claims about probabilities."""
 
 _SHRINKING = 0.5
 """The part of a claim's time that is left for shrinking at least, relative to what was used before."""
@@ -33,7 +31,9 @@ class RunOutcome(StrEnum):
     """What became of a claim on all its instances.
 
     UNDECIDED: nothing was decided.   HELD: on all that was decided. Of a probability FAILED and HELD say that the whole
-    interval is below, or above, what is claimed; CONSISTENT neither.
+    interval is below, or above, what is claimed; CONSISTENT neither. UNTESTED: in place of HELD and CONSISTENT, where
+    less than half of the instances could fail, or so few draws were made that all of them could fail without refuting a
+    probability.
     """
 
     NOT_RUN = "not run"
@@ -41,6 +41,7 @@ class RunOutcome(StrEnum):
     UNDECIDED = "undecided"
     HELD = "held"
     CONSISTENT = "consistent"
+    UNTESTED = "untested"
 
 
 @final
@@ -59,6 +60,8 @@ class Run:
 
     tried = held + failed + undecided.   rejected: draws that the strategy gave up.   faults: why the run says nothing,
     such as instances that break a hypothesis.   reasons: of what stayed undecided, with counts.
+    could_fail: on how many of them the conclusion could have been false; None where the claim does not say.
+    sizes: points, dimension and neurons of each.
     measured: the least and the greatest value of the claim's quantity.   interval: of a probability, at 99 %.
     is_complete: False when the time limit came first.
     """
@@ -69,6 +72,8 @@ class Run:
     failed: int = 0
     undecided: int = 0
     rejected: int = 0
+    could_fail: int | None = None
+    sizes: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
     reasons: dict[str, int] = field(default_factory=dict[str, int])
     faults: list[str] = field(default_factory=list[str])
     counterexample: Counterexample | None = None
@@ -93,11 +98,31 @@ class Run:
             chance = to_float(self.claim.chance)
             if high < chance:
                 return RunOutcome.FAILED
-            return RunOutcome.HELD if low >= chance else RunOutcome.CONSISTENT
-        return RunOutcome.HELD if self.held else RunOutcome.UNDECIDED
+            return self._tested(RunOutcome.HELD if low >= chance else RunOutcome.CONSISTENT)
+        return self._tested(RunOutcome.HELD) if self.held else RunOutcome.UNDECIDED
 
-    def note(self, judgement: Judgement) -> None:
+    def _tested(self, outcome: RunOutcome) -> RunOutcome:
+        """The outcome, where enough could have gone wrong."""
+        is_idle = self.could_fail is not None and 2 * self.could_fail < self.tried and not self.claim.few_could_fail
+        is_certain = self.claim.is_chance and self.refuting_failures is None
+        return RunOutcome.UNTESTED if is_idle or is_certain else outcome
+
+    @property
+    def refuting_failures(self) -> int | None:
+        """How many failures among the draws made would refute the claimed probability; None where not even all."""
+        return None if self.claim.chance is None else refuting_failures(self.tried, self.claim.chance)
+
+    @property
+    def medians(self) -> tuple[int, ...]:
+        """Of the points, the dimension and the neurons of the instances: the lower ones; empty where none was drawn."""
+        return tuple(median_low(values) for values in zip(*self.sizes, strict=True))
+
+    def note(self, judgement: Judgement, instance: Instance) -> None:
         """Count one instance."""
+        points, neurons, dimension, _ = instance.size
+        self.sizes.append((points, dimension, neurons))
+        if self.claim.could_fail is not None:
+            self.could_fail = (self.could_fail or 0) + self.claim.could_fail(instance)
         match judgement.outcome:
             case Outcome.HELD:
                 self.held += 1
@@ -130,6 +155,7 @@ def run(
     examples: int = USUAL,
     seed: int = 0,
     time_limit: float | None = None,
+    is_shrunk: bool = True,
     is_interrupted: Callable[[], bool] = lambda: False,
 ) -> Run:
     """Try a claim on at most `examples` instances; the first counterexample is shrunk.
@@ -138,6 +164,7 @@ def run(
 
     seed: the same for the same numbers; the draws are those of hypothesis, without its database, with health checks.
     time_limit: seconds after which no further instance is tried; half as much again goes into shrinking.
+    is_shrunk: False leaves the first counterexample as it is.
     A copy of this process that the claim made with os.fork ends: what it would go on to report is not of this run.
 
     is_interrupted: asked after every instance; True raises KeyboardInterrupt, for conclusions that make do with less
@@ -150,8 +177,9 @@ def run(
     if claim.is_decidable:
         load_everything()
     task = _ClaimTask(
-        claim, -(-examples * claim.examples // USUAL), seed, time_limit, is_interrupted, time.monotonic(), os.getpid()
-    )
+        claim, -(-examples * claim.examples // USUAL), seed, time_limit, is_shrunk, is_interrupted, time.monotonic(),
+        os.getpid(),
+    )  # fmt: skip
     try:
         if claim.is_decidable and claim.is_chance:
             _sample(task, result)
@@ -172,6 +200,7 @@ class _ClaimTask:
     examples: int
     seed: int
     time_limit: float | None
+    is_shrunk: bool
     is_interrupted: Callable[[], bool]
     began: float
     process: int
@@ -197,11 +226,12 @@ class _ClaimTask:
 
 def _search(task: _ClaimTask, result: Run) -> None:
     claim = task.claim
+    phases = (Phase.generate, Phase.shrink) if task.is_shrunk else (Phase.generate,)
 
     @seed(task.seed)
     @settings(
         max_examples=task.examples, database=None, deadline=None, verbosity=Verbosity.quiet, print_blob=False,
-        report_multiple_bugs=False, phases=(Phase.generate, Phase.shrink), suppress_health_check=[HealthCheck.too_slow],
+        report_multiple_bugs=False, phases=phases, suppress_health_check=[HealthCheck.too_slow],
     )  # fmt: skip
     @given(st.data())
     def attempt(data: st.DataObject) -> None:
@@ -223,7 +253,7 @@ def _search(task: _ClaimTask, result: Run) -> None:
             result.faults.append(fault)
             raise _Faulty
         if not is_shrinking:
-            result.note(judgement)
+            result.note(judgement, instance)
         if judgement.outcome is Outcome.FAILED:
             known = result.counterexample
             if known is None or instance.size <= known.instance.size:
@@ -289,7 +319,7 @@ def _sample(task: _ClaimTask, result: Run) -> None:
         if fault:
             result.faults.append(fault)
             return
-        result.note(judgement)
+        result.note(judgement, instance)
     if result.tried:
         low, _ = clopper_pearson(result.held, result.tried, CONFIDENCE)
         _, high = clopper_pearson(result.held + result.undecided, result.tried, CONFIDENCE)

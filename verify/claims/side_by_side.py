@@ -24,6 +24,7 @@ from types import FrameType
 from typing import Any, cast, final
 
 from verify.claims.collection import registry
+from verify.claims.power import variants_of
 from verify.claims.records import USUAL, Claim
 from verify.claims.running import Run, run
 from verify.processes import available_cores, how_it_ended, started_alone
@@ -44,12 +45,14 @@ def run_all(
     seed: int = 0,
     time_limit: float | None = None,
     jobs: int | None = None,
+    is_shrunk: bool = True,
     watch: Watch | None = None,
 ) -> Generator[Run]:
     """Run each claim as `run` does, `jobs` at a time; each is yielded when it is done.
 
     modules: those that the claims came from, as in `claims`.   jobs: by default the number of cores; 1 runs all in
-    this process.   watch: called with the ids of the claims that are running whenever they change.
+    this process.   is_shrunk: as in `run`.   watch: called with the ids of the claims that are running whenever they
+    change. Variants of claims (`Variant.of`) can be among them.
 
     Trainings come first, as they take longest. The results are the same for every number of jobs, unless a time limit
     strikes. When the iterator is closed or interrupted, the other processes end. A claim whose code raises something or
@@ -64,10 +67,12 @@ def run_all(
         with _noted_interrupts() as is_interrupted:
             for claim in waiting:
                 see([claim.id])
-                options = {"examples": examples, "seed": seed, "time_limit": time_limit}
+                options = {"examples": examples, "seed": seed, "time_limit": time_limit, "is_shrunk": is_shrunk}
                 yield _attempted(claim, is_interrupted=is_interrupted, **options)
         return
-    order = _Order(os.getcwd(), tuple(modules), examples, seed, time_limit)  # noqa: PTH109 (a str, as os.chdir takes)
+    folder = os.getcwd()  # noqa: PTH109 (a str, as os.chdir takes)
+    order = _Order(folder, tuple(modules), {"examples": examples, "seed": seed, "time_limit": time_limit,
+                                            "is_shrunk": is_shrunk})  # fmt: skip
     workers = [_Worker(order) for _ in range(at_once)]
     try:
         for worker in workers:
@@ -131,9 +136,7 @@ class _Order:
 
     folder: str
     modules: tuple[str, ...]
-    examples: int
-    seed: int
-    time_limit: float | None
+    options: dict[str, Any]
 
 
 @final
@@ -205,9 +208,15 @@ def _work(connection: Connection, order: _Order) -> None:
         except (EOFError, OSError):
             return
         try:
-            known = known or registry(order.modules)
-            result = _attempted(known[name], examples=order.examples, seed=order.seed, time_limit=order.time_limit)
+            known = known or _all(order.modules)
+            result = _attempted(known[name], **order.options)
             answer = {field.name: getattr(result, field.name) for field in fields(Run) if field.name != "claim"}
         except Exception as error:  # noqa: BLE001 (the module is another one than before)
             answer = {"faults": [_broken(error)]}
         connection.send((name, answer))
+
+
+def _all(modules: Iterable[str]) -> dict[str, Claim]:
+    """All claims, and their variants, by their ids."""
+    found = registry(modules)
+    return found | {variant.id: variant for variant in variants_of(found.values())}

@@ -13,11 +13,13 @@ from rich.text import Text
 from verify.checker.codec import rational_text
 from verify.checker.errors import InputError
 from verify.claims.collection import PAPERS
+from verify.claims.power import is_survivor
 from verify.claims.records import OPEN, Claim
 from verify.claims.running import Run, RunOutcome
+from verify.numbers.counts import count
 from verify.numbers.floats import to_float
 
-__all__ = ["as_json", "listing", "number_text", "overview", "paper_tables", "tables_of"]
+__all__ = ["as_json", "listing", "number_text", "overview", "paper_tables", "tables_of", "variant_table"]
 
 PaperTables = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 
@@ -32,12 +34,14 @@ _STYLES = {
     RunOutcome.CONSISTENT: "green",
     RunOutcome.FAILED: "bold red",
     RunOutcome.UNDECIDED: "yellow",
+    RunOutcome.UNTESTED: "yellow",
     RunOutcome.NOT_RUN: "dim",
 }
 
 
 def overview(results: Iterable[Run]) -> list[Table]:
-    """One line for each claim: outcome, instances on which it held, failed or stayed open, seconds.
+    """One line for each claim: outcome, instances on which it held, could have failed, failed or stayed open, seconds,
+    and the medians of their points, dimensions and neurons (n, d, k).
 
     Below what was measured, and those claims that cannot be decided yet, with what they need.
     """
@@ -51,14 +55,16 @@ def overview(results: Iterable[Run]) -> list[Table]:
     ):
         if not kept:
             continue
-        table = _table("claim", "outcome", "held", "failed", "open", "s", title=title)
+        table = _table("claim", "outcome", "held", "could\nfail", "failed", "open", "n,d,k", "s", title=title)
+        table.padding = (0, 1, 0, 0)
         remarks = Table.grid(padding=(0, 2, 0, 1))
-        table.columns[0].no_wrap = True
-        for column in table.columns[2:6]:
+        for column in table.columns:
+            column.no_wrap = True
+        for column in table.columns[2:]:
             column.justify = "right"
         for result in kept:
             outcome = Text(result.outcome, style=_STYLES[result.outcome])
-            counts = (result.held, result.failed, result.undecided)
+            counts = (result.held, shown_power(result), result.failed, result.undecided, sizes_text(result.medians))
             table.add_row(result.claim.id, outcome, *map(str, counts), f"{result.seconds:.1f}")
             if remark := _remark(result):
                 remarks.add_row(result.claim.id, Text(remark), style="dim")
@@ -82,12 +88,32 @@ def _remark(result: Run) -> str:
         parts.append(f"{claim.quantity or 'measured'}: {low}" + (f" to {high}" if high != low else ""))
     if result.interval is not None:
         low, high = result.interval
-        parts.append(f"probability in [{low:.3f}, {high:.3f}] at 99 %")
+        parts.append(f"probability in [{low:.3f}, {high:.3f}] at 99 %, claimed at least {claim.chance}")
+        parts.append(_refutation(result))
+    if result.could_fail is not None and 2 * result.could_fail < result.tried and claim.few_could_fail:
+        parts.append(f"few could fail: {claim.few_could_fail}")
     if result.rejected * 20 > result.tried:
         parts.append(f"{result.rejected} draws given up")
     if not result.is_complete and result.counterexample is None and not result.faults:
         parts.append("time limit")
     return "; ".join(parts)
+
+
+def _refutation(result: Run) -> str:
+    """How many failures of the draws made would have refuted the probability."""
+    least = result.refuting_failures
+    enough = "no failures" if least is None else count(least, "failure")
+    return f"{enough} in {count(result.tried, 'draw')} would refute it"
+
+
+def shown_power(result: Run) -> str:
+    """On how many instances the claim could have failed; a dash where it does not say."""
+    return "-" if result.could_fail is None else str(result.could_fail)
+
+
+def sizes_text(medians: Sequence[int]) -> str:
+    """Such as 4,64,2."""
+    return ",".join(map(str, medians))
 
 
 def number_text(value: Fraction) -> str:
@@ -105,6 +131,20 @@ def listing(claims: Iterable[Claim]) -> Table:
         status = "" if claim.is_decidable else f" ({claim.status})"
         said = f"{claim.statement} [{claim.source}]{status}"  # as Text: a string in brackets would be taken for a style
         table.add_row(claim.id, Text(said), Text(", ".join(names)))
+    return table
+
+
+def variant_table(results: Iterable[Run]) -> Table:
+    """One line for each variant: whether it is refuted, after how many draws, and what is false in it."""
+    table = _table("variant", "outcome", "draws", "s", "what is false in it")
+    for result in results:
+        survives = is_survivor(result)
+        outcome = Text("survives" if survives else "refuted", style="bold red" if survives else "green")
+        said = Text("; ".join([result.claim.statement, *result.faults]))
+        table.add_row(Text(result.claim.id), outcome, str(result.tried), f"{result.seconds:.1f}", said)
+    table.columns[0].no_wrap = True
+    for column in table.columns[2:4]:
+        column.justify = "right"
     return table
 
 
@@ -158,11 +198,14 @@ def _json(result: Run) -> dict[str, object]:
         "trains": claim.trains,
         "regime": claim.regime,
         "hypotheses": {name: claim.sharp_case(name) for name in claim.hypotheses},
+        "variants": {variant.name: variant.statement for variant in claim.variants},
         "outcome": result.outcome.value,
     }
     if not claim.is_decidable:
         return value
     value |= {name: getattr(result, name) for name in ("tried", "held", "failed", "undecided", "rejected")}
+    value |= {"could_fail": result.could_fail, "few_could_fail": claim.few_could_fail}
+    value |= {"medians": dict(zip(("points", "dimension", "neurons"), result.medians, strict=False))}
     value |= {"undecided_because": result.reasons, "faults": result.faults, "complete": result.is_complete}
     value |= {"seconds": round(result.seconds, 3), "counterexample": None}
     if result.measured is not None:
@@ -170,6 +213,7 @@ def _json(result: Run) -> dict[str, object]:
     if result.interval is not None:
         value["interval"] = list(result.interval)
         value["chance"] = str(claim.chance)
+        value["refuting_failures"] = result.refuting_failures
     if result.counterexample is not None:
         instance = result.counterexample.instance
         value["counterexample"] = {

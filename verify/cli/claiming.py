@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,8 @@ from verify.cli.progress import shown_claims
 from verify.files.writing import write_text
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from verify.claims import Claim, Run
 
 __all__ = ["claims_command"]
@@ -31,6 +33,7 @@ Examples:
   isoptimal claims vardi2022.thm4.3 --examples 1000 --seed 7
   isoptimal claims vardi2022 --table vardi2022
   isoptimal claims --from my_claims.py mine.lemma1
+  isoptimal claims vardi2022 --variants --examples 20
 """,
 )
 @click.argument("ids", metavar="[ID]...", nargs=-1)
@@ -52,6 +55,12 @@ Examples:
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write the results as JSON; - for standard output.")
 @click.option("--cases", "folder", metavar="DIR", help="Write counterexamples into DIR as case files.")
+@click.option(
+    "--variants",
+    "is_of_variants",
+    is_flag=True,
+    help="Try the false variants of the claims instead: each has to be refuted by the same kind of instances.",
+)
 @click.option("--list", "is_listing", is_flag=True, help="Only name the claims, with their statements.")
 @debug_option
 def claims_command(
@@ -64,12 +73,14 @@ def claims_command(
     jobs: int | None,
     json_file: str | None,
     folder: str | None,
+    is_of_variants: bool,
     is_listing: bool,
 ) -> int:
     """Try the claims with these IDs (a paper's name stands for all of its claims; by default all claims).
 
     Each instance is decided with certificates that the checker accepts. A counterexample is shrunk and shown as a case
-    file. Exit status 1 when a claim failed. Ctrl-C ends it with the table of what is done.
+    file. Exit status 1 when a claim failed; with --variants when a false variant was not refuted. Ctrl-C ends it with
+    the table of what is done.
     """
     use_one_thread()
     check_solvers_are_ours()
@@ -86,7 +97,15 @@ def claims_command(
     if is_listing:
         console.print(listing(chosen))
         return 0
-    results, is_interrupted = _run_all(chosen, modules, examples, seed, time_limit, jobs)
+    if is_of_variants:
+        _check_alone(paper=paper, json_file=json_file, folder=folder)
+        chosen = _variants(chosen)
+    results, is_interrupted = _run_all(
+        chosen, modules=modules, examples=examples, seed=seed, time_limit=time_limit, jobs=jobs,
+        is_shrunk=not is_of_variants,
+    )  # fmt: skip
+    if is_of_variants:
+        return _tell_of_variants(results, console, is_interrupted)
     if json_file != "-":
         console.print(*overview(results))
         if tables is not None:
@@ -106,20 +125,44 @@ def _console():
     return Console(highlight=False)
 
 
-def _run_all(
-    chosen: Sequence[Claim], modules: Sequence[str], examples: int, seed: int, time_limit: float | None,
-    jobs: int | None,
-) -> tuple[list[Run], bool]:  # fmt: skip
+def _check_alone(**given: str | None) -> None:
+    """What is written of claims is not written of variants."""
+    options = {"paper": "--table", "json_file": "--json", "folder": "--cases"}
+    if wrong := [options[name] for name, value in given.items() if value is not None]:
+        raise InputError(f"{wrong[0]} is about claims that hold: leave it out with --variants")
+
+
+def _variants(chosen: Sequence[Claim]) -> Sequence[Claim]:
+    from verify.claims.power import variants_of
+
+    found = variants_of(chosen)
+    if not found:
+        raise InputError("none of these claims has variants: leave --variants out, or give a claim `variants`")
+    return found
+
+
+def _tell_of_variants(results: Sequence[Run], console: Console, is_interrupted: bool) -> int:
+    """The table; 1 where a variant survives."""
+    from verify.claims.power import is_survivor
+    from verify.claims.tables import variant_table
+
+    console.print(variant_table(results))
+    if is_interrupted:
+        raise KeyboardInterrupt
+    surviving = [result.claim.id for result in results if is_survivor(result)]
+    if surviving:
+        click.echo(f"not refuted, so these instances show little of the claim: {', '.join(surviving)}")
+    return int(bool(surviving))
+
+
+def _run_all(chosen: Sequence[Claim], **options: Any) -> tuple[list[Run], bool]:
     """What came of those claims that were done, in the given order, and whether Ctrl-C came before all were."""
     from verify.claims import run_all
 
     done: dict[str, Run] = {}
     is_interrupted = False
     with shown_claims(len(chosen)) as show:
-        runs = run_all(
-            chosen, modules=modules, examples=examples, seed=seed, time_limit=time_limit, jobs=jobs,
-            watch=lambda running: show(len(done), running),
-        )  # fmt: skip
+        runs = run_all(chosen, watch=lambda running: show(len(done), running), **options)
         try:
             with closing(runs):
                 for result in runs:

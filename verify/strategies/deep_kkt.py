@@ -15,7 +15,7 @@ from verify.problem.network import Architecture, Layer, Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem
 from verify.strategies.kkt import KKTPoint
 from verify.strategies.linear_kkt import margin_points
-from verify.strategies.numbers import Vector, positive_rationals, rationals, times, unit_vectors
+from verify.strategies.numbers import Vector, nonzero, positive_rationals, rationals, times, unit_vectors
 
 __all__ = ["deep_diagonals", "deep_linear_kkt_points", "deep_linear_starts", "singular_convolutions"]
 
@@ -48,15 +48,15 @@ def deep_linear_kkt_points(draw: DrawFn) -> KKTPoint:
 def deep_linear_starts(draw: DrawFn) -> tuple[Problem, Network]:
     """A fully connected linear network of depth 3 or 4 that classifies every point with a margin of at least 4.
 
-    Up to 3 units in a layer and up to 4 points, labelled by the network. Shrinks to one unit in each layer and one
-    point.
+    Up to 3 units in a layer and up to 4 points, labelled by the network. Shrinks to one unit in each layer.
     """
     m = draw(st.integers(3, 4))
     shape = _dense([*(draw(st.integers(1, 3)) for _ in range(m)), 1])
     layers = [[draw(rationals(2)) for _ in range(layer.parameter_count)] for layer in shape.layers]
-    rows = [draw(st.tuples(*[rationals()] * shape.inputs)) for _ in range(draw(st.integers(1, 4)))]
-    if not any(map(Network(shape, layers), rows)):  # the network is 0 there: one that is 0 at the point 0 alone
-        layers, rows = [[1 + abs(w) for w in row] for row in layers], [(Fraction(1),) * shape.inputs]
+    points = st.tuples(nonzero(), *[rationals()] * (shape.inputs - 1))
+    rows = draw(st.lists(points, min_size=2, max_size=4, unique=True))
+    if not any(map(Network(shape, layers), rows)):  # the network is 0 there: one that is not, and a point for it
+        layers, rows = [[1 + abs(w) for w in row] for row in layers], [(Fraction(1),) * shape.inputs, *rows[1:]]
     network = Network(shape, layers)
     kept = [(row, value) for row in rows if (value := network(row))]
     least = min(abs(value) for _, value in kept)

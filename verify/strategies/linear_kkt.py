@@ -104,18 +104,21 @@ def _orthogonal(draw: DrawFn, predictor: Sequence[Fraction], square: Fraction) -
 
 
 @st.composite
-def unequal_diagonals(draw: DrawFn) -> KKTPoint:
+def unequal_diagonals(draw: DrawFn, *, slopes: Sequence[int] = (1, 0), larger: bool = False) -> KKTPoint:
     """A diagonal network, linear or ReLU, on one point: one live neuron, and a larger coordinate that none uses.
 
-    Shrinks to the point (1, 2) with the weight on its first coordinate.
+    larger: the live neuron is on the largest coordinate instead. Shrinks to the point (1, 2) with the weight on its
+    first coordinate.
     """
     d = draw(st.integers(2, 4))
-    slope = draw(st.sampled_from([1, 0]))
+    slope = draw(st.sampled_from(list(slopes)))
     live = draw(st.integers(0, d - 1))
     x = [draw(rationals(2)) for _ in range(d)]
     x[live] = draw(positive_rationals())
-    larger = draw(st.sampled_from([c for c in range(d) if c != live]))
-    x[larger] = x[live] + draw(positive_rationals())
+    other = draw(st.sampled_from([c for c in range(d) if c != live]))
+    x[other] = x[live] + draw(positive_rationals())
+    if larger:
+        x[live] = sum(map(abs, x), Fraction(0))
     sign, r = draw(st.sampled_from([1, -1])), draw(positive_rationals(2))
     rows = [[r * (j == c == live) for c in range(d)] for j in range(d)]
     network = Network.two_layer(

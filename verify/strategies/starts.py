@@ -29,8 +29,8 @@ def separating_starts(
 ) -> tuple[Problem, Network]:
     """A max-margin problem and a network that classifies every point with a margin of at least 4.
 
-    The labels are those of the network; points at which it is 0 are left out. Up to `width` neurons and `points`
-    points. Shrinks to one neuron and one point.
+    The labels are those of the network; a point at which it is 0 is mirrored, or left out where that does not help. Up
+    to `width` neurons and `points` points, as many of these as were drawn. Shrinks to one neuron and one point.
     """
     d = draw(st.integers(1, 3)) if dimension is None else dimension
     has_bias = draw(st.booleans()) if bias is None else bias
@@ -39,10 +39,13 @@ def separating_starts(
     hidden = [_nonzero(draw(vectors(d))) for _ in range(count)]
     outgoing = [draw(nonzero()) for _ in range(count)]
     biases = draw(vectors(count)) if has_bias else None
-    rows = [hidden[0], *draw(st.lists(vectors(d), max_size=points - 1, unique=True))]
+    others = draw(st.integers(0, points - 1))
+    rows = [hidden[0], *draw(st.lists(vectors(d), min_size=others, max_size=others, unique=True))]
     network = Network.two_layer(hidden, outgoing, slope=a, b=biases)
     if not any(_outputs(network, rows)):  # at its own weights a neuron without bias is not 0
         network = Network.two_layer(hidden[:1], outgoing[:1], slope=a, b=[0] if has_bias else None)
+    values = _outputs(network, rows)
+    rows = list(dict.fromkeys(row if f else tuple(-x for x in row) for row, f in zip(rows, values, strict=True)))
     return _scaled(network, rows)
 
 

@@ -29,8 +29,8 @@ from verify.claims import (
     undecided,
     write_case,
 )
+from verify.claims.chances import CONFIDENCE
 from verify.claims.records import USUAL
-from verify.claims.running import CONFIDENCE
 from verify.claims.safran2022 import switches
 from verify.readers.cases import read_case
 from verify.search.pool import strategies_for
@@ -50,7 +50,7 @@ def test_instances_meet_the_hypotheses_and_the_conclusion_is_nowhere_false(name)
     result = run(ALL[name], examples=EXAMPLES)
     assert result.faults == []  # an instance outside the setting or the hypotheses would be one
     assert result.counterexample is None
-    assert result.outcome in ("held", "consistent", "undecided")
+    assert result.outcome in ("held", "consistent", "undecided", "untested")  # four are too few to judge power by
     asked = -(-EXAMPLES * ALL[name].examples // USUAL)  # fewer where each costs seconds
     assert result.tried >= (asked if ALL[name].is_chance else max(asked - 1, 1))
     assert result.rejected == 0  # every strategy builds what it promises
@@ -67,7 +67,7 @@ def test_a_sharp_case_breaks_one_hypothesis_and_the_conclusion(name, hypothesis)
 
 def test_the_small_profile_tries_every_paper():
     """With so many draws that a probability can be refuted by them, where a draw is no training."""
-    lines = re.findall(r"bin/isoptimal claims (.*) --examples (\d+) ", (ROOT / ".ci/run").read_text("utf-8"))
+    lines = re.findall(r"bin/isoptimal claims ([\w ]+) --examples (\d+) ", (ROOT / ".ci/run").read_text("utf-8"))
     assert sorted(paper for papers, _ in lines for paper in papers.split()) == sorted(PAPERS)
     for papers, examples in lines:
         for claim in DECIDABLE:

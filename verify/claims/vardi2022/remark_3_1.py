@@ -11,7 +11,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.claims.decisions import audited
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.claims.vardi2022.settings import is_pair
 from verify.problem.problem import objective
@@ -41,13 +42,13 @@ def allowed_ratio(instance: Instance) -> int:
     return max((m for m in RATIOS if 21 * m * m * smallest(instance) <= 10), default=RATIOS[0])
 
 
-def has_large_ratio(instance: Instance) -> Judgement:
-    """||theta|| >= M ||theta*|| for the largest M of 10, 10^3, 10^6 that the angle allows, from both ends."""
-    mine, bracket, ratio = (
-        objective(instance.problem, instance.network),
-        audited(instance).bracket,
-        allowed_ratio(instance),
-    )
+def has_large_ratio(instance: Instance, factor: Fraction = Fraction(1)) -> Judgement:
+    """||theta|| >= M ||theta*|| for the largest M of 10, 10^3, 10^6 that the angle allows, from both ends.
+
+    factor: M is so many times that.
+    """
+    mine, bracket = objective(instance.problem, instance.network), audited(instance).bracket
+    ratio = factor * allowed_ratio(instance)
     if mine is None:
         return failed("the network does not fit")
     if bracket is None:
@@ -73,6 +74,14 @@ CLAIMS = (
         sharp={"near-pi": "max-margin/vardi2022-theorem-3-2"},
         regime="points (1, e), (-1, e) with 21 M^2 e <= 10",
         quantity="M",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="half-as-much-again",
+                statement="The norm of the KKT point is at least 3/2 M times the least one.",
+                conclusion=lambda instance: has_large_ratio(instance, Fraction(3, 2)),
+            ),
+        ),
     ),
 )
 

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from verify.claims.conclusions import is_stationary_not_local
+from verify.claims.power import always
 from verify.claims.predicates import has_a_zero_neuron
-from verify.claims.records import Claim, Instance
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
 from verify.claims.vardi2022.settings import is_along_the_margin, is_pair
 from verify.strategies import wide_pairs
@@ -28,6 +29,14 @@ CLAIMS = (
             "max-margin-direction": "max-margin/vardi2022-theorem-3-2-tilted",
         },
         regime="near: each tangent within 1/4 of 4, height within 1/32 of 1/4, turned by at most 1/8",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="far",
+                statement="Theorem 3.2 holds for all points, also less than 90 degrees apart.",
+                instances=wide_pairs(narrow=True).map(Instance.of),
+            ),
+        ),
     ),
 )
 

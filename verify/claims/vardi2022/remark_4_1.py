@@ -12,11 +12,11 @@ from verify.checker.exact import dot
 from verify.claims.decisions import is_kkt_point
 from verify.claims.exact_programs import least_l1_norm
 from verify.claims.predicates import has_no_zero_neuron, is_linear
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.claims.vardi2022.settings import ALL_KKT_POINTS, is_diagonal
 from verify.problem.problem import outputs
-from verify.strategies import linear_kkt_points
+from verify.strategies import linear_kkt_points, unequal_diagonals
 
 __all__ = ["CLAIMS", "is_l1_optimal", "is_linear_diagonal"]
 
@@ -55,6 +55,15 @@ CLAIMS = (
             "kkt": "max-margin/vardi2022-theorem-4-1-both-live",
         },
         regime=ALL_KKT_POINTS,
+        could_fail=lambda instance: instance.data.dimension > 1,
+        variants=(
+            Variant(
+                name="zero-neurons",
+                statement="The predictor of every KKT point of a linear diagonal network has the least l1 norm.",
+                dropped=("nonzero-weights",),
+                instances=unequal_diagonals(slopes=(1,)).map(Instance.of),
+            ),
+        ),
     ),
 )
 

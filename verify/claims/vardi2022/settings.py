@@ -9,6 +9,7 @@ from verify.claims.exact_programs import least_norm
 from verify.claims.predicates import has_no_zero_neuron, is_fully_connected, is_margin_problem, is_relu
 from verify.claims.records import Instance
 from verify.problem.members import has_bias, has_margin, trains_all
+from verify.problem.network import Network
 
 __all__ = [
     "ALL_KKT_POINTS",
@@ -17,6 +18,7 @@ __all__ = [
     "is_homogeneous_margin_problem",
     "is_pair",
     "is_plane_relu",
+    "with_louder_outputs",
 ]
 
 
@@ -60,6 +62,13 @@ def is_plane_relu(instance: Instance) -> bool:
     """Fully connected, ReLU, in the plane, without zero neurons."""
     is_plane = instance.data.dimension == 2 and is_fully_connected(instance) and is_relu(instance)
     return is_plane and is_margin_problem(instance) and has_no_zero_neuron(instance)
+
+
+def with_louder_outputs(instance: Instance) -> Instance:
+    """The weights of the last layer doubled: what was balanced is so no longer, and what fits still does."""
+    *inner, last = instance.network.parameters
+    network = Network(instance.network.architecture, [*inner, [2 * w for w in last]])
+    return Instance(instance.problem, network)
 
 
 ALL_KKT_POINTS = "all KKT points, of which the limits of gradient flow are some"

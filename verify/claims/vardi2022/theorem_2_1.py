@@ -11,9 +11,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from verify.claims.records import Claim, Instance
+from hypothesis import strategies as st
+
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
-from verify.claims.trainings import ends_stationary, has_loss_below
+from verify.claims.trainings import ends_stationary, has_loss_below, is_nearly_stationary
+from verify.claims.vardi2022.theorem_3_1 import ends_global
 from verify.strategies import separating_starts
 
 __all__ = ["CLAIMS"]
@@ -31,6 +35,20 @@ CLAIMS = (
         "activation pattern that has settled; a KKT point up to 1e-3, or an exact one within 1e-3, with a certificate",
         trains=True,
         examples=20,
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="at-the-start",
+                statement="Every network that classifies every point is a KKT point already.",
+                conclusion=is_nearly_stationary,
+            ),
+            Variant(
+                name="global",
+                statement="Gradient flow that classifies every point converges in direction to a global optimum.",
+                conclusion=ends_global,
+                instances=separating_starts(slope=st.just(Fraction(0)), bias=False).map(lambda drawn: Instance(*drawn)),
+            ),
+        ),
     ),
 )
 

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 
 from verify.claims.conclusions import is_global, judged
 from verify.claims.decisions import is_kkt_point
+from verify.claims.power import has_points
 from verify.claims.predicates import is_fully_connected, is_linear, is_margin_problem
-from verify.claims.records import OPEN, Claim, Instance, Judgement
+from verify.claims.records import OPEN, Claim, Instance, Judgement, Variant
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import after, has_loss_below, nearly_audited, trained
 from verify.claims.vardi2022.settings import ALL_KKT_POINTS, is_homogeneous_margin_problem
 from verify.strategies import (
+    deep_diagonals,
     deep_linear_kkt_points,
     deep_linear_starts,
     searched_kkt_points,
@@ -58,6 +60,12 @@ def is_deep_and_dense(instance: Instance) -> bool:
     return all(layer.parameter_count == layer.outputs * layer.columns and not layer.has_sharing for layer in layers)
 
 
+AT_THE_START = Variant(
+    name="at-the-start",
+    statement="Every such network that classifies every point is a global optimum already.",
+    conclusion=lambda start: judged(nearly_audited(start, GLOBAL).global_any_width),
+)
+
 CLAIMS = (
     Claim(
         id="vardi2022.thm3.1.flow",
@@ -81,6 +89,8 @@ CLAIMS = (
         "of the best objective, over all widths, with a certificate",
         trains=True,
         examples=20,
+        could_fail=has_points(2),
+        variants=(AT_THE_START,),
     ),
     Claim(
         id="vardi2022.thm3.1",
@@ -96,6 +106,15 @@ CLAIMS = (
             "kkt": "max-margin/vardi2022-theorem-3-1-tilted",
         },
         regime=f"depth 2 (deeper: vardi2022.thm3.1.deep); {ALL_KKT_POINTS}",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="relu",
+                statement="Every KKT point of a fully connected ReLU network of depth 2 is a global optimum.",
+                dropped=("linear",),
+                instances=searched_kkt_points(masks=False).map(Instance.of),
+            ),
+        ),
     ),
     Claim(
         id="vardi2022.thm3.1.deep.flow",
@@ -119,6 +138,8 @@ CLAIMS = (
         "linear networks of the depth",
         trains=True,
         examples=20,
+        could_fail=has_points(2),
+        variants=(AT_THE_START,),
     ),
     Claim(
         id="vardi2022.thm3.1.deep",
@@ -134,6 +155,15 @@ CLAIMS = (
             "kkt": "max-margin/linear-depth-3-unbalanced",
         },
         regime=f"depth 3 to 5, up to 3 units in a layer; {ALL_KKT_POINTS}",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="sparse",
+                statement="Every KKT point of a network of depth >= 3 is a global optimum.",
+                dropped=("linear", "fully-connected"),
+                instances=deep_diagonals().map(Instance.of),
+            ),
+        ),
     ),
 )
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from verify.checker.exact import dot
 from verify.claims.conclusions import is_stationary_not_local, judged
+from verify.claims.power import always
 from verify.claims.predicates import has_a_zero_neuron, is_wide_angle
-from verify.claims.records import Claim, Instance, Judgement, Outcome, held
+from verify.claims.records import Claim, Instance, Judgement, Outcome, Variant, held
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import nearly_audited, with_weights
 from verify.claims.vardi2022.arrivals import LOSSES, flow_to
@@ -119,6 +120,15 @@ CLAIMS = (
         quantity="growth of the norm",
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="negative-output",
+                statement="The same of a first neuron with v_1 < 0.",
+                dropped=("positive-output",),
+                instances=dead_neuron_starts(output=-1).map(lambda drawn: Instance(*drawn)),
+            ),
+        ),
     ),
     Claim(
         id="vardi2022.thm3.2",
@@ -141,6 +151,15 @@ CLAIMS = (
         },
         regime="all pairs in the plane beyond 120 degrees, of which the paper's (1, 1/4), (-1, 1/4) is one; that "
         "gradient flow arrives there is vardi2022.thm3.2.flow",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="narrow",
+                statement="The same of points less than 90 degrees apart.",
+                dropped=("wide-angle",),
+                instances=wide_pairs(narrow=True).map(Instance.of),
+            ),
+        ),
     ),
 )
 

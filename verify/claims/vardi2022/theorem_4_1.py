@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from verify.checker.exact import dot
 from verify.claims.conclusions import is_stationary_not_local
+from verify.claims.power import always
 from verify.claims.predicates import is_relu
-from verify.claims.records import Claim, Instance
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
 from verify.claims.vardi2022.settings import is_diagonal
 from verify.strategies import unequal_diagonals
@@ -54,6 +55,15 @@ CLAIMS = (
             "smaller-coordinate": "max-margin/vardi2022-theorem-4-1-larger",
         },
         regime="points of dimension 2 to 4, of which the paper's (1, 2) is one; not the flow",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="larger-coordinate",
+                statement="The same of a network with its weight on the largest coordinate of the only point.",
+                dropped=("smaller-coordinate",),
+                instances=unequal_diagonals(larger=True).map(Instance.of),
+            ),
+        ),
     ),
 )
 

@@ -17,13 +17,21 @@ from verify.checker.exact import dot
 from verify.checker.statement import pattern
 from verify.claims.conclusions import is_global, is_stationary_not_local
 from verify.claims.decisions import is_kkt_point
+from verify.claims.power import always
 from verify.claims.predicates import has_no_zero_neuron, is_linear, is_margin_problem
-from verify.claims.records import Claim, Instance, Judgement, Outcome, held, undecided
+from verify.claims.records import Claim, Instance, Judgement, Outcome, Variant, held, undecided
 from verify.claims.theorems import run_alone
 from verify.claims.vardi2022.arrivals import LOSSES, flow_to
 from verify.claims.vardi2022.settings import ALL_KKT_POINTS, is_pair, is_plane_relu
 from verify.problem.network import Network
-from verify.strategies import linear_kkt_points, tied_pairs, tilted_pairs
+from verify.strategies import (
+    linear_kkt_points,
+    searched_kkt_points,
+    tied_pairs,
+    tilted_pairs,
+    unequal_diagonals,
+    wide_pairs,
+)
 from verify.training import parameters_of
 
 __all__ = [
@@ -147,6 +155,15 @@ CLAIMS = (
         quantity="norm at the end",
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="off-at-the-kink",
+                statement="The same from starts at which the neurons of the kink are off.",
+                dropped=("on-at-the-kink",),
+                instances=tilted_pairs(side=-1).map(lambda drawn: Instance(*drawn)),
+            ),
+        ),
     ),
     Claim(
         id="vardi2022.thm4.2.1",
@@ -162,6 +179,21 @@ CLAIMS = (
             "kkt": "max-margin/vardi2022-theorem-4-1-both-live",
         },
         regime=ALL_KKT_POINTS,
+        could_fail=lambda instance: len(instance.data) > 1 or instance.network.width > 1,
+        variants=(
+            Variant(
+                name="relu",
+                statement="A KKT point of a ReLU network with any masks and no zero neuron is a global optimum.",
+                dropped=("linear",),
+                instances=searched_kkt_points(zeros=False).map(Instance.of),
+            ),
+            Variant(
+                name="zero-neurons",
+                statement="A KKT point of a linear network with any masks is a global optimum.",
+                dropped=("nonzero-weights",),
+                instances=unequal_diagonals(slopes=(1,)).map(Instance.of),
+            ),
+        ),
     ),
     Claim(
         id="vardi2022.thm4.2.2",
@@ -174,6 +206,15 @@ CLAIMS = (
         instances=tied_pairs().map(Instance.of),
         sharp={"kink": "max-margin/vardi2022-theorem-4-3-local-not-global"},
         regime="orthonormal directions, 2 to 4 neurons (the paper has 4); not the flow",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="no-kink",
+                statement="Fully connected ReLU networks in the plane that are KKT points are no local optima.",
+                dropped=("kink",),
+                instances=wide_pairs(splits=True).map(Instance.of),
+            ),
+        ),
     ),
 )
 

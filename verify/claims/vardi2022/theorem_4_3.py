@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from verify.claims.conclusions import is_global_of_width, is_local, is_local_not_global
 from verify.claims.decisions import is_kkt_point, is_local_optimum
+from verify.claims.power import always, has_points
 from verify.claims.predicates import (
     has_no_zero_neuron,
     has_no_zero_preactivation,
@@ -21,10 +22,10 @@ from verify.claims.predicates import (
     is_relu,
     is_wide_angle,
 )
-from verify.claims.records import Claim, Instance
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
 from verify.claims.vardi2022.settings import ALL_KKT_POINTS, is_along_the_margin, is_pair
-from verify.strategies import searched_kkt_points, wide_pairs
+from verify.strategies import searched_kkt_points, tied_pairs, wide_pairs
 
 __all__ = ["CLAIMS", "is_relu_margin_problem"]
 
@@ -53,6 +54,21 @@ CLAIMS = (
         },
         regime=f"{ALL_KKT_POINTS}; non-zero weights follow from non-zero preactivations, and are what is left without "
         "them",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="kinks",
+                statement="A KKT point of a ReLU network with any masks and no zero neuron is a local optimum.",
+                dropped=("nonzero-preactivations",),
+                instances=tied_pairs().map(Instance.of),
+            ),
+            Variant(
+                name="global",
+                statement="A KKT point of a ReLU network with any masks and no preactivation 0 is a global optimum of "
+                "its width.",
+                conclusion=is_global_of_width,
+            ),
+        ),
     ),
     Claim(
         id="vardi2022.thm4.3.not-global",
@@ -74,6 +90,15 @@ CLAIMS = (
             "wide-angle": "max-margin/vardi2022-theorem-4-3-right-angle",
         },
         regime="the existence that the theorem states, as a family; 2 to 4 neurons",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="narrow",
+                statement="The same of points less than 90 degrees apart.",
+                dropped=("wide-angle",),
+                instances=wide_pairs(splits=True, narrow=True).map(Instance.of),
+            ),
+        ),
     ),
     Claim(
         id="vardi2022.thm4.3.linear",
@@ -93,6 +118,15 @@ CLAIMS = (
         },
         regime="slope 0 or 1; without 'linear' a counterexample is what Theorem 4.3 says there is for ReLU: a local "
         "optimum that is not global",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="relu",
+                statement="A local optimum of a ReLU network without preactivations 0 is a global one of its width.",
+                dropped=("linear",),
+                instances=wide_pairs(splits=True).map(Instance.of),
+            ),
+        ),
     ),
 )
 

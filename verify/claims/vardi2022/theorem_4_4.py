@@ -13,9 +13,10 @@ from verify.checker.depth_states import states
 from verify.checker.exact import dot, squared_norm
 from verify.claims.conclusions import is_stationary_not_local
 from verify.claims.decisions import is_kkt_point
-from verify.claims.records import Claim, Instance
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
-from verify.claims.vardi2022.settings import is_homogeneous_margin_problem
+from verify.claims.vardi2022.settings import is_homogeneous_margin_problem, with_louder_outputs
 from verify.strategies import singular_convolutions
 
 __all__ = ["CLAIMS", "gives_nothing_zero", "is_convolution_of_two_patches", "sees_a_larger_singular_value"]
@@ -63,6 +64,15 @@ CLAIMS = (
         sharp={"kkt": "max-margin/vardi2022-theorem-4-4-shape"},
         regime="two patches of two or three numbers with rational singular values and vectors; not the paper's point, "
         "which has sqrt(2), and not the flow",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="unbalanced",
+                statement="The same of every network with these directions, balanced or not.",
+                dropped=("kkt",),
+                instances=singular_convolutions().map(Instance.of).map(with_louder_outputs),
+            ),
+        ),
     ),
 )
 

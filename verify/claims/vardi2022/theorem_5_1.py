@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from verify.claims.conclusions import is_stationary_not_local
 from verify.claims.decisions import is_kkt_point
-from verify.claims.records import OPEN, Claim, Instance
+from verify.claims.power import always
+from verify.claims.records import OPEN, Claim, Instance, Variant
 from verify.claims.theorems import run_alone
-from verify.claims.vardi2022.settings import is_homogeneous_margin_problem
+from verify.claims.vardi2022.settings import is_homogeneous_margin_problem, with_louder_outputs
 from verify.strategies import deep_diagonals
 
 __all__ = ["CLAIMS", "has_two_live_coordinates", "is_deep_diagonal"]
@@ -50,6 +51,15 @@ CLAIMS = (
         sharp={"kkt": "max-margin/diagonal-depth-3-not-stationary", "two-live": OPEN},
         regime="m = 3 to 6, points of dimension 2 and 3, of which the paper's (1, 1) is one; not the flow. With one "
         "live coordinate the network is a local optimum, which is not decided yet",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="unbalanced",
+                statement="The same of every network with these directions, balanced or not.",
+                dropped=("kkt",),
+                instances=deep_diagonals().map(Instance.of).map(with_louder_outputs),
+            ),
+        ),
     ),
 )
 

@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from verify.checker.exact import dot
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always, has_points
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.infeasibility import infeasibility
@@ -96,9 +97,12 @@ def needs_all(instance: Instance) -> Judgement:
     return undecided("the brackets of both widths are too wide")
 
 
-def reaches_the_best(instance: Instance) -> Judgement:
-    """The best of as many neurons as points is within 1e-6 of that of any width; measured: how many it takes."""
-    n = len(instance.data)
+def reaches_the_best(instance: Instance, fewer: int = 0) -> Judgement:
+    """The best of as many neurons as points is within 1e-6 of that of any width; measured: how many it takes.
+
+    fewer: of so many neurons less, but of one at least.
+    """
+    n = max(len(instance.data) - fewer, 1)
     curve = _curve(instance, n)
     if curve.enough is not None:
         return held(f"{count(curve.enough, 'neuron')} for {count(n, 'point')}", measured=curve.enough)
@@ -171,6 +175,14 @@ CLAIMS = (
         instances=_small(),
         regime="up to 4 points in up to 2 dimensions, both goals, biases none or penalised; up to 1e-6",
         quantity="neurons that it takes",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="one-less",
+                statement="For n >= 2 points that some network fits, n - 1 neurons reach the best objective.",
+                conclusion=lambda instance: reaches_the_best(instance, 1),
+            ),
+        ),
     ),
     Claim(
         id="vardi2022.widths.needed",
@@ -185,6 +197,15 @@ CLAIMS = (
         sharp={"apart": "max-margin/vardi2022-theorem-3-2-right-angle"},
         regime="k = 2, 3, 4: the smallest data sets whose best network needs so many neurons, as k points need no more",
         quantity="how much more k - 1 neurons cost",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="narrow",
+                statement="The same of points of one label that are less than 90 degrees apart.",
+                dropped=("apart",),
+                instances=_planes(narrow=True),
+            ),
+        ),
     ),
 )
 
