@@ -11,7 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from tests import naive
-from verify import Architecture, Audit, Bias, Dataset, Goal, Network, Problem, audit
+from tests.audits import audit_without_width
+from verify import Architecture, Audit, Bias, Dataset, Goal, Network, Problem
 from verify.checker import Accepted, Refused, check, from_json
 from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.certificate import Certificate
@@ -49,7 +50,7 @@ class Case(NamedTuple):
 def posed(network, X, y, goal=Goal.MAX_MARGIN, bias=None, **options):
     """The case of a network and data."""
     mode = bias or (Bias.PENALISED if network.architecture.bias else Bias.NONE)
-    result = audit(network, Dataset(X, y), goal=goal, bias=mode, **options)
+    result = audit_without_width(network, Dataset(X, y), goal=goal, bias=mode, **options)
     return Case(result.problem, network, result)
 
 
