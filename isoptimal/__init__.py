@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = list(verify.__all__)  # pyright: ignore[reportUnsupportedDunderAll]
 
-_MODULES = ("claims", "plots", "readers", "strategies", "testing")
+_MODULES = ("claims", "plots", "quantities", "readers", "strategies", "testing")
 
 
 def __getattr__(name: str) -> object:

@@ -56,6 +56,8 @@ ELSEWHERE = {
         verify/checker/derived verify/checker/differences verify/checker/proved_table""",
     "verify/checker/test_planted_members.py": "verify/checker/goals verify/problem/members",
     "verify/checker/test_width.py": "verify/checker/states",
+    "verify/claims/test_chistikov2023.py": "verify/quantities/yardsticks",
+    "verify/claims/test_parts.py": "verify/quantities/teacher_cones",
     "verify/deciders/hidden/test_search.py": """
         solvers/hidden/cells solvers/hidden/inner_cells solvers/hidden/relaxation verify/deciders/hidden/branching
         verify/deciders/hidden/excluding verify/deciders/hidden/least_norm

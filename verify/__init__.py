@@ -85,7 +85,7 @@ _HOMES = {
 }
 
 
-_MODULES = ("claims", "plots", "readers", "strategies", "testing")
+_MODULES = ("claims", "plots", "quantities", "readers", "strategies", "testing")
 """What is public beside the names above; each is imported when it is first used."""
 
 

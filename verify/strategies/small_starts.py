@@ -19,6 +19,7 @@ from verify.checker.exact import dot
 from verify.problem.network import Network
 from verify.problem.posing import pose
 from verify.problem.problem import Dataset, Goal, Problem
+from verify.quantities.growth import drift_signs, mean_signed, squared_m_norm
 from verify.strategies.margins import KnownMargin, hinted_data, known_margins
 from verify.strategies.numbers import (
     Vector,
@@ -52,23 +53,6 @@ SHARES = ((Fraction(1),), (Fraction(3, 5), Fraction(4, 5)), (Fraction(1, 3), Fra
 """b_k / |b| of a group of neurons: rational unit vectors with positive entries."""
 
 
-def mean_signed(data: Dataset) -> Vector:
-    """mu = 1/n sum y_i x_i."""
-    signed = [times(y, row) for row, y in zip(data.inputs, data.targets, strict=True)]
-    return tuple(sum(column, Fraction(0)) / len(data) for column in zip(*signed, strict=True))
-
-
-def drift_signs(network: Network, mu: Sequence[Fraction]) -> list[int]:
-    """The signs of <w_k, mu> + v_k |mu|, exactly."""
-    square = dot(mu, mu)
-    found: list[int] = []
-    for row, v in zip(network.hidden_weights, network.output_weights, strict=True):
-        along = dot(row, mu)
-        first, second = along * abs(along), v * abs(v) * square  # x |x| is increasing: compare with its opposite
-        found.append((first > -second) - (first < -second))
-    return found
-
-
 def is_small_start(data: Dataset, network: Network) -> bool:
     """4 r^2 X^2 <= l, with r^3 = sqrt(m) M, M the largest |w_k| or |v_k|, l = (1 + a)/4 |mu|, X = max |x_i|.
 
@@ -78,8 +62,7 @@ def is_small_start(data: Dataset, network: Network) -> bool:
     mu = mean_signed(data)
     growth = (1 + network.architecture.slope) ** 2 / 16 * dot(mu, mu)
     reach = max(dot(row, row) for row in data.inputs)
-    largest = max(*(dot(row, row) for row in network.hidden_weights), *(v * v for v in network.output_weights))
-    return (4 * reach) ** 6 * network.width**2 * largest**2 <= growth**3
+    return (4 * reach) ** 6 * network.width**2 * squared_m_norm(network) ** 2 <= growth**3
 
 
 @st.composite

@@ -18,9 +18,9 @@ from verify.deciders.rounding import rank
 from verify.problem.network import Network
 from verify.problem.posing import pose
 from verify.problem.problem import Dataset, Goal, Problem
+from verify.quantities.yardsticks import pull, yardstick
 from verify.strategies.numbers import Vector, combination, orthonormal, positive_rationals, times, vectors
 from verify.strategies.teachers import teacher_shapes
-from verify.strategies.yardsticks import pull, yardstick
 
 __all__ = ["correlated_starts", "is_generic", "krylov", "two_teacher_starts"]
 

@@ -33,8 +33,9 @@ from verify.claims.chistikov2023 import (
 )
 from verify.claims.chistikov2023.correlated import constants, is_generated_by_the_teacher, teacher_of, yardsticks_of
 from verify.claims.records import held
+from verify.quantities.correlated import broken_constraint
+from verify.quantities.yardsticks import half_tangent, log_growth, yardstick
 from verify.strategies import correlated_starts, two_teacher_starts
-from verify.strategies.yardsticks import half_tangent, log_growth, yardstick
 
 F = Fraction
 CLAIMS = registry()
@@ -299,7 +300,7 @@ def test_a_faster_decay_is_refuted(monkeypatch):
 )
 def test_what_of_s_is_broken(r, part, said):
     known = replace(constants(STARTS[0]), eta=np.array([1.0, 0.2]), teacher=np.array([0.6, 0.8]))
-    broken = set_s._broken(np.array(r), part, known, 1e-24)
+    broken = broken_constraint(np.array(r), part, known, 1e-24, set_s.NOISE)
     assert said in broken
     assert bool(broken) is bool(said)
 

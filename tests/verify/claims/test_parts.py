@@ -13,7 +13,6 @@ from verify.checker import Accepted, check
 from verify.checker.exact import dot
 from verify.checker.stationary import Stationary
 from verify.claims import Instance, global_exactly, is_kkt_point, read_instance
-from verify.claims.chistikov2023.teacher_cones import inverse_columns, sign_of_m
 from verify.claims.chistikov2023.theorem_8 import largest_elsewhere
 from verify.claims.exact_programs import least_l1_norm, least_norm, least_squares_norm
 from verify.claims.safran2022 import linear_regions, switches
@@ -21,6 +20,7 @@ from verify.deciders.finding import Verdict
 from verify.deciders.proposal import sealed
 from verify.deciders.rounding import solve_exactly
 from verify.problem.problem import objective, outputs
+from verify.quantities.teacher_cones import inverse_columns, sign_of_m
 
 F = Fraction
 matrices = st.integers(1, 3).flatmap(

@@ -55,7 +55,7 @@ LISTED = {
     },
     "signs, 1 or -1": {"deciders/witnesses.py": 1},
     "entries of float arrays and floats of other libraries": {
-        "claims/chances.py": 2, "claims/chistikov2023/correlated.py": 1, "claims/chistikov2023/flows.py": 1,
+        "claims/chances.py": 2, "claims/chistikov2023/flows.py": 1, "quantities/correlated.py": 1,
         "claims/chistikov2023/theorem_7.py": 1, "claims/safran2022/theorem_3_2.py": 1,
         "deciders/enclosure/distance.py": 1, "deciders/fit/interpolation.py": 2, "deciders/fit/repairs.py": 4,
         "deciders/fit/within_tolerance.py": 1, "deciders/global_optimality/lower_bound.py": 2, "diagnosis/excess.py": 1,

@@ -5,23 +5,19 @@ The network of an instance is z_j with output weights s_j |z_j|; training starts
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import log, sqrt
-from typing import final
-
-import numpy as np
 
 from solvers.arrays import Floats
 from verify.checker.exact import dot
 from verify.claims.records import Instance
-from verify.deciders.rounding import rank, solve_exactly
-from verify.numbers.floats import to_float, to_floats, to_matrix
+from verify.deciders.rounding import rank
 from verify.problem.members import has_bias, has_margin
+from verify.quantities.correlated import EPSILON, Constants, Yardstick, teacher, yardsticks
+from verify.quantities.correlated import constants as constants_of
+from verify.quantities.yardsticks import pull
 from verify.strategies import correlated_starts
 from verify.strategies.teacher_starts import krylov
-from verify.strategies.yardsticks import Stage, half_tangent, log_growth, pull, yardstick
 
 __all__ = [
     "ASSUMPTION_1",
@@ -46,58 +42,16 @@ __all__ = [
 ]
 
 
-EPSILON = 0.25
-"""epsilon of Assumption 2, the largest: the least is asked of the scale, and the least is promised."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Yardstick:
-    """alpha_j of an active neuron j: its sign s_j and its stages, with the times tau at which they end."""
-
-    neuron: int
-    sign: int
-    stages: tuple[Stage, ...]
-
-    @property
-    def times(self) -> list[float]:
-        """tau^1 < tau^2 < .., of the kinks met."""
-        return np.cumsum([stage.duration for stage in self.stages if stage.end is not None]).tolist()
-
-    @property
-    def order(self) -> list[int]:
-        """The points whose kinks are met, where it is one at a time."""
-        return [point for stage in self.stages for point in stage.points]
-
-    def log_growth(self, time: float) -> float:
-        """log |alpha| / |z| at a time."""
-        return log_growth(self.stages, self.sign, time)
-
-    def half_tangent(self, time: float) -> float:
-        """tan of half the angle to the last pull, at a time in the last stage."""
-        last, since = self.stages[-1], time - sum(stage.duration for stage in self.stages[:-1])
-        rate = sqrt(to_float(dot(last.pull, last.pull)))
-        return half_tangent(last.start, last.pull) * np.exp(-self.sign * rate * since)
-
-
 @lru_cache(maxsize=64)
 def yardsticks_of(instance: Instance) -> tuple[Yardstick, ...]:
     """Those of all neurons that are active at some point."""
-    data, network = instance.data, instance.network
-    found: list[Yardstick] = []
-    for j, (z, a) in enumerate(zip(network.hidden_weights, network.output_weights, strict=True)):
-        if any(dot(z, x) > 0 for x in data.inputs):
-            sign = 1 if a > 0 else -1
-            found.append(Yardstick(j, sign, tuple(yardstick(z, sign, data.inputs, data.targets))))
-    return tuple(found)
+    return yardsticks(instance.network, instance.data)
 
 
 @lru_cache(maxsize=64)
 def teacher_of(instance: Instance) -> tuple[Fraction, ...] | None:
     """v* with v*.x_i = y_i for all i, exactly, when there is only one."""
-    rows = instance.data.inputs
-    found = solve_exactly(rows, instance.data.targets)
-    return None if found is None or rank(rows) < len(rows[0]) else tuple(found)
+    return teacher(instance.data)
 
 
 def is_balanced(instance: Instance) -> bool:
@@ -171,82 +125,10 @@ ASSUMPTION_1 = {
 """Parts (i) to (iv), and the angles of section 2; (v) chooses among flows, and the solver's is of that kind."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Constants:
-    """Of section 3, in floats.
-
-    eta (d,): the eigenvalues of X X^T / n, falling.   basis (d, d): their eigenvectors u_k as columns, with v*.u_k > 0.
-    teacher (d,): nu*_k = v*.u_k.   gamma (d,), of all points.   delta, bound (Delta).   rest (T_0): when all kinks have
-    been met, and 1 more.
-    """
-
-    eta: Floats
-    basis: Floats
-    teacher: Floats
-    gamma: Floats
-    delta: float
-    bound: float
-    rest: float
-
-    @property
-    def pull(self) -> float:
-        """|gamma|."""
-        return float(np.linalg.norm(self.gamma))
-
-    def aligned(self, scale: float) -> float:
-        """T_1 = epsilon log(1 / lambda) / |gamma|."""
-        return EPSILON * log(1 / scale) / self.pull
-
-
 @lru_cache(maxsize=64)
 def constants(instance: Instance) -> Constants:
     """delta, Delta, T_0 and the eigenvectors."""
-    data = instance.data
-    rows = to_matrix(data.inputs)
-    z = to_matrix(instance.network.hidden_weights)
-    targets = to_floats(data.targets)
-    n, d = rows.shape
-    values, vectors = np.linalg.eigh(rows.T @ rows / n)
-    eta, basis = values[::-1].copy(), vectors[:, ::-1].copy()
-    teacher = np.linalg.lstsq(rows, targets, rcond=None)[0]
-    basis *= np.where(teacher @ basis < 0, -1.0, 1.0)
-    gamma = rows.T @ targets / n
-    sizes = np.linalg.norm(rows, axis=1)
-    units = rows / sizes[:, None]
-    gaps = (np.sqrt(eta[:-1]) - np.sqrt(eta[1:])) * (d - 1)
-    neurons = np.linalg.norm(z, axis=1)
-    parts = [sizes.min(), (units @ units.T).min(), gaps.min(), np.sqrt(eta[-1])]
-    parts += [(teacher @ basis).min() * np.sqrt(d), neurons.min()]
-    last = 0.0
-    for found in yardsticks_of(instance):
-        parts += _of_a_yardstick(found, units)
-        last = max([last, *found.times])
-    largest = float(max(sizes.max(), neurons.max(), 1.0))
-    return Constants(
-        eta, basis, np.asarray(teacher @ basis, dtype=np.float64), gamma, float(min(parts)), largest, last + 1.0
-    )
-
-
-def _of_a_yardstick(found: Yardstick, units: Floats) -> list[float]:
-    """Its part in delta. The |cosines| along a stage, which moves in a plane without a kink, are least at its ends."""
-    first = found.stages[0]
-    t = half_tangent(first.start, first.pull)
-    parts = [(1 - t * t) / (1 + t * t) if found.sign > 0 else 2 * t / (1 + t * t)]
-    before: frozenset[int] = frozenset()
-    for stage in found.stages:
-        if stage.end is None:
-            break
-        others = [i for i in range(len(units)) if i not in stage.points | before]
-        for point in (stage.start, stage.end):
-            alpha = to_floats(point)
-            cosines = units @ alpha / np.linalg.norm(alpha)
-            parts += np.abs(cosines[others]).tolist()
-            if found.sign < 0 and stage is first and point is stage.start:
-                parts += cosines[list(stage.points)].tolist()
-        parts.append(stage.duration)
-        before = stage.points
-    return parts
+    return constants_of(instance.network, instance.data)
 
 
 POINTS = "d = 2, 3, 4; n = d or d + 1; 2 to 4 neurons"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.checker.exact import dot
-from verify.claims.chistikov2023.teacher_cones import inverse_columns
 from verify.claims.records import Instance
 from verify.deciders.rounding import solve_exactly
 from verify.problem.members import has_bias, has_margin
+from verify.quantities.teacher_cones import inverse_columns
 
 __all__ = ["is_rank_one", "teacher_of_a_basis"]
 

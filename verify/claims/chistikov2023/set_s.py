@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.arrays import Floats
 from verify.claims.chistikov2023.bundles import ACCURACY, bundle_of, is_nearly_linear, unfitted, without_a_scale
 from verify.claims.chistikov2023.correlated import (
     ASSUMPTION_1,
-    EPSILON,
     STARTS_OF_LOW_DIMENSION,
-    Constants,
     constants,
     is_taught,
 )
@@ -23,6 +20,7 @@ from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.chistikov2023.small_scales import scale_of
 from verify.claims.records import Claim, Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.theorems import run_alone
+from verify.quantities.correlated import broken_constraint
 
 __all__ = ["CLAIMS", "NOISE", "RESOLVED", "SEEN", "SHORT", "stays_in_s"]
 
@@ -66,33 +64,11 @@ def _stays_in_s(instance: Instance, scale: float) -> Judgement:
     for time, r in zip(flow.times[seen], ratios, strict=True):
         while part < last and r[part] > 1 + NOISE:
             part += 1
-        if broken := _broken(r, part, known, scale):
+        if broken := broken_constraint(r, part, known, scale, NOISE):
             return failed(f"at lambda = {scale:g} and time {time:.6g} {broken}: r = {r.tolist()}")
     if part < last and r[part] < 1 - SHORT:  # pyright: ignore[reportPossiblyUnboundVariable]
         return failed(f"at lambda = {scale:g} it ends in part {part + 1} of {last + 1}")
     return held(f"at lambda = {scale:g}, to part {part + 1} of {last + 1}", measured=part)
-
-
-def _broken(r: Floats, part: int, known: Constants, scale: float) -> str:
-    """What of the part (from 0) of S is broken by more than NOISE; "" for nothing."""
-    eta = known.eta
-    if (r[:part] <= 1 - NOISE).any():
-        return f"a coordinate before {part + 1} fell back"
-    if r[part] > 1 + NOISE:
-        return "the last coordinate is above 1"
-    if part and not eta[part] / (2 * eta[part - 1]) < r[part] + NOISE:
-        return f"Phi is broken in part {part + 1}"
-    for k in range(part, len(r)):
-        for later in range(k + 1, len(r)):
-            ratio = eta[later] / eta[k]
-            if not ratio / 2 * r[k] < r[later] * (1 + NOISE):
-                return f"Psi-down of {k + 1} and {later + 1} is broken"
-            if not 1 - r[later] > max(0.0, 1 - r[k]) ** (0.5 + ratio / 2) * (1 - NOISE) - NOISE * r[later]:
-                return f"Psi-up of {k + 1} and {later + 1} is broken"
-    v, pull = r * known.teacher, eta * (1 - r) * known.teacher
-    if not v @ pull > scale ** (EPSILON / 3) * np.linalg.norm(v) * np.linalg.norm(pull):
-        return "Xi is broken"
-    return ""
 
 
 CLAIMS = (

@@ -21,7 +21,6 @@ from hypothesis.strategies import DrawFn
 from verify.checker.exact import dot, sqrt_upper
 from verify.checker.optimal import BetterNetwork
 from verify.claims.chistikov2023.rank_one import is_rank_one, teacher_of_a_basis
-from verify.claims.chistikov2023.teacher_cones import SignOfM, Vector, inverse_columns, sign_of_m
 from verify.claims.conclusions import judged
 from verify.claims.decisions import global_exactly, own_width_exactly
 from verify.claims.records import Claim, Instance, Judgement, failed, undecided
@@ -31,6 +30,7 @@ from verify.deciders.proposal import Proposal
 from verify.deciders.rounding import solve_exactly
 from verify.numbers.floats import to_float, to_floats, to_matrix
 from verify.problem.network import Network
+from verify.quantities.teacher_cones import SignOfM, Vector, inverse_columns, sign_of_m
 from verify.strategies import KKTPoint, single_teachers, teacher_shapes
 
 __all__ = ["CLAIMS", "has_width_two", "largest_elsewhere", "m_decides", "near_the_threshold", "two_neurons"]

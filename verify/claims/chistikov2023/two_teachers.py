@@ -23,8 +23,8 @@ from verify.claims.records import Claim, Instance, Judgement, failed, held, unde
 from verify.claims.theorems import run_alone
 from verify.deciders.rounding import rank, solve_exactly
 from verify.numbers.floats import to_floats, to_matrix
+from verify.quantities.yardsticks import pull
 from verify.strategies import two_teacher_starts
-from verify.strategies.yardsticks import pull
 
 __all__ = [
     "CLAIMS",

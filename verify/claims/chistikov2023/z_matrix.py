@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from verify.checker.exact import dot
 from verify.claims.chistikov2023.rank_one import is_rank_one, teacher_of_a_basis
-from verify.claims.chistikov2023.teacher_cones import inverse_columns, sign_of_m
 from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
 from verify.claims.theorems import run_alone
+from verify.quantities.teacher_cones import inverse_columns, sign_of_m
 from verify.strategies import z_matrix_teachers
 
 __all__ = ["CLAIMS", "is_m_negative", "is_within_45_degrees", "is_z_matrix"]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import pairwise
-
 from solvers.training.trajectory import TrainingStatus
 from verify.claims.predicates import is_relu
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
 from verify.claims.trainings import NEARLY, ended, is_nearly_stationary, nearby_certificate, trained
 from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, is_penalised
+from verify.quantities.regions import label_switches, region_bound
+from verify.quantities.regions import linear_regions as pieces_of
 
 __all__ = ["EVALUATIONS", "is_univariate", "limit_has_few_regions", "linear_regions", "region_bound", "switches"]
 
@@ -27,23 +26,12 @@ def is_univariate(instance: Instance) -> bool:
 
 def switches(instance: Instance) -> int:
     """How often the labels change along the line."""
-    labels = [y for _, y in sorted(zip(instance.data.inputs, instance.data.targets, strict=True))]
-    return sum(a != b for a, b in pairwise(labels))
-
-
-def region_bound(changes: int) -> int:
-    """32 r + 67."""
-    return 32 * changes + 67
+    return label_switches(instance.data)
 
 
 def linear_regions(instance: Instance) -> int:
-    """The number of linear pieces of f: breakpoints -b_j/w_j at which the slopes do not cancel, and one."""
-    network = instance.network
-    changes: dict[Fraction, Fraction] = {}
-    for (w, b), v in zip(network.hidden_weights, network.output_weights, strict=True):
-        if w:
-            changes[-b / w] = changes.get(-b / w, Fraction(0)) + v * abs(w) * (1 - instance.slope)
-    return 1 + sum(1 for change in changes.values() if change)
+    """The number of linear pieces of the network of an instance."""
+    return pieces_of(instance.network)
 
 
 def limit_has_few_regions(instance: Instance) -> Judgement:

@@ -238,8 +238,8 @@ def test_bands_reach_a_clarke_stationary_direction():
 def test_two_moons_slide_on_many_kinks_to_a_clarke_stationary_direction():
     data = np.load(Path(__file__).parents[4] / "examples" / "moons-40" / "data.npz")
     rows, targets = np.c_[data["X"], np.ones(40)][::2], np.where(data["y"] > 0, 1.0, -1.0)[::2]
-    layers = two_layers(3, 25, 0.0)
-    theta0 = np.random.default_rng(1).normal(size=100) * 0.1
+    layers = two_layers(3, 10, 0.0)
+    theta0 = np.random.default_rng(1).normal(size=40) * 0.1
     found = gradient_flow(layers, rows, targets, theta0, loss="exponential", residual=1e-5)
     assert found.status == "converged"
     assert len(found.held) > 3

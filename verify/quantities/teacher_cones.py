@@ -12,7 +12,7 @@ X has the points as rows, chi_k are the columns of X^-1, v* = X^-1 y. Two ways t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
@@ -25,7 +25,7 @@ from verify.checker.exact import dot
 from verify.deciders.rounding import solve_exactly
 from verify.numbers.floats import to_floats, to_matrix
 
-__all__ = ["SignOfM", "Vector", "inverse_columns", "sign_of_m"]
+__all__ = ["SignOfM", "Vector", "bracket_of_m", "inverse_columns", "sign_of_m"]
 
 
 Vector = Sequence[Fraction]
@@ -64,46 +64,108 @@ def sign_of_m(chi: Sequence[Vector], teacher: Vector) -> SignOfM:
     1 is exact, with rational p and q. -1 rests on floats: the directions p of every cone are cut into pieces until
     cos - sin at the middle plus twice the radius, its Lipschitz bound, is below -1e-9.
     """
-    d, is_open = len(chi), False
+    is_open = False
+    for cone in _cone_pairs(chi, teacher):
+        found = _sign_on(cone, teacher)
+        if found.sign == 1:
+            return found
+        is_open |= found.sign == 0
+    return SignOfM(0 if is_open else -1)
+
+
+def bracket_of_m(chi: Sequence[Vector], teacher: Vector, accuracy: float) -> tuple[float, float]:
+    """A lower and an upper end of M, in floats, `accuracy` apart or less where 200,000 pieces are enough for each K."""
+    low, high = -2.0, -2.0
+    for cone in _cone_pairs(chi, teacher):
+        pieces, seen, ceiling = cone.first, 0, -2.0
+        while len(pieces):
+            seen += len(pieces)
+            at = cone.at(pieces)
+            low = max(low, float(at.values.max()))
+            above = at.values + 2 * at.radii
+            if seen > MOST_PIECES or len(cone.units) == 1:
+                ceiling = max(ceiling, float(above.max()))
+                break
+            ceiling = max(ceiling, float(above[above <= low + accuracy].max(initial=-2.0)))
+            pieces = _halved(pieces[above > low + accuracy], cone.units)
+        high = max(high, ceiling)
+    return low - ROUNDING, max(low, high) + ROUNDING
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _At:
+    """cos(p, q) - sin(p, v*) at the middle of each piece, and the angle from there to its farthest corner.
+
+    middles: as weights of the unit generators.   others: the weights of the nearest q.
+    """
+
+    values: Floats
+    radii: Floats
+    middles: Floats
+    others: Floats
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _ConePair:
+    """The cones of p and q for one K.   sizes, units: of the generators of that of p.   teacher: of unit length."""
+
+    inside: list[Vector]
+    outside: list[Vector]
+    sizes: Floats
+    units: Floats
+    faces: list[tuple[list[int], Floats, Floats]]
+    teacher: Floats
+
+    @property
+    def first(self) -> Floats:
+        """All directions p, as one piece: corners as weights of the unit generators."""
+        return np.eye(len(self.units))[None]
+
+    def at(self, pieces: Floats) -> _At:
+        """What is known at the middles; 2 times the radius bounds what more there is in a piece (Lipschitz)."""
+        middles = pieces.mean(axis=1)
+        p = _unit(middles @ self.units)
+        cosines, others = _nearest(p, self.faces)
+        corners = _unit(pieces @ self.units)
+        radii = np.arccos(np.clip(np.einsum("ncd,nd->nc", corners, p), -1, 1)).max(axis=1)
+        values = cosines - np.sqrt(np.maximum(0, 1 - (p @ self.teacher) ** 2))
+        return _At(values, np.where(radii < np.pi / 2, radii, np.pi), middles, others)
+
+
+def _cone_pairs(chi: Sequence[Vector], teacher: Vector) -> Iterator[_ConePair]:
+    """Those of all K."""
+    unit_teacher = to_floats(teacher)
+    unit_teacher /= np.linalg.norm(unit_teacher)
+    d = len(chi)
     for count in range(1, d):
         for kept in combinations(range(d), count):
             inside = [chi[k] for k in kept]
             outside = [chi[k] for k in range(d) if k not in kept]
-            found = _sign_on(inside, outside, teacher)
-            if found.sign == 1:
-                return found
-            is_open |= found.sign == 0
-    return SignOfM(0 if is_open else -1)
+            generators = to_matrix(inside)
+            sizes = np.linalg.norm(generators, axis=1)
+            units = generators / sizes[:, None]
+            yield _ConePair(inside, outside, sizes, units, _faces(to_matrix(outside)), unit_teacher)
 
 
-def _sign_on(inside: Sequence[Vector], outside: Sequence[Vector], teacher: Vector) -> SignOfM:
-    generators = to_matrix(inside)
-    sizes = np.linalg.norm(generators, axis=1)
-    unit_teacher = to_floats(teacher)
-    unit_teacher /= np.linalg.norm(unit_teacher)
-    faces = _faces(to_matrix(outside))
-    pieces = np.eye(len(inside))[None]  # corners as weights of the unit generators
+def _sign_on(cone: _ConePair, teacher: Vector) -> SignOfM:
+    pieces = cone.first
     seen = 0
     while len(pieces):
         seen += len(pieces)
         if seen > MOST_PIECES:
             return SignOfM(0)
-        middles = pieces.mean(axis=1)
-        p = _unit(middles @ (generators / sizes[:, None]))
-        cosines, weights = _nearest(p, faces)
-        values = cosines - np.sqrt(np.maximum(0, 1 - (p @ unit_teacher) ** 2))
-        best = int(values.argmax())
-        if values[best] > 0:
-            found = _exactly_above(inside, middles[best] / sizes, outside, weights[best], teacher)
+        at = cone.at(pieces)
+        best = int(at.values.argmax())
+        if at.values[best] > 0:
+            found = _exactly_above(cone.inside, at.middles[best] / cone.sizes, cone.outside, at.others[best], teacher)
             if found is not None:
                 return found
-        corners = _unit(pieces @ (generators / sizes[:, None]))
-        radii = np.arccos(np.clip(np.einsum("ncd,nd->nc", corners, p), -1, 1)).max(axis=1)
-        radii = np.where(radii < np.pi / 2, radii, np.pi)
-        left = pieces[values + 2 * radii >= -ROUNDING]
-        if len(inside) == 1:
+        left = pieces[at.values + 2 * at.radii >= -ROUNDING]
+        if len(cone.units) == 1:
             return SignOfM(0 if len(left) else -1)
-        pieces = _halved(left, generators / sizes[:, None])
+        pieces = _halved(left, cone.units)
     return SignOfM(-1)
 
 
