@@ -143,32 +143,31 @@ def test_an_installed_package(own, monkeypatch, capsys):
     del sys.modules["their_claims"]
 
 
-@pytest.mark.parametrize(("name", "how"), [("own.dies", "exit code 3"), ("own.killed", "signal SIGKILL")])
-def test_a_worker_that_dies_is_one_sentence_and_the_others_go_on(own, name, how, capsys):
-    assert status(name, "own.wide", "own.trains", "--from", own, "--examples", 20, "--jobs", 2) == 1
+def test_workers_that_die_are_a_sentence_each_and_the_others_go_on(own, capsys):
+    dying = {"own.dies": "exit code 3", "own.killed": "signal SIGKILL"}
+    assert status(*dying, "own.wide", "own.trains", "--from", own, "--examples", 20, "--jobs", 2) == 1
     said = capsys.readouterr()
-    assert f"{name}: the process that ran it died ({how}), so nothing is known" in said.out
+    for name, how in dying.items():
+        assert f"{name}: the process that ran it died ({how}), so nothing is known" in said.out
     assert re.search(r"own\.wide +held", said.out)
     assert re.search(r"own\.trains +held", said.out)
     assert said.err == ""
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("own.breaks", r"it broke down in own_claims\.py, line \d+ \(ZeroDivisionError: division by zero\)"),
-        ("own.leaves", r"it broke down in own_claims\.py, line \d+ \(SystemExit: 0\)"),
-        ("own.forgets", r"its conclusion returned None: let it return held\(\)"),
-        ("own.agrees", r"its conclusion returned True: let it return held\(\)"),
-        ("own.numbers", r"its instances include 1, which is no Instance"),
-    ],
-)
-def test_code_of_a_claim_that_breaks_is_its_fault_and_the_others_go_on(own, jobs, name, said, capsys):
-    assert status(name, "own.wide", "own.trains", "--from", own, "--examples", 5, "--jobs", jobs) == 1
+def test_code_of_a_claim_that_breaks_is_its_fault_and_the_others_go_on(own, jobs, capsys):
+    breaking = {
+        "own.breaks": r"it broke down in own_claims\.py, line \d+ \(ZeroDivisionError: division by zero\)",
+        "own.leaves": r"it broke down in own_claims\.py, line \d+ \(SystemExit: 0\)",
+        "own.forgets": r"its conclusion returned None: let it return held\(\)",
+        "own.agrees": r"its conclusion returned True: let it return held\(\)",
+        "own.numbers": r"its instances include 1, which is no Instance",
+    }
+    assert status(*breaking, "own.wide", "own.trains", "--from", own, "--examples", 5, "--jobs", jobs) == 1
     out, err = capsys.readouterr()
-    assert re.search(rf"{re.escape(name)} +failed +0 +- +0 +0", out)
-    assert re.search(said, " ".join(out.split()))
+    for name, said in breaking.items():
+        assert re.search(rf"{re.escape(name)} +failed +0 +- +0 +0", out)
+        assert re.search(rf"{re.escape(name)}: {said}", " ".join(out.split()))
     assert re.search(r"own\.wide +held", out)
     assert re.search(r"own\.trains +held", out)
     assert err == ""
