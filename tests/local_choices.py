@@ -90,13 +90,22 @@ def _interior_points(planes, dimension):
     return found
 
 
-def decide(problem, network, limit=None):
-    """Whether a balanced network that fits is a local optimum; None when there are more than `limit` choices."""
+def choices(problem, network):
+    """How many choices there are."""
+    return prod(len(blocks) for blocks, _ in _all_kinds(problem, network))
+
+
+def _all_kinds(problem, network):
     rows, hidden = lifted(problem), problem.trained is Trained.HIDDEN
-    kinds = [
+    return [
         _kinds(problem, rows, w, v, mask, hidden)
         for (w, v), mask in zip(neurons(network), network.architecture.masks, strict=True)
     ]
+
+
+def decide(problem, network, limit=None):
+    """Whether a balanced network that fits is a local optimum; None when there are more than `limit` choices."""
+    rows, kinds = lifted(problem), _all_kinds(problem, network)
     count = prod(len(blocks) for blocks, _ in kinds)
     if limit is not None and count > limit:
         return None

@@ -16,10 +16,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from solvers.arrays import Floats, Indices
+from solvers.arrays import Floats, Indices, Signs
 from solvers.hidden.relaxation import FloatCase, Relaxed, WantedOutputs, evaluated, relaxed
 
-__all__ = ["ByCells", "ConeCell", "RangeTerms", "by_cells"]
+__all__ = ["MOST_CELLS", "ByCells", "ConeCell", "RangeTerms", "by_cells", "without_chords"]
 
 MOST_CELLS = 80
 AT_ONCE = 0.3  # of all cells may be split before the next program
@@ -27,6 +27,8 @@ COUNTS = 1e-7  # a chord that costs less than this part of the size of its case 
 MISSED = 1e-4  # an output that is off by less, of the largest target, is met
 MORE_POINTS = 4  # get multipliers before the next program
 STALLED, PATIENCE = 1e-4, 3  # so little more, so many times in a row: it is not going to reach the goal
+IN_USE = 1e-7  # a multiplier below this part of the largest is 0
+ROUNDS = 4  # of cutting all chords of some cells
 
 RangeTerms: TypeAlias = Mapping[int, tuple[Mapping[int, float], Mapping[int, float]]]
 
@@ -69,11 +71,12 @@ def by_cells(
     support: Indices,
     goal: float,
     poll: Callable[[], None],
+    most: int = MOST_CELLS,
 ) -> ByCells | None:
     """The bound with cells, until it is above the goal, or no chord is left, or it stalls; None where a solver fails.
 
     made: the cell of a case with sides that are decided besides.   support: the points that have multipliers.
-    poll: called before each program; may raise.
+    poll: called before each program; may raise.   most: cells, of which no more are cut.
     """
     roots = [_CellNode({}, made(q, {})) for q in range(len(cases))]
     best: ByCells | None = None
@@ -89,13 +92,8 @@ def by_cells(
         state, weights, pieces = found
         idle = idle + 1 if best is not None and state.value <= best.value * (1 + STALLED) else 0
         if best is None or state.value > best.value:
-            trees = tuple(
-                tuple(node.cell if node.point is None else node.point for node in root.preorder()) for root in roots
-            )
-            shown = tuple(np.array([u for u, o in zip(pieces, owners, strict=True) if o == q and u.any()])
-                          for q in range(len(cases)))  # fmt: skip
-            best = ByCells(state.value, state, trees, shown)
-        if state.value >= goal or idle >= PATIENCE or len(flat) > MOST_CELLS:
+            best = _written(roots, state, pieces, owners)
+        if state.value >= goal or idle >= PATIENCE or len(flat) > most:
             return best
         missed = _missed(points, [node.cell.floats for node in flat], pieces, state)
         others = np.setdiff1d(np.flatnonzero(missed), support)
@@ -103,11 +101,83 @@ def by_cells(
         support = np.union1d(support, more).astype(np.intp)
         chosen = _costly(owners, state, weights) or _helped(flat, weights, missed)
         for k, i in chosen[: max(1, round(AT_ONCE * len(flat)))]:
-            both = [{**flat[k].sides, i: side} for side in (1, -1)]
-            flat[k].point = i
-            flat[k].children = tuple(_CellNode(sides, made(int(owners[k]), sides)) for sides in both)
+            _split(flat[k], i, int(owners[k]), made)
         if not chosen and not len(more):
             return best
+
+
+def without_chords(
+    points: WantedOutputs,
+    cells: ByCells,
+    made: Callable[[int, Mapping[int, int]], ConeCell],
+    inside: Sequence[Sequence[Signs]],
+    poll: Callable[[], None],
+) -> ByCells | None:
+    """The bound again with the cells of some directions cut until no chord is left in them; None where that fails.
+
+    inside: for each case the sides (n,) of the directions, 0 at kinks, which are on both sides.   made, poll: as of
+    `by_cells`.
+    """
+    roots = [_grown(tree, q, made) for q, tree in enumerate(cells.trees)]
+    found = cells
+    for _ in range(ROUNDS):
+        poll()
+        leaves = [[node for node in root.preorder() if node.point is None] for root in roots]
+        owners = np.repeat(np.arange(len(roots)), [len(own) for own in leaves])
+        sizes = np.abs(found.found.multipliers)
+        support = np.flatnonzero(sizes > IN_USE * sizes.max(initial=0.0)).astype(np.intp)
+        lifts = {int(i): float(found.found.multipliers[i] * points.factors[i]) for i in support}
+        is_cut = False
+        for q, own in enumerate(leaves):
+            for node in own:
+                waiting = [node]
+                while waiting:
+                    here = waiting.pop()
+                    sides, sign = here.cell.floats.cone, here.cell.floats.sign
+                    if not any((sides * other >= 0).all() for other in inside[q]):
+                        continue
+                    point = next((i for i, lift in lifts.items() if sides[i] == 0 and sign * lift > 0), None)
+                    if point is not None:
+                        is_cut = True
+                        _split(here, point, q, made)
+                        waiting += here.children
+        leaves = [[node for node in root.preorder() if node.point is None] for root in roots]
+        owners = np.repeat(np.arange(len(roots)), [len(own) for own in leaves])
+        if len(owners) > 2 * MOST_CELLS:
+            return None
+        solved = _solved(points, [node.cell.floats for own in leaves for node in own], owners, support)
+        if solved is None:
+            return None
+        found = _written(roots, solved[0], solved[2], owners)
+        if not is_cut:
+            return found
+    return None
+
+
+def _grown(tree: Sequence[int | ConeCell], q: int, made: Callable[[int, Mapping[int, int]], ConeCell]) -> _CellNode:
+    """The tree of a case as nodes."""
+    root = _CellNode({}, made(q, {}))
+    waiting = [root]
+    for given in tree:
+        node = waiting.pop()
+        if isinstance(given, int):
+            _split(node, given, q, made)
+            waiting += reversed(node.children)
+    return root
+
+
+def _split(node: _CellNode, point: int, q: int, made: Callable[[int, Mapping[int, int]], ConeCell]) -> None:
+    node.point = point
+    both = [{**node.sides, point: side} for side in (1, -1)]
+    node.children = tuple(_CellNode(sides, made(q, sides)) for sides in both)
+
+
+def _written(roots: Sequence[_CellNode], state: Relaxed, pieces: Sequence[Floats], owners: Indices) -> ByCells:
+    trees = tuple(tuple(node.cell if node.point is None else node.point for node in root.preorder()) for root in roots)
+    shown = tuple(
+        np.array([u for u, o in zip(pieces, owners, strict=True) if o == q and u.any()]) for q in range(len(roots))
+    )
+    return ByCells(state.value, state, trees, shown)
 
 
 def _costly(owners: Indices, state: Relaxed, weights: Floats) -> list[tuple[int, int]]:

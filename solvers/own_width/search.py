@@ -77,6 +77,7 @@ def search(
     max_nodes: int | None = None,
     seed: int = 0,
     excludes: Callable[[StateNothing], bool] = lambda _: True,
+    signs: Sequence[int] = (),
 ) -> WidthOutcome:
     """The best objective over networks with neurons of these mask classes, bracketed to a relative gap `tol`.
 
@@ -85,11 +86,13 @@ def search(
     are, at the others it goes on.   max_nodes: states that are looked at, at most.
     on_progress: called after each state with the number of states, of open ones, and both ends of the bracket.
     excludes: whether that nothing fits in a state can be proved so; a state for which it cannot is searched on.
+    signs: of the output weights, where they are given: neurons of one mask class then have the same one, and it is only
+    asked whether a network fits: the first one ends the search, without a tree.
     Ctrl-C and the deadline end the search alike, with what is proved then.
     """
     known = without_unseen_bias(instance)
     with np.errstate(all="ignore"):
-        states = _StateSearch(known, masks, tol, deadline, on_progress, max_nodes, seed, excludes)
+        states = _StateSearch(known, masks, tol, deadline, on_progress, max_nodes, seed, excludes, signs)
         return states.run(start, upper, earlier)
 
 
@@ -104,6 +107,7 @@ class _StateSearch:
         max_nodes: int | None,
         seed: int,
         excludes: Callable[[StateNothing], bool],
+        signs: Sequence[int],
     ) -> None:
         self.problem: Scaled = scaled(instance)
         random = np.random.default_rng(seed)
@@ -112,6 +116,7 @@ class _StateSearch:
         self.incumbents = Incumbents(self.setting)
         self.heap: list[tuple[float, int, _Node]] = []
         self.order = count()
+        self.given: DecidedSplits = {(j, None): sign for j, sign in enumerate(signs)}
         self.nodes = 0
         self.stuck = 0
 
@@ -120,12 +125,13 @@ class _StateSearch:
     ) -> WidthOutcome:
         """The search, then proofs of what it left open."""
         self.setting.upper = upper / self.problem.unit
-        root = _Node({}, 0.0, self._first_columns({}))
+        root = _Node(self.given, 0.0, self._first_columns(self.given))
         self._regrow(root, earlier)
         try:
             for neurons in start:
                 self.incumbents.descend([self._scaled(neuron) for neuron in neurons])
-            self.incumbents.from_starts()
+            if not self.given:
+                self.incumbents.from_starts()
             status = self._search()
         except TimeIsUpError:
             status = SearchStatus.TIME
@@ -134,7 +140,7 @@ class _StateSearch:
         left = sum(node.is_cut and node.proof is None for node in _walk(root))
         self.setting.deadline = self.deadline
         try:
-            tree = self._proved(root)
+            tree = () if self._is_answered else self._proved(root)
         except TimeIsUpError:
             tree = ()
         least = np.inf if tree else 0.0
@@ -150,6 +156,11 @@ class _StateSearch:
             self.nodes,
             left,
         )
+
+    @property
+    def _is_answered(self) -> bool:
+        """Whether it is only asked whether a network fits, and one does."""
+        return len(self.given) > 0 and len(self.incumbents.networks) > 0
 
     def _scaled(self, neuron: Neuron) -> Neuron:
         """A neuron of the given instance in the units of the scaled one."""
@@ -200,7 +211,7 @@ class _StateSearch:
 
     def _search(self) -> SearchStatus:
         """States from the heap until none is below the goal."""
-        while self.heap:
+        while self.heap and not self._is_answered:
             if self.max_nodes is not None and self.nodes >= self.max_nodes:
                 return SearchStatus.NODES
             _, _, node = heapq.heappop(self.heap)

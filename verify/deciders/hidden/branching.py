@@ -15,16 +15,17 @@ from verify.deciders.hidden.states import NeuronState
 from verify.numbers.floats import float_near
 from verify.problem.problem import Problem
 
-__all__ = ["alike", "chosen_pair", "pair_between", "sides_of_pieces"]
+__all__ = ["chosen_pair", "decided", "pair_between", "sides_of_pieces", "sides_of_relaxed"]
 
 BOTH_SIDES = 1e-6
 """Less than this part of all |x_i.u| on one side is not on both."""
 
 
-def alike(problem: Problem, known: Mapping[Split, int], neuron: int) -> list[int]:
-    """The neurons that can be exchanged with one in a state."""
+def decided(problem: Problem, known: Mapping[Split, int], split: Split) -> tuple[dict[Split, int], dict[Split, int]]:
+    """What is known on the left of a split, and on the right: there of all neurons that can be exchanged with its."""
     own = [(kind, {i: side for (m, i), side in known.items() if m == j}) for j, kind in enumerate(problem.neurons)]
-    return [j for j, all_of_it in enumerate(own) if all_of_it == own[neuron]]
+    alike = [j for j, all_of_it in enumerate(own) if all_of_it == own[split[0]]]
+    return {**known, split: 1}, {**known, **{(m, split[1]): -1 for m in alike}}
 
 
 def chosen_pair(networks: KnownNetworks, state: NeuronState, found: Relaxed | None) -> Split | None:
@@ -90,6 +91,19 @@ def sides_of_pieces(state: NeuronState, cells: ByCells) -> Signs:
             values = case.rows @ pieces[order[min(place, len(order) - 1)]]
         if case.free is not None:
             values = values - np.median(values) * case.free
+        sides[row] = np.where(fixed[row] != 0, fixed[row], np.where(values > 0, 1, -1))
+    return sides
+
+
+def sides_of_relaxed(networks: KnownNetworks, state: NeuronState, found: Relaxed) -> Signs:
+    """Sides (k, n) of the live neurons: of the direction of their case in a relaxed problem."""
+    fixed = state.fixed()
+    sides = np.empty_like(fixed)
+    for row, j in enumerate(networks.geometry.live):
+        q = state.case_of(j)
+        values = state.floats[q].rows @ found.directions[q]
+        if (free := networks.neurons.free[row]) is not None:
+            values = values - np.median(values) * free
         sides[row] = np.where(fixed[row] != 0, fixed[row], np.where(values > 0, 1, -1))
     return sides
 

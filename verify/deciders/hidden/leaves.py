@@ -33,11 +33,13 @@ __all__ = [
     "StateLeaf",
     "accepted",
     "celled_leaf",
+    "denominator_over",
     "digits",
     "exact_leaf",
     "excesses",
     "factors",
     "rounded_leaf",
+    "rounded_tree",
     "shortened_leaf",
     "shown_slopes",
     "slope_written",
@@ -103,9 +105,9 @@ def rounded_leaf(
     listed = {i: value for i, value in multipliers.items() if value or i in decided}
     trees: list[tuple[Bound, ...]] = []
     squares: list[Fraction] = []
-    denominator = _denominator(problem, listed, unit)
+    denominator = denominator_over(problem, listed, unit)
     for q, case in enumerate(cases):
-        written = _rounded_tree(geometry, case, listed, found.slopes[q], denominator, ranges.get(q, {}))
+        written = rounded_tree(geometry, case, listed, found.slopes[q], denominator, ranges.get(q, {}))
         if written is None:
             return None
         trees.append((written[0],))
@@ -139,7 +141,7 @@ def celled_leaf(geometry: Geometry, cases: Mapping[Case, Fraction], cells: ByCel
     named = {i for _, cone, _ in cases for i, side in enumerate(cone) if side}
     named |= {node for tree in cells.trees for node in tree if isinstance(node, int)}
     listed = {i: value for i, value in multipliers.items() if value or i in named}
-    denominator = _denominator(problem, listed, unit)
+    denominator = denominator_over(problem, listed, unit)
     slopes = iter(found.slopes)
     trees: list[tuple[int | Bound, ...]] = []
     squares: list[Fraction] = []
@@ -151,7 +153,7 @@ def celled_leaf(geometry: Geometry, cases: Mapping[Case, Fraction], cells: ByCel
                 nodes.append(node)
                 continue
             part = mask, tuple(node.floats.cone.tolist()), sign
-            written = _rounded_tree(geometry, part, listed, next(slopes), denominator, node.terms)
+            written = rounded_tree(geometry, part, listed, next(slopes), denominator, node.terms)
             if written is None:
                 return None
             nodes.append(written[0])
@@ -190,7 +192,7 @@ def _balanced(
     return None if exact is None else dict(zip(rounded, exact, strict=True))
 
 
-def _denominator(problem: Problem, listed: Mapping[int, Fraction], unit: Fraction) -> int:
+def denominator_over(problem: Problem, listed: Mapping[int, Fraction], unit: Fraction) -> int:
     """A denominator over which (1 - a) c_i is whole, with bits enough for slopes of the size of the multipliers."""
     slope = problem.architecture.slope
     whole = [((1 - slope) * value).denominator for value in listed.values()]
@@ -199,7 +201,7 @@ def _denominator(problem: Problem, listed: Mapping[int, Fraction], unit: Fractio
     return base if base >= wanted else base * 2 ** math.ceil(math.log2(wanted) - math.log2(base))
 
 
-def _rounded_tree(
+def rounded_tree(
     geometry: Geometry,
     case: Case,
     listed: Mapping[int, Fraction],

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import numpy as np
 
 from solvers.arrays import Signs
 from solvers.hidden.cells import Cell
+from solvers.hidden.inner_cells import ByCells, without_chords
 from solvers.instance import SearchStatus
 from solvers.own_width.fitted_starts import fitted_networks
 from verify.checker.statement import pattern
 from verify.deciders.hidden.geometry import Geometry
 from verify.deciders.hidden.least_norm import Solved, least_norm, shape_of
 from verify.deciders.hidden.leaves import StateLeaf, digits, exact_leaf, excesses, shortened_leaf
+from verify.deciders.hidden.sharp import sharp_leaf
 from verify.deciders.hidden.states import NeuronState, float_neurons, float_points
 from verify.deciders.time_limits import TimeIsUpError, is_late, share, until
 from verify.deciders.witnesses import network_with
@@ -180,9 +182,10 @@ class KnownNetworks:
         The neurons are matched with those of the state such that each lies in the cone of its case.
         bits: round all numbers to so many bits of the largest one.
         """
-        order = self._matched(state, signs)
-        if order is None:
+        matched = self._matched(state, signs)
+        if matched is None:
             return None
+        order = {q: own[0] for q, own in matched.items()}
         problem, geometry = self.problem, self.geometry
         slopes: list[dict[int, Fraction]] = []
         squares: list[Fraction] = []
@@ -203,12 +206,28 @@ class KnownNetworks:
             return shortened_leaf(geometry, state.cases, found.multipliers, slopes, bits)
         return exact_leaf(problem, state.cases, found.multipliers, slopes, squares)
 
-    def _matched(self, state: NeuronState, signs: Signs) -> dict[int, int] | None:
-        """For each case a neuron of the optimum that lies in its cone; None where none does."""
+    def sharp_leaf(self, state: NeuronState, cells: ByCells, poll: Callable[[], None]) -> StateLeaf | None:
+        """The leaf of a relaxation by cells that proves the objective of the best network itself; None without one.
+
+        poll: called before each program; may raise.
+        """
+        if self.champion is None or self.is_long or self.points.slope == 1:
+            return None
+        network = self.champion[0].network(self.shape)
+        matched = self._matched(state, self.champion[1])
+        if network is None or matched is None or objective(self.problem, network) != self.upper:
+            return None
+        sides = dict(zip(self.geometry.live, self.champion[1], strict=True))
+        owners = [matched[q] for q in range(len(state.cases))]
+        cut = without_chords(self.points, cells, state.cell, [[sides[j] for j in own] for own in owners], poll)
+        return None if cut is None else sharp_leaf(self.geometry, state.cases, cut, network, owners, sides)
+
+    def _matched(self, state: NeuronState, signs: Signs) -> dict[int, list[int]] | None:
+        """For each case neurons of the optimum that lie in its cone, as many as it has; None where there are none."""
         kinds = self.problem.neurons
         rows = dict(zip(self.geometry.live, signs, strict=True))
         free = set(self.geometry.live)
-        order: dict[int, int] = {}
+        order: dict[int, list[int]] = {}
         for j in self.geometry.live:
             cone = np.array([state.known.get((j, i), 0) for i in range(len(self.problem.rows))])
             able = [
@@ -217,7 +236,7 @@ class KnownNetworks:
             if not able:
                 return None
             free.discard(able[0])
-            order.setdefault(state.case_of(j), able[0])
+            order.setdefault(state.case_of(j), []).append(able[0])
         return order
 
 

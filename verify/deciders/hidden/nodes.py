@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
 
 from solvers.hidden.inner_cells import ByCells
 from solvers.hidden.relaxation import Relaxed
 from solvers.instance import SearchStatus
-from verify.checker.states import Split
+from verify.checker.states import HiddenDual, Nothing, Split
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
-from verify.deciders.hidden.leaves import StateLeaf
+from verify.deciders.hidden.leaves import StateLeaf, zero_leaf
 from verify.deciders.hidden.states import NeuronState
 from verify.numbers.floats import float_near
 from verify.problem.network import Network
 
-__all__ = ["HiddenOutcome", "SearchNode", "worth_of"]
+__all__ = ["HiddenOutcome", "SearchNode", "worth_of", "written_tree"]
+
+IN_USE = 1e-7
+"""A multiplier below this part of the largest is 0."""
 
 
 @dataclass(slots=True)
@@ -49,6 +56,13 @@ class SearchNode:
         """The same, or what the state before it proves where that is more."""
         return max(self.own, self.floor)
 
+    def add_support(self, others: Iterable[int]) -> None:
+        """Let the points that have multipliers or are decided here, and these others, have multipliers."""
+        sizes = np.zeros(0) if self.relaxed is None else np.abs(self.relaxed.multipliers)
+        own = set(map(int, np.flatnonzero(sizes > IN_USE * sizes.max(initial=0.0))))
+        own.update(i for _, i in self.state.known if i is not None)
+        self.support = self.support | own | set(others)
+
     def improve(self, leaf: StateLeaf | None) -> None:
         """Take this leaf where it proves more than the one there is."""
         if leaf is None:
@@ -71,16 +85,46 @@ def worth_of(root: SearchNode) -> dict[int, float]:
     return worth
 
 
+def written_tree(
+    root: SearchNode, is_enough: Callable[[SearchNode], bool], make_leaf: Callable[[SearchNode], None]
+) -> tuple[list[Split | HiddenDual | Nothing], list[Fraction | None]]:
+    """The tree in pre-order, and what its leaves prove; a node whose children prove no more than it does is a leaf.
+
+    is_enough: whether the leaf that a node has proves all that is asked.   make_leaf: gives a node one, if it can.
+    """
+    values: list[Fraction | None] = []
+    found: list[Split | HiddenDual | Nothing] = []
+    waiting, worth = [root], worth_of(root)
+    while waiting:
+        node = waiting.pop()
+        below = min((worth[id(child)] for child in node.children), default=0.0)
+        is_worth = node.own > below
+        if node.split is not None and not is_enough(node) and is_worth:
+            make_leaf(node)
+            is_worth = node.leaf is not None and node.own > below
+        if node.split is not None and not is_enough(node) and not is_worth:
+            found.append(node.split)
+            waiting += reversed(node.children)
+            continue
+        make_leaf(node)
+        leaf = node.leaf or zero_leaf(node.state.cases)
+        found.append(leaf.node)
+        values.append(leaf.value)
+    return found, values
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenOutcome:
     """lower: the proof of the least objective, None without one.   nothing: the proof that nothing fits.
 
     networks: those found that fit, the best first.   nodes, left: how many states there were, and were left open.
+    sharpening: how many of these states were looked at to make a bound within the tolerance equal to the objective.
     """
 
-    lower: LowerBoundWidth | None
-    nothing: InfeasibleWidth | None
-    networks: tuple[Network, ...]
+    lower: LowerBoundWidth | None = None
+    nothing: InfeasibleWidth | None = None
+    networks: tuple[Network, ...] = ()
     status: SearchStatus
     nodes: int
     left: int
+    sharpening: int = 0

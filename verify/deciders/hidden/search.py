@@ -19,19 +19,26 @@ from itertools import count as counter
 
 import numpy as np
 
-from solvers.hidden.inner_cells import by_cells
+from solvers.hidden.inner_cells import MOST_CELLS, by_cells
 from solvers.hidden.relaxation import excluded, inherited, relaxed
 from solvers.instance import SearchStatus
 from verify.checker.dual_trees import Dual
 from verify.checker.states import HiddenDual, Nothing, Split, bound_of
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
-from verify.deciders.hidden.branching import alike, chosen_pair, pair_between, sides_of_pieces
+from verify.deciders.hidden.branching import (
+    chosen_pair,
+    decided,
+    pair_between,
+    sides_of_pieces,
+    sides_of_relaxed,
+)
 from verify.deciders.hidden.excluding import excluding_leaf
+from verify.deciders.hidden.fitting import whether_fits
 from verify.deciders.hidden.leaves import BITS, StateLeaf, celled_leaf, rounded_leaf, unfitted_leaf, zero_leaf
 from verify.deciders.hidden.networks import KnownNetworks
-from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode, worth_of
+from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode, written_tree
 from verify.deciders.hidden.states import NeuronState
-from verify.deciders.time_limits import TimeIsUpError, is_late, poll
+from verify.deciders.time_limits import TimeIsUpError, is_late, poll, share
 from verify.numbers.floats import float_near
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -47,6 +54,15 @@ MOST_PAIRS = 4000
 
 SHARPENING = 120
 """States that are looked at besides, to make a bound within the tolerance equal to the best objective."""
+
+FITTING_SHARE = 0.6
+"""Of the time, for the question whether anything fits, where no network is known."""
+
+FEW_CELLS = 12
+"""In which the cones of a state are cut for a bound as long as no network is known: it only says where to branch."""
+
+MOST_BLUNT = 3
+"""Bounds by cells that are nearly the best objective and could not be made equal to it: then no more are tried."""
 
 NEARLY = 1e-7
 """A bound this near to the best objective may be made equal to it."""
@@ -79,7 +95,7 @@ class HiddenSearch:
     def __post_init__(self) -> None:
         self.known = KnownNetworks(self.problem, self.networks)
         self.geometry, self.points = self.known.geometry, self.known.points
-        self.nodes, self._has_stalled = 0, False
+        self.nodes, self.sharpening, self.blunt, self._has_stalled = 0, 0, 0, False
         pairs = len(self.geometry.live) * len(self.problem.rows)
         most = min(MOST_NODES, max(LEAST_NODES, MOST_WORK // max(pairs, 1)))
         self.most_nodes = most if self.max_nodes is None else min(self.max_nodes, most)
@@ -101,6 +117,8 @@ class HiddenSearch:
         if (cut := self.known.started(self.deadline)) is not None:
             return self._cut_short(cut)
         root = SearchNode(NeuronState(self.geometry, {}))
+        if (nothing := self._without_networks()) is not None:
+            return HiddenOutcome(nothing=nothing, status=SearchStatus.INFEASIBLE, nodes=self.nodes, left=0)
         if self.known.upper == 0:
             root.leaf = zero_leaf(root.state.cases)
             return self._outcome(root, SearchStatus.OPTIMAL, 0)
@@ -114,12 +132,24 @@ class HiddenSearch:
                 poll()
                 status = self._step(waiting, order)
             if status is SearchStatus.OPTIMAL:
+                closed_after = self.nodes
                 if self.sharpens:
                     self._sharpen(root)
+                self.sharpening = self.nodes - closed_after
                 status = SearchStatus.STALLED if self._has_stalled else status
         except (KeyboardInterrupt, TimeIsUpError) as cut:
             status = SearchStatus.TIME if isinstance(cut, TimeIsUpError) else SearchStatus.INTERRUPTED
         return self._outcome(root, status, len(waiting))
+
+    def _without_networks(self) -> InfeasibleWidth | None:
+        """The proof that nothing fits, or a network that does, where none was found by walks; maybe neither."""
+        if self.known.upper is not None or self.earlier is not None or self.points.slope == 1:
+            return None
+        found = whether_fits(self.geometry, share(self.deadline, FITTING_SHARE), self.most_nodes)
+        self.nodes += found.nodes
+        for sides in found.sides:
+            self.known.walk_from(sides)
+        return found.nothing
 
     def _cut_short(self, status: SearchStatus) -> HiddenOutcome:
         """The networks that are known, and what bounds all sides at once, if there is time for that."""
@@ -188,7 +218,10 @@ class HiddenSearch:
             node = waiting.pop()
             if isinstance(given, tuple):
                 node.split = given
-                left, right = (SearchNode(NeuronState(self.geometry, known)) for known in self._decided(node, given))
+                left, right = (
+                    SearchNode(NeuronState(self.geometry, known))
+                    for known in decided(self.problem, node.state.known, given)
+                )
                 node.children = (left, right)
                 waiting += [right, left]
                 continue
@@ -198,12 +231,6 @@ class HiddenSearch:
             if not self._is_enough(node, self.tol):
                 found.append(node)
         return found
-
-    def _decided(self, node: SearchNode, split: Split) -> tuple[dict[Split, int], dict[Split, int]]:
-        """What is known on the left of a split, and on the right."""
-        known = node.state.known
-        neurons = alike(self.problem, known, split[0])
-        return {**known, split: 1}, {**known, **{(m, split[1]): -1 for m in neurons}}
 
     def _node(self, known: Mapping[Split, int], parent: SearchNode | None = None) -> SearchNode:
         node = SearchNode(NeuronState(self.geometry, known))
@@ -282,25 +309,28 @@ class HiddenSearch:
         if split is None:
             return self._settle(node)
         node.split = split
-        left, right = self._decided(node, split)
+        left, right = decided(self.problem, node.state.known, split)
         node.children = (self._node(left, node), self._node(right, node))
         return True
 
     def _is_closed_by_cells(self, node: SearchNode) -> bool:
         """Whether the node has a leaf that is good enough when the cones of its cases are cut into cells."""
-        if self.tol == 0 or node.relaxed is None or self.points.slope == 1:
+        is_in_vain = self.tol == 0 and self.blunt >= MOST_BLUNT
+        if node.relaxed is None or self.points.slope == 1 or is_in_vain:
             return False
-        sizes, least = np.abs(node.relaxed.multipliers), self.known.least
-        own = {int(i) for i in np.flatnonzero(sizes > NEARLY * sizes.max(initial=0.0))}
-        own.update(i for _, i in node.state.known if i is not None)
-        own.update(() if self.known.champion is None else self.known.champion[0].multipliers)
-        node.support = node.support | own
-        support, goal = np.array(sorted(node.support), np.intp), least / (1 + float_near(self.tol) / 2)
-        node.cells = by_cells(
-            self.points, node.state.floats, node.state.cell, support, goal, partial(_poll, self.deadline)
-        )
+        least = self.known.least
+        node.add_support(() if self.known.champion is None else self.known.champion[0].multipliers)
+        support, wait = np.array(sorted(node.support), np.intp), partial(_poll, self.deadline)
+        goal = least / (1 + float_near(self.tol) / 2) if self.tol else float("inf")
+        most = FEW_CELLS if self.known.upper is None else MOST_CELLS
+        node.cells = by_cells(self.points, node.state.floats, node.state.cell, support, goal, wait, most)
         if node.cells is None:
             return False
+        if self.tol == 0 and node.cells.value > least * (1 - NEARLY):
+            node.improve(self.known.sharp_leaf(node.state, node.cells, wait))
+            self.blunt += not self._is_enough(node)
+        if self.tol == 0:
+            return self._is_enough(node)
         self.known.walk_from(sides_of_pieces(node.state, node.cells), node.state.fixed())
         if node.cells.value * (1 + float_near(self.tol)) >= self.known.least:
             node.improve(celled_leaf(self.geometry, node.state.cases, node.cells))
@@ -330,67 +360,36 @@ class HiddenSearch:
         """A walk from the directions of the relaxation."""
         if node.relaxed is None or self.points.slope == 1:
             return
-        fixed = node.state.fixed()
-        sides = np.empty_like(fixed)
-        for row, j in enumerate(self.geometry.live):
-            q = node.state.case_of(j)
-            values = node.state.floats[q].rows @ node.relaxed.directions[q]
-            if (free := self.known.neurons.free[row]) is not None:
-                values = values - np.median(values) * free
-            guess = np.where(values > 0, 1, -1)
-            sides[row] = np.where(fixed[row] != 0, fixed[row], guess)
-        self.known.walk_from(sides, fixed)
+        self.known.walk_from(sides_of_relaxed(self.known, node.state, node.relaxed), node.state.fixed())
 
     # --------------------------------------------------------------------------------------------- the proof
 
     def _outcome(self, root: SearchNode | None, status: SearchStatus, left: int) -> HiddenOutcome:
         networks = tuple(network for _, network in self.known.found)
-        nodes = [] if root is None else self._written(root)
+        nodes, leaves = ([], []) if root is None else written_tree(root, self._is_enough, self._make_leaf)
         lower = nothing = None
         if nodes:
-            leaves = [node for node in nodes if not isinstance(node, tuple)]
-            if all(isinstance(leaf, Nothing) for leaf in leaves):
+            if all(value is None for value in leaves):
                 nothing = InfeasibleWidth(nodes=tuple(node for node in nodes if not isinstance(node, HiddenDual)))
                 status = SearchStatus.INFEASIBLE
             else:
-                values = [value for value in self._values if value is not None]
+                values = [value for value in (*leaves, self.known.upper) if value is not None]
                 least = min(values)
-                upper = self.known.upper
-                least = least if upper is None else min(least, upper)
                 lower = LowerBoundWidth(nodes=tuple(nodes), bracket=(least, None))
         return HiddenOutcome(
-            lower=lower, nothing=nothing, networks=networks, status=status, nodes=self.nodes, left=left
+            lower=lower,
+            nothing=nothing,
+            networks=networks,
+            status=status,
+            nodes=self.nodes,
+            left=left,
+            sharpening=self.sharpening,
         )
-
-    def _written(self, root: SearchNode) -> list[Split | HiddenDual | Nothing]:
-        """The tree in pre-order; a node whose children prove no more than it does is a leaf."""
-        self._values: list[Fraction | None] = []
-        found: list[Split | HiddenDual | Nothing] = []
-        waiting, worth = [root], worth_of(root)
-        while waiting:
-            node = waiting.pop()
-            below = min((worth[id(child)] for child in node.children), default=0.0)
-            if node.split is not None and not self._is_enough(node) and not self._is_worth(node, below):
-                found.append(node.split)
-                waiting += reversed(node.children)
-                continue
-            self._make_leaf(node)
-            leaf = node.leaf or zero_leaf(node.state.cases)
-            found.append(leaf.node)
-            self._values.append(leaf.value)
-        return found
 
     def _make_leaf(self, node: SearchNode) -> None:
         if node.is_bounded and (node.leaf is None or node.is_kept):
             node.improve(celled_leaf(self.geometry, node.state.cases, node.cells))
             node.improve(self._rounded(node))
-
-    def _is_worth(self, node: SearchNode, below: float) -> bool:
-        """Whether a node that was split proves more than what is below it, exactly."""
-        if node.own <= below:
-            return False
-        self._make_leaf(node)
-        return node.leaf is not None and node.own > below
 
     def _is_enough(self, node: SearchNode, tol: Fraction = Fraction(0)) -> bool:
         """Whether the leaf that a node has proves the best objective that is known, within the tolerance."""

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.checker.width import LowerBoundWidth
+from verify.deciders.exclusion import Exclusions
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.candidates import ExactObjectives, networks_near
 from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.global_optimality.record import SMALLEST_GAP
 from verify.deciders.own_width.certificates import earlier_tree, width_certificate
-from verify.deciders.own_width.exclusion import Exclusions
 from verify.deciders.own_width.record import OnStates, WidthBracket
 from verify.deciders.proposal import certified
 from verify.deciders.simplified import distinct

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from verify.checker.dual_trees import Dual
 from verify.checker.states import HiddenDual, Nothing, Split, bound_of, cases_in, states
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
+from verify.deciders.exclusion import Exclusions
 from verify.deciders.global_optimality.lower_bound import Cone, dual_point
-from verify.deciders.own_width.exclusion import Exclusions
 from verify.deciders.simplified import Simplified
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_float
