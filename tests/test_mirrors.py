@@ -75,6 +75,8 @@ ELSEWHERE = {
         verify/deciders/enclosure/matching verify/deciders/enclosure/pricing verify/deciders/enclosure/recognising
         verify/deciders/enclosure/structure""",
     "verify/deciders/local_optimality/test_local_optimality.py": "verify/checker/local verify/deciders/exact_systems",
+    "verify/deciders/stationarity/test_losses.py": """
+        verify/deciders/stationarity/loss_model verify/deciders/stationarity/loss_refutation""",
     "verify/deciders/stationarity/test_stationarity.py": "verify/auditing/fitting",
     "verify/deciders/test_finding.py": "verify/deciders/proposal",
     "verify/diagnosis/test_diagnosis.py": "verify/deciders/estimates",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.second_checker import depth, kinds, widths
+from tests.second_checker import depth, kinds, losses, widths
 from tests.second_checker.dual_points import DUAL
 from tests.second_checker.questions import Net, Question, dot
 from tests.second_checker.texts import RefusedError, in_claim, keys, need, rational, sha256
@@ -137,6 +137,7 @@ def _check(problem, network, proof):
     else:
         need(question.is_decided or kind in ("fits", "does-not-fit"), "is not decided")
     need(question.is_trained or kind not in ANY_WIDTH, "any width")
+    need(question.loss is None or kind in losses.CLAIMS, "of a loss")
     if "network" in proof:
         need(network is not None and network["architecture"] == problem["architecture"], "no network")
         need(proof["network"] == sha256(network), "another network")
@@ -174,10 +175,14 @@ def claim(question, proof):
     trained = f"{question.json['trained']} trained{fixed}"
     these = " and ".join([*["masks"] * bool(masked), *["output weights"] * bool(fixed)])
     words["neurons"] = f"{len(question.masks)} with these {these}" if these else len(question.masks)
-    what = CLAIMS[proof["kind"]].format(**words)
+    claims = CLAIMS if question.loss is None else losses.CLAIMS
+    what = claims[proof["kind"]].format(**words)
+    asked, measured = f"{question.json['goal']} problem", ", half squared norm"
+    if question.loss is not None:
+        asked, measured = f"problem of the least value of {question.loss.in_claim()}", ""
     return (
-        f"for the {question.json['goal']} problem ({len(question.y)} points in dimension {shape['inputs']}, slope "
-        f"{in_claim(question.a)}, bias {question.bias}{masked}, {trained}, half squared norm"
+        f"for the {asked} ({len(question.y)} points in dimension {shape['inputs']}, slope "
+        f"{in_claim(question.a)}, bias {question.bias}{masked}, {trained}{measured}"
         f"{scale}{', ' * bool(tube)}{tube}), {what}, over the real numbers, about the exact values of the stored "
         "numbers"
     )

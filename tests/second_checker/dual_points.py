@@ -19,6 +19,9 @@ def multipliers(question, listed):
     for i, text in listed:
         found[index(i, len(question.y))] = rational(text)
     need(not question.margin or min(found.values(), default=0) >= 0, "a negative multiplier")
+    if question.loss is not None:  # a sign that no admissible multiplier has
+        low, high = question.loss.low, question.loss.high
+        need(all(m == 0 or (high != 0 if m > 0 else low != 0) for m in found.values()), "a sign that is not admissible")
     return found
 
 
@@ -52,7 +55,8 @@ def proved_value(question, dual, cases):
     """The value of a dual point that holds in these cases (mask, known signs, s)."""
     beta = rational(dual["beta"])
     need(beta > 0, "beta")
-    return dual_value(question, prove_trees(question, dual, cases, [beta] * len(cases))) / beta
+    found = prove_trees(question, dual, cases, [beta] * len(cases))
+    return dual_value(question, found) / beta if question.loss is None else question.loss.scaled(question, found, beta)
 
 
 def prove_trees(question, dual, cases, limits):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 
 from tests.second_checker.dual_points import dual_value, leaves, multipliers, proved_value
 from tests.second_checker.questions import Net, dot, is_two_layer, root_up
@@ -25,7 +25,7 @@ def does_not_fit(question, net, proof):
 
 
 def stationary(question, net, proof):
-    _, slacks = question.state(net)
+    slacks = None if question.loss else question.state(net)[1]
     found = multipliers(question, proof["multipliers"])
     epsilon, delta = (rational(proof[name], 0) for name in ("epsilon", "delta"))
     increasing(proof["kink_products"])
@@ -35,9 +35,14 @@ def stationary(question, net, proof):
         ends = sorted((found.get(i, F(0)), question.a * found.get(i, F(0))))
         kinks[i, j] = rational(text)
         need(ends[0] <= kinks[i, j] <= ends[1], "not in its interval")
-    need(question.margin or question.eps > 0 or delta == 0, "delta")
-    slack = sum((value * slacks[i][0] if value > 0 else -value * slacks[i][1] for i, value in found.items()), F(0))
-    norm = question.norm(net)
+    hidden, output, norm = F(1), F(1), question.norm(net)
+    if question.loss:
+        hidden, output, norm = question.loss.hidden, question.loss.output, question.loss.weighted(question, net)
+        pairs = enumerate(zip(question.y, question.outputs(net), strict=True))
+        slack = sum((question.loss.gap(y, f, question.c(i, found.get(i, F(0)))) for i, (y, f) in pairs), F(0))
+    else:
+        need(question.margin or question.eps > 0 or delta == 0, "delta")
+        slack = sum((value * slacks[i][0] if value > 0 else -value * slacks[i][1] for i, value in found.items()), F(0))
     need(slack <= delta * norm, "slackness")
     residual = F(0)
     for j, (w, v) in enumerate(zip(net.w, net.v, strict=True)):
@@ -46,12 +51,35 @@ def stationary(question, net, proof):
             z = dot(w, question.X[i])
             product_ = value if z > 0 else kinks.get((i, j), question.a * value)
             G = [g + question.c(i, product_) * x for g, x in zip(G, question.X[i], strict=True)]
-        residual += sum(((w[c] if c < question.size else 0) - v * G[c]) ** 2 for c in net.masks[j])
-        residual += (v - dot(w, G)) ** 2 if question.is_trained else 0
+        residual += sum(((hidden * w[c] if c < question.size else 0) - v * G[c]) ** 2 for c in net.masks[j]) / hidden
+        residual += (output * v - dot(w, G)) ** 2 / output if question.is_trained else 0
     need(residual <= epsilon**2 * norm, "residual")
 
 
+def not_stationary_of_loss(question, net, proof):
+    loss = question.loss
+    epsilon, delta, kappa = (rational(proof[name], 0) for name in ("epsilon", "delta", "kappa"))
+    need(len(proof["vectors"]) == 1, "one vector")
+    z = Net(question.architecture, proof["vectors"][0])
+    M, E = loss.weighted(question, net), F(0)
+    for w, v, zw, zv in zip(net.w, net.v, z.w, z.v, strict=True):
+        E += loss.hidden * dot(w[: question.size], zw[: question.size]) + loss.output * v * zv
+    E -= kappa * delta * M
+    for x, y, f in zip(question.X, question.y, question.outputs(net), strict=True):
+        ends = [F(0), F(0)]
+        for w, v, zw, zv in zip(net.w, net.v, z.w, z.v, strict=True):
+            value, at = v * dot(zw, x) + zv * dot(w, x), dot(w, x)
+            choices = [value * g for g in ([F(1)] if at > 0 else [question.a] if at < 0 else [F(1), question.a])]
+            ends = [ends[0] + min(choices), ends[1] + max(choices)]
+        E -= max(loss.rise(y, f, t, kappa) for t in ends)
+    square = loss.hidden * dot(*[[*chain(*z.w)]] * 2) + loss.output * dot(z.v, z.v)
+    need(E > 0 and epsilon**2 * M * square < E * E, "excludes nothing")
+
+
 def not_stationary(question, net, proof):
+    if question.loss:
+        not_stationary_of_loss(question, net, proof)
+        return
     _, slacks = question.state(net)
     epsilon, delta, kappa = (rational(proof[name], 0) for name in ("epsilon", "delta", "kappa"))
     need(question.margin or question.eps > 0 or delta == kappa == 0, "delta, kappa")
@@ -94,14 +122,16 @@ def witness_value(question, witness):
     need(is_two_layer(witness["architecture"]), "no network of two layers")
     net = Net(witness["architecture"], witness["parameters"])
     need(net.kind == question.kind and {*net.masks} <= {*question.masks}, "another architecture")
-    m, _ = question.state(net)
+    m = F(1) if question.loss else question.state(net)[0]
     if question.v is not None:
         need(question.has_neurons_of(net), "other output weights")
         return question.objective(net), net
-    cost = F(0)
+    loss = question.loss
+    cost, price, output = F(0), root_up(loss.hidden * loss.output) if loss else 1, loss.output if loss else 1
     for w, v in zip(net.w, net.v, strict=True):
         length = root_up(dot(w[: question.size], w[: question.size]))
-        cost += abs(v) * length if length else v * v / 2
+        cost += price * abs(v) * length if length else output * v * v / 2
+    cost += loss.losses(question, net) if loss else 0
     return min(question.objective(net), cost / (m or 1)), net
 
 
@@ -155,12 +185,18 @@ def sign(number):
 def not_local(question, net, proof):
     end = Net(question.architecture, proof["end"])
     need(question.is_trained or end.v == net.v, "other output weights")
+    loss = question.loss
     cost = F(0) if question.is_trained else question.norm(end) / 2
+    hidden, output = (loss.hidden, loss.output) if loss else (1, 1)
     for w, v, u, s in zip(net.w, net.v, end.w, end.v, strict=True):
         need(all(dot(w, x) * dot(u, x) >= 0 for x in question.X), "crosses 0")
         if question.is_trained:
-            need(dot(w[: question.size], w[: question.size]) == v * v, "not balanced")
+            need(hidden * dot(w[: question.size], w[: question.size]) == output * v * v, "not balanced")
             need(abs(s) == 1 and s * v >= 0 and (v or not any(u) or not any(w)), "sign")
             cost += root_up(dot(u[: question.size], u[: question.size]))
+    if loss:
+        cost = root_up(hidden * output) * cost + loss.losses(question, end)
+        need(cost < question.objective(net), "not lower")
+        return
     need(question.state(end)[0] >= question.state(net)[0], "margin")
     need(cost < question.norm(net) / 2, "not lower")

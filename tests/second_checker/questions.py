@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import chain
 from math import isqrt
 
+from tests.second_checker.losses import Loss
 from tests.second_checker.texts import need, rational
 
 F = Fraction
@@ -53,7 +54,9 @@ class Question:
     """A problem."""
 
     def __init__(self, problem):
-        self.json, self.margin = problem, problem["goal"] == "max-margin"
+        self.json = problem
+        self.loss = Loss(problem["goal"]) if isinstance(problem["goal"], dict) else None
+        self.margin = problem["goal"] == "max-margin"
         self.bias, self.architecture = problem["bias"], problem["architecture"]
         self.X = [[*map(rational, x), *([F(1)] if self.bias != "none" else [])] for x in problem["inputs"]]
         self.y = [*map(rational, problem["targets"])]
@@ -66,11 +69,16 @@ class Question:
         first = self.architecture["layers"][0]
         self.masks = [tuple(c for c, i in enumerate(row) if i is not None) for row in places(first)]
         is_fixed = is_two_layer(self.architecture) and not self.is_trained and self.v is not None
+        need(self.loss is None or (is_two_layer(self.architecture) and self.is_trained), "a loss of other networks")
+        need(self.loss is None or not self.eps, "a loss within a tolerance")
+        if self.margin or (self.loss is not None and self.loss.labels):
+            need({*map(abs, self.y)} == {F(1)}, "labels")
         need(self.v is None or (is_fixed and len(self.v) == len(self.masks)), "output weights")
         self.kind = first["inputs"], first["bias"], first["slope"]
 
     def c(self, i, multiplier):
-        return multiplier * self.y[i] if self.margin else multiplier
+        has_labels = self.margin or (self.loss is not None and self.loss.labels)
+        return multiplier * self.y[i] if has_labels else multiplier
 
     def outputs(self, net):
         return [net(x) for x in self.X]
@@ -78,6 +86,7 @@ class Question:
     def state(self, net):
         """(m or 0, for each point the slacks of multipliers > 0 and < 0); refuses what does not fit."""
         f = self.outputs(net)
+        need(self.loss is None, "nothing fits a loss")
         if self.margin:
             q = [value * y for value, y in zip(f, self.y, strict=True)]
             need(min(q) > 0, "does not fit")
@@ -93,6 +102,8 @@ class Question:
         return sum((z * z for row in net.w for z in row[: self.size]), F(0)) + outer
 
     def objective(self, net):
+        if self.loss is not None:
+            return self.loss.objective(self, net)
         m, _ = self.state(net)
         return self.norm(net) / 2 / ((m if self.is_trained else m * m) or 1)
 

@@ -6,6 +6,8 @@ import re
 from fractions import Fraction
 
 from tests.words.reading import is_value
+from verify.checker.local import NotLocal
+from verify.checker.stationary import Stationary
 from verify.problem.problem import outputs
 
 __all__ = ["LOSS_NUMBERS", "LOSS_ROWS", "check_title"]
@@ -89,6 +91,38 @@ def _of_zeros(audit, _, found):
     return times is None or is_value(found[1], nothing * times)
 
 
+def _is_exact(audit, finding, found):
+    proof = finding.certificates[0]
+    assert isinstance(proof, Stationary)
+    assert proof.epsilon == proof.delta == 0
+    return len(proof.multipliers) == int(found[1])
+
+
+def _is_zero(audit, finding, _):
+    network = finding.subject or audit.network
+    counted = network.hidden_weights
+    if audit.problem.bias.value == "free":
+        counted = [row[:-1] for row in counted]
+    return not any(network.output_weights) and not any(w for row in counted for w in row)
+
+
+def _all_or_nothing(audit, finding, _):
+    """A neuron that is 0 for each mask, a stationary network, and a loss that is smooth at its outputs."""
+    network = finding.subject or audit.network
+    masks = {
+        mask
+        for mask, w, v in zip(network.architecture.masks, network.hidden_weights, network.output_weights, strict=True)
+        if not any(w) and not v
+    }
+    assert masks == set(network.architecture.masks)
+    assert audit.stationary.verdict.value == "proved"
+    loss, step = audit.problem.goal.loss, Fraction(1, 10**9)
+    for y, z in zip(audit.problem.targets, outputs(audit.problem, network), strict=True):
+        left, here, right = (loss.value(y, z + t) for t in (-step, 0, step))
+        assert abs(left + right - 2 * here) <= step**2 / (loss.curvature or 1)
+    return isinstance(finding.certificates[0], NotLocal)
+
+
 LOSS_ROWS = [
     (
         r"a wider network is better; a loss with weight decay is not searched at the network's own width yet",
@@ -102,9 +136,16 @@ LOSS_ROWS = [
         r"not asked: the loss says how well it fits, and no network is left out",
         lambda audit, finding, _: finding is audit.fits and not audit.problem.asks_fit,
     ),
+    (r"an exact stationary point, with (\d+) multipliers?", _is_exact),
+    (r"no weight changes the outputs at first order", _is_zero),
+    (r"the network is zero, or its numbers are out of the range of floats", lambda *_: None),
+    (r"better networks lie arbitrarily near", lambda _, finding, __: isinstance(finding.certificates[0], NotLocal)),
     (
-        r"stationarity and local optimality are not decided yet for a loss with weight decay",
-        lambda audit, finding, _: not audit.problem.asks_fit and finding in (audit.stationary, audit.local_optimum),
+        (
+            r"(better networks lie arbitrarily near: move .*); with a neuron that is 0 it would be a local optimum "
+            r"only if no network of any width were better"
+        ),
+        _all_or_nothing,
     ),
 ]
 

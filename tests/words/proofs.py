@@ -358,6 +358,7 @@ AT_WIDTH = (
     r"(a wider network is better(?:; .* but none was found that is better by more than the tolerance)?; )?"
     rf"(?:the best of (\d+ neurons?[a-z ]*) is between {N} and {N}(?: \(this one (?:about )?{N}\))?; )?{ENDED}"
 )
+CONDITIONS = r"(?:KKT conditions|conditions of stationarity)"
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
 TOLD = rf"(\d+/\d+(?= )|{N[1:-1]})(?: \(about {N[1:-1]}\))?"  # a fraction with its decimal, or a decimal
 UP_TO = rf"ε = {N}(?:,| and) δ = {N}"
@@ -370,7 +371,7 @@ FAR = (
     rf"(?:; an exact KKT point lies within (?P<far>{N}) of its norm, which is not called near; neuron \d+, "
     r"which [^;]*|; no exact KKT point near it was found: .*|; an exact KKT point lies farther away .*)?"
 )
-WITHIN = rf"a KKT point to within {UP_TO}(?: after moving it by at most {N} onto its kinks)?"
+WITHIN = rf"a (?:KKT|stationary) point to within {UP_TO}(?: after moving it by at most {N} onto its kinks)?"
 BETTER = r"a network of (\d+) neurons?(, wider than this one,)?( fits and)? is better"
 NEAR = (
     rf"a network within {N} of this one \(relative to its norm\) (satisfies the KKT conditions exactly|is .*?)"
@@ -378,12 +379,12 @@ NEAR = (
 )
 POINT = rf"an exact KKT point lies within {N} of its norm"
 NO_MULTIPLIERS = (
-    rf"no multipliers satisfy the KKT conditions(?: exactly| to within (?P<w>{N})){HELD}"
+    rf"no multipliers satisfy the {CONDITIONS}(?: exactly| to within (?P<w>{N})){HELD}"
     rf"(?:; a network within (?P<far>{N}) of its norm satisfies them exactly)?"
 )
 OWN = r"(\d+) neurons?(?: with (?:these masks(?: one by one)?|this mask))?"
 EXACTLY = (
-    r"the KKT conditions hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+) of (\d+) points?)"
+    rf"the {CONDITIONS} hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+) of (\d+) points?)"
     r"(, the only multipliers|; all multipliers are a (?:polytope|set) of dimension (\d+))?" + AFTER
 )
 ROWS = [
@@ -396,7 +397,7 @@ ROWS = [
     (rf"no network of {WIDE} fits the data", _none_fits),
     (
         (
-            r"the KKT conditions do not hold exactly, so that better networks of the same architecture lie "
+            rf"the {CONDITIONS} do not hold exactly, so that better networks of the same architecture lie "
             r"arbitrarily near"
         ),
         _is_exactly_refuted,
@@ -413,7 +414,7 @@ ROWS = [
     (r"the time limit was reached among the choices of sides", _is_open),
     (rf"(?:{CUT})(?:; no exact KKT point near it was found: .*)?", _is_open),
     (r"it is not known whether the network is stationary", _is_open_too),
-    (r"it satisfies the KKT conditions nearly, and whether exactly is not known", _is_nearly),
+    (rf"it satisfies the {CONDITIONS} nearly, and whether exactly is not known", _is_nearly),
     (r"whether the exact KKT point near it is a local optimum is open", _is_beside_exact),
     (r"every weight that counts is zero: nothing can be smaller", _is_smallest),
     (re.escape(ANY_WIDTH_NOT_ASKED), lambda audit, *_: audit.problem.output_weights is not None),
@@ -433,13 +434,16 @@ ROWS = [
     ),
     (EXACTLY, _exactly),
     (rf"an exact KKT point with ((?:λ_\d+ = \S+(?:, )?)+|\d+ multipliers?)(?: lies within {N} of its norm)?", _listed),
-    (rf"the KKT conditions hold up to {UP_TO}{AFTER}", _nearly),
+    (rf"the {CONDITIONS} hold up to {UP_TO}{AFTER}", _nearly),
     (rf"{WITHIN}(?:; (?:no|an) exact KKT .*)?", _nearly),
     (NEAR, _near),
     (POINT, _near_reason),
     (NO_MULTIPLIERS, _not_stationary),
     (
-        rf"not a KKT point(?:, exactly| to within (?P<w>{N}))(?:: neuron \d+ is not balanced .*?)?{HELD}{FAR}",
+        (
+            rf"not (?:a KKT point|stationary)(?:, exactly| to within (?P<w>{N}))"
+            rf"(?:: neuron \d+ is not balanced .*?)?{HELD}{FAR}"
+        ),
         _not_stationary,
     ),
     (rf"neither multipliers nor a separating vector were found.*?{HELD}(?:; no exact .*)?", _open_stationary),
@@ -468,7 +472,7 @@ ROWS = [
     (r"(?:.*, and )?(\d+) sets of multipliers serve every .*", _sets),
     (r"better networks lie arbitrarily near: move .*", _movers),
     (
-        r"the KKT conditions do not hold exactly, so (?:that )?better networks lie arbitrarily near",
+        rf"the {CONDITIONS} do not hold exactly, so (?:that )?better networks lie arbitrarily near",
         lambda audit, finding, *_: isinstance(finding.certificates[0], NotStationary),
     ),
     (r"more than 4000 choices of sides would have to be decided", lambda *_: None),

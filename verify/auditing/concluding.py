@@ -38,7 +38,7 @@ from verify.numbers.counts import count
 from verify.numbers.floats import to_float
 from verify.problem.members import trains_all
 from verify.problem.network import Network
-from verify.problem.phrases import lower_by, of_width
+from verify.problem.phrases import A_LOSS_AT_WIDTH, lower_by, nearly_only, not_exactly, of_width
 from verify.problem.problem import Problem, objective
 
 __all__ = [
@@ -52,8 +52,6 @@ __all__ = [
     "STATIONARITY_FOLLOWED",
     "beaten_by",
 ]
-
-A_LOSS_AT_WIDTH = "a wider network is better; a loss with weight decay is not searched at the network's own width yet"
 
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
 
@@ -181,7 +179,7 @@ def local_finding(asked: Asked, found: Known, deadline: float | None = None) -> 
     if stationary.verdict is Verdict.UNDECIDED:
         return undecided(question, "it is not known whether the network is stationary")
     if stationary.level == "approximate":
-        return undecided(question, "it satisfies the KKT conditions nearly, and whether exactly is not known")
+        return undecided(question, nearly_only(asked.problem))
     subject = stationary.subject or asked.network
     proposal = proposed(partial(local_optimality, asked.problem, subject, asked.network, deadline=deadline))
     return decide(question, asked.problem, asked.network, proposal)
@@ -235,9 +233,10 @@ def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fr
     Refuted within 0; within more when the end of the descent is better by that much; else open, as `before`.
     """
     question, proof = before.question, local.certificates[0]
-    is_here = subject.problem.asks_any_width or (local.subject or subject.given) == subject.asked
+    is_followed = subject.problem.asks_any_width and subject.problem.asks_fit
+    is_here = is_followed or (local.subject or subject.given) == subject.asked
     lie = "better networks of the same architecture lie arbitrarily near"
-    reason = lie if isinstance(proof, NotLocal) else f"the KKT conditions do not hold exactly, so that {lie}"
+    reason = lie if isinstance(proof, NotLocal) else f"{not_exactly(subject.problem)}, so that {lie}"
     refuted = follows(question, subject, local, reason, tolerance)
     if is_here and refuted.verdict is not Verdict.UNDECIDED:
         return replace(refuted, numbers={"tolerance": Fraction(0)})

@@ -43,6 +43,8 @@ from verify.checker.statement import Architecture, Index, Network, Problem, Rows
 
 PRECISION = "epsilon {epsilon} relative to the norm and delta {delta} relative to the squared norm{scale}"
 
+LOSS_PRECISION = "epsilon {epsilon} relative to the norm that the decay gives and delta {delta} relative to its square"
+
 NotNegative: TypeAlias = Annotated[Fraction, not_negative]
 Sparse: TypeAlias = Annotated[tuple[tuple[Index, Number], ...], increasing]
 

@@ -8,8 +8,9 @@ from verify.checker.certificate import ANY_DEPTH, AboutNetwork, WithSubject
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Number, value_text
 from verify.checker.goals import Slacks, constraints
+from verify.checker.objectives import decay_of
 from verify.checker.questions import NEVER, PROVED, REFUTED, answered
-from verify.checker.statement import Index, Network, Problem, objective, outputs
+from verify.checker.statement import Index, Network, Problem, objective, outputs, squared_norms
 
 NO_FIT = "this network does not fit the data"
 REFUTED_ALL = answered(REFUTED, NEVER, NEVER, NEVER, NEVER)
@@ -44,6 +45,11 @@ def objective_at(problem: Problem, network: Network, place: str = "subject") -> 
     if found is None:
         raise CertificateError(place, NO_FIT)
     return found
+
+
+def weighted_norm(problem: Problem, network: Network) -> Fraction:
+    """N, or twice the decay M = mu_w ||W||^2 + mu_v ||v||^2 where a loss is asked."""
+    return decay_of(problem.goal).weighted(*squared_norms(problem, network))
 
 
 def neurons(network: Network) -> list[tuple[tuple[Fraction, ...], Fraction]]:

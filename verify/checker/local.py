@@ -4,15 +4,16 @@ from fractions import Fraction
 from itertools import chain
 from typing import ClassVar
 
-from verify.checker.certificate import TWO_LAYERS, WithSubject
+from verify.checker.certificate import WITH_LOSSES, WithSubject
 from verify.checker.codec import at
 from verify.checker.dual_trees import Dual, leaves
 from verify.checker.errors import require
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.fit import NO_FIT, neurons, objective_at, slacks
 from verify.checker.goals import trains_outputs
+from verify.checker.objectives import Objective, decay_of
 from verify.checker.questions import PROVED, REFUTED, answered
-from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm, pattern
+from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm, outputs, pattern
 from verify.checker.states import HiddenDual, bound_of, collected
 
 ROOT_BITS = 200  # of the norms at the end of a segment
@@ -25,9 +26,10 @@ class Local(WithSubject):
     v_j = 0 is left v_j >= 0, right v_j <= 0, where v_j is trained.
     """
 
-    DECIDES = TWO_LAYERS
+    DECIDES = WITH_LOSSES
     ANSWERS: ClassVar = {"": answered(PROVED, PROVED, PROVED)}
     CLAIM = "{who} fits and is a local optimum"
+    LOSS_CLAIM = "{who} is a local optimum"
     nodes: tuple[tuple[Index, Index | None] | Dual | HiddenDual, ...]
 
     def check(self, problem: Problem, subject: Network) -> None:
@@ -35,10 +37,10 @@ class Local(WithSubject):
 
         Near the subject every preactivation and output weight that is not 0 keeps its sign. The tree of choices decides
         others; its leaves cover all cases. In each, neuron j has an output sign s_j and its u_j is in the cone of the
-        signs: D / beta = O is a lower bound there. One tree serves all neurons with the same mask, cone and sign; they
-        come in the order of the neurons, sign + first. A leaf without interior is covered by its neighbours. Where the
-        output weights are not trained, leaves are `HiddenDual`, and a neuron with v_j = 0 has no case: it adds nothing
-        to f, and nothing less than 0 to the cost.
+        signs: D / beta = O (with a loss D(t c) = F) is a lower bound there. One tree serves all neurons with the same
+        mask, cone and sign; they come in the order of the neurons, sign + first. A leaf without interior is covered by
+        its neighbours. Where the output weights are not trained, leaves are `HiddenDual`, and a neuron with v_j = 0 has
+        no case: it adds nothing to f, and nothing less than 0 to the cost.
 
         Sound. Complete for rational multipliers: `docs/mathematics.md`, 7.2 "Certificates of both answers".
         """
@@ -65,9 +67,10 @@ class NotLocal(WithSubject):
     one of networks, and these are (w_j, v_j).
     """
 
-    DECIDES = TWO_LAYERS
+    DECIDES = WITH_LOSSES
     ANSWERS: ClassVar = {"": answered(PROVED, None, REFUTED, REFUTED, REFUTED)}
     CLAIM = "{who} fits and is no local optimum: arbitrarily near to it others fit and have a smaller objective"
+    LOSS_CLAIM = "{who} is no local optimum: arbitrarily near to it others have a smaller objective"
     end: Rows
 
     def check(self, problem: Problem, subject: Network) -> None:
@@ -81,27 +84,40 @@ class NotLocal(WithSubject):
         weights: v_j = t^0.9, b_j of order t^0.1, which costs o(t).) Where the output weights are not trained, f is
         affine and 1/2 sum ||w_j||^2 convex on a segment of networks with the same v_j, and nothing is to be balanced.
 
-        Source: `docs/mathematics.md`, 7.2 "Certificates of both answers".
+        Where a loss is asked nothing has to fit, and sum_i l(y_i, f(x_i)) + m sum ||u_j|| is what is convex: it is F of
+        the networks v_j = s_j (mu_w / mu_v)^(1/4) ||u_j||^(1/2). The subject is balanced, mu_w ||w_j||^2 = mu_v v_j^2.
+
+        Source: `docs/mathematics.md`, 7.2 "Certificates of both answers" and 14.5 "Local optima of a loss".
         """
         end: Network = at("end", Network, subject.architecture, self.end)
-        if trains_outputs(problem.trained):
-            cost = _balanced_cost(problem, subject, end)
+        is_whole = trains_outputs(problem.trained)
+        if is_whole:
+            norms = _balanced_norms(problem, subject, end)
         else:
             is_kept = end.output_weights == subject.output_weights
             require(is_kept, "end", "must keep the output weights, which are not trained")
-            cost = half_squared_norm(problem, end)
+            norms = Fraction(0)
         changes = zip(chain(*pattern(problem, subject)), chain(*pattern(problem, end)), strict=True)
         require(all(before * after >= 0 for before, after in changes), "end", "takes a preactivation across 0")
-        require(slacks(problem, end, "end")[0] >= slacks(problem, subject)[0], "end", NO_FIT)
-        require(cost < half_squared_norm(problem, subject), "end", "does not lower the objective")
+        if isinstance(problem.goal, Objective):
+            before, losses = (
+                objective_at(problem, subject),
+                problem.goal.of_outputs(outputs(problem, end), problem.targets),
+            )
+            cost = losses + problem.goal.price_above * norms
+        else:
+            require(slacks(problem, end, "end")[0] >= slacks(problem, subject)[0], "end", NO_FIT)
+            before, cost = half_squared_norm(problem, subject), norms if is_whole else half_squared_norm(problem, end)
+        require(cost < before, "end", "does not lower the objective")
 
 
-def _balanced_cost(problem: Problem, subject: Network, end: Network) -> Fraction:
+def _balanced_norms(problem: Problem, subject: Network, end: Network) -> Fraction:
     """At least sum ||u_j|| at the end of a segment; refuses one that does not begin at the subject, balanced."""
-    size, cost = len(problem.norm_columns), Fraction(0)
+    size, total, decay = len(problem.norm_columns), Fraction(0), decay_of(problem.goal)
     for j, ((w, v), (u, s)) in enumerate(zip(neurons(subject), neurons(end), strict=True)):
-        require(squared_norm(w[:size]) == v * v, "subject", f"neuron {j} is not balanced")
+        is_balanced = decay.hidden * squared_norm(w[:size]) == decay.output * (v * v)
+        require(is_balanced, "subject", f"neuron {j} is not balanced")
         is_sign = abs(s) == 1 and s * v >= 0 and not (v == 0 and any(u) and any(w))
         require(is_sign, "end", f"neuron {j} needs the sign of v_j, or 1 or -1 if that is 0, and no free bias then")
-        cost += sqrt_upper(squared_norm(u[:size]), ROOT_BITS)
-    return cost
+        total += sqrt_upper(squared_norm(u[:size]), ROOT_BITS)
+    return total

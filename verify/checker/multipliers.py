@@ -8,6 +8,7 @@ from verify.checker.certificate import Sparse
 from verify.checker.errors import require
 from verify.checker.exact import common_integers
 from verify.checker.goals import rules
+from verify.checker.objectives import Objective
 from verify.checker.statement import Problem
 
 
@@ -26,6 +27,15 @@ def coefficients(problem: Problem, multipliers: Sparse) -> dict[int, Fraction]:
 def dual_value(problem: Problem, c: Mapping[int, Fraction]) -> Fraction:
     """D <= sum_i c_i f(x_i) for every network that fits (at margin 1)."""
     return rules(problem.goal).dual_value(c, problem.targets, problem.fit_tolerance)
+
+
+def gap_of(problem: Problem, values: Sequence[Fraction], c: Mapping[int, Fraction], asked: Objective) -> Fraction:
+    """sum_i phi_i(c_i) over all points, at these outputs; refuses multipliers that the loss does not admit."""
+    for place, (i, value) in enumerate(c.items()):
+        is_allowed = asked.loss.admits(problem.targets[i], value)
+        require(is_allowed, f"multipliers[{place}]", "is beyond what the loss admits")
+    pairs = enumerate(zip(problem.targets, values, strict=True))
+    return sum((asked.gap(y, z, c.get(i, Fraction(0))) for i, (y, z) in pairs), Fraction(0))
 
 
 def bound_of(problem: Problem, c: Mapping[int, Fraction], beta: Fraction) -> Fraction:

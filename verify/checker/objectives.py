@@ -10,7 +10,6 @@ Source: `docs/mathematics.md`, 14 "A loss and weight decay".
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from operator import mul
 from typing import Annotated
 
 from verify.checker.codec import Record, not_negative, positive
@@ -73,6 +72,13 @@ class PointLoss(Record):
         bounded = target * c if self.labels else c
         return (self.low is None or self.low <= bounded) and (self.high is None or bounded <= self.high)
 
+    def steepest(self, slope: Fraction) -> Fraction | None:
+        """The supremum of slope d over low <= d <= high, None for infinity."""
+        if slope == 0:
+            return ZERO
+        bound = self.high if slope > 0 else self.low
+        return None if bound is None else bound * slope
+
     @property
     def signs(self) -> tuple[int, ...]:
         """The signs that a multiplier may have, y c for labels and c else."""
@@ -113,6 +119,18 @@ class Decay(Record):
     hidden: Annotated[Fraction, positive]
     output: Annotated[Fraction, positive]
 
+    def weighted(self, hidden: Fraction = ZERO, output: Fraction = ZERO) -> Fraction:
+        """hidden and output, multiplied each by its decay."""
+        return self.hidden * hidden + self.output * output
+
+
+_ONES = Decay(ONE, ONE)
+
+
+def decay_of(goal: object) -> Decay:
+    """What each layer's squared norm is multiplied by: 1 without a loss, where 1/2 ||theta||^2 is asked."""
+    return goal.decay if isinstance(goal, Objective) else _ONES
+
 
 class Objective(Record):
     """A finite loss at each point, summed, and weight decay."""
@@ -130,7 +148,22 @@ class Objective(Record):
 
     def of_weights(self, squares: Sequence[Fraction]) -> Fraction:
         """The decay of weights whose squared norms are these, of the hidden layer and of the output layer."""
-        return sum(map(mul, (self.decay.hidden, self.decay.output), squares), ZERO) / 2
+        return self.decay.weighted(*squares) / 2
+
+    def gap(self, target: Fraction, output: Fraction, c: Fraction) -> Fraction:
+        """phi(c) = l(y, z) - D(y, c) + c z >= 0 for an admissible c, 0 exactly where -c is a subgradient of l at z."""
+        return self.of_outputs([output], [target]) - self.loss.dual(target, c) + c * output
+
+    def rise(self, target: Fraction, output: Fraction, t: Fraction, kappa: Fraction) -> Fraction | None:
+        """The supremum of c t - kappa phi(c) over admissible c, None for infinity.
+
+        It is kappa times that of c (t / kappa - z) + D(y, c), less l(y, z): kappa (l(y, z - t / kappa) - l(y, z)).
+        Without kappa it is that of c t = d t for d = c, and of d (y t) for labels, where c = y d. Convex in t.
+        """
+        if kappa == 0:
+            return self.loss.steepest(target * t if self.loss.labels else t)
+        before, after = (self.of_outputs([value], [target]) for value in (output, output - t / kappa))
+        return kappa * (after - before)
 
     @property
     def price(self) -> Fraction:

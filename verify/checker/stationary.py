@@ -2,19 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain, product
+from itertools import product
 from operator import mul
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeAlias
 
-from verify.checker.certificate import PRECISION, TWO_LAYERS, NotNegative, Sparse, WithSubject
+from verify.checker.certificate import LOSS_PRECISION, PRECISION, WITH_LOSSES, NotNegative, Sparse, WithSubject
 from verify.checker.codec import at, increasing
 from verify.checker.errors import require
 from verify.checker.exact import Number, common_integers, dot, squared_norm
-from verify.checker.fit import ends, neurons
-from verify.checker.goals import constraints, trains_outputs
-from verify.checker.multipliers import coefficients, combine
+from verify.checker.fit import ends, neurons, weighted_norm
+from verify.checker.goals import constraints, rules, trains_outputs
+from verify.checker.multipliers import coefficients, combine, gap_of
+from verify.checker.objectives import Objective, decay_of
 from verify.checker.questions import PROVED, REFUTED, UP_TO_OWN, WITHIN_OWN, answered
-from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm, pattern
+from verify.checker.statement import Index, Network, Problem, Rows, outputs, pattern
+
+Ranges: TypeAlias = list[tuple[Fraction, Fraction]]
+"""For each point the least and the greatest z.h_i over all Clarke slopes."""
 
 MAX_BRANCHES = 2**12  # sign vectors of a min-norm `not-stationary`
 
@@ -25,9 +29,10 @@ class Stationary(WithSubject):
     multipliers: lambda.   kink_products: (i, j, mu_ij) with mu_ij = lambda_i g_ij at kinks; not listed is a lambda_i.
     """
 
-    DECIDES = TWO_LAYERS
+    DECIDES = WITH_LOSSES
     ANSWERS: ClassVar = {"": answered(PROVED, WITHIN_OWN)}
     CLAIM = "{who} fits and satisfies the Clarke KKT conditions up to " + PRECISION
+    LOSS_CLAIM = "{who} is stationary in the sense of Clarke up to " + LOSS_PRECISION
     multipliers: Sparse
     kink_products: Annotated[tuple[tuple[Index, Index, Number], ...], increasing] = ()
     epsilon: NotNegative = Fraction(0)
@@ -50,23 +55,42 @@ class Stationary(WithSubject):
         Where the output weights are not trained the second part of r is left out; f is of degree 1 in theta then, and
         the same inequalities say the same of the network scaled to margin 1.
 
+        Where a loss is asked the residual is r = (mu_w w_j - v_j G_j, mu_v v_j - w_j.G_j), M = mu_w ||W||^2 + mu_v
+        ||v||^2 is in the place of N, and what is checked is that every c_i is admissible, sum_i phi_i(c_i) <= delta M
+        over all points, phi_i(c) = l(y_i, f_i) - D(y_i, c) + c f_i >= 0, and ||r_w||^2 / mu_w + ||r_v||^2 / mu_v <=
+        epsilon^2 M. For epsilon = delta = 0: -c_i is a subgradient of l(y_i, .) at f_i, and 0 is the gradient of the
+        decay less sum_i c_i h_i, h_i in the Clarke subdifferential of f(x_i).
+
         Sound and complete for depth 2 without sharing, where the product of intervals is the subdifferential.
 
-        Source: arXiv:1906.05890v4, section 2 (KKT conditions); arXiv:2110.02732, Theorem 2.1.
+        Source: arXiv:1906.05890v4, section 2 (KKT conditions); arXiv:2110.02732, Theorem 2.1; `docs/mathematics.md`,
+        14.4 "Stationary points of a loss".
         """
-        limits, has_slacks = ends(problem, subject), constraints(problem.goal).has_slacks(problem.fit_tolerance)
-        norm, counted = 2 * half_squared_norm(problem, subject), problem.norm_columns
-        has_outputs = trains_outputs(problem.trained)
-        sums = self._sums(problem, subject, coefficients(problem, self.multipliers))
-        require(has_slacks or self.delta == 0, "delta", "must be 0 where every target is to be met exactly")
-        products = (value * limits[i][0] if value > 0 else -value * limits[i][1] for i, value in self.multipliers)
-        slackness = sum(products, Fraction(0))
-        require(slackness <= self.delta * norm, "delta", "multipliers of constraints that are not active are too large")
-        residual: list[Fraction] = []
+        is_fit, size = problem.asks_fit, weighted_norm(problem, subject)
+        limits = ends(problem, subject) if is_fit else []
+        on = coefficients(problem, self.multipliers)
+        sums = self._sums(problem, subject, on)
+        if isinstance(problem.goal, Objective):
+            gap = gap_of(problem, outputs(problem, subject), on, problem.goal)
+        else:
+            has_slacks = constraints(problem.goal).has_slacks(problem.fit_tolerance)
+            require(has_slacks or self.delta == 0, "delta", "must be 0 where every target is to be met exactly")
+            products = (value * limits[i][0] if value > 0 else -value * limits[i][1] for i, value in self.multipliers)
+            gap = sum(products, Fraction(0))
+        reason = "multipliers of constraints that are not active are too large"
+        require(gap <= self.delta * size, "delta", reason if is_fit else "the multipliers are farther from the losses")
+        residual = self._residual(problem, subject, sums)
+        require(residual <= self.epsilon**2 * size, "epsilon", "the residual of stationarity is larger")
+
+    def _residual(self, problem: Problem, subject: Network, sums: Sequence[Sequence[Fraction]]) -> Fraction:
+        """||r_w||^2 / mu_w + ||r_v||^2 / mu_v, with mu_w = mu_v = 1 without a loss; sums: G_j."""
+        decay, has_outputs, counted = decay_of(problem.goal), trains_outputs(problem.trained), problem.norm_columns
+        hidden: list[Fraction] = []
+        output: list[Fraction] = []
         for (w, v), mask, total in zip(neurons(subject), problem.architecture.masks, sums, strict=True):
-            residual += [(w[c] if c in counted else 0) - v * total[c] for c in mask]
-            residual += [v - dot(w, total)] if has_outputs else []
-        require(squared_norm(residual) <= self.epsilon**2 * norm, "epsilon", "the residual of stationarity is larger")
+            hidden += [(decay.hidden * w[c] if c in counted else 0) - v * total[c] for c in mask]
+            output += [decay.output * v - dot(w, total)] if has_outputs else []
+        return squared_norm(hidden) / decay.hidden + squared_norm(output) / decay.output
 
     def own_tolerance(self, problem: Problem) -> Fraction:  # noqa: ARG002
         """The larger one of epsilon and delta, as both must be allowed."""
@@ -80,7 +104,7 @@ class Stationary(WithSubject):
     def _sums(self, problem: Problem, subject: Network, on: Mapping[int, Fraction]) -> list[list[Fraction]]:
         """G_j for each neuron; a kink product lies between a lambda_i and lambda_i, whatever the sign of lambda_i."""
         slope, signs = problem.architecture.slope, pattern(problem, subject)
-        factors = constraints(problem.goal).factors(problem.targets)
+        factors = rules(problem.goal).factors(problem.targets)
         chosen: dict[tuple[int, int], Fraction] = {}
         for place, (i, j, value) in enumerate(self.kink_products):
             is_kink = j < len(signs) and i < len(signs[j]) and signs[j][i] == 0
@@ -105,9 +129,10 @@ class NotStationary(WithSubject):
     vector of the multipliers; with a fit tolerance each for all of them.
     """
 
-    DECIDES = TWO_LAYERS
+    DECIDES = WITH_LOSSES
     ANSWERS: ClassVar = {"": answered(PROVED, UP_TO_OWN, REFUTED, REFUTED, REFUTED)}
     CLAIM = "{who} fits, but no multipliers satisfy its Clarke KKT conditions up to " + PRECISION
+    LOSS_CLAIM = "no multipliers show that {who} is stationary in the sense of Clarke up to " + LOSS_PRECISION
     vectors: tuple[Rows, ...]
     epsilon: NotNegative = Fraction(0)
     delta: NotNegative = Fraction(0)
@@ -131,6 +156,10 @@ class NotStationary(WithSubject):
 
         Where the output weights are not trained they have no part in z, and theta = (w_j).
 
+        Where a loss is asked one vector excludes all admissible c: with r, phi and M of `Stationary.check`,
+        epsilon sqrt(M) ||z||_mu >= z.r = z.(decay) - sum c_i z.h_i >= z.(decay) - kappa delta M - sum_i sup_c (c z.h_i
+        - kappa phi_i(c)) =: D, ||z||_mu^2 = mu_w ||z_w||^2 + mu_v ||z_v||^2 over all columns.
+
         What is refuted here for epsilon = delta = 0 is no local optimum either. For eps > 0, depth 2 without sharing: a
         local optimum has |v_j| = ||w_j|| without free biases, or a neuron could be rescaled. Vary the u_j = |v_j| w_j
         of its neurons with v_j != 0, and v_j of those with a free bias and nothing else; the objective sum ||u_j|| +
@@ -145,29 +174,35 @@ class NotStationary(WithSubject):
         Sound; complete for depth 2 without sharing, up to rounding of epsilon, for few points with kinks in min-norm.
 
         Source: Farkas' lemma; `docs/mathematics.md`, 4.4 "Refutation by separating vectors" and
-        4.5 "A local optimum is a KKT point"; exact penalties: Clarke, Optimization and Nonsmooth Analysis, section 2.4.
+        4.5 "A local optimum is a KKT point"; 14.4 "Stationary points of a loss"; exact penalties: Clarke, Optimization
+        and Nonsmooth Analysis, section 2.4.
         """
-        limits, ranges = ends(problem, subject), list[list[tuple[Fraction, Fraction]]]()
-        norm, size = 2 * half_squared_norm(problem, subject), len(problem.norm_columns)
-        require_slacks(problem, self.delta, self.kappa)
+        asked = problem.goal if isinstance(problem.goal, Objective) else None
+        limits = ends(problem, subject) if asked is None else []
+        if asked is None:
+            require_slacks(problem, self.delta, self.kappa)
+        else:
+            require(len(self.vectors) == 1, "vectors", "must be one where a loss is asked")
+        norm, decay, ranges = weighted_norm(problem, subject), decay_of(problem.goal), list[Ranges]()
         for k, parameters in enumerate(self.vectors):
             z: Network = at(f"vectors[{k}]", Network, subject.architecture, parameters)
             is_trained = trains_outputs(problem.trained) or not any(z.output_weights)
             require(is_trained, f"vectors[{k}]", "has a part along output weights that are not trained")
-            parts = (
-                v * z_v + dot(w[:size], z_w) for (w, v), (z_w, z_v) in zip(neurons(subject), neurons(z), strict=True)
-            )
-            gap = sum(parts, -self.kappa * self.delta * norm)
-            require_excluding(f"vectors[{k}]", gap, self.epsilon**2 * norm * squared_norm(chain(*z.parameters)))
             ranges.append(list(_clarke_ranges(problem, subject, z)))
-        require_all_signs(problem, limits, self.kappa, ranges)
+            gap = _decay_along(problem, subject, z) - self.kappa * self.delta * norm
+            if asked is not None:
+                gap -= at(f"vectors[{k}]", _most, problem, outputs(problem, subject), asked, ranges[k], self.kappa)
+            square = decay.weighted(*map(squared_norm, z.parameters))
+            require_excluding(f"vectors[{k}]", gap, self.epsilon**2 * norm * square)
+        if asked is None:
+            require_all_signs(problem, limits, self.kappa, ranges)
 
     def own_tolerance(self, problem: Problem) -> Fraction:
         """It excludes multipliers up to its epsilon and its delta, so it refutes t up to the smaller one.
 
         Delta does not occur where targets are met exactly, as no constraint has a slack then.
         """
-        has_delta = constraints(problem.goal).has_slacks(problem.fit_tolerance)
+        has_delta = not problem.asks_fit or constraints(problem.goal).has_slacks(problem.fit_tolerance)
         return min(self.epsilon, self.delta) if has_delta else self.epsilon
 
 
@@ -186,7 +221,7 @@ def require_all_signs(
     problem: Problem,
     limits: Sequence[tuple[Fraction, Fraction]],
     kappa: Fraction,
-    ranges: Sequence[Sequence[tuple[Fraction, Fraction]]],
+    ranges: Sequence[Ranges],
 ) -> None:
     """Refuse vectors unless one of them serves each sign vector of the multipliers (`NotStationary.check`).
 
@@ -206,6 +241,28 @@ def require_all_signs(
     require(len(found) == wanted, "vectors", "do not separate the subgradients for every sign of the multipliers")
 
 
+def _decay_along(problem: Problem, subject: Network, z: Network) -> Fraction:
+    """z.theta without free biases, each layer times its decay: the derivative along z of 1/2 N, or of the decay."""
+    size = len(problem.norm_columns)
+    pairs = list(zip(neurons(subject), neurons(z), strict=True))
+    hidden = sum((dot(w[:size], z_w) for (w, _), (z_w, _) in pairs), Fraction(0))
+    return decay_of(problem.goal).weighted(hidden, sum((v * z_v for (_, v), (_, z_v) in pairs), Fraction(0)))
+
+
+def _most(problem: Problem, values: Sequence[Fraction], asked: Objective, ranges: Ranges, kappa: Fraction) -> Fraction:
+    """At least sum_i c_i z.h_i - kappa phi_i(c_i), for all admissible c and all slopes: each term is largest at an end.
+
+    ranges: of z.h_i, for labels of y_i z.h_i.
+    """
+    total, factors = Fraction(0), rules(problem.goal).factors(problem.targets)
+    for y, f, factor, ends_of in zip(problem.targets, values, factors, ranges, strict=True):
+        for_ends = [asked.rise(y, f, factor * end, kappa) for end in ends_of]
+        finite = [rise for rise in for_ends if rise is not None]
+        require(len(finite) == len(for_ends), "", "is not bounded, as the loss has no such end and kappa is 0")
+        total += max(finite)
+    return total
+
+
 def _clarke_ranges(problem: Problem, subject: Network, direction: Network) -> Iterator[tuple[Fraction, Fraction]]:
     """The least and greatest z.h_i over all Clarke slopes, for every point i.
 
@@ -217,7 +274,7 @@ def _clarke_ranges(problem: Problem, subject: Network, direction: Network) -> It
     vectors, unit = common_integers(
         [v * b + z_v * a for a, b in zip(w, z_w, strict=True)] for (w, v), (z_w, z_v) in pairs
     )
-    factors = constraints(problem.goal).factors(problem.targets)
+    factors = rules(problem.goal).factors(problem.targets)
     columns = zip(problem.rows, factors, zip(*pattern(problem, subject), strict=True), strict=True)
     for row, factor, signs in columns:
         (point,), row_unit = common_integers([row])

@@ -29,6 +29,8 @@ ANY_WIDTH_NOT_ASKED = "not asked: the output weights are part of the question, a
 FIT_NOT_ASKED = "not asked: the loss says how well it fits, and no network is left out"
 """Of a loss with weight decay."""
 
+A_LOSS_AT_WIDTH = "a wider network is better; a loss with weight decay is not searched at the network's own width yet"
+
 PER_CENT = "\u00a0%"
 
 FOR_WANT_OF_TIME = "for want of time"
@@ -48,6 +50,21 @@ FROZEN = " frozen: the data are what "
 
 SMALL = Fraction(1, 10**4)
 """Relative amounts below this are known and told to two digits only."""
+
+
+def conditions(problem: Problem) -> str:
+    """What a network satisfies that is stationary."""
+    return "KKT conditions" if problem.asks_fit else "conditions of stationarity"
+
+
+def not_exactly(problem: Problem) -> str:
+    """What is said of a network that is exactly not stationary."""
+    return f"the {conditions(problem)} do not hold exactly"
+
+
+def nearly_only(problem: Problem) -> str:
+    """Why it is open whether a network is a local optimum that is stationary within a tolerance."""
+    return f"it satisfies the {conditions(problem)} nearly, and whether exactly is not known"
 
 
 def points(indices: Sequence[int]) -> str:

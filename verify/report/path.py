@@ -9,6 +9,7 @@ from verify.checker.codec import rational_text
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.fit import objective_at
 from verify.checker.local import NotLocal
+from verify.checker.objectives import Objective, decay_of
 from verify.deciders.finding import Finding
 from verify.deciders.local_optimality.descent import segment
 from verify.numbers.decimals import at_least, at_most, is_exactly, nearest, value
@@ -27,14 +28,15 @@ def descent_of(local_optimum: Finding) -> NotLocal | None:
 
 
 def descent_path(audit: Audited) -> str | None:
-    """For 0 < eps <= 1 the networks of the certificate `not-local`, and what they bring; None without one.
+    """For 0 < eps <= 1 the networks of the certificate `not-local`, and what they bring; None without one, or where the
+    layers have different decays.
 
     w_j = w_j + eps d_j where the output weights are given, else
     v_j = s_j sqrt(||u_j||), w_j = u_j / |v_j|, u_j = |v_j| w_j + eps d_j. Where a free bias is all that is left of u_j,
     ||u_j|| is 0, and a small v_j of that sign stands for it, at an objective as near as asked.
     """
-    proof = descent_of(audit.local_optimum)
-    if proof is None:
+    proof, decay = descent_of(audit.local_optimum), decay_of(audit.problem.goal)
+    if proof is None or decay.hidden != decay.output:
         return None
     subject = audit.local_optimum.subject or audit.network
     counted = audit.problem.norm_columns
@@ -105,13 +107,17 @@ def _is_shown(number: Fraction) -> bool:
 
 
 def _objective_at_end(audit: Audited, proof: NotLocal) -> Fraction:
-    """An upper bound of sum ||u_j|| at eps = 1, at margin 1; the objective where the output weights are given."""
+    """An upper bound of sum ||u_j|| at eps = 1, at margin 1, or of F; the objective for given output weights."""
     problem, subject = audit.problem, audit.local_optimum.subject or audit.network
     if not trains_all(problem.trained):
         return objective_at(problem, Network(subject.architecture, proof.end))
     total = Fraction(0)
     for row in subject.architecture.layers[0].matrix(proof.end[0]):
         total += sqrt_upper(squared_norm(row[c] for c in problem.norm_columns))
+    if isinstance(problem.goal, Objective):
+        end = Network(subject.architecture, proof.end)
+        losses = problem.goal.of_outputs(outputs(problem, end), problem.targets)
+        return losses + problem.goal.price_above * total
     if not has_margin(problem.goal):
         return total
     return total / min(margins(problem, outputs(problem, subject)))

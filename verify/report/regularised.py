@@ -5,14 +5,50 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from verify.checker.local import NotLocal
 from verify.checker.objectives import Objective, PointLoss
 from verify.checker.statement import squared_norms, without_neurons
+from verify.deciders.finding import Finding, Verdict
+from verify.deciders.subgradients import subgradients
 from verify.numbers.counts import count
 from verify.numbers.decimals import value
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
+from verify.report.audited import Audited
 
-__all__ = ["asked_for", "objective_rows"]
+__all__ = ["LOSS_LEGEND", "asked_for", "loss_statement", "objective_rows"]
+
+LOSS_LEGEND = (
+    "approx.: proved up to ε, what is left of the gradient, relative to that of the decay, and δ, by how much the "
+    "multipliers miss the slopes of the loss, relative to twice the decay"
+)
+
+ALL_OR_NOTHING = "with a neuron that is 0 it would be a local optimum only if no network of any width were better"
+
+
+def loss_statement(audit: Audited, finding: Finding) -> str | None:
+    """What is proved of local optimality where a loss is asked; None for others."""
+    if audit.problem.asks_fit or not isinstance(finding.certificates[0], NotLocal):
+        return None
+    if finding is not audit.local_optimum:
+        return "better networks lie arbitrarily near"
+    return f"{finding.reason}; {ALL_OR_NOTHING}" if is_all_or_nothing(audit, finding) else finding.reason
+
+
+def is_all_or_nothing(audit: Audited, finding: Finding) -> bool:
+    """Whether a stationary network is a global optimum of every width or not even a local one: every mask class has a
+    neuron without any weight, and the loss has one slope at every point.
+    """
+    network, asked = finding.subject or audit.network, audit.problem.goal
+    if audit.stationary.verdict is not Verdict.PROVED or audit.stationary.level == "approximate":
+        return False
+    neurons = zip(network.architecture.masks, network.hidden_weights, network.output_weights, strict=True)
+    free = {mask for mask, w, v in neurons if not v and not any(w)}
+    if free != set(network.architecture.masks) or not isinstance(asked, Objective):
+        return False
+    pairs = zip(audit.problem.targets, outputs(audit.problem, network), strict=True)
+    slopes = [subgradients(asked.loss, y, z) for y, z in pairs]
+    return all(low == high for low, high in slopes)
 
 
 def asked_for(asked: Objective, points: int) -> str:

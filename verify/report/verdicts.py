@@ -20,10 +20,11 @@ from verify.deciders.finding import Finding, Question, Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed, at_least, denied, is_exactly, kept, small
 from verify.problem.members import has_margin, margins
-from verify.problem.phrases import any_width, lower_by, of_width, points
+from verify.problem.phrases import any_width, conditions, lower_by, not_exactly, of_width, points
 from verify.problem.problem import Problem, objective, outputs
 from verify.report.audited import Audited
 from verify.report.depth import depth_statement
+from verify.report.regularised import LOSS_LEGEND, loss_statement
 
 FAR = Fraction(1, 10)
 """Networks from this part of the norm on are not told of: at 1 there is the network of zeros."""
@@ -63,7 +64,7 @@ def statement(audit: Audited, finding: Finding) -> str:
         case OptimalWithinWidth() as proof:
             return f"no network of {of_width(audit.problem)} is better{_by_more(proof.tolerance)}{_wider(audit)}"
         case _:
-            return depth_statement(audit, finding) or finding.reason
+            return depth_statement(audit, finding) or loss_statement(audit, finding) or finding.reason
 
 
 def _by_more(tolerance: Fraction) -> str:
@@ -103,8 +104,9 @@ def _misfit(audit: Audited, finding: Finding) -> str:
 
 def _stationary(problem: Problem, proof: Stationary, numbers: Mapping[str, Fraction]) -> str:
     after = _moved(proof.subject is not None, proof.moved)
+    held = f"the {conditions(problem)} hold"
     if proof.epsilon or proof.delta:
-        return f"the KKT conditions hold{_up_to(proof)}"
+        return f"{held}{_up_to(proof)}"
     multipliers, n = dict(proof.multipliers), len(problem.data)
     shown = ", ".join(rational_text(multipliers.get(i, Fraction(0))) for i in range(n)) if n <= 12 else ""
     which = (
@@ -112,7 +114,7 @@ def _stationary(problem: Problem, proof: Stationary, numbers: Mapping[str, Fract
         if 0 < len(shown) <= 40
         else f"multipliers at {len(multipliers)} of {count(n, 'point')}"
     )
-    return f"the KKT conditions hold exactly, with {which}{_choice(problem, numbers)}{after}"
+    return f"{held} exactly, with {which}{_choice(problem, numbers)}{after}"
 
 
 def _choice(problem: Problem, numbers: Mapping[str, Fraction]) -> str:
@@ -154,8 +156,10 @@ def _sizes(proof: Stationary) -> str:
 
 
 def _not_stationary(problem: Problem, finding: Finding, proof: NotStationary) -> str:
-    within = proof.epsilon if not has_margin(problem.goal) else min(proof.epsilon, proof.delta)
-    text = "no multipliers satisfy the KKT conditions" + (f" to within {denied(within)}" if within else " exactly")
+    within = proof.own_tolerance(problem)
+    text = f"no multipliers satisfy the {conditions(problem)}" + (
+        f" to within {denied(within)}" if within else " exactly"
+    )
     if held := _held(finding):
         text += f"; the conditions hold{held}"
     if finding.numbers.get("distance", FAR) < FAR:
@@ -166,7 +170,7 @@ def _not_stationary(problem: Problem, finding: Finding, proof: NotStationary) ->
 def _not_optimal(audit: Audited, proof: NotStationary) -> str:
     """Why it is no optimum; exactly, where it is nearly stationary or no more than that is proved."""
     if _held(audit.stationary) or not proof.epsilon:
-        return "the KKT conditions do not hold exactly, so better networks lie arbitrarily near"
+        return f"{not_exactly(audit.problem)}, so better networks lie arbitrarily near"
     return "it is not stationary"
 
 
@@ -204,7 +208,9 @@ def legend(problem: Problem, findings: Iterable[Finding]) -> Iterator[str]:
             "near: proved exactly, of a network of the same shape whose weights differ by at most "
             f"{small(max(distances))} of their norm"
         )
-    if any(found.level == "approximate" for found in findings):
+    if any(found.level == "approximate" for found in findings) and not problem.asks_fit:
+        yield LOSS_LEGEND
+    elif any(found.level == "approximate" for found in findings):
         what = {
             True: "the multipliers at points beyond the least margin times what these are beyond it",
             False: "the multipliers times how far the outputs are inside the end of the tolerance that they are of",

@@ -22,10 +22,11 @@ from verify.checker.stationary import Stationary
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
-from verify.deciders.stationarity import exactly_refuted, stationarity
+from verify.deciders.stationarity import exactly_refuted, loss_refuted_exactly, stationarity
 from verify.deciders.subjects import lost_kinks
 from verify.numbers.decimals import small
 from verify.problem.network import Network
+from verify.problem.phrases import not_exactly
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -110,15 +111,16 @@ def local_without_exact_point(
     is_nearly = stationary.verdict is Verdict.PROVED and stationary.level == "approximate"
     if local.verdict is not Verdict.UNDECIDED or not (is_nearly or stationary.verdict is Verdict.UNDECIDED):
         return local
-    asked = stationary.subject or subject
+    asked = (stationary.subject if problem.asks_fit else None) or subject
     if asked is not network and lost_kinks(problem, network, asked):
         return local
     try:
         with np.errstate(all="ignore"):
-            proposal = exactly_refuted(problem, asked, network, deadline=deadline)
+            refute = exactly_refuted if problem.asks_fit else loss_refuted_exactly
+            proposal = refute(problem, asked, network, deadline=deadline)
     except FLOAT_FAILURES:
         return local
-    reason = "the KKT conditions do not hold exactly, so that better networks lie arbitrarily near"
+    reason = f"{not_exactly(problem)}, so that better networks lie arbitrarily near"
     refuted = decide(Question.LOCAL_OPTIMUM, problem, network, replace(proposal, reason=reason))
     return refuted if refuted.verdict is Verdict.REFUTED else local
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from verify.checker.bounds import LowerBound
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.local import NotLocal
+from verify.checker.objectives import decay_of
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
 from verify.deciders.proposal import Proposal
@@ -58,11 +59,12 @@ def end_of_descent(problem: Problem, network: Network, proof: NotLocal) -> Netwo
     end = Network(network.architecture, proof.end)
     if not trains_all(problem.trained):
         return end
-    size = len(problem.norm_columns)
+    size, decay = len(problem.norm_columns), decay_of(problem.goal)
+    lean = sqrt_upper(sqrt_upper(decay.hidden / decay.output))
     hidden: list[Fraction] = []
     outgoing: list[Fraction] = []
     for u, sign, mask in zip(end.hidden_weights, end.output_weights, network.architecture.masks, strict=True):
-        root = sqrt_upper(sqrt_upper(squared_norm(u[:size]))) or Fraction(int(any(u)), 2**30)
+        root = lean * sqrt_upper(sqrt_upper(squared_norm(u[:size]))) or Fraction(int(any(u)), 2**30)
         hidden += [u[c] / root if root else u[c] for c in mask]
         outgoing.append(sign * root)
     return Network(network.architecture, (hidden, outgoing))

@@ -45,7 +45,8 @@ def local_optimality(problem: Problem, network: Network, given: Network, *, dead
     Sound. Complete for depth 2 without sharing up to `MOST_NODES`, rounding in degenerate programs and neurons with a
     free bias but without weights.
     """
-    return without_copies(problem, given, partial(_searched, network=network, given=given, deadline=deadline))
+    search = partial(_searched, network=network, given=given, deadline=deadline)
+    return without_copies(problem, given, search) if problem.asks_fit else search(problem)
 
 
 def _searched(problem: Problem, network: Network, given: Network, deadline: float | None) -> Proposal:

@@ -17,8 +17,10 @@ from operator import mul
 
 import numpy as np
 
-from verify.checker.exact import squared_norm
+from verify.checker.exact import sqrt_lower, squared_norm
+from verify.checker.objectives import Objective, decay_of
 from verify.checker.statement import pattern
+from verify.deciders.subgradients import subgradients
 from verify.numbers.floats import float_rows
 from verify.problem.members import factors, has_margin, trains_all
 from verify.problem.network import Network
@@ -83,6 +85,8 @@ class KKTNeighbourhood:
     factors: what turns lambda_i into c_i, as the goal says; with a fit tolerance -1 for outputs at the upper end of
     their interval, where c_i <= 0.   active: the points with multipliers.
     is_margin: whether the constraints are inequalities, with lambda_i >= 0: also those of a fit tolerance.
+    ranges: where a loss is asked, what lambda_i may be, from least to greatest, by point; factors are 1 or -1 then.
+    price, square: m, what a neuron costs at least for |v_j| ||w_j||, rounded down, and its square.
     is_whole: whether output weights are trained; where they are not, a neuron with v_j = 0 has no case.
     """
 
@@ -95,9 +99,17 @@ class KKTNeighbourhood:
         self.strict = [{i: int(s) for i, s in enumerate(row) if s} for row in signs]
         self.ties = [self._ties(j) for j in range(len(self.masks))]
         values = outputs(problem, network)
+        self.ranges: dict[int, tuple[Fraction, Fraction]] = {}
+        self.decay = decay_of(problem.goal)
+        self.square = self.decay.hidden * self.decay.output
+        self.price = sqrt_lower(self.square)
+        self.active = list(range(len(values)))
+        if isinstance(problem.goal, Objective):
+            self.is_margin, self.factors = False, [Fraction(1)] * len(values)
+            self._with_loss(problem.goal, values)
+            return
         self.is_margin = has_margin(problem.goal)
         self.factors = list(factors(problem))
-        self.active = list(range(len(values)))
         if self.is_margin:
             quantities = list(map(mul, self.factors, values))
             least = min(quantities)
@@ -107,8 +119,20 @@ class KKTNeighbourhood:
             self.is_margin, self.factors = True, [Fraction(-1 if gap > 0 else 1) for gap in apart]
             self.active = [i for i, gap in enumerate(apart) if abs(gap) == problem.fit_tolerance]
 
+    def _with_loss(self, asked: Objective, values: Sequence[Fraction]) -> None:
+        """The ranges of a loss, with c_i = factor_i lambda_i such that lambda_i >= 0 where c_i has one sign."""
+        for i, (y, z) in enumerate(zip(self.problem.targets, values, strict=True)):
+            low, high = subgradients(asked.loss, y, z)
+            if high <= 0:
+                self.factors[i], (low, high) = Fraction(-1), (-high, -low)
+            self.ranges[i] = low, high
+        self.active = [i for i, ends in self.ranges.items() if any(ends)]
+
     def multiplier(self, i: int, value: Fraction) -> Fraction:
         """What a certificate calls the multiplier of a point, for lambda_i >= 0 of a constraint that is an end: c_i."""
+        if isinstance(self.problem.goal, Objective):
+            label = self.problem.targets[i] if self.problem.goal.loss.labels else 1
+            return value * self.factors[i] * label
         return value * self.factors[i] if self.problem.fit_tolerance else value
 
     def gain(self, sides: Mapping[int, int], i: int) -> Fraction:
@@ -197,8 +221,9 @@ class KKTNeighbourhood:
     ) -> tuple[Unit, ...]:
         """From the live neurons of that sign in the closed cell that see no more than the mask.
 
-        ||w_j|| = s h(w_j) = p.w_j - sum nu_i tau_i x_i.w_j <= ||w_j||, so that p = w_j / ||w_j||, and nu_i = 0 where
-        x_i.w_j is not 0. None where the output weights are given: neurons of other cases may be longer then.
+        m ||w_j|| = s h(w_j) = p.w_j - sum nu_i tau_i x_i.w_j <= m ||w_j||, so that p = m w_j / ||w_j|| = mu_w w_j /
+        |v_j|, and nu_i = 0 where x_i.w_j is not 0 (m = mu_w = 1 without a loss). None where the output weights are
+        given: neurons of other cases may be longer then.
         """
         if not self.is_whole:
             return ()
@@ -208,7 +233,8 @@ class KKTNeighbourhood:
         for q, (w, v) in enumerate(zip(self.network.hidden_weights, self.network.output_weights, strict=True)):
             is_inside = all(self.strict[q].get(i, side) == side for i, side in sides.items())
             if v * sign > 0 and set(self.masks[q]) <= set(mask) and is_inside:
-                vector = tuple(w[c] / abs(v) if c in counted else Fraction(0) for c in mask)
+                scale = self.decay.hidden / abs(v)
+                vector = tuple(w[c] * scale if c in counted else Fraction(0) for c in mask)
                 found[Unit(vector, tuple(k for k, i in enumerate(ties) if i in self.strict[q]))] = None
         return tuple(found)
 

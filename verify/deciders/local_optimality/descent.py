@@ -2,9 +2,10 @@
 
 In u_j = |v_j| w_j the problem near the network is convex within the choice: minimise sum w_j.delta_j / |v_j| over live
 neurons plus sum ||delta_j|| over others, such that every u_j + delta_j stays in its cell and no active constraint is
-lost. A negative value is a descent direction; a step along it that is short enough is checked as it is.
+lost; where a loss is asked, with its derivatives in the place of constraints, and with the decays. A negative value is
+a descent direction; a step along it that is short enough is checked as it is.
 
-Source: `docs/mathematics.md`, 7.2 "Certificates of both answers".
+Source: `docs/mathematics.md`, 7.2 "Certificates of both answers" and 14.5 "Local optima of a loss".
 """
 
 from __future__ import annotations
@@ -120,13 +121,22 @@ class _DescentProgram:
             sides = sides_of(nearby.strict[j], nearby.ties[j], cell)
             for c in nearby.masks[j]:
                 if v and c in counted:
-                    self.cost[self.places[j, c]] = w[c] / abs(v)
+                    self.cost[self.places[j, c]] = nearby.decay.hidden * w[c] / abs(v)
             for i in nearby.ties[j]:
                 self.kept.append(self._line(j, [sides[i] * x for x in rows[i]]))
             for line, i in zip(constraints, nearby.active, strict=True):
                 for c in nearby.masks[j]:
                     line[self.places[j, c]] += sign * nearby.factors[i] * nearby.gain(sides, i) * rows[i][c]
-        (self.kept if nearby.is_margin else self.equal).extend(constraints)
+        self.bends: list[tuple[Vector, Fraction, Fraction]] = []  # the loss grows by the larger one of -end times line
+        if not nearby.ranges:
+            (self.kept if nearby.is_margin else self.equal).extend(constraints)
+            return
+        for line, i in zip(constraints, nearby.active, strict=True):
+            low, high = nearby.ranges[i]
+            if low == high:
+                self.cost = [own - low * change for own, change in zip(self.cost, line, strict=True)]
+            else:
+                self.bends.append((line, low, high))
 
     def _line(self, j: int, row: list[Fraction]) -> Vector:
         line = [Fraction(0)] * len(self.places)
@@ -141,12 +151,12 @@ class _DescentProgram:
 
         width = len(self.places)
         zero = [j for j in self.moving if self.nearby.is_zero(j)]
-        total = width + len(zero)
+        total = width + len(zero) + len(self.bends)
 
         def scaled(lines: list[Vector]) -> np.ndarray:
             found = floats(lines, width)
             found /= np.maximum(np.abs(found).max(axis=1, initial=0.0, keepdims=True), 1e-300)
-            return np.hstack([found, np.zeros((len(lines), len(zero)))])
+            return np.hstack([found, np.zeros((len(lines), total - width))])
 
         equal, kept = scaled(self.equal), scaled(self.kept)
         box = np.zeros((2 * width, total))
@@ -162,12 +172,21 @@ class _DescentProgram:
             blocks.append(block)
             values.append(np.zeros(1 + len(columns)))
             cones.append(("second-order", 1 + len(columns)))
-        cost = np.array([*(to_float(x) for x in self.cost), *np.ones(len(zero))])
+        for k, (line, low, high) in enumerate(self.bends, width + len(zero)):
+            block = np.zeros((2, total))
+            block[:, :width] = [[-to_float(end * x) for x in line] for end in (low, high)]
+            block[:, k] = -1.0
+            blocks.append(block)
+            values.append(np.zeros(2))
+            cones.append(("nonnegative", 2))
+        price = to_float(self.nearby.price)
+        cost = np.array([*(to_float(x) for x in self.cost), *[price] * len(zero), *[1.0] * len(self.bends)])
         solution = solve_cone_program(cost, np.concatenate(blocks), np.concatenate(values), cones)
         if solution.status is Status.FAILED or solution.primal is None:
             return None
         value = float(cost @ solution.primal)
-        return solution.primal[:width] if value < -LOST else None
+        size = max(price, float(np.abs(cost[:width]).max(initial=0.0))) if self.nearby.ranges else 1.0
+        return solution.primal[:width] if value < -LOST * size else None
 
     def exact(self, guess: np.ndarray, bits: int) -> list[Vector] | None:
         """The direction with its tight constraints as equations, one row for each neuron."""

@@ -2,7 +2,7 @@
 
 In a cell with sides tau the bound of case (mask, sign s) is p = s sum_i lambda_i y_i a_i x_i + sum_i nu_i tau_i x_i
 over ties i, nu >= 0, a_i = 1 or the slope. It needs p = w_j / |v_j| where a live neuron lies in the cell, else
-||p|| <= 1.
+||p|| <= 1; with a loss mu_w w_j / |v_j| and m, and lambda_i in the subdifferential at the point.
 
 Source: `docs/mathematics.md`, 7.1 "The criterion".
 """
@@ -53,6 +53,7 @@ class _DualSystem:
         self.nearby, self.cases = nearby, cases
         self.active = nearby.active
         self.nonnegative = [nearby.is_margin] * len(self.active)
+        slacks, ranges = self._with_ranges()
         self.tight: list[tuple[int, TieSides]] = []
         self.loose: list[tuple[int, TieSides]] = []
         for q, case in enumerate(cases):
@@ -63,10 +64,11 @@ class _DualSystem:
             poll()
             self.places[key] = len(self.nonnegative)
             self.nonnegative += [True] * len(cases[key[0]].ties)
-        points = [*self.active, *(i for key in self.tight for i in cases[key[0]].ties)]
+        points = [*self.active, *slacks, *(i for key in self.tight for i in cases[key[0]].ties)]
         self.units = np.array([self._unit(i) for i in points])
-        self.lines: list[Vector] = []
-        self.right: Vector = []
+        width = len(self.nonnegative)
+        self.lines: list[Vector] = [[line.get(q, Fraction(0)) for q in range(width)] for line, _ in ranges]
+        self.right: Vector = [value for _, value in ranges]
         for key in self.tight:
             poll()
             lines = self._lines(key, len(self.nonnegative), self.places[key])
@@ -78,6 +80,24 @@ class _DualSystem:
                     line[self.places[key] + k] = Fraction(1)
                     self.lines.append(line)
                     self.right.append(Fraction(0))
+
+    def _with_ranges(self) -> tuple[list[int], list[tuple[dict[int, Fraction], Fraction]]]:
+        """Where a loss is asked: a slack for each end of a range but 0, its point, and the equations that say so."""
+        slacks: list[int] = []
+        lines: list[tuple[dict[int, Fraction], Fraction]] = []
+        one = Fraction(1)
+        for q, i in enumerate(self.active if self.nearby.ranges else ()):
+            low, high = self.nearby.ranges[i]
+            if low == high:
+                lines.append(({q: one}, low))
+                continue
+            self.nonnegative[q] = low == 0
+            for end, sign in ((high, one), (low, -one)):
+                if end:
+                    lines.append(({q: one, len(self.active) + len(slacks): sign}, end))
+                    slacks.append(i)
+        self.nonnegative += [True] * len(slacks)
+        return slacks, lines
 
     def _unit(self, i: int) -> float:
         """A power of two about 1 / |x_i|: what is about 1 for a multiplier of the point."""
@@ -215,7 +235,7 @@ class _DualSystem:
                 s + sum((w * g[q] for w, g in zip(found, generators, strict=True)), Fraction(0))
                 for q, s in enumerate(start)
             ]
-            if squared_norm(end[q] for q in counted) > 1:
+            if squared_norm(end[q] for q in counted) > self.nearby.square:
                 return None
             weights[key] = found
         return LocalDual(multipliers, weights)

@@ -32,7 +32,7 @@ def leaf(nearby: KKTNeighbourhood, cases: Sequence[ConeCase], dual: LocalDual) -
         return None
     written = tuple(tuple(tree) for tree in trees if tree is not None)
     if nearby.is_whole:
-        return Dual(multipliers, Fraction(1), denominator, written)
+        return Dual(multipliers, nearby.price, denominator, written)
     return HiddenDual(multipliers, tuple(case.square for case in cases), denominator, written)
 
 

@@ -175,21 +175,22 @@ def test_73_a_neuron_without_weights(bias):
 
 
 def test_74_kinds_that_decide_nothing_of_a_loss():
-    """All but four; each is refused for the problem, before anything that it holds is looked at."""
+    """All but eight; each is refused for the problem, before anything that it holds is looked at."""
     found, _ = audited("squared")
     others = {kind: cls for kind, cls in KINDS.items() if not cls.DECIDES.objectives}
-    assert set(KINDS) - set(others) == {"lower-bound", "upper-bound", "better-network", "optimal-within"}
+    bounds = {"lower-bound", "upper-bound", "better-network", "optimal-within"}
+    assert set(KINDS) - set(others) == bounds | {"stationary", "not-stationary", "local", "not-local"}
     assert not any(cls.DECIDES.holds(found.problem) for cls in others.values())
     for proof in (Fits(margin=Fraction(0)), DoesNotFit(point=0), Infeasible(multipliers=())):
         refused(found.problem, found.network, proof, "problem")
 
 
-@pytest.mark.parametrize("field", ["stationary", "not-stationary", "not-local"])
-def test_74_stationary_kinds_of_another_problem(field):
+@pytest.mark.parametrize("kind", ["fits", "infeasible-width", "does-not-fit-width"])
+def test_74_kinds_of_another_problem(kind):
     """A valid one, with the hash of the problem of the loss."""
     from tests.verify.checker.test_planted_members import ITEMS
 
-    _, network, proof = ITEMS[field]
+    _, network, proof = ITEMS[kind]
     shape = Network(network.architecture, network.parameters).architecture
     objective = Objective(point_loss("squared"), Decay(Fraction(1), Fraction(1)))
     bias = Bias.PENALISED if shape.layers[0].bias else Bias.NONE

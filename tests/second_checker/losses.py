@@ -1,0 +1,133 @@
+"""A loss with weight decay: docs/certificates.md, "A loss with weight decay", and what the kinds say of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+
+from tests.second_checker.texts import in_claim, keys, need, rational
+
+F = Fraction
+
+
+class Loss:
+    """l is the largest d r - tube |d| - 1/2 curvature d^2 over low <= d <= high, and both decays."""
+
+    def __init__(self, goal):
+        keys(goal, {"loss", "decay"})
+        keys(goal["loss"], {"labels", "low", "high", "tube", "curvature"})
+        keys(goal["decay"], {"hidden", "output"})
+        self.labels = goal["loss"]["labels"]
+        need(type(self.labels) is bool, "labels")
+        self.low, self.high = (
+            None if goal["loss"][name] is None else rational(goal["loss"][name]) for name in ("low", "high")
+        )
+        self.tube, self.curvature = (rational(goal["loss"][name], 0) for name in ("tube", "curvature"))
+        self.hidden, self.output = (rational(goal["decay"][name]) for name in ("hidden", "output"))
+        need(self.hidden > 0 and self.output > 0, "decay")
+        need((self.low or 0) <= 0 <= (self.high or 0), "ends")
+        need(self.curvature or None not in (self.low, self.high), "infinite")
+
+    def d(self, y, c):
+        return y * c if self.labels else c
+
+    def admits(self, y, c):
+        d = self.d(y, c)
+        return (self.low is None or d >= self.low) and (self.high is None or d <= self.high)
+
+    def dual(self, y, c):
+        return y * c - self.tube * abs(c) - self.curvature * c * c / 2
+
+    def value(self, y, z):
+        """The largest of the concave function: at 0, at an end, or where one of its two parabolas is highest."""
+        r = 1 - y * z if self.labels else y - z
+        tried = {F(0)} | ({self.low, self.high} - {None})
+        if self.curvature:
+            tried |= {(r - self.tube) / self.curvature, (r + self.tube) / self.curvature}
+        inside = [d for d in tried if (self.low is None or d >= self.low) and (self.high is None or d <= self.high)]
+        return max(d * r - self.tube * abs(d) - self.curvature * d * d / 2 for d in inside)
+
+    def gap(self, y, z, c):
+        need(self.admits(y, c), "not admissible")
+        return self.value(y, z) - self.dual(y, c) + c * z
+
+    def rise(self, y, z, t, kappa):
+        if kappa:
+            return kappa * (self.value(y, z - t / kappa) - self.value(y, z))
+        slope = y * t if self.labels else t
+        end = self.high if slope > 0 else self.low
+        need(not slope or end is not None, "unbounded")
+        return end * slope if slope else F(0)
+
+    def scaled(self, question, found, beta):
+        """sum D(y_i, t c_i), t = m / beta."""
+        t = self.price() / beta
+        total = F(0)
+        for i, multiplier in found.items():
+            y, c = question.y[i], t * question.c(i, multiplier)
+            need(self.admits(y, c), "not admissible once scaled")
+            total += self.dual(y, c)
+        return total
+
+    def price(self):
+        """The root of both decays; one that is irrational is rounded, and the value with it: that is refused here."""
+        square = self.hidden * self.output
+        root = F(isqrt(square.numerator), isqrt(square.denominator))
+        need(root * root == square, "an irrational price")
+        return root
+
+    def weighted(self, question, net):
+        squares = (sum((z * z for row in net.w for z in row[: question.size]), F(0)), sum((v * v for v in net.v), F(0)))
+        return self.hidden * squares[0] + self.output * squares[1]
+
+    def losses(self, question, net):
+        return sum((self.value(y, z) for y, z in zip(question.y, question.outputs(net), strict=True)), F(0))
+
+    def objective(self, question, net):
+        return self.losses(question, net) + self.weighted(question, net) / 2
+
+    def in_claim(self):
+        hidden, output = (f"{in_claim(z)} " if z != 1 else "" for z in (self.hidden, self.output))
+        return f"the sum over the points of {self.formula()}, plus 1/2 ({hidden}||W||^2 + {output}||v||^2)"
+
+    def formula(self):
+        """As docs/mathematics.md has it, by the rows of its table, times what the ends or the curvature say."""
+        r = "1 - y f(x)" if self.labels else "y - f(x)"
+
+        def times(z):
+            return "" if z == 1 else f"{in_claim(z)} "
+
+        ends, straight = (self.low, self.high), not self.curvature
+        half = times(1 / (2 * self.curvature)) if self.curvature else ""
+        both = None not in ends and self.low == -self.high
+        if not self.labels and ends == (None, None) and not self.tube and not straight:
+            return f"{half}({r})^2 (squared loss)"
+        if not self.labels and both and straight and not self.tube:
+            return f"{times(self.high)}|{r}| (absolute loss)"
+        if not self.labels and both and straight:
+            return f"{times(self.high)}max(0, |{r}| - {in_claim(self.tube)}) (epsilon-insensitive loss)"
+        if not self.labels and both and not self.tube:
+            until = in_claim(self.high * self.curvature)
+            return f"{half}({r})^2 up to |{r}| = {until}, linear beyond (Huber loss)"
+        if self.labels and self.low == 0 and self.high is not None and straight and not self.tube:
+            return f"{times(self.high)}max(0, {r}) (hinge loss)"
+        if self.labels and self.low == 0 and self.high is None and not self.tube:
+            return f"{half}max(0, {r})^2 (squared hinge loss)"
+        low, high = ("none" if end is None else in_claim(end) for end in ends)
+        bent = f"{in_claim(self.tube)} |d| - {in_claim(self.curvature / 2)} d^2"
+        return f"the largest d r - {bent} with r = {r} and d from {low} to {high} (none: no end)"
+
+
+CLAIMS = {
+    "stationary": "{who} is stationary in the sense of Clarke up to epsilon {epsilon} relative to the norm that the "
+    "decay gives and delta {delta} relative to its square",
+    "not-stationary": "no multipliers show that {who} is stationary in the sense of Clarke up to epsilon {epsilon} "
+    "relative to the norm that the decay gives and delta {delta} relative to its square",
+    "lower-bound": "every network of any width has an objective of at least {lower}",
+    "upper-bound": "a network of width {width} has an objective of at most {upper}",
+    "better-network": "{who} is beaten ({scope}): the objective of another of width {width} times 1 + {tolerance} is "
+    "less",
+    "optimal-within": "the objective of {who} is at most 1 + {tolerance} times that of any network of any width",
+    "local": "{who} is a local optimum",
+    "not-local": "{who} is no local optimum: arbitrarily near to it others have a smaller objective",
+}
