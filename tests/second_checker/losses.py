@@ -91,7 +91,7 @@ class Loss:
         return f"the sum over the points of {self.formula()}, plus 1/2 ({hidden}||W||^2 + {output}||v||^2)"
 
     def formula(self):
-        """As docs/mathematics.md has it, by the rows of its table, times what the ends or the curvature say."""
+        """By the rows of the table of losses, times what the ends or the curvature say."""
         r = "1 - y f(x)" if self.labels else "y - f(x)"
 
         def times(z):

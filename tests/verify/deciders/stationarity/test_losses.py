@@ -100,7 +100,7 @@ def test_against_a_program_over_the_definition(seed):
 
 
 def test_what_a_stationary_network_is_worth():
-    """F - sum D(y_i, c_i) <= (delta + epsilon / 2) M: docs/mathematics.md, proposition 14.4, in exact numbers."""
+    """F - sum D(y_i, c_i) <= (delta + epsilon / 2) M, in exact numbers: proposition 14.4."""
     many = 0
     for seed in range(80):
         random = np.random.default_rng(500 + seed)
