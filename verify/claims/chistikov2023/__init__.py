@@ -17,6 +17,8 @@ ORDER = (
     "lem5",
     "thm6",
     "setS",
+    "setS.points",
+    "bundle",
     "thm7",
     "thm8",
     "zmatrix",
