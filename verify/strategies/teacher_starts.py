@@ -27,13 +27,14 @@ __all__ = ["correlated_starts", "is_generic", "krylov", "two_teacher_starts"]
 
 @st.composite
 def correlated_starts(
-    draw: DrawFn, *, width: int = 4, dimensions: tuple[int, ...] = (2, 3, 4)
+    draw: DrawFn, *, width: int = 4, dimensions: tuple[int, ...] = (2, 3, 4), pairs: bool = False
 ) -> tuple[Problem, Network]:
     """Points within 45 degrees of a teacher, n = d or d + 1, and a balanced network of 2 to `width` neurons.
 
     Neuron 0 has a positive output weight, neuron 1 a negative one, and both are active at some point. Assumption 1
     holds: the second moments of the points and v* generate the whole space; no neuron starts on a kink or along the
     pull of all points; and no yardstick meets two kinks at once. Shrinks to d = n = 2 and two neurons.
+    pairs: neuron 2 is like neuron 0, so that there are two such neurons at least.
     """
     shape = draw(teacher_shapes(dimensions=dimensions))
     d, teacher = len(shape.teacher), shape.teacher
@@ -45,12 +46,13 @@ def correlated_starts(
     directions = [combination([Fraction(1), spread], [teacher, q]) for q in offsets]
     rows = _spanning(directions, lengths, teacher)
     targets = [dot(teacher, row) for row in rows]
-    size = draw(st.integers(2, width))
-    signs = [1, -1, *(draw(st.sampled_from([-1, 1])) for _ in range(size - 2))]
+    asked = [1, -1, 1] if pairs else [1, -1]
+    size = draw(st.integers(len(asked), width))
+    signs = [*asked, *(draw(st.sampled_from([-1, 1])) for _ in range(size - len(asked)))]
     neurons: list[Vector] = []
     across = _basis_across(teacher)
     for k, sign in enumerate(signs):
-        least = 1 if k < 2 else 0
+        least = 1 if k < len(asked) else 0
         at = draw(vectors(d - 2, 2)), draw(st.integers(least, len(rows))), draw(st.booleans())
         factor = draw(positive_rationals(1))
         units = _beside(teacher, across, directions, *at)

@@ -18,7 +18,6 @@ from verify.claims.chistikov2023.correlated import (
     ASSUMPTION_1,
     EPSILON,
     POINTS,
-    STARTS,
     constants,
     is_taught,
     yardsticks_of,
@@ -28,6 +27,7 @@ from verify.claims.chistikov2023.small_scales import scale_of
 from verify.claims.power import always
 from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
+from verify.strategies import correlated_starts
 
 __all__ = ["CLAIMS", "has_two_positive_neurons", "stays_together"]
 
@@ -74,7 +74,7 @@ CLAIMS = (
         setting=is_taught,
         hypotheses={**ASSUMPTION_1, "two-positive": has_two_positive_neurons},
         conclusion=stays_together,
-        instances=STARTS.filter(has_two_positive_neurons),
+        instances=correlated_starts(pairs=True).map(lambda drawn: Instance(*drawn)),
         regime=f"{POINTS}, 2 of them positive at least; the first lambda = 10^-12, 10^-24, .. at which the yardsticks "
         "are aligned at T_1; epsilon = 1/4; all steps of the integrator, up to 1e-8, until the loss is 1e-18",
         quantity="(1 - cos) / lambda^epsilon",
