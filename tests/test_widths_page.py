@@ -39,7 +39,6 @@ def test_the_page_has_one_table_in_which_all_is_decided():
     assert last.startswith("the best of any width is reached with ")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", TRANSCRIPTS)
 def test_the_table_is_current(command):
     (old, last), (new, ending) = rows(TRANSCRIPTS[command]), rows(READING.printed(command))

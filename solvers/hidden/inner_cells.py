@@ -127,7 +127,7 @@ def without_chords(
         sizes = np.abs(found.found.multipliers)
         support = np.flatnonzero(sizes > IN_USE * sizes.max(initial=0.0)).astype(np.intp)
         lifts = {int(i): float(found.found.multipliers[i] * points.factors[i]) for i in support}
-        is_cut = False
+        cuts = 0
         for q, own in enumerate(leaves):
             for node in own:
                 waiting = [node]
@@ -137,19 +137,19 @@ def without_chords(
                     if not any((sides * other >= 0).all() for other in inside[q]):
                         continue
                     point = next((i for i, lift in lifts.items() if sides[i] == 0 and sign * lift > 0), None)
-                    if point is not None:
-                        is_cut = True
+                    if point is not None and cuts < MOST_CELLS:
+                        cuts += 1
                         _split(here, point, q, made)
                         waiting += here.children
         leaves = [[node for node in root.preorder() if node.point is None] for root in roots]
         owners = np.repeat(np.arange(len(roots)), [len(own) for own in leaves])
-        if len(owners) > 2 * MOST_CELLS:
+        if cuts == MOST_CELLS:
             return None
         solved = _solved(points, [node.cell.floats for own in leaves for node in own], owners, support)
         if solved is None:
             return None
         found = _written(roots, solved[0], solved[2], owners)
-        if not is_cut:
+        if not cuts:
             return found
     return None
 

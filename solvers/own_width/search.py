@@ -24,6 +24,7 @@ from solvers.clock import TimeIsUpError, share
 from solvers.instance import ProblemInstance, SearchStatus
 from solvers.own_width.branching import split_of
 from solvers.own_width.farkas import StateNothing, excluding
+from solvers.own_width.forced import Serving
 from solvers.own_width.incumbents import Incumbents, Neuron
 from solvers.own_width.inner_trees import excluding_by_cells
 from solvers.own_width.records import KeptLeaf, StateProof, WidthOutcome
@@ -37,6 +38,9 @@ SEARCH_SHARE = 0.75
 """Of the time; the rest is for proofs of what is left open."""
 
 _Found: TypeAlias = Split | StateProof | StateNothing | KeptLeaf
+
+MOST_FORCED = 24
+"""Points at which decisions that leave no choice are made after a split, those of the largest multipliers."""
 
 ATTEMPTS = 4
 """Proofs of one state that is left open, each of less."""
@@ -116,6 +120,7 @@ class _StateSearch:
         self.incumbents = Incumbents(self.setting)
         self.heap: list[tuple[float, int, _Node]] = []
         self.order = count()
+        self.serving = _serving(self.setting)
         self.given: DecidedSplits = {(j, None): sign for j, sign in enumerate(signs)}
         self.nodes = 0
         self.stuck = 0
@@ -251,18 +256,41 @@ class _StateSearch:
         if node.split is None:
             self.stuck += 1
             return
-        left, right = (
-            _Node(
-                known,
-                node.bound,
-                {case: relaxed.inherited(case) for case in cases_of(setting.masks, known)},
-                parent=node,
-            )
-            for known in children_of(setting.masks, node.known, node.split)
-        )
-        node.children, node.columns = (left, right), {}
-        self._push(left)
-        self._push(right)
+        node.children, node.columns = self._split(node, node.split), {}
+        pressure = np.where(relaxed.forced, np.abs(relaxed.multipliers), 0.0)
+        points = [int(i) for i in np.argsort(-pressure, kind="stable")[:MOST_FORCED] if relaxed.forced[i]]
+        for child in node.children:
+            if (end := self._forced(child, points)) is not None:
+                end.columns = {case: relaxed.inherited(case) for case in cases_of(setting.masks, end.known)}
+                self._push(end)
+
+    def _split(self, node: _Node, split: Split) -> tuple[_Node, _Node]:
+        left, right = children_of(self.setting.masks, node.known, split)
+        return _Node(left, node.bound, {}, parent=node), _Node(right, node.bound, {}, parent=node)
+
+    def _forced(self, node: _Node, points: Sequence[int]) -> _Node | None:
+        """The state that is left of one when all that leaves no choice is decided at these points; None: nothing is."""
+        if self._is_unserved(node):
+            return None
+        for split, side in self.serving.steps(node.known, points):
+            children = self._split(node, split)
+            if not self._is_unserved(children[1 if side > 0 else 0]):
+                return node
+            node.split, node.children = split, children
+            node = children[0 if side > 0 else 1]
+        return node
+
+    def _is_unserved(self, node: _Node) -> bool:
+        """Whether no neuron can serve some point in the state, which is then excluded by its multiplier."""
+        point = self.serving.unserved(node.known)
+        if point is None:
+            return False
+        problem, cases = self.problem, tuple(cases_of(self.setting.masks, node.known))
+        multipliers = np.zeros(len(problem.required))
+        multipliers[point] = 1.0 if problem.instance.margin else self.serving.wanted[point]
+        guess = StateNothing(cases, multipliers, ((np.zeros(len(multipliers)),),) * len(cases))
+        node.proof = guess if self.excludes(guess) else None
+        return node.proof is not None
 
     def _excluded(self, relaxed: Relaxation) -> StateNothing | None:
         """The proof that nothing fits in a state, where that is in question and its relaxed problem does not either."""
@@ -303,6 +331,15 @@ class _StateSearch:
                 return proof
             limit *= 1.01
         return None
+
+
+def _serving(setting: Setting) -> Serving:
+    """What the outputs ask of the neurons of a search."""
+    instance, masks = setting.problem.instance, setting.masks
+    able = [instance.rows[:, instance.masks[mask]].any(axis=1) for mask in masks]
+    wanted = np.sign(instance.targets) * (np.abs(setting.problem.required) > setting.problem.tolerances)
+    wanted = np.zeros(len(wanted), np.int8) if instance.slope else wanted.astype(np.int8)
+    return Serving(np.array(able), wanted, lambda known, split: children_of(masks, known, split))
 
 
 def _upwards(node: _Node) -> Iterator[_Node]:

@@ -135,28 +135,30 @@ def test_what_is_known_is_not_searched_again():
 
 
 def test_a_state_that_is_left_open_keeps_a_bound():
-    found = search(TWICE, [0], tol=TOL, max_nodes=3)
+    found = search(TWICE, [0], tol=TOL, max_nodes=1)
     assert found.status == "nodes"
-    assert found.nodes == 3
+    assert found.nodes == 1
     assert found.left > 0
     assert 8 * 2**0.5 / 17**0.5 <= found.lower * (1 + 1e-6) < 4 * 2**0.5
-    assert sum(isinstance(node, StateProof) for node in found.tree) == sum(isinstance(n, tuple) for n in found.tree) + 1
+    leaves = [node for node in found.tree if not isinstance(node, tuple)]
+    assert 2 * len(leaves) == len(found.tree) + 1
+    assert any(isinstance(leaf, StateProof) for leaf in leaves)
 
 
 def test_time_and_interruption_end_the_search_with_what_is_proved():
     with clock.reading(iter(np.arange(0.0, 1e6, 0.5)).__next__):
-        late = search(TWICE, [0], tol=TOL, deadline=clock.now() + 30)
+        late = search(TWICE, [0], tol=TOL, deadline=clock.now() + 8)
     assert late.status == "time"
     assert late.lower >= 0
 
     def stop(nodes, left, lower, upper):
         assert left >= 1
         assert lower <= upper
-        if nodes == 2:
+        if nodes == 1:
             raise KeyboardInterrupt
 
     found = search(TWICE, [0], tol=TOL, on_progress=stop)
-    assert (found.status, found.nodes) == ("interrupted", 2)
+    assert (found.status, found.nodes) == ("interrupted", 1)
     assert found.lower > 0
 
 
