@@ -26,7 +26,7 @@ AT_ONCE = 0.3  # of all cells may be split before the next program
 COUNTS = 1e-7  # a chord that costs less than this part of the size of its case is none
 MISSED = 1e-4  # an output that is off by less, of the largest target, is met
 MORE_POINTS = 4  # get multipliers before the next program
-STALLED, PATIENCE = 1e-4, 3  # so little more, so many times in a row: it is not going to reach the goal
+STALLED, PATIENCE = 1e-4, 5  # so little more, so many times in a row: it is not going to reach the goal
 IN_USE = 1e-7  # a multiplier below this part of the largest is 0
 ROUNDS = 4  # of cutting all chords of some cells
 
@@ -72,13 +72,16 @@ def by_cells(
     goal: float,
     poll: Callable[[], None],
     most: int = MOST_CELLS,
+    before: Sequence[Sequence[int | ConeCell]] | None = None,
 ) -> ByCells | None:
     """The bound with cells, until it is above the goal, or no chord is left, or it stalls; None where a solver fails.
 
     made: the cell of a case with sides that are decided besides.   support: the points that have multipliers.
     poll: called before each program; may raise.   most: cells, of which no more are cut.
+    before: for each case the tree of the case that it was cut from, to begin with; then no less is proved than there.
     """
-    roots = [_CellNode({}, made(q, {})) for q in range(len(cases))]
+    trees = [()] * len(cases) if before is None else before
+    roots = [_grown(tree, q, made, case.cone) for q, (tree, case) in enumerate(zip(trees, cases, strict=True))]
     best: ByCells | None = None
     idle = 0
     while True:
@@ -118,7 +121,8 @@ def without_chords(
     inside: for each case the sides (n,) of the directions, 0 at kinks, which are on both sides.   made, poll: as of
     `by_cells`.
     """
-    roots = [_grown(tree, q, made) for q, tree in enumerate(cells.trees)]
+    nothing = np.zeros(len(points.targets), np.int8)
+    roots = [_grown(tree, q, made, nothing) for q, tree in enumerate(cells.trees)]
     found = cells
     for _ in range(ROUNDS):
         poll()
@@ -154,13 +158,21 @@ def without_chords(
     return None
 
 
-def _grown(tree: Sequence[int | ConeCell], q: int, made: Callable[[int, Mapping[int, int]], ConeCell]) -> _CellNode:
-    """The tree of a case as nodes."""
+def _grown(
+    tree: Sequence[int | ConeCell], q: int, made: Callable[[int, Mapping[int, int]], ConeCell], cone: Signs
+) -> _CellNode:
+    """The tree of a case as nodes, without the parts on the other side of what is decided by its cone."""
     root = _CellNode({}, made(q, {}))
-    waiting = [root]
+    waiting: list[_CellNode | None] = [root]  # None: a part that is left out
     for given in tree:
         node = waiting.pop()
-        if isinstance(given, int):
+        if not isinstance(given, int):
+            continue
+        if node is None:
+            waiting += [None, None]
+        elif cone[given]:
+            waiting += [None, node] if cone[given] > 0 else [node, None]
+        else:
             _split(node, given, q, made)
             waiting += reversed(node.children)
     return root

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from solvers.hidden.inner_cells import ByCells
+from solvers.hidden.inner_cells import ByCells, ConeCell
 from solvers.hidden.relaxation import Relaxed
 from solvers.instance import SearchStatus
 from verify.checker.states import HiddenDual, Nothing, Split
@@ -30,6 +30,7 @@ class SearchNode:
 
     is_kept: whether the leaf is one of an earlier proof.   is_bounded: whether the state was looked at.
     support: points that have multipliers here or before.   floor: what is proved of the state before.
+    parent: the state before, whose cells are those to begin with.
     """
 
     state: NeuronState
@@ -42,6 +43,17 @@ class SearchNode:
     cells: ByCells | None = None
     support: frozenset[int] = frozenset()
     floor: float = 0.0
+    parent: SearchNode | None = None
+
+    def trees_before(self, most: int) -> list[Sequence[int | ConeCell]] | None:
+        """For each case the cells of the case that it was cut from, where a state before has some, and not too many."""
+        before = self.parent
+        while before is not None and before.cells is None:
+            before = before.parent
+        if before is None or before.cells is None or sum(map(len, before.cells.trees)) > most:
+            return None
+        places = {self.state.case_of(j): before.state.case_of(j) for j in self.state.geometry.live}
+        return [before.cells.trees[places[q]] for q in range(len(self.state.cases))]
 
     @property
     def own(self) -> float:
@@ -55,6 +67,12 @@ class SearchNode:
     def bound(self) -> float:
         """The same, or what the state before it proves where that is more."""
         return max(self.own, self.floor)
+
+    def open_ends(self) -> list[SearchNode]:
+        """The nodes below, or this one, that have no children, without those in which nothing fits."""
+        if self.children:
+            return [end for child in self.children for end in child.open_ends()]
+        return [] if self.leaf is not None and self.leaf.value is None else [self]
 
     def add_support(self, others: Iterable[int]) -> None:
         """Let the points that have multipliers or are decided here, and these others, have multipliers."""

@@ -34,6 +34,7 @@ from verify.deciders.hidden.branching import (
 )
 from verify.deciders.hidden.excluding import excluding_leaf
 from verify.deciders.hidden.fitting import whether_fits
+from verify.deciders.hidden.forcing import ForcedChildren
 from verify.deciders.hidden.leaves import BITS, StateLeaf, celled_leaf, rounded_leaf, unfitted_leaf, zero_leaf
 from verify.deciders.hidden.networks import KnownNetworks
 from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode, written_tree
@@ -95,6 +96,7 @@ class HiddenSearch:
     def __post_init__(self) -> None:
         self.known = KnownNetworks(self.problem, self.networks)
         self.geometry, self.points = self.known.geometry, self.known.points
+        self.forced = ForcedChildren(self.geometry)
         self.nodes, self.sharpening, self.blunt, self._has_stalled = 0, 0, 0, False
         pairs = len(self.geometry.live) * len(self.problem.rows)
         most = min(MOST_NODES, max(LEAST_NODES, MOST_WORK // max(pairs, 1)))
@@ -171,8 +173,8 @@ class HiddenSearch:
         is_done = self._is_closed(node) or not self._branch(node)
         heapq.heappop(waiting)
         self._has_stalled = self._has_stalled or (is_done and not self._is_closed(node))
-        for child in node.children:
-            heapq.heappush(waiting, (child.bound, next(order), child))
+        for end in node.open_ends() * bool(node.children):
+            heapq.heappush(waiting, (end.bound, next(order), end))
         return SearchStatus.OPTIMAL
 
     def _sharpen(self, root: SearchNode) -> None:
@@ -199,7 +201,8 @@ class HiddenSearch:
         while waiting:
             here = waiting.pop()
             is_over = self.nodes > limit or is_late(self.deadline)
-            if here is not node and self._is_closed(here):
+            if here is not node and (here.children or self._is_closed(here)):
+                waiting += here.children
                 continue
             if is_over or not self._branch(here):
                 node.children, node.leaf = (), leaf
@@ -232,11 +235,9 @@ class HiddenSearch:
                 found.append(node)
         return found
 
-    def _node(self, known: Mapping[Split, int], parent: SearchNode | None = None) -> SearchNode:
+    def _node(self, known: Mapping[Split, int]) -> SearchNode:
         node = SearchNode(NeuronState(self.geometry, known))
-        if parent is not None:
-            node.support, node.floor = parent.support, parent.bound
-        self._bound(node, parent)
+        self._bound(node)
         return node
 
     def _bound(self, node: SearchNode, parent: SearchNode | None = None) -> None:
@@ -245,8 +246,7 @@ class HiddenSearch:
         node.is_bounded, state = True, node.state
         if not state.floats:
             return
-        found = relaxed(self.points, state.floats)
-        is_worse = False
+        found, is_worse = relaxed(self.points, state.floats), False
         if parent is not None and parent.relaxed is not None:
             owners = [parent.state.case_of(state.neuron_of(q)) for q in range(len(state.floats))]
             before = inherited(self.points, state.floats, parent.relaxed, owners)
@@ -309,21 +309,22 @@ class HiddenSearch:
         if split is None:
             return self._settle(node)
         node.split = split
-        left, right = decided(self.problem, node.state.known, split)
-        node.children = (self._node(left, node), self._node(right, node))
+        node.children = self.forced.children(node, split)
+        for end in node.open_ends():
+            self._bound(end, node)
         return True
 
     def _is_closed_by_cells(self, node: SearchNode) -> bool:
         """Whether the node has a leaf that is good enough when the cones of its cases are cut into cells."""
-        is_in_vain = self.tol == 0 and self.blunt >= MOST_BLUNT
-        if node.relaxed is None or self.points.slope == 1 or is_in_vain:
+        if node.relaxed is None or self.points.slope == 1 or (self.tol == 0 and self.blunt >= MOST_BLUNT):
             return False
         least = self.known.least
         node.add_support(() if self.known.champion is None else self.known.champion[0].multipliers)
         support, wait = np.array(sorted(node.support), np.intp), partial(_poll, self.deadline)
         goal = least / (1 + float_near(self.tol) / 2) if self.tol else float("inf")
         most = FEW_CELLS if self.known.upper is None else MOST_CELLS
-        node.cells = by_cells(self.points, node.state.floats, node.state.cell, support, goal, wait, most)
+        before, state = node.trees_before(most), node.state
+        node.cells = by_cells(self.points, state.floats, state.cell, support, goal, wait, most, before)
         if node.cells is None:
             return False
         if self.tol == 0 and node.cells.value > least * (1 - NEARLY):
