@@ -346,7 +346,7 @@ OPEN = (
     r"(?:the time limit was reached|the search was interrupted) before the bracket was narrow enough"
     r"|the search could not narrow the bracket far enough|the floating-point search failed.*"
 )
-NOR = r"(?:; no network of (?P<none>\d+ neurons?[a-z ]*) does)?"
+NOR = r"(?:; no network of (?P<none>\d+ neurons?[a-z ]*?) fits the data)?"
 ENDED = (
     r"(?:(?:the time limit was reached|the search was interrupted|the search ended"
     r"|floating point could not decide the rest) after [1-9]\d* states? of the neurons(?:, [1-9]\d* left "

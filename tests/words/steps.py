@@ -278,7 +278,10 @@ def _cut_short(status, audit, _, found):
         open_questions = []
     low, high = audit.asked_bracket or (0, 1)
     assert open_questions or high > (1 + audit.tolerance) * low
-    wanted = "all that was asked was decided" if open_questions else "the bracket was as narrow as asked"
+    wanted = "the bracket was as narrow as asked"
+    if {bound.KIND for bound in audit.bounds} >= {"lower-bound-crude"} and low < high:  # no time narrows that
+        wanted = "the search for better networks did"
+    wanted = "all that was asked was decided" if open_questions else wanted
     is_noted = any(note.startswith("for want of time") for note in audit.notes)
     is_short = audit.status == status or (status == "time" and is_noted and audit.status != "interrupted")
     return is_short and found[1] == wanted

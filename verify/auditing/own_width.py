@@ -172,7 +172,7 @@ def _without_fit(asked: Asked, found: Known, bracket: WidthBracket) -> Known:
     """What follows where the network does not fit; with that none of its width does, where that is proved."""
     if bracket.nothing is not None:
         fits = found.findings[Question.FITS]
-        reason = f"{fits.reason}; no network of {of_width(asked.problem)} does"
+        reason = f"{fits.reason}; no network of {of_width(asked.problem)} fits the data"
         found = found.with_findings(replace(fits, reason=reason))
     return found if asked.problem.asks_any_width else without_fit(found)
 

@@ -12,7 +12,7 @@ from functools import partial
 from verify.auditing.asked import Asked
 from verify.auditing.clock import Clock
 from verify.auditing.concluding import EXACTLY_REFUTED, FOLLOWED, GLOBAL_OPTIMALITY, LOCAL_OPTIMALITY
-from verify.auditing.searching import SEARCH
+from verify.auditing.searching import SEARCH, WITNESSED
 from verify.auditing.steps import Known, Step, proposed
 from verify.deciders.finding import Question, decide, undecided
 from verify.deciders.global_optimality.warm_start import read_warm_start
@@ -68,6 +68,7 @@ STATIONARITY = Step(
 STEPS: tuple[Step, ...] = (
     STATIONARITY,
     SEARCH,
+    WITNESSED,
     GLOBAL_OPTIMALITY,
     LOCAL_OPTIMALITY,
     EXACTLY_REFUTED,

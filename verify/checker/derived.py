@@ -337,7 +337,7 @@ def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None
     require(is_better, file, "is not better than the network")
     is_narrow = is_own(witness.architecture, problem.architecture) if is_other else _is_narrow(problem, witness)
     require(is_narrow or key == "better", file, "has more neurons of a mask than the network")
-    size = width(witness.architecture)
+    size = sum(layer.outputs for layer in witness.architecture.layers[:-1])
     return {"file": file, "neurons": size, "objective": number_text(value), "sha256": witness.sha256()}
 
 

@@ -26,7 +26,7 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, small
 from verify.problem.members import has_margin, margins
 from verify.problem.network import Network
-from verify.problem.phrases import lower_by
+from verify.problem.phrases import lower_by, neurons_of
 from verify.problem.problem import Problem, objective, outputs, power_of_objective
 from verify.surroundings import Surroundings
 
@@ -124,7 +124,7 @@ def _why_none(found: Decision, own_width: bool) -> str:
 def _told(problem: Problem, network: Network) -> str:
     """Width and objective."""
     value = _objective(problem, network)
-    size = count(network.width, "neuron")
+    size = neurons_of(network.architecture)
     return f"{size}, {'it does not fit' if value is None else f'objective {about(value)}'}"
 
 

@@ -18,7 +18,7 @@ from verify.deciders.time_limits import poll
 from verify.numbers.floats import float_factors, float_outgoing, float_rows, float_targets, float_weights, to_float
 from verify.problem.members import factors, has_margin, trains_all
 from verify.problem.network import Network
-from verify.problem.problem import Dataset, Problem, half_squared_norm, outputs
+from verify.problem.problem import Dataset, Problem, half_squared_norm, objective, outputs
 
 UNIT = 2.0**-52  # twice the unit roundoff of a double: the error bounds below hold with room to spare
 AT_ONCE = 500  # points between two looks at the clock
@@ -130,6 +130,8 @@ def _apart(problem: Problem, estimates: Estimates) -> tuple[Floats, float, Float
 
 def exact_objective(problem: Problem, network: Network, estimates: Estimates) -> Fraction | None:
     """What `verify.problem.problem.objective` gives, at depth 2."""
+    if not problem.asks_fit:
+        return objective(problem, network)
     if has_margin(problem.goal):
         least, _ = least_margins(problem, network, estimates)
         power = 1 if trains_all(problem.trained) else 2

@@ -105,6 +105,15 @@ def _draw_level(axes: Axes, level: float, name: str, gid: str, side: Literal["le
     )  # fmt: skip
 
 
+def _formula(audit: AuditInPictures) -> str:
+    """What the objective is, in short."""
+    if not audit.problem.asks_fit:
+        return "(loss and weight decay)"
+    norm = "\\theta" if trains_all(audit.problem.trained) else "W"
+    scaled = " at margin 1" if has_margin(audit.problem.goal) else ""
+    return f"$\\frac{{1}}{{2}}\\|{norm}\\|^2${scaled}"
+
+
 def draw_objectives(axes: Axes, audit: AuditInPictures, title: str) -> None:
     """The objectives as bars, when there is no course to draw: this network, the better one, and the proved bound."""
     bars: list[tuple[str, Fraction]] = []
@@ -135,8 +144,6 @@ def draw_objectives(axes: Axes, audit: AuditInPictures, title: str) -> None:
         f"proved bound {at_least(bound, 6)}", (level, last + 0.25), xytext=(-6 if on_left else 6, 0),
         textcoords="offset points", ha="right" if on_left else "left", va="center", fontsize=SIZES["note"],
     )  # fmt: skip
-    norm = "\\theta" if trains_all(audit.problem.trained) else "W"
-    scaled = " at margin 1" if has_margin(audit.problem.goal) else ""
-    axes.set_xlabel(f"objective $\\frac{{1}}{{2}}\\|{norm}\\|^2${scaled}")
+    axes.set_xlabel(f"objective {_formula(audit)}")
     frame(axes, title)
     axes.tick_params(axis="y", labelsize=SIZES["label"], length=0)

@@ -1,7 +1,7 @@
 """The numbers of a picture: data and networks as floats in units that can be drawn.
 
 Inputs and targets are divided by a power of ten when they are very large or very small, and a network that classifies
-is scaled to least margin 1, so that networks of any scale can be compared.
+is scaled to least margin 1, so that networks of any scale can be compared; for a loss each is drawn at its own scale.
 """
 
 from __future__ import annotations
@@ -191,6 +191,8 @@ def _factor(
     if not picture.classifies:
         unit = Fraction(10) ** picture.target_power
         return _float(product / unit), unit, False
+    if not picture.problem.asks_fit and isfinite(own := _float(product)) and own:
+        return own, Fraction(1), False  # the loss of another scale is another one
     if exact is None:
         margin = float((values * picture.targets).min())
         if margin <= 1e-6 * float(np.abs(values).max(initial=0.0)):  # rounding matters
@@ -233,7 +235,7 @@ def sizes(networks: Sequence[Drawn], *, with_bias: bool) -> tuple[list[Floats], 
 
 def scaled_to(picture: Scene, network: Drawn) -> str:
     """What is added to sizes of a network that classifies: in which units it is drawn."""
-    if not picture.classifies:
+    if not picture.classifies or (not picture.problem.asks_fit and network.unit == 1):
         return ""
     return " at margin 1" if network.at_margin_one else ", rescaled"
 

@@ -14,7 +14,7 @@ from verify.numbers.decimals import about, at_least, at_most, kept, nearest, sma
 from verify.plots.audited import AuditInPictures
 from verify.problem.members import goal_words
 from verify.problem.network import Architecture, Network
-from verify.problem.phrases import PER_CENT, any_width, has_infimum_0, of_width, with_masks
+from verify.problem.phrases import PER_CENT, any_width, has_infimum_0, neurons_of, of_width, with_masks
 from verify.problem.problem import Bias, objective
 from verify.report.quantities import is_repaired
 
@@ -129,7 +129,7 @@ def network_title(audit: AuditInPictures, network: Network | None = None) -> str
     name = "better network" if audit.objective is not None else "best network found"
     value = value_of(audit, network)
     reached = "" if value is None else f", objective {about(value, 5)}"
-    return f"{name}: {count(network.width, 'neuron')}{reached}"
+    return f"{name}: {neurons_of(network.architecture)}{reached}"
 
 
 def start(audit: AuditInPictures) -> str:

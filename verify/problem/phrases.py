@@ -112,7 +112,13 @@ def shape_of(problem: Problem, shape: Architecture) -> str:
     """Such as "this shape", of the problem itself, and "8 and 4 neurons", of other depths than 2."""
     if shape == problem.architecture:
         return "this shape"
-    return f"{' and '.join(str(layer.outputs) for layer in shape.layers[:-1])} neurons"
+    return neurons_of(shape)
+
+
+def neurons_of(shape: Architecture) -> str:
+    """Such as "1 neuron", and "8 and 4 neurons" of two hidden layers."""
+    hidden = [layer.outputs for layer in shape.layers[:-1]]
+    return f"{' and '.join(map(str, hidden))} neurons" if len(hidden) > 1 else count(sum(hidden), "neuron")
 
 
 def of_width(problem: Problem) -> str:

@@ -42,7 +42,7 @@ from verify.report.commands import (
     read_alone,
     shape_options,
 )
-from verify.report.depth import is_of_other_depth
+from verify.report.depth import is_of_other_depth, lower_end
 from verify.report.impossible import BENT, WITHOUT_MASKS, bent_command, function_kind, helps_bending, impossible
 from verify.report.remedies import (
     fits_by_least_squares,
@@ -181,14 +181,11 @@ def _more_time(audit: Audited) -> Iterator[NextStep]:
 
 def _of_other_depth(audit: Audited) -> Iterator[NextStep]:
     """The better network that is known, and more time."""
-    if audit.better_own_width is not None:
-        text = "write the better network from the folder of --certificates PROOFS (in Python .better_own_width.save)"
-        yield NextStep(text, "isoptimal better PROOFS --own-width --out better.json")
-    elif audit.better is not None:
-        text = "write the better network from the folder of --certificates PROOFS (in Python .better.save)"
-        yield NextStep(text, "isoptimal better PROOFS --out better.json")
-    if audit.ending is Ending.TIME:
-        yield NextStep("the time ended before all that was asked was decided; give it more", "--time-limit SECONDS")
+    if audit.better_own_width is not None or audit.better is not None:
+        which, option = (".better", "") if audit.better_own_width is None else (".better_own_width", "--own-width ")
+        text = f"write the better network from the folder of --certificates PROOFS (in Python {which}.save)"
+        yield NextStep(text, f"isoptimal better PROOFS {option}--out better.json")
+    yield from _more_time(audit)
 
 
 def _left(audit: Audited) -> str | None:
@@ -200,7 +197,9 @@ def _left(audit: Audited) -> str | None:
         return "all that was asked was decided"
     bracket, is_nothing = audit.asked_bracket, audit.infeasible or audit.is_infeasible_at_width
     is_narrow = bracket is not None and bracket[1] <= (1 + audit.tolerance) * bracket[0]
-    return None if is_narrow or is_nothing else "the bracket was as narrow as asked"
+    if is_narrow or is_nothing:
+        return None
+    return "the search for better networks did" if any(lower_end(audit.bounds)) else "the bracket was as narrow as asked"
 
 
 def _steps_at_width(audit: Audited) -> Iterator[NextStep]:

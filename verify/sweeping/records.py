@@ -97,7 +97,9 @@ def facts_of(outcome: TaskOutcome) -> dict[str, Any]:
         return {"outcome": FAILED, "failure": outcome.failure, "version": outcome.version}
     audit = json.loads(outcome.files["audit.json"])
     relaxed = {} if outcome.is_adopted else _relaxed(audit)
-    return {"outcome": AUDITED, "version": outcome.version, **_facts(audit), **relaxed}
+    shape = json.loads(outcome.files["network.json"])["architecture"]
+    neurons = sum(layer["outputs"] for layer in shape["layers"][:-1])
+    return {"outcome": AUDITED, "version": outcome.version, **_facts(audit), "neurons": neurons, **relaxed}
 
 
 def _facts(audit: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +108,6 @@ def _facts(audit: Mapping[str, Any]) -> dict[str, Any]:
     least, most = _ends(audit["excess"])
     return {
         **{name: problem[name] for name in ("goal", "bias", "points", "dimension")},
-        "neurons": network["width"],
         "parameters": network["parameters"],
         **{name: _verdict(findings[name]) for name in QUESTIONS},
         "objective": None if audit["objective"] is None else _double(rational_of(audit["objective"])),

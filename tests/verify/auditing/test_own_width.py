@@ -114,7 +114,7 @@ def test_that_no_network_of_the_width_fits_is_proved(tmp_path):
     result = audit(Network.two_layer([[1], [1]], [1, 1], b=[0, 0]), steps)
     assert result.fits.verdict is Verdict.REFUTED
     assert [bound.KIND for bound in result.bounds].count("infeasible-width") == 1
-    assert result.fits.reason.endswith("; no network of 2 neurons does")
+    assert result.fits.reason.endswith("; no network of 2 neurons fits the data")
     assert "none: no network of 2 neurons fits the data" in " ".join(str(result).split())
     check_words(result)
     result.save(tmp_path / "proofs")

@@ -13,10 +13,9 @@ from verify.checker.dual_trees import Bound
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, at_most
 from verify.numbers.intervals import Interval
-from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.phrases import has_infimum_0
-from verify.problem.problem import Problem
+from verify.problem.problem import Objective, Problem
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
@@ -113,8 +112,10 @@ def nearly_free(problem: Problem, below: Fraction) -> Network | None:
     None where constants do not fit, or where they cost something (`has_infimum_0`).
     """
 
+    decay = problem.goal.decay.output if isinstance(problem.goal, Objective) else 1
+
     def outgoing(wanted: Fraction) -> Fraction:
-        ratio = wanted**2 / below
+        ratio = decay * wanted**2 / below
         return wanted / 2 ** (max(ratio.numerator.bit_length() - ratio.denominator.bit_length(), 0) // 2 + 1)
 
     return constant_by_bias(problem, outgoing)
@@ -130,7 +131,7 @@ def constant_by_bias(problem: Problem, outgoing: Callable[[Fraction], Fraction])
     bias = len(problem.rows[0]) - 1
     mask = next(mask for mask in problem.mask_classes if bias in mask)
     targets = problem.targets
-    wanted = targets[0] if has_margin(problem.goal) else (min(targets) + max(targets)) / 2
+    wanted = (min(targets) + max(targets)) / 2  # labels are all the same
     weight = outgoing(wanted)
     hidden = [wanted / weight if column == bias else Fraction(0) for column in mask]
     return Network(problem.architecture.with_width_of([mask]), (hidden, [weight]))
