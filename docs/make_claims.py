@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from verify.claims import PAPERS
+from verify.claims.chances import interval_text
 from verify.claims.tables import tables_of
 from verify.corpus import locate, read_strictly
 from verify.errors import InputError
@@ -167,8 +168,7 @@ def outcome(claim: Mapping[str, Any]) -> str:
     """The outcome; of a probability with its interval and what is claimed."""
     if "interval" not in claim:
         return claim["outcome"]
-    low, high = claim["interval"]
-    return f"{claim['outcome']}: in [{low:.3f}, {high:.3f}], claimed at least {claim['chance']}"
+    return f"{claim['outcome']}: in {interval_text(*claim['interval'])}, claimed at least {claim['chance']}"
 
 
 def measured(claim: Mapping[str, Any]) -> str:

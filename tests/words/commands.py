@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from tests.forging import accepted
-from tests.words.reading import N, is_about
+from tests.words.reading import N, is_about, is_value
 from verify.cli.widths import _best, _by, _ending
 from verify.deciders.finding import Verdict
 from verify.numbers.floats import to_float
@@ -51,9 +51,16 @@ def _between(point, found):
     return F(found[1]) <= _lower(point) <= objective(point.problem, point.network) <= F(found[2])
 
 
+def _is_value(point, text):
+    """The best objective itself: both ends are this number."""
+    assert point.upper == 0 or _lower(point) == point.upper
+    return is_value(text, objective(point.problem, point.network))
+
+
+VALUE = r"(?:\d+/\d+ \(about [^)]+\)|(?:about )?[\d.e-]+)"
 BEST = [
     (r"none", _none_fits),
-    (r"0", lambda point, _: objective(point.problem, point.network) == 0),
+    (VALUE, lambda point, found: _is_value(point, found[0])),
     (r"as near to 0 as asked", lambda point, _: has_infimum_0(point.problem)),
     (rf"{N} … {N}", _between),
     (rf"at most {N}", lambda point, found: objective(point.problem, point.network) <= F(found[1])),
@@ -92,6 +99,8 @@ def _reached(curve, found):
     row = curve.points[int(found[1]) - 1]
     lower = curve.any_width.ends[0]
     within = F(found[2]) if found[2] else F(0)
+    most = (1 + curve.tolerance) * curve.any_width.ends[1]
+    assert (found[3] is None) == all(_none_fits(p, None) or _lower(p) > most for p in curve.points[: row.width - 1])
     assert all(
         point.upper is None or point.upper > (1 + curve.tolerance) * lower for point in curve.points[: row.width - 1]
     )
@@ -115,18 +124,20 @@ def _of_given(curve, found):
         assert int(found["among"] or len(curve.output_weights)) == len(fits)
         assert (found["among"] is None) == (len(fits) == len(curve.output_weights))
         return Verdict.PROVED not in fits and (fits[-1] is Verdict.REFUTED) == found[0].startswith("no network")
-    k = int(found["first"])
+    k = int(found["first"] or 1)
     assert fits[k - 1] is Verdict.PROVED
     assert Verdict.PROVED not in fits[: k - 1]
     return (k == 1 or fits[k - 2] is Verdict.REFUTED) == found[0].startswith("it takes")
 
 
+FEWER = r"(; whether fewer are enough is not known)?"
 GIVEN = r"with (?:the first (?P<among>\d+) of )?these output weights"
 ENDINGS = [
     (
         (
             r"(?:it takes )?the first (?P<first>\d+) of these output weights (?:are enough )?to fit the data"
             r"(?:; it is not known whether fewer are)?"
+            r"|it takes the first of these output weights to fit the data"
             rf"|(?:no network|it is not known whether a network) {GIVEN} fits the data"
         ),
         _of_given,
@@ -136,7 +147,7 @@ ENDINGS = [
         r"no network of any width is the best: a free bias gives constants, as near to 0 as asked, and none has 0",
         lambda curve, _: has_infimum_0(curve.points[0].problem),
     ),
-    (rf"the best of any width is reached with (\d+) neurons?(?:, within a factor 1 \+ {N})?", _reached),
+    (rf"the best of any width is reached with (\d+) neurons?(?:, within a factor 1 \+ {N})?{FEWER}", _reached),
     (
         (
             r"(?:the best of any width is not reached|it is not known whether the best of any width is reached) with "

@@ -279,7 +279,8 @@ def _cut_short(status, audit, _, found):
     low, high = audit.asked_bracket or (0, 1)
     assert open_questions or high > (1 + audit.tolerance) * low
     wanted = "the bracket was as narrow as asked"
-    if {bound.KIND for bound in audit.bounds} >= {"lower-bound-crude"} and low < high:  # no time narrows that
+    kinds = {bound.KIND for bound in audit.bounds}
+    if "lower-bound-crude" in kinds and "lower-bound-linear" not in kinds:  # which no time narrows
         wanted = "the search for better networks did"
     wanted = "all that was asked was decided" if open_questions else wanted
     is_noted = any(note.startswith("for want of time") for note in audit.notes)

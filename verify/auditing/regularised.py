@@ -14,6 +14,7 @@ from verify.auditing.clock import Clock
 from verify.auditing.concluding import EXACTLY_REFUTED, FOLLOWED, GLOBAL_OPTIMALITY, LOCAL_OPTIMALITY
 from verify.auditing.searching import SEARCH, WITNESSED
 from verify.auditing.steps import Known, Step, proposed
+from verify.checker.errors import InputError
 from verify.deciders.finding import Question, decide, undecided
 from verify.deciders.global_optimality.warm_start import read_warm_start
 from verify.deciders.stationarity import loss_stationarity
@@ -26,7 +27,9 @@ __all__ = ["STEPS", "begun"]
 
 
 def begun(asked: Asked, clock: Clock) -> Known:
-    """What is known at first: the network, and which question is not asked."""
+    """What is known at first: the network, and which question is not asked. Raises InputError."""
+    if asked.terms.symbolic:
+        raise InputError("symbolic is given, but no formula is sought for a loss with weight decay: leave it out")
     began = now()
     outputs(asked.problem, asked.network)
     clock.expect(now() - began)

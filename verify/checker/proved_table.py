@@ -1,6 +1,6 @@
 """The table of what a folder of certificates proves: a row for each question and quantity, and what is not."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from verify.checker.answers import distance
@@ -29,32 +29,27 @@ def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certifica
     misses = fits["verdict"] == "refuted" and fits["distance"] == "0"  # then there is nothing to be known
     nothing = "none" if misses else ""
     why = "the network does not fit" if misses else ""
-    yield "objective", nothing or _short(proved["objective"]), why
+    if proved["objective"] is not None or "powers" not in proved:
+        yield "objective", nothing or _short(proved["objective"]), why
     if (powers := proved.get("powers")) is not None:
         about = f"to the power {powers['power']}"
         yield "objective", _short(powers["objective"]), about
-        yield "bracket", " to ".join(map(_short, powers["bracket"])), about
+        yield "bracket", _between(powers["bracket"]), about
     if without is not None:
         yield "objective of 0", _short(without), "of a network of zeros"
     for name in ("bracket", "excess"):
-        ends = "not known" if proved[name] is None else " to ".join(map(_short, proved[name]))
+        ends = "not known" if proved[name] is None else _between(proved[name])
         yield name, (nothing if name == "excess" else "") or ends, why if name == "excess" else ""
     if proved["infeasible"]:
         yield "infeasible", "proved", "no network of any width fits"
     own = proved.get("own_width", {"infeasible": False})
     for name in ("bracket", "excess") if own.get("bracket") else ():
-        yield name, "not known" if own[name] is None else " to ".join(map(_short, own[name])), "of its own width"
+        yield name, "not known" if own[name] is None else _between(own[name]), "of its own width"
     if "distance" in own:
-        yield (
-            "distance",
-            " to ".join(map(_short, own["distance"])),
-            "of the network from the nearest best one of its width",
-        )
+        yield "distance", _between(own["distance"]), "of the network from the nearest best one of its width"
     if own["infeasible"]:
         yield "infeasible", "proved", "no network of its own width fits"
-    for key in WITNESSES:
-        if proved[key] is not None:
-            yield key, _short(proved[key]["objective"]), _neurons(proved[key])
+    yield from _witnesses(proved)
     if proved["symbolic"] is not None and proved["symbolic"]["exact"] is not None:
         yield "closed form", *_closed_form(number_of(proved["symbolic"]["exact"]))
     words = [*UNCERTIFIED[""], *(f"findings.*.{key}" for key in UNCERTIFIED["findings"])]
@@ -72,6 +67,14 @@ def _besides(finding: Mapping[str, Any], certificates: Mapping[str, Certificate]
             yield f"{name} proves it within epsilon {value_text(proof.epsilon)} and delta {value_text(proof.delta)}"
 
 
+def _witnesses(proved: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """The better networks; of other depths only that their objectives are lower."""
+    for key in WITNESSES:
+        if proved[key] is not None:
+            value = proved[key]["objective"]
+            yield key, "lower" if value is None and "powers" in proved else _short(value), _neurons(proved[key])
+
+
 def _neurons(witness: Mapping[str, Any]) -> str:
     many = witness["neurons"]
     return f"{many} neuron{'' if many == 1 else 's'}, {witness['file']}"
@@ -82,6 +85,11 @@ def _closed_form(number: Number) -> tuple[str, str]:
     if isinstance(number, Algebraic):
         return value_text(number), f"{about}, {value_text(number.upper())}"
     return value_text(number), about
+
+
+def _between(ends: Sequence[str]) -> str:
+    """Both ends, once where they are one number."""
+    return " to ".join(map(_short, dict.fromkeys(ends)))
 
 
 def _short(text: str | None) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil, floor
 
 from verify.numbers.floats import to_float
 
-__all__ = ["CONFIDENCE", "clopper_pearson", "refuting_failures"]
+__all__ = ["CONFIDENCE", "clopper_pearson", "interval_text", "refuting_failures"]
 
 CONFIDENCE = Fraction(99, 100)
 """Of the intervals of claims about probabilities."""
@@ -23,6 +24,11 @@ def clopper_pearson(successes: int, trials: int, confidence: Fraction = CONFIDEN
     low = 0.0 if successes == 0 else float(beta.ppf(tail, successes, trials - successes + 1))
     high = 1.0 if successes == trials else float(beta.ppf(1 - tail, successes + 1, trials - successes))
     return low, high
+
+
+def interval_text(low: float, high: float) -> str:
+    """Both ends to three places, rounded outwards."""
+    return f"[{floor(1000 * Fraction(low)) / 1000:.3f}, {ceil(1000 * Fraction(high)) / 1000:.3f}]"
 
 
 def refuting_failures(trials: int, chance: Fraction) -> int | None:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from verify.checker.codec import rational_text
 from verify.checker.errors import InputError
+from verify.claims.chances import interval_text
 from verify.claims.collection import PAPERS
 from verify.claims.power import is_survivor
 from verify.claims.records import OPEN, Claim
@@ -87,8 +88,7 @@ def _remark(result: Run) -> str:
         low, high = map(number_text, result.measured)
         parts.append(f"{claim.quantity or 'measured'}: {low}" + (f" to {high}" if high != low else ""))
     if result.interval is not None:
-        low, high = result.interval
-        parts.append(f"probability in [{low:.3f}, {high:.3f}] at 99 %, claimed at least {claim.chance}")
+        parts.append(f"probability in {interval_text(*result.interval)} at 99 %, claimed at least {claim.chance}")
         parts.append(_refutation(result))
     if result.could_fail is not None and 2 * result.could_fail < result.tried and claim.few_could_fail:
         parts.append(f"few could fail: {claim.few_could_fail}")

@@ -121,7 +121,7 @@ Examples:
     "--time-limit",
     type=NumberType(is_positive=True),
     metavar="SECONDS",
-    help="Stop each audit about then, with the best bracket proved so far; a tenth of the time is for proofs. "
+    help="Stop each audit about then, with the best bracket proved so far; a tenth of the time or more is for proofs. "
     "Ctrl-C does the same in isoptimal audit.",
 )
 @click.option(

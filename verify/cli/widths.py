@@ -17,7 +17,7 @@ from verify.cli.progress import shown_widths
 from verify.deciders.finding import Verdict
 from verify.files.writing import write_text
 from verify.numbers.counts import count
-from verify.numbers.decimals import allowed, at_least, at_most, enclosure
+from verify.numbers.decimals import allowed, at_least, at_most, enclosure, value
 from verify.problem.phrases import has_infimum_0
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ Examples:
 """,
 )
 @click.argument("data", metavar="DATA")
-@click.option("--up-to", type=click.IntRange(min=1), metavar="K", help="The widest one; by default what is enough.")
+@click.option(
+    "--up-to", type=click.IntRange(min=1), metavar="K",
+    help="The widest one; by default what is enough, at most 8, or as many as --output-weights has.",
+)  # fmt: skip
 @click.option("--goal", type=click.Choice(["max-margin", "min-norm"]), help="By default what the targets suggest.")
 @click.option(
     "--bias", type=click.Choice(["none", "penalised", "free"]), default="penalised", show_default=True,
@@ -53,7 +56,8 @@ Examples:
 )
 @click.option(
     "--time-limit", type=NumberType(is_positive=True), metavar="SECONDS",
-    help="Stop about then, with what is proved so far; Ctrl-C ends the width at hand. Without it: 20 s of work each.",
+    help="Stop about then, with what is proved so far; Ctrl-C ends the width at hand. Without it: about 20 "
+    "seconds of an idle machine for each width.",
 )  # fmt: skip
 @click.option("--target", metavar="NAME", help="The target column of a CSV file; by default the last one.")
 @click.option("--classes", metavar="NEGATIVE,POSITIVE", help="The two labels in the data that stand for -1 and 1.")
@@ -147,6 +151,8 @@ def _best(point: WidthPoint) -> str:
     """Both ends, rounded outwards."""
     if point.fits is Verdict.REFUTED:
         return "none"
+    if point.upper is not None and point.upper == point.lower:
+        return value(point.upper)
     if point.upper == 0:
         return "0"
     if has_infimum_0(point.problem):
@@ -184,12 +190,15 @@ def _ending(curve: WidthCurve) -> str:
     if curve.enough is not None:
         is_exact = lower is not None and lower == curve.points[curve.enough - 1].upper
         within = "" if is_exact else f", within a factor 1 + {allowed(curve.tolerance)}"
-        return f"the best of any width is reached with {count(curve.enough, 'neuron')}{within}"
+        fewer = "" if curve.is_fewest else "; whether fewer are enough is not known"
+        return f"the best of any width is reached with {count(curve.enough, 'neuron')}{within}{fewer}"
     least = [f"networks of any width have at least {at_least(lower)}"] if lower else []
     known = [count(w.width, "neuron") for w in curve.any_width.witnesses[:1]]
     most = [f"one of {width} has at most {at_most(upper)}" for width in known if upper is not None]
     ends = ", and ".join(least + most)
-    return f"{_reaching(curve.points[-1], upper)}{'; ' if ends else ''}{ends}"
+    if curve.reached is Verdict.REFUTED:
+        return f"the best of any width is not reached with these{'; ' if ends else ''}{ends}"
+    return f"it is not known whether the best of any width is reached with these{'; ' if ends else ''}{ends}"
 
 
 def _ending_of_given(curve: WidthCurve) -> str:
@@ -201,7 +210,9 @@ def _ending_of_given(curve: WidthCurve) -> str:
             return f"no network with {first} fits the data"
         return f"it is not known whether a network with {first} fits the data"
     first = f"the first {fitting} of these output weights"
-    if fitting == 1 or curve.points[fitting - 2].fits is Verdict.REFUTED:
+    if fitting == 1:
+        return "it takes the first of these output weights to fit the data"
+    if curve.points[fitting - 2].fits is Verdict.REFUTED:
         return f"it takes {first} to fit the data"
     return f"{first} are enough to fit the data; it is not known whether fewer are"
 
@@ -209,11 +220,3 @@ def _ending_of_given(curve: WidthCurve) -> str:
 def _first(width: int, given: tuple[Fraction, ...]) -> str:
     """How many of the output weights that are given, from the first one on."""
     return "these output weights" if width == len(given) else f"the first {width} of these output weights"
-
-
-def _reaching(widest: WidthPoint, upper: Fraction | None) -> str:
-    """The networks of the widest row count as those of all rows: the narrower ones are among them."""
-    is_above = upper is not None and widest.lower is not None and widest.lower > upper
-    if widest.fits is Verdict.REFUTED or is_above:
-        return "the best of any width is not reached with these"
-    return "it is not known whether the best of any width is reached with these"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Context, Decimal
 from fractions import Fraction
 from typing import final
 
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.deciders.finding import Ending
+from verify.numbers.decimals import at_least, at_most
 from verify.readers.cases import Case, ExpectedBracket
 
 __all__ = ["TOLERANCE", "Difference", "bracket_text", "differences", "is_inside", "outcome_text", "redecide"]
@@ -98,10 +98,6 @@ def outcome_text(found: Audit | None) -> str:
 
 
 def bracket_text(bracket: ExpectedBracket | None) -> str:
-    """A bracket in decimals, rounded, for people."""
-    low, high = ("-" if end is None else _decimal(end) for end in bracket or (None, None))
-    return f"[{low}, {high}]"
-
-
-def _decimal(number: Fraction) -> str:
-    return str(Context(prec=10).divide(Decimal(number.numerator), Decimal(number.denominator)))
+    """A bracket in decimals, rounded outwards, for people."""
+    low, high = bracket or (None, None)
+    return f"[{'-' if low is None else at_least(low, 10)}, {'-' if high is None else at_most(high, 10)}]"

@@ -126,7 +126,8 @@ def network_title(audit: AuditInPictures, network: Network | None = None) -> str
     if network is None:
         value = audit.objective
         return "this network" + ("" if value is None else f": objective {about(value, 5)}{after_repair(audit)}")
-    name = "better network" if audit.objective is not None else "best network found"
+    is_one = audit.objective is not None or audit.fits.verdict is Verdict.PROVED  # of other depths it has no objective
+    name = "better network" if is_one else "best network found"
     value = value_of(audit, network)
     reached = "" if value is None else f", objective {about(value, 5)}"
     return f"{name}: {neurons_of(network.architecture)}{reached}"

@@ -156,7 +156,7 @@ def _decays(decay: object, name: str) -> tuple[Fraction, Fraction]:
     if min(numbers) <= 0:
         raise InputError(
             f"decay is {decay!s:.60}; it must be positive on both layers: without decay on one of them that one grows, "
-            "the other shrinks, and there is no optimum"
+            "the other shrinks, and there need be no optimum"
         )
     return numbers[0], numbers[-1]
 

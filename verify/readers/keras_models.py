@@ -21,7 +21,7 @@ from verify.checker.errors import InputError, ShapeError
 from verify.readers.building import ChainBuilder
 from verify.readers.chains import Chain
 from verify.readers.parameters import dense, numbers
-from verify.readers.refusals import refusal
+from verify.readers.refusals import other_relu, refusal
 from verify.readers.scalings import Scaling
 
 __all__ = ["load", "read_model"]
@@ -206,6 +206,9 @@ def _add(layer: _Config, arrays: Callable[[], Sequence[object]], built: ChainBui
             _activate(config.get("activation"), built, where)
         case "ReLU" if config.get("max_value") is None and not config.get("threshold"):
             built.activate(config.get("negative_slope") or 0, where)
+        case "ReLU":
+            given = [f"{name}={config[name]}" for name in ("max_value", "threshold") if config.get(name)]
+            raise other_relu(" and ".join(given or ["max_value=0"]), where)
         case "LeakyReLU":
             built.activate(config.get("negative_slope", config.get("alpha", 0.3)), where)
         case "Softmax":

@@ -50,3 +50,8 @@ def refusal(name: str, place: str, *, is_output: bool = False) -> InputError:
     if reason is None and word in _CURVES:
         reason = _SIGMOID if is_output and word == "sigmoid" else _CURVED
     return InputError(f"{place}: {(reason or _UNKNOWN).format(name)}")
+
+
+def other_relu(options: str, place: str) -> InputError:
+    """The error for a ReLU that is another one by its options, such as "max_value=6"."""
+    return InputError(f"{place}: {_CURVED.format(f'a ReLU with {options}')}")

@@ -196,10 +196,10 @@ def _left(audit: Audited) -> str | None:
     if audit.problem.asks_fit and any(finding.verdict is Verdict.UNDECIDED for finding in questions):
         return "all that was asked was decided"
     bracket, is_nothing = audit.asked_bracket, audit.infeasible or audit.is_infeasible_at_width
-    is_narrow = bracket is not None and bracket[1] <= (1 + audit.tolerance) * bracket[0]
-    if is_narrow or is_nothing:
+    if is_nothing or (bracket is not None and bracket[1] <= (1 + audit.tolerance) * bracket[0]):
         return None
-    return "the search for better networks did" if any(lower_end(audit.bounds)) else "the bracket was as narrow as asked"
+    is_crude = any(lower_end(audit.bounds))
+    return "the search for better networks did" if is_crude else "the bracket was as narrow as asked"
 
 
 def _steps_at_width(audit: Audited) -> Iterator[NextStep]:

@@ -66,7 +66,7 @@ def compared_checks(theorem: str) -> Callable[[Numbers], list[Check]]:
                 "its margin is far below the best",
                 kkt["verdicts"]["global_any_width"] == "refuted" and kkt["objective"] > 1.2 * upper,
                 f"margin {1 / (2 * kkt['objective']):.6f}; the best is between {below(upper)} and "
-                f"{above(lower)}, {kkt['objective'] / upper:.3f} times as large",
+                f"{above(lower)}, about {kkt['objective'] / upper:.3f} times as large",
             ),
             Check(
                 "the best margin belongs to a classifier whose boundary is not linear",

@@ -53,9 +53,9 @@ class Titles:
     networks: Sequence[tuple[str, str]]
 
 
-def below(objective: float) -> str:
+def below(objective: float, digits: int = 12) -> str:
     """1 / (2 objective), the margin of that objective, rounded down."""
-    return at_least(1 / (2 * Fraction(objective)), 12)
+    return at_least(1 / (2 * Fraction(objective)), digits)
 
 
 def above(objective: float) -> str:

@@ -63,7 +63,7 @@ def checks(numbers: Numbers) -> list[Check]:
             and kkt["verdicts"]["global_any_width"] == "refuted"
             and bend > 0.01,
             f"KKT {kkt['verdicts']['stationary']}; margin {1 / (2 * kkt['objective']):.6f} against at least "
-            f"{1 / (2 * upper):.6f}; {100 * bend:.1f} % from linear",
+            f"{below(upper, 6)}; {100 * bend:.1f} % from linear",
         ),
         Check(
             "the best normalised margin is (1 + a)/4 times that of the max-margin separator (Theorem 4.2)",

@@ -328,6 +328,8 @@ def _polished(
         return None, training, (f"not polished: {late} before",)
     except KeyboardInterrupt:
         return None, replace(training, status=TrainingStatus.INTERRUPTED), ("not polished: interrupted",)
+    if found.status is PolishStatus.NOT_FITTED:  # what it made of the network is of no use
+        return None, training, (f"not polished: {found.reason}",)
     is_cut = is_late(deadline) and found.status is not PolishStatus.STATIONARY
     return found, training, (f"polishing ended early: {late}",) if is_cut else ()
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 from solvers.instance import SearchStatus
 from verify.auditing.searching import bracketed
 from verify.auditing.steps import unless_floats_fail
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
-from verify.checker.certificate import Certificate
 from verify.checker.codec import rational_text
 from verify.checker.errors import InputError
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
@@ -27,19 +26,19 @@ from verify.deciders.time_limits import is_late, now, share
 from verify.files.writing import replace_folder
 from verify.numbers.arguments import a_path, a_time_limit, a_tolerance
 from verify.numbers.counts import count
-from verify.numbers.decimals import at_least, at_most
 from verify.numbers.floats import to_float
-from verify.numbers.intervals import Interval
 from verify.problem.network import Network
 from verify.problem.phrases import has_infimum_0
 from verify.problem.problem import Bias, Goal, Objective, Problem, Trained, objective
 from verify.readers import read_data
 from verify.widths.asking import WidthQuestion, given_outputs
+from verify.widths.narrowing import handed_down
+from verify.widths.point import WidthPoint, number_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["WidthCurve", "WidthPoint", "optimum_at_width", "width_curve"]
+__all__ = ["WidthCurve", "optimum_at_width", "width_curve"]
 
 ProgressOfWidths: TypeAlias = Callable[[int, int, int, float, float], None]
 """Called with the width, the states that were looked at, those that are open, and both ends of the bracket."""
@@ -55,64 +54,6 @@ MOST_WORK = 40.0
 
 NEARLY_0 = Fraction(1, 2**20)
 """The output weight of a constant, where no network is the best."""
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WidthPoint:
-    """What is known of the networks of one width.
-
-    problem: that question.   fits: whether one of them fits.   lower, upper: of their best objective, exact; None for
-    an end that is not known.   network: one with the upper end.   certificates: what proves all that, each accepted.
-    status: how the search ended.   nodes, left: states that it looked at, and left open; 0 where any width decides.
-    """
-
-    problem: Problem
-    fits: Verdict
-    lower: Fraction | None
-    upper: Fraction | None
-    network: Network | None
-    certificates: tuple[Certificate, ...]
-    status: SearchStatus
-    nodes: int = 0
-    left: int = 0
-
-    def __repr__(self) -> str:
-        proofs = ", ".join(proof.KIND for proof in self.certificates) or "no certificate"
-        return f"<WidthPoint: {count(self.width, 'neuron')}, {self._known()}, {self.status.value}, {proofs}>"
-
-    def _known(self) -> str:
-        """Whether a network fits, and both ends of its best objective, in a few words."""
-        if self.fits is Verdict.REFUTED:
-            return "none fits"
-        low, high = self.lower, self.upper
-        ends = f"[{'?' if low is None else at_least(low, 10)}, {'?' if high is None else at_most(high, 10)}]"
-        if low is not None and high is not None:
-            ends = repr(Interval(low, high))
-        return f"{'fits' if self.fits is Verdict.PROVED else 'not known to fit'} {ends}"
-
-    def to_json(self) -> dict[str, object]:
-        """The row as JSON; its certificates are those that `WidthCurve.save` writes."""
-        return {
-            "width": self.width,
-            "fits": self.fits.value,
-            "lower": _text(self.lower),
-            "upper": _text(self.upper),
-            "certificates": [proof.KIND for proof in self.certificates],
-            "status": self.status.value,
-            "nodes": self.nodes,
-            "left": self.left,
-        }
-
-    @property
-    def width(self) -> int:
-        """The number of neurons."""
-        return len(self.problem.architecture.masks)
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError(
-            "a width has no truth value: ask whether `.fits is Verdict.PROVED`, or whether `.lower` or `.upper` is None"
-        )
 
 
 @final
@@ -132,7 +73,8 @@ class WidthCurve:
     output_weights: tuple[Fraction, ...] | None = None
 
     def __repr__(self) -> str:
-        enough = "not known" if self.enough is None else count(self.enough, "neuron")
+        enough = "not with these" if self.reached is Verdict.REFUTED else "not known"
+        enough = enough if self.enough is None else count(self.enough, "neuron")
         known = f"any width {self.any_width}, enough: {enough}"
         if self.output_weights is not None:
             known = "with given output weights"
@@ -141,7 +83,7 @@ class WidthCurve:
 
     @property
     def enough(self) -> int | None:
-        """The fewest neurons with which the best of any width is reached, within the tolerance; None for not known."""
+        """The fewest neurons for which a network within the tolerance of the best of any width is known, or None."""
         lower = None if self.any_width is None else self.any_width.ends[0]
         reached = (
             point.width
@@ -150,6 +92,30 @@ class WidthCurve:
         )
         return next(reached, None)
 
+    @property
+    def reached(self) -> Verdict | None:
+        """Whether the best of any width is reached with the widths of the rows, within the tolerance; None where it is
+        not asked, or nothing fits. The networks of the widest row count as those of all rows.
+        """
+        if self.any_width is None:
+            return None
+        if self.enough is not None:
+            return Verdict.PROVED
+        widest, upper = self.points[-1], self.any_width.ends[1]
+        is_above = upper is not None and (widest.lower or 0) > (1 + self.tolerance) * upper
+        is_none = widest.fits is Verdict.REFUTED or is_above or has_infimum_0(widest.problem)
+        return Verdict.REFUTED if is_none else Verdict.UNDECIDED
+
+    @property
+    def is_fewest(self) -> bool | None:
+        """Whether it is proved that fewer neurons than `enough` are not enough; None without `enough`."""
+        upper = None if self.any_width is None else self.any_width.ends[1]
+        if self.enough is None or upper is None:
+            return None
+        narrower = self.points[: self.enough - 1]
+        most = (1 + self.tolerance) * upper
+        return all(point.fits is Verdict.REFUTED or (point.lower or 0) > most for point in narrower)
+
     def __iter__(self) -> Iterator[WidthPoint]:
         return iter(self.points)
 
@@ -157,7 +123,8 @@ class WidthCurve:
         """The curve as a JSON object of schema "widths-1": numbers exactly, as texts; what proves each row by its kind.
 
         The ends of the bracket of any width are null where nothing fits at any, and where it is not asked: then there
-        is one key more, "output_weights".
+        is one key more, "output_weights". "reached": whether the best of any width is reached with these rows;
+        "enough": the fewest neurons with which it is known to be; "fewest": whether fewer are proved not to be enough.
         """
         low, high = (None, None) if self.any_width is None else self.any_width.ends
         told = {} if self.output_weights is None else {"output_weights": list(map(rational_text, self.output_weights))}
@@ -165,9 +132,11 @@ class WidthCurve:
             "schema": "widths-1",
             **told,
             "points": [point.to_json() for point in self.points],
-            "any_width": [_text(low), _text(high)],
+            "any_width": [number_text(low), number_text(high)],
+            "reached": None if self.reached is None else self.reached.value,
             "enough": self.enough,
-            "tolerance": _text(self.tolerance),
+            "fewest": self.is_fewest,
+            "tolerance": number_text(self.tolerance),
             "notes": list(self.notes),
         }
 
@@ -192,10 +161,6 @@ class WidthCurve:
         rows = [(p.width, p.fits, p.lower, p.upper) for p in self.points]
         ends = (None, None) if self.any_width is None else self.any_width.ends
         return draw_widths(rows, ends, path, output_weights=self.output_weights)
-
-
-def _text(number: Fraction | None) -> str | None:
-    return None if number is None else rational_text(number)
 
 
 def _json(value: object) -> bytes:
@@ -256,7 +221,7 @@ def width_curve(
         points.append(_at_width(asked.problem(width), known, best, tolerance, end, told))
         if up_to is None and WidthCurve(tuple(points), best, tolerance).enough is not None:
             break
-    return WidthCurve(tuple(points), best, tolerance, tuple(notes), outgoing)
+    return WidthCurve(handed_down(points), best, tolerance, tuple(notes), outgoing)
 
 
 def _told(progress: ProgressOfWidths, width: int) -> Callable[[int, int, float, float], None]:

@@ -40,10 +40,7 @@ def has_linear_optimum(instance: Instance) -> Judgement:
     low, high = found.bracket
     square = 4 * dot(w, w) / (1 + instance.slope) ** 2
     if not low * low <= square <= high * high:
-        return failed(
-            f"the best objective lies in [{to_float(low):.9g}, {to_float(high):.9g}], "
-            f"not at {to_float(square) ** 0.5:.9g}"
-        )
+        return failed(f"the best objective lies in {found.bracket}, not at {to_float(square) ** 0.5:.9g}")
     if high > low * (1 + found.tolerance):
         return undecided("the bracket of the best objective is too wide")
     best = global_exactly(instance)

@@ -111,7 +111,6 @@ def nearly_free(problem: Problem, below: Fraction) -> Network | None:
 
     None where constants do not fit, or where they cost something (`has_infimum_0`).
     """
-
     decay = problem.goal.decay.output if isinstance(problem.goal, Objective) else 1
 
     def outgoing(wanted: Fraction) -> Fraction:
