@@ -28,7 +28,7 @@ from urllib.parse import quote
 
 from verify.checker.derived import AUDIT_FILE
 from verify.checker.errors import InputError, IsoptimalError
-from verify.checker.folder import decide_folder
+from verify.checker.folder import NETWORK, decide_folder
 from verify.files.writing import replace_folder
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
@@ -156,8 +156,8 @@ class Store:
             problem = found.problem
             is_it = problem is not None and problem.inputs == data.inputs and problem.targets in targets
             if found.is_accepted and is_it and found.network == network:
-                content = (place / AUDIT).read_bytes()
-                return TaskOutcome(files={AUDIT: content}, is_adopted=True, version=__version__)
+                files = {name: (place / name).read_bytes() for name in (AUDIT, NETWORK)}
+                return TaskOutcome(files=files, is_adopted=True, version=__version__)
         except (IsoptimalError, OSError, ValueError):
             pass
         shutil.rmtree(place, ignore_errors=True)
@@ -165,7 +165,7 @@ class Store:
 
     def record(self, key: str, names: Sequence[Name], outcome: TaskOutcome, **known: str | None) -> None:
         """Keep what came of an audit, its certificates first.   known: further columns, such as `network_sha256`."""
-        if outcome.files is not None and len(outcome.files) > 1:
+        if outcome.files is not None and not outcome.is_adopted:
             place = self._certificates / key
             replace_folder(place, _kept(outcome.files), lambda name: AUDIT_FILE.fullmatch(name) is not None, AUDIT)
         self.asked.update((name.network, name.data) for name in names)
