@@ -164,7 +164,7 @@ def run(
 
     seed: the same for the same numbers; the draws are those of hypothesis, without its database, with health checks.
     time_limit: seconds after which no further instance is tried; half as much again goes into shrinking.
-    is_shrunk: False leaves the first counterexample as it is.
+    is_shrunk: False leaves the first counterexample as it is, and ends draws that have refuted a probability already.
     A copy of this process that the claim made with os.fork ends: what it would go on to report is not of this run.
 
     is_interrupted: asked after every instance; True raises KeyboardInterrupt, for conclusions that make do with less
@@ -217,6 +217,12 @@ class _ClaimTask:
         if self.is_interrupted():
             raise KeyboardInterrupt
         return judgement
+
+    def is_refuted_by(self, failures: int) -> bool:
+        """Whether so many failures refute the probability, whatever becomes of the other draws."""
+        chance = self.claim.chance
+        least = None if chance is None else refuting_failures(self.examples, chance)
+        return least is not None and failures >= least
 
     def end_copy(self) -> None:
         """End this process if it is a copy of the one that began."""
@@ -320,6 +326,8 @@ def _sample(task: _ClaimTask, result: Run) -> None:
             result.faults.append(fault)
             return
         result.note(judgement, instance)
+        if not task.is_shrunk and task.is_refuted_by(result.failed):
+            break
     if result.tried:
         low, _ = clopper_pearson(result.held, result.tried, CONFIDENCE)
         _, high = clopper_pearson(result.held + result.undecided, result.tried, CONFIDENCE)

@@ -57,7 +57,7 @@ def overview(results: Iterable[Run]) -> list[Table]:
         if not kept:
             continue
         table = _table("claim", "outcome", "held", "could\nfail", "failed", "open", "n,d,k", "s", title=title)
-        table.padding = (0, 1, 0, 0)
+        table.padding = (0, 0)  # the box leaves one column between two
         remarks = Table.grid(padding=(0, 2, 0, 1))
         for column in table.columns:
             column.no_wrap = True

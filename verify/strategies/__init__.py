@@ -26,6 +26,7 @@ from verify.strategies.feature_starts import (
 from verify.strategies.features import features as random_features
 from verify.strategies.features import posed
 from verify.strategies.kkt import KKTPoint, kkt_points
+from verify.strategies.line_crowds import crowded, facing_pairs
 from verify.strategies.line_kkt import line_kkt_points, switching_kkt_points
 from verify.strategies.line_starts import alternating_starts, fitted_starts
 from verify.strategies.linear_kkt import linear_kkt_points, unequal_diagonals
@@ -90,6 +91,7 @@ __all__ = [
     "constant_networks",
     "contradictory",
     "correlated_starts",
+    "crowded",
     "datasets",
     "dead_neuron_starts",
     "deep_diagonals",
@@ -98,6 +100,7 @@ __all__ = [
     "drift_signs",
     "duplicated",
     "embedded_pairs",
+    "facing_pairs",
     "far_pairs",
     "feature_pairs",
     "fitted_starts",

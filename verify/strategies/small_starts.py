@@ -81,14 +81,15 @@ def general_symmetric(draw: DrawFn, *, least_dimension: int = 1) -> KnownMargin:
 
 @st.composite
 def symmetric_starts(
-    draw: DrawFn, *, both_signs: bool = True, least_width: int = 2, decades: SearchStrategy[int] | None = None
-) -> PosedStart:
+    draw: DrawFn, *, both_signs: bool = True, least_width: int = 2, decades: SearchStrategy[int] | None = None,
+    least_dimension: int = 1,
+) -> PosedStart:  # fmt: skip
     """Small weights on symmetric data, no drift 0; both signs of drift occur, or only one.
 
     Weights are rationals times a power of ten, by default the largest with which `is_small_start` holds; `decades` are
     taken off. Shrinks to two neurons on two points.
     """
-    known = draw(general_symmetric())
+    known = draw(general_symmetric(least_dimension=least_dimension))
     slope, mu = draw(leaky_slopes()), mean_signed(known.data)
     width = draw(st.integers(least_width, 4))
     first = draw(st.sampled_from([1, -1]))

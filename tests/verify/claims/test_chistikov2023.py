@@ -214,7 +214,7 @@ def test_judgements_from_two_scales():
 
 def refuted(name, *, dropped, **changes):
     kept = {key: value for key, value in CLAIMS[name].hypotheses.items() if key != dropped}
-    claim = replace(CLAIMS[name], id=f"planted.{name}", hypotheses=kept, sharp={}, **changes)
+    claim = replace(CLAIMS[name], id=f"planted.{name}", hypotheses=kept, sharp={}, variants=(), **changes)
     result = run(claim, time_limit=40)
     assert result.faults == []
     assert result.outcome == "failed"

@@ -108,7 +108,7 @@ def test_settings_and_hypotheses_answer_for_instances_of_every_kind(place):
 def without(name, hypothesis, instances, new):
     claim = ALL[name]
     kept = {key: value for key, value in claim.hypotheses.items() if key != hypothesis}
-    return replace(claim, id=new, hypotheses=kept, sharp={}, instances=instances)
+    return replace(claim, id=new, hypotheses=kept, sharp={}, variants=(), instances=instances)
 
 
 def refuted(claim):

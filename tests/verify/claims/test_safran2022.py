@@ -159,7 +159,9 @@ def test_narrower_networks_fail_more_often_than_delta():
         start = wide_start(random)
         return replace(start, network=gaussian_network(random, 2, F(2), F(1, 100)))
 
-    claim = replace(ALL["safran2022.thm3.1"], id="planted.narrow", hypotheses={}, setting=lambda _: True, trial=narrow)
+    claim = replace(
+        ALL["safran2022.thm3.1"], id="planted.narrow", hypotheses={}, variants=(), setting=lambda _: True, trial=narrow
+    )
     assert run(claim, examples=200).outcome == "failed"
 
 
@@ -198,7 +200,7 @@ def test_atoms_that_are_fitted_against_the_count_are_noticed(monkeypatch):
 
 def test_a_neuron_that_wakes_is_noticed(monkeypatch):
     instance = Instance.posed(Network.two_layer([(1,), (1,)], [1, 1], b=[0, F(1, 2)]), atoms(3))
-    answers = iter([[1], []])
+    answers = iter([[1], [1], []])
     monkeypatch.setattr(theorem_3_2, "dead", lambda _: next(answers))
     assert live_neurons_bound_the_loss(instance).outcome is Outcome.FAILED
 
@@ -233,10 +235,9 @@ def test_regions_are_counted_at_the_limit_and_not_in_finite_time():
     assert result.measured <= 2
 
 
-def test_a_smaller_bound_is_refuted(monkeypatch):
-    monkeypatch.setattr(regions, "region_bound", lambda _: 1)
+def test_a_smaller_bound_is_refuted():
     instance = posed(Network.two_layer([(3,), (1,)], [3, 1], b=[0, 0]), [1], [1])
-    assert limit_has_few_regions(instance).outcome is Outcome.FAILED
+    assert limit_has_few_regions(instance, lambda _: 1).outcome is Outcome.FAILED
 
 
 def test_a_limit_that_is_not_reached_is_open(monkeypatch):

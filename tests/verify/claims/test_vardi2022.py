@@ -109,7 +109,7 @@ def test_turned_back_the_start_is_a_kkt_point_on_a_kink(drawn):
 
 def test_turned_off_the_second_point_the_flow_leaves_the_tie():
     claim = replace(
-        ALL["vardi2022.thm4.2.2.flow"], id="planted.off", hypotheses={}, sharp={},
+        ALL["vardi2022.thm4.2.2.flow"], id="planted.off", hypotheses={}, sharp={}, variants=(),
         instances=tilted_pairs(side=-1).map(lambda drawn: Instance(*drawn)),
     )  # fmt: skip
     result = run(claim, examples=40)

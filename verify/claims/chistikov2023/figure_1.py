@@ -8,6 +8,7 @@ In small: d = 4, a few scales; it falls in at least half of the draws, which imp
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import degrees
 
@@ -16,16 +17,17 @@ import numpy as np
 from solvers.arrays import Floats
 from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.chistikov2023.random_points import SCALES, random_start
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 
 __all__ = ["CLAIMS", "has_falling_angles"]
 
 
-def has_falling_angles(instance: Instance) -> Judgement:
+def has_falling_angles(instance: Instance, side: int = 1) -> Judgement:
     """The largest angle falls with the scale, between neurons active at the start with positive output weights.
 
-    Measured: the last one, in degrees.
+    Measured: the last one, in degrees. side: -1 for an angle that rises.
     """
     angles: list[float] = []
     for scale in SCALES:
@@ -37,7 +39,7 @@ def has_falling_angles(instance: Instance) -> Judgement:
             return undecided("fewer than two such neurons")
         angles.append(degrees(_largest_angle(flow.hidden[-1][active])))
     words = ", ".join(f"{angle:.3g}" for angle in angles)
-    if any(a <= b for a, b in pairwise(angles)):
+    if any(side * a <= side * b for a, b in pairwise(angles)):
         return failed(f"the angles are {words} degrees")
     return held(f"the angles are {words} degrees", measured=Fraction(angles[-1]))
 
@@ -62,6 +64,15 @@ CLAIMS = (
         trial=random_start,
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="rises",
+                statement="The largest angle between active neurons rises as the initial scale falls, in every draw.",
+                conclusion=partial(has_falling_angles, side=-1),
+                chance=Fraction(1),
+            ),
+        ),
     ),
 )
 

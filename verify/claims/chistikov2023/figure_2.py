@@ -6,7 +6,7 @@ the training loss tends to 0, and the loss on other inputs is the lower, the sma
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +15,8 @@ from solvers.arrays import Floats
 from verify.claims.chistikov2023.correlated import teacher_of
 from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.chistikov2023.random_points import DIMENSION, SCALES, random_start
-from verify.claims.records import Claim, Instance, Judgement, failed, held
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held
 from verify.claims.theorems import run_alone
 from verify.numbers.floats import to_floats
 
@@ -29,10 +30,10 @@ FAST = 1e-9
 """Of the loss at the start, below which training ends: the target of the paper's own training."""
 
 
-def has_falling_losses(instance: Instance) -> Judgement:
+def has_falling_losses(instance: Instance, side: int = 1) -> Judgement:
     """The training loss falls below FAST of its start; the loss on other inputs ends lower from smaller scales.
 
-    Measured: the last test loss over the first.
+    Measured: the last test loss over the first. side: -1 for a loss that rises.
     """
     teacher = to_floats(teacher_of(instance) or ())
     inputs, losses = _test_inputs(), []
@@ -43,7 +44,7 @@ def has_falling_losses(instance: Instance) -> Judgement:
         outputs = np.maximum(inputs @ flow.hidden[-1].T, 0) @ flow.outgoing[-1]
         losses.append(float(((outputs - np.maximum(inputs @ teacher, 0)) ** 2).mean() / 2))
     words = ", ".join(f"{loss:.3g}" for loss in losses)
-    if any(a <= b for a, b in pairwise(losses)):
+    if any(side * a <= side * b for a, b in pairwise(losses)):
         return failed(f"the test losses are {words}")
     return held(f"the test losses are {words}", measured=Fraction(losses[-1] / losses[0]))
 
@@ -66,6 +67,15 @@ CLAIMS = (
         trial=random_start,
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="rises",
+                statement="The loss on other inputs is the higher, the smaller the scale, in every draw.",
+                conclusion=partial(has_falling_losses, side=-1),
+                chance=Fraction(1),
+            ),
+        ),
     ),
 )
 

@@ -8,6 +8,8 @@ under Assumptions 1 and 2, with n_j the number of these kinks.
 
 from __future__ import annotations
 
+from functools import partial
+
 from verify.claims.chistikov2023.correlated import (
     ASSUMPTION_1,
     EPSILON,
@@ -20,26 +22,29 @@ from verify.claims.chistikov2023.correlated import (
 from verify.claims.chistikov2023.flows import Flow, flow_from
 from verify.claims.chistikov2023.proposition_2 import has_ordered_yardsticks
 from verify.claims.chistikov2023.small_scales import EARLY, from_scales
-from verify.claims.records import Claim, Instance, Judgement, Outcome, undecided
+from verify.claims.records import Claim, Instance, Judgement, Outcome, Variant, undecided
 from verify.claims.theorems import run_alone
 
 __all__ = ["CLAIMS", "crosses_as_the_yardsticks_do"]
 
 
-def crosses_as_the_yardsticks_do(instance: Instance) -> Judgement:
-    """Lemma 3 at two scales; measured: the largest |t - tau| in units of its bound, at the smaller one."""
+def crosses_as_the_yardsticks_do(instance: Instance, factor: float = 1.0) -> Judgement:
+    """Lemma 3 at two scales; measured: the largest |t - tau| in units of its bound, at the smaller one.
+
+    factor: of the times tau.
+    """
     if has_ordered_yardsticks(instance).outcome is not Outcome.HELD:
         return undecided("a yardstick has no order to compare with")
     excesses: list[tuple[float, str]] = []
     largest = 0.0
     for scale in EARLY:
         flow = flow_from(instance, scale)
-        largest = max((_time_ratio(flow, found, scale) for found in yardsticks_of(instance)), default=0.0)
+        largest = max((_time_ratio(flow, found, scale, factor) for found in yardsticks_of(instance)), default=0.0)
         excesses.append((largest - 1, f"|t - tau| is {largest:.2g} times its bound at lambda = {scale:g}"))
     return from_scales(excesses, largest)
 
 
-def _time_ratio(flow: Flow, yardstick: Yardstick, scale: float) -> float:
+def _time_ratio(flow: Flow, yardstick: Yardstick, scale: float, factor: float) -> float:
     """The largest |t^l - tau^l| / bound; infinite where kinks are crossed in another order or another sense."""
     mine = [change for change in flow.changes if change[1] == yardstick.neuron]
     order, count = yardstick.order, len(yardstick.order)
@@ -48,7 +53,7 @@ def _time_ratio(flow: Flow, yardstick: Yardstick, scale: float) -> float:
         return float("inf")
     exponents = [1 - (1 + (3 * l - 1) / (3 * count)) * EPSILON for l in range(1, count + 1)]
     pairs = zip(mine, yardstick.times, exponents, strict=True)
-    return max((abs(change[0] - tau) / scale**power for change, tau, power in pairs), default=0.0)
+    return max((abs(change[0] - factor * tau) / scale**power for change, tau, power in pairs), default=0.0)
 
 
 CLAIMS = (
@@ -65,6 +70,14 @@ CLAIMS = (
         quantity="|t - tau| in units of the bound",
         trains=True,
         examples=20,
+        could_fail=lambda instance: any(found.order for found in yardsticks_of(instance)),
+        variants=(
+            Variant(
+                name="doubled",
+                statement="Neurons cross their kinks at twice the times of the yardsticks, with these differences.",
+                conclusion=partial(crosses_as_the_yardsticks_do, factor=2.0),
+            ),
+        ),
     ),
 )
 

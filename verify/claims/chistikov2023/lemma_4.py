@@ -7,19 +7,24 @@ under Assumptions 1 and 2.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from verify.claims.chistikov2023.correlated import ASSUMPTION_1, POINTS, STARTS, constants, is_taught, yardsticks_of
 from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.chistikov2023.small_scales import EARLY, ROUNDING, from_scales
-from verify.claims.records import Claim, Instance, Judgement
+from verify.claims.records import Claim, Instance, Judgement, Variant
 from verify.claims.theorems import run_alone
 
 __all__ = ["CLAIMS", "has_dead_negative_neurons"]
 
 
-def has_dead_negative_neurons(instance: Instance) -> Judgement:
-    """Lemma 4 at two scales; measured: the largest |w_j| / (lambda |z_j|) at T_0, at the smaller one."""
+def has_dead_negative_neurons(instance: Instance, sign: int = -1) -> Judgement:
+    """Lemma 4 at two scales; measured: the largest |w_j| / (lambda |z_j|) at T_0, at the smaller one.
+
+    sign: of the neurons that it is said of.
+    """
     rest, found, largest = constants(instance).rest, [], 0.0
     for scale in EARLY:
         flow = flow_from(instance, scale)
@@ -27,7 +32,7 @@ def has_dead_negative_neurons(instance: Instance) -> Judgement:
         found.append((0.0, "they are dead at T_0, and stay as they are"))
         largest = 0.0
         for yardstick in yardsticks_of(instance):
-            if yardstick.sign > 0:
+            if yardstick.sign != sign:
                 continue
             w, first, last = (part[yardstick.neuron] for part in (hidden, flow.hidden[0], flow.hidden[-1]))
             ratio = float(np.linalg.norm(w) / np.linalg.norm(first))
@@ -58,6 +63,14 @@ CLAIMS = (
         quantity="|w(T_0)| / |w(0)|",
         trains=True,
         examples=20,
+        could_fail=lambda instance: any(found.sign < 0 for found in yardsticks_of(instance)),
+        variants=(
+            Variant(
+                name="positive",
+                statement="Positive neurons have not grown at T_0, and stay as they are then.",
+                conclusion=partial(has_dead_negative_neurons, sign=1),
+            ),
+        ),
     ),
 )
 

@@ -10,6 +10,7 @@ under Assumptions 1 and 2, with gamma = 1/n sum y_i x_i over all points.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import log
 
 import numpy as np
@@ -25,27 +26,32 @@ from verify.claims.chistikov2023.correlated import (
 )
 from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.chistikov2023.small_scales import ROUNDING, scale_of
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.numbers.floats import to_float
 
 __all__ = ["CLAIMS", "aligns_to_the_common_pull"]
 
 
-def aligns_to_the_common_pull(instance: Instance) -> Judgement:
-    """Lemma 5 at a scale at which the yardsticks are aligned at T_1; measured: the largest (1 - cos) / bound."""
+def aligns_to_the_common_pull(instance: Instance, is_to_the_teacher: bool = False) -> Judgement:
+    """Lemma 5 at a scale at which the yardsticks are aligned at T_1; measured: the largest (1 - cos) / bound.
+
+    is_to_the_teacher: with v* in place of gamma.
+    """
     scale, known = scale_of(instance), constants(instance)
     if scale is None:
         return undecided("the yardsticks are not aligned at T_1 for any scale that floats hold")
     time = known.aligned(scale)
     hidden, _ = flow_from(instance, scale).at(time)
+    goal = known.basis @ known.teacher if is_to_the_teacher else known.gamma / known.pull
     largest = 0.0
     for yardstick in yardsticks_of(instance):
         if yardstick.sign < 0:
             continue
         w, z = hidden[yardstick.neuron], instance.network.hidden_weights[yardstick.neuron]
         size, first = float(np.linalg.norm(w)), float(np.linalg.norm([to_float(value) for value in z]))
-        off = float(np.linalg.norm(w / size - known.gamma / known.pull)) ** 2 / 2  # 1 - cos
+        off = float(np.linalg.norm(w / size - goal)) ** 2 / 2  # 1 - cos
         if not size < 2 * first * scale ** (1 - EPSILON):
             return failed(f"at lambda = {scale:g} neuron {yardstick.neuron} has the norm {size:.3g} at T_1")
         if not off <= scale**EPSILON:
@@ -72,6 +78,14 @@ CLAIMS = (
         quantity="(1 - cos) / lambda^epsilon",
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="teacher",
+                statement="At T_1 the cosines of positive neurons with v* are at least 1 - lambda^epsilon.",
+                conclusion=partial(aligns_to_the_common_pull, is_to_the_teacher=True),
+            ),
+        ),
     ),
 )
 

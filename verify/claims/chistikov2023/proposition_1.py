@@ -9,12 +9,14 @@ along the flow from a balanced start, with ds the subdifferential of the ReLU.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from verify.claims.chistikov2023.correlated import POINTS, STARTS, is_taught
 from verify.claims.chistikov2023.flows import velocity
-from verify.claims.records import Claim, Instance, Judgement, failed, held
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held
 from verify.claims.theorems import run_alone
 from verify.numbers.floats import to_floats, to_matrix
 from verify.training import rows_of, targets_of
@@ -24,12 +26,13 @@ __all__ = ["CLAIMS", "STEPS", "stays_balanced"]
 STEPS = 250
 
 
-def stays_balanced(instance: Instance) -> Judgement:
+def stays_balanced(instance: Instance, least: int = 0) -> Judgement:
     """Explicit Euler with steps h and h / 4, which conserves no balance: the drift of a_j^2 - |w_j|^2 is of order h.
 
     A step changes it by h^2 ((w.g)^2 - a^2 |g|^2), at most h^2 ||grad L||^2; while the loss falls by half of
     h ||grad L||^2 at least, as it does for small h, the sum of all is at most 2 h L(theta_0). The flow is h -> 0. No
-    a_j changes its sign or vanishes. Measured: the largest drift, in units of 2 h L(theta_0).
+    a_j changes its sign or vanishes. Measured: the largest drift, in units of 2 h L(theta_0). least: of a_j^2 -
+    (1 + least) |w_j|^2 instead.
     """
     rows = rows_of(instance.data, instance.network.architecture)
     targets = targets_of(instance.data)
@@ -47,7 +50,7 @@ def stays_balanced(instance: Instance) -> Judgement:
             w, a = w + step * dw, a + step * da
             if not (a * outgoing > 0).all():
                 return failed("an output weight changes its sign")
-        drift = float(np.abs(a**2 - (w**2).sum(axis=1)).max())
+        drift = float(np.abs(a**2 - (1 + least) * (w**2).sum(axis=1)).max())
         largest = drift / (2 * step * start)
         if not largest <= 1:  # nor NaN
             return failed(f"with steps {step:.3g} a^2 - |w|^2 drifts to {drift:.3g}, {largest:.3g} times its bound")
@@ -69,6 +72,14 @@ CLAIMS = (
         regime=f"{POINTS}, lambda = 1; explicit Euler of two steps h in place of the flow, with a drift of order h",
         quantity="drift of a^2 - |w|^2 in units of 2 h L(0)",
         trains=True,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="unequal",
+                statement="Along the flow a_j^2 = 2 |w_j|^2.",
+                conclusion=partial(stays_balanced, least=1),
+            ),
+        ),
     ),
 )
 

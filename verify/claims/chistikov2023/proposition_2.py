@@ -9,20 +9,25 @@ gamma = 1/n sum of y_i x_i over the points at which alpha is on, from alpha(0) =
 
 from __future__ import annotations
 
+from functools import partial
+
 from verify.claims.chistikov2023.correlated import ASSUMPTION_1, POINTS, STARTS, is_taught, yardsticks_of
-from verify.claims.records import Claim, Instance, Judgement, failed, held
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held
 from verify.claims.theorems import run_alone
 
 __all__ = ["CLAIMS", "has_ordered_yardsticks"]
 
 
-def has_ordered_yardsticks(instance: Instance) -> Judgement:
-    """Each yardstick meets the kinks of the points to be crossed, each once and singly, and no others: exactly."""
+def has_ordered_yardsticks(instance: Instance, positive: int = 1) -> Judgement:
+    """Each yardstick meets the kinks of the points to be crossed, each once and singly, and no others: exactly.
+
+    positive: the sign of the neurons that cross into points, and not out of them.
+    """
     met = 0
     for found in yardsticks_of(instance):
         everything = set(range(len(instance.data)))
         inside = set(found.stages[0].active)
-        expected = everything - inside if found.sign > 0 else inside
+        expected = everything - inside if found.sign == positive else inside
         name = f"the yardstick of neuron {found.neuron}"
         if found.stages[-1].end is not None:
             points = sorted(found.stages[-1].points)
@@ -50,6 +55,15 @@ CLAIMS = (
         },
         regime=f"{POINTS}; exact: between two kinks a yardstick moves in a plane, through rational directions",
         quantity="kinks met",
+        could_fail=lambda instance: any(found.order for found in yardsticks_of(instance)),
+        variants=(
+            Variant(
+                name="other-sign",
+                statement="Negative neurons cross into the points at which they are off, and positive ones out of the "
+                "others.",
+                conclusion=partial(has_ordered_yardsticks, positive=-1),
+            ),
+        ),
     ),
 )
 

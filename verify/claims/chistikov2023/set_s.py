@@ -18,7 +18,8 @@ from verify.claims.chistikov2023.correlated import (
 )
 from verify.claims.chistikov2023.flows import flow_from
 from verify.claims.chistikov2023.small_scales import scale_of
-from verify.claims.records import Claim, Instance, Judgement, Outcome, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Outcome, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.quantities.correlated import broken_constraint
 
@@ -71,6 +72,12 @@ def _stays_in_s(instance: Instance, scale: float) -> Judgement:
     return held(f"at lambda = {scale:g}, to part {part + 1} of {last + 1}", measured=part)
 
 
+def stays_in_the_first_part(instance: Instance) -> Judgement:
+    """That it never comes to a second part of S."""
+    found = stays_in_s(instance)
+    return failed(found.reason) if found.outcome is Outcome.HELD and found.measured else found
+
+
 CLAIMS = (
     Claim(
         id="chistikov2023.setS",
@@ -89,6 +96,14 @@ CLAIMS = (
         quantity="handovers",
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="first-part",
+                statement="From T_1 on the sum of the a_j w_j stays in S_1.",
+                conclusion=stays_in_the_first_part,
+            ),
+        ),
     ),
 )
 

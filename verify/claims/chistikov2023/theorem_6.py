@@ -9,6 +9,7 @@ under Assumptions 1 and 2.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import log
 
 import numpy as np
@@ -17,16 +18,17 @@ from verify.claims.chistikov2023.bundles import ACCURACY, bundle_of, is_nearly_l
 from verify.claims.chistikov2023.correlated import ASSUMPTION_1, EPSILON, STARTS_OF_LOW_DIMENSION, constants, is_taught
 from verify.claims.chistikov2023.flows import flow_from, velocity
 from verify.claims.chistikov2023.small_scales import scale_of
-from verify.claims.records import Claim, Instance, Judgement, failed, held
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held
 from verify.claims.theorems import run_alone
 
 __all__ = ["CLAIMS", "converges_exponentially"]
 
 
-def converges_exponentially(instance: Instance) -> Judgement:
+def converges_exponentially(instance: Instance, factor: float = 1.0) -> Judgement:
     """Theorem 6, and its proof's ||grad L||^2 > (2 eta_d^2 / 5 eta_1) L; measured: the least quotient of the two.
 
-    T_2 is the first step after T_1 with r_1 >= 1/2.
+    T_2 is the first step after T_1 with r_1 >= 1/2. factor: of the bound of the gradient.
     """
     known, scale = constants(instance), scale_of(instance, is_nearly_linear)
     if scale is None:
@@ -45,7 +47,7 @@ def converges_exponentially(instance: Instance) -> Judgement:
     # both fall: between two steps the loss is at most that at the first, and the bound at least that at the second
     if not (losses[:-1] < 0.5 * bound**2 * np.exp(-0.4 * times[1:] * delta**4 / bound**2)).all():
         return failed(f"at lambda = {scale:g} the loss is above the bound")
-    constant = 2 * known.eta[-1] ** 2 / (5 * known.eta[0])
+    constant = factor * 2 * known.eta[-1] ** 2 / (5 * known.eta[0])
     quotients: list[float] = []
     for hidden, outgoing, loss in zip(flow.hidden[after], flow.outgoing[after], losses, strict=True):
         parts = velocity(flow.rows, flow.targets, hidden, outgoing)
@@ -74,6 +76,14 @@ CLAIMS = (
         quantity="|grad L|^2 / L in units of its bound",
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="thousand",
+                statement="|grad L|^2 > 1000 (2 eta_d^2 / 5 eta_1) L after T_2.",
+                conclusion=partial(converges_exponentially, factor=1e3),
+            ),
+        ),
     ),
 )
 

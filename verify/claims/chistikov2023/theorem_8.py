@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -23,7 +24,8 @@ from verify.checker.optimal import BetterNetwork
 from verify.claims.chistikov2023.rank_one import is_rank_one, teacher_of_a_basis
 from verify.claims.conclusions import judged
 from verify.claims.decisions import global_exactly, own_width_exactly
-from verify.claims.records import Claim, Instance, Judgement, failed, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.finding import Finding, Question, Verdict, decide
 from verify.deciders.proposal import Proposal
@@ -96,12 +98,16 @@ def has_width_two(instance: Instance) -> bool:
     return instance.network.width > 1
 
 
-def m_decides(instance: Instance) -> Judgement:
-    """The sign of M by its definition against certificates: M < 0: optimal, the only one; M > 0: not optimal."""
+def m_decides(instance: Instance, sign: int = 1) -> Judgement:
+    """The sign of M by its definition against certificates: M < 0: optimal, the only one; M > 0: not optimal.
+
+    sign: -1 has it the other way round.
+    """
     teacher, chi = teacher_of_a_basis(instance), inverse_columns(instance.data.inputs)
     if teacher is None or chi is None:
         return undecided("the points are no basis")
-    return _compared(instance, sign_of_m(chi, teacher), chi, teacher)
+    found = sign_of_m(chi, teacher)
+    return _compared(instance, found if sign > 0 else SignOfM(-found.sign), chi, teacher)
 
 
 def _compared(
@@ -190,6 +196,15 @@ CLAIMS = (
         regime="d = 2, 3, 4, a third of the instances near M = 0; v*.x_i > 0 instead of angles below 45 degrees, which "
         "is weaker; M = 0 is left out, and "
         "M < 0 rests on an enclosure in floats that leaves out 1e-9",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="other-sign",
+                statement="For n = d: if M > 0, these networks are the interpolators of least norm, and if M < 0 none "
+                "is.",
+                conclusion=partial(m_decides, sign=-1),
+            ),
+        ),
     ),
 )
 

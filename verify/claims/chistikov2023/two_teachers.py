@@ -11,6 +11,7 @@ exp(|gamma| t), so that of two classes with equal pulls neither comes first.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import log
 
 import numpy as np
@@ -19,7 +20,8 @@ from solvers.arrays import Floats
 from verify.checker.exact import dot
 from verify.claims.chistikov2023.correlated import is_balanced
 from verify.claims.chistikov2023.flows import flow_from
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.rounding import rank, solve_exactly
 from verify.numbers.floats import to_floats, to_matrix
@@ -98,19 +100,19 @@ def has_unequal_pulls(instance: Instance) -> bool:
     return max(sizes) >= LEAST_RATIO**2 * min(sizes)
 
 
-def passes_a_second_saddle(instance: Instance) -> Judgement:
+def passes_a_second_saddle(instance: Instance, factor: float = 1.0) -> Judgement:
     """The least max(loss of one class, |neurons of the other|^2), each relative to its full size, at two scales.
 
     While the classes are on their own, the loss of the first falls like exp(-2 r t) with r the least eigenvalue of the
     flow linearised at its teacher v, |v| A (1 + v v^T / |v|^2), and the neurons of the second grow from lambda^2 like
     exp(2 |gamma| t); from the time log(1 / lambda) / |gamma'| of the first on. So the maximum falls like lambda to the
     power 2 r (1 - |gamma| / |gamma'|) / (r + |gamma|). Fails where it falls with less than half of that power, or stays
-    away. Measured: the power over the expected one.
+    away. Measured: the power over the expected one. factor: of the expected one.
     """
     known = [_sizes(instance, sign) for sign in (1, -1)]
     first, second = (0, 1) if known[0][1] > known[1][1] else (1, 0)
     rate, fast, slow = known[first][0], known[first][1], known[second][1]
-    expected = 2 * rate * (1 - slow / fast) / (rate + slow)
+    expected = factor * 2 * rate * (1 - slow / fast) / (rate + slow)
     least: list[float] = []
     for scale in SCALES:
         flow = flow_from(instance, scale, fitted=FITTED)
@@ -164,6 +166,15 @@ CLAIMS = (
         quantity="power of lambda over the expected one",
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="four-times",
+                statement="The distance to the second saddle falls at least with twice the power of the scale that is "
+                "expected.",
+                conclusion=partial(passes_a_second_saddle, factor=4.0),
+            ),
+        ),
     ),
 )
 

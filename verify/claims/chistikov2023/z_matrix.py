@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from verify.checker.exact import dot
 from verify.claims.chistikov2023.rank_one import is_rank_one, teacher_of_a_basis
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.quantities.teacher_cones import inverse_columns, sign_of_m
 from verify.strategies import z_matrix_teachers
@@ -32,15 +33,16 @@ def is_z_matrix(instance: Instance) -> bool:
     return chi is not None and all(dot(a, b) <= 0 for j, a in enumerate(chi) for b in chi[:j])
 
 
-def is_m_negative(instance: Instance) -> Judgement:
-    """M < 0 by its definition."""
+def is_m_negative(instance: Instance, side: int = 1) -> Judgement:
+    """M < 0 by its definition; side: -1 for M > 0."""
     teacher, chi = teacher_of_a_basis(instance), inverse_columns(instance.data.inputs)
     if teacher is None or chi is None:
         return undecided("the points are no basis")
     sign = sign_of_m(chi, teacher).sign
     if not sign:
         return undecided("M is too near 0 for floats")
-    return held("M < 0") if sign < 0 else failed("M > 0")
+    said = "M < 0" if sign < 0 else "M > 0"
+    return held(said) if side * sign < 0 else failed(said)
 
 
 CLAIMS = (
@@ -54,6 +56,14 @@ CLAIMS = (
         instances=z_matrix_teachers(width=2).map(Instance.of),
         sharp={"z-matrix": "min-norm/chistikov2023-theorem-8-positive"},
         regime="d = 2, 3, 4",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="positive",
+                statement="If the inverse Gram matrix is a Z-matrix, then M > 0.",
+                conclusion=lambda instance: is_m_negative(instance, -1),
+            ),
+        ),
     ),
 )
 

@@ -15,7 +15,8 @@ from verify.claims.lai2026.ends import MISSED
 from verify.claims.lai2026.exact_descent import captured
 from verify.claims.lai2026.hypotheses import duals, is_one_neuron, label_range, primal_of
 from verify.claims.lai2026.theorem_1 import HIGH_DIMENSION, LIKELY
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.strategies import HIGH, inactive_features
 
@@ -65,6 +66,15 @@ CLAIMS = (
         regime=f"{HIGH_DIMENSION}; off by 1/4 to 2 min |y|",
         quantity="steps",
         examples=100,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="barely-off",
+                statement="The same of a neuron that is off by min |y| / 100.",
+                trial=lambda random: Instance(*inactive_features(random.randrange(2**31), 8, 256, 0.01)),
+                dropped=("starts-off",),
+            ),
+        ),
     ),
 )
 

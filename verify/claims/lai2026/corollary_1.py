@@ -21,7 +21,8 @@ import numpy as np
 from verify.claims.lai2026.exact_descent import gram
 from verify.claims.lai2026.hypotheses import is_hidden_regression
 from verify.claims.lai2026.theorem_1 import LIKELY
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.numbers.floats import to_float, to_matrix
 from verify.strategies import posed, random_features
@@ -102,6 +103,15 @@ CLAIMS = (
         chance=LIKELY,
         trial=trial,
         regime=f"{REGIME}c = 2/5 and C = 2",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="narrow",
+                statement="They lie between 4/5 and 5/4 of |lambda|_1, with that probability.",
+                conclusion=eigenvalues_within(Fraction(4, 5), Fraction(5, 4)),
+                examples=80,
+            ),
+        ),
     ),
     Claim(
         id="lai2026.cor1",
@@ -115,6 +125,15 @@ CLAIMS = (
         trial=trial,
         regime=f"{REGIME}C = 3; Lemma 8 is not stated by itself",
         quantity="|X X^T - |lambda|_1| / (|lambda|_1 max(sqrt(n / d_2), n / d_oo))",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="third",
+                statement="The same with a third of the constant.",
+                conclusion=is_near_a_multiple_of_one(Fraction(1)),
+                examples=80,
+            ),
+        ),
     ),
 )
 

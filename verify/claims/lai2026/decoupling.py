@@ -18,7 +18,8 @@ from verify.claims.lai2026.audited_limits import audited_at
 from verify.claims.lai2026.exact_descent import Vector, gram
 from verify.claims.lai2026.hypotheses import has_both_labels, is_hidden_regression
 from verify.claims.lai2026.least_norms import one_sided, weights_at
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.finding import Verdict
 from verify.strategies import posed, random_features
@@ -121,6 +122,9 @@ def drawn_features(
     raise AssertionError("in high dimension the condition holds")
 
 
+SQUARE = ((4, 4), (6, 6))
+"""(points, dimension) of its false variant."""
+
 CLAIMS = (
     Claim(
         id="lai2026.thmA",
@@ -134,6 +138,15 @@ CLAIMS = (
         instances=drawn_features(PAIR_SIZES, [(1, -1)], [is_dominated]),
         regime="not in the paper; n up to 16 and d up to 1024, mostly 8 n to 4 n^2",
         examples=60,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="anywhere",
+                statement="That is so on all features.",
+                dropped=("dominated",),
+                instances=drawn_features(SQUARE, [(1, -1)], []),
+            ),
+        ),
     ),
     Claim(
         id="lai2026.thmB",
@@ -147,6 +160,15 @@ CLAIMS = (
         instances=drawn_features(MANY_SIZES, SIGNS, [is_dominated, never_cancels]),
         regime="not in the paper; three to five neurons, n up to 8 and d up to 400",
         examples=40,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="anywhere",
+                statement="That is so on all features.",
+                dropped=("dominated", "never-cancels"),
+                instances=drawn_features(SQUARE, [(1, 1, -1)], []),
+            ),
+        ),
     ),
 )
 

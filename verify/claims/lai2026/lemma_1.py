@@ -14,7 +14,8 @@ from __future__ import annotations
 from verify.claims.lai2026.ends import MISSED, UNTIL_CAPTURED, trained_there
 from verify.claims.lai2026.exact_descent import advanced, captured, step_size
 from verify.claims.lai2026.hypotheses import has_labels, is_hidden_regression
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.strategies import signed_features
 
@@ -45,6 +46,15 @@ def is_linear_after(
     return trained_there(instance, held(f"from step {step} on", measured=step))
 
 
+def is_linear_at_once(instance: Instance) -> Judgement:
+    """From the start on, with the pattern that it has there."""
+    found = captured(instance)
+    if found is None:
+        return undecided(MISSED)
+    pattern = tuple(tuple(value > 0 for value in line) for line in found.primal[0])
+    return is_linear_after(instance, 0, pattern, found.primal[0], found.moves[0])
+
+
 CLAIMS = (
     Claim(
         id="lai2026.lem1",
@@ -57,6 +67,14 @@ CLAIMS = (
         regime=UNTIL_CAPTURED,
         quantity="steps until then",
         examples=100,
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="at-once",
+                statement="From the start on, with its pattern, gradient descent is that of linear regression.",
+                conclusion=is_linear_at_once,
+            ),
+        ),
     ),
 )
 

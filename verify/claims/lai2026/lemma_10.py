@@ -11,7 +11,8 @@ from __future__ import annotations
 from verify.claims.lai2026.conditions import keeps_its_conditions, settled
 from verify.claims.lai2026.hypotheses import EVENT, STEP, has_labels, is_nearly_orthogonal, is_pair
 from verify.claims.lai2026.lemma_9 import LARGE
-from verify.claims.records import Claim, Instance
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
 from verify.strategies import settled_features
 
@@ -34,6 +35,17 @@ CLAIMS = (
         instances=settled_features(signs=(1, -1)).map(lambda drawn: Instance(*drawn)),
         regime=f"conditions (a) to (h) rebuilt from the proofs, with our constants; {LARGE}; {EVENT}; {STEP}",
         quantity="|z| / min |y| where it is off",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="anywhere",
+                statement="They carry over on all features.",
+                hypotheses={},
+                instances=settled_features(signs=(1, -1), sizes=((8, 16),), holds=lambda _: True).map(
+                    lambda drawn: Instance(*drawn)
+                ),
+            ),
+        ),
     ),
 )
 

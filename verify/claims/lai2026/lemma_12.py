@@ -19,7 +19,8 @@ from verify.claims.lai2026.hypotheses import (
     is_nearly_orthogonal,
 )
 from verify.claims.lai2026.lemma_9 import LARGE
-from verify.claims.records import Claim, Instance, Judgement
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Judgement, Variant
 from verify.claims.theorems import run_alone
 from verify.strategies import settled_features
 
@@ -48,6 +49,17 @@ CLAIMS = (
         instances=settled_features(signs=(1, 1, -1, -1), assigned=True).map(lambda drawn: Instance(*drawn)),
         regime=f"four neurons, the first four steps; {LARGE}; {EVENT}; {STEP}",
         quantity="|z| / min |y| where it is off",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="anywhere",
+                statement="They hold, and carry over, on all features.",
+                hypotheses={},
+                instances=settled_features(signs=(1, -1), assigned=True, sizes=((8, 16),), holds=lambda _: True).map(
+                    lambda drawn: Instance(*drawn)
+                ),
+            ),
+        ),
     ),
 )
 

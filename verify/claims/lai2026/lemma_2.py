@@ -12,12 +12,14 @@ not come nearer would violate it. The projection of the start is another point o
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 from verify.checker.exact import dot
 from verify.claims.lai2026.ends import MISSED, UNTIL_CAPTURED, trained_there
 from verify.claims.lai2026.exact_descent import Primal, advanced, captured, gram, step_size
 from verify.claims.lai2026.hypotheses import has_labels, is_hidden_regression
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.rounding import rank
 from verify.strategies import signed_features
@@ -78,6 +80,14 @@ CLAIMS = (
         instances=signed_features().map(lambda drawn: Instance(*drawn)),
         regime=UNTIL_CAPTURED,
         quantity="steps until then",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="of-the-start",
+                statement="Descent converges to the projection of the weights that it starts with.",
+                conclusion=partial(is_projection_of, 0),
+            ),
+        ),
     ),
 )
 

@@ -18,9 +18,9 @@ from fractions import Fraction
 from verify.checker.exact import dot
 from verify.claims.lai2026.audited_limits import audited_at
 from verify.claims.lai2026.exact_descent import gram
-from verify.claims.lai2026.hypotheses import is_one_neuron
+from verify.claims.lai2026.hypotheses import has_both_labels, is_one_neuron
 from verify.claims.lai2026.least_norms import is_best_exactly, weights_at
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.rounding import solve_exactly
 from verify.strategies import feature_pairs
@@ -89,6 +89,14 @@ CLAIMS = (
         "rebuilt from it",
         quantity="points of S",
         examples=100,
+        could_fail=has_both_labels,
+        variants=(
+            Variant(
+                name="positive-only",
+                statement="They are those of linear regression on the positive labels alone.",
+                conclusion=is_linear_on(of_positive_labels),
+            ),
+        ),
     ),
 )
 

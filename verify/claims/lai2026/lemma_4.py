@@ -18,9 +18,9 @@ from fractions import Fraction
 from verify.checker.exact import dot
 from verify.claims.lai2026.audited_limits import audited_at
 from verify.claims.lai2026.exact_descent import Primal, preactivations
-from verify.claims.lai2026.hypotheses import has_labels, is_pair
+from verify.claims.lai2026.hypotheses import has_both_labels, has_labels, is_pair
 from verify.claims.lai2026.least_norms import is_best_exactly
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.hidden.geometry import Geometry
 from verify.deciders.hidden.least_norm import least_norm
@@ -75,6 +75,9 @@ def is_in_a_pattern_program(instance: Instance) -> Judgement:
     return has_its_program(of_the_best)(instance)
 
 
+SQUARE = ((4, 4), (6, 6))
+"""(points, dimension) of its false variant."""
+
 CLAIMS = (
     Claim(
         id="lai2026.lem4",
@@ -87,6 +90,15 @@ CLAIMS = (
         regime="n up to 8 and d up to 256, mostly about n; the text that we have lost its formulas, which are rebuilt "
         "from the proof",
         quantity="points at which both neurons are on",
+        could_fail=has_both_labels,
+        variants=(
+            Variant(
+                name="never-across",
+                statement="It is that of the pattern in which no neuron is on at a label of the other sign.",
+                conclusion=has_its_program(never_across),
+                instances=feature_pairs(sizes=SQUARE).map(lambda drawn: Instance(*drawn)),
+            ),
+        ),
     ),
 )
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from verify.checker.exact import dot
 from verify.claims.lai2026.exact_descent import advanced, gram, step_size
@@ -25,7 +26,8 @@ from verify.claims.lai2026.hypotheses import (
     off_diagonal,
     primal_of,
 )
-from verify.claims.records import Claim, Instance, Judgement, failed, held
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held
 from verify.claims.theorems import run_alone
 from verify.strategies import aligned_residuals
 
@@ -105,6 +107,21 @@ CLAIMS = (
         instances=aligned_residuals().map(lambda drawn: Instance(*drawn)),
         regime=f"one neuron; n up to 32 and d up to 4096, residuals along what pushes it off; {STEP}",
         quantity="z(t + 1) / (h |x|^2 |y|)",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="sixteen",
+                statement="The same with residuals whose squares are 16 times as large.",
+                conclusion=partial(stays_positive, factor=Fraction(16)),
+                hypotheses={
+                    "one-of-a-sign": is_one_of_a_sign,
+                    "label-of-its-sign": has_the_label_of_its_sign,
+                    "positive": is_positive,
+                    "bounded-residuals": bounded_residuals(Fraction(16)),
+                },
+                instances=aligned_residuals(parts=(3.9,)).map(lambda drawn: Instance(*drawn)),
+            ),
+        ),
     ),
 )
 

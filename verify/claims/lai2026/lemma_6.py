@@ -19,7 +19,8 @@ from fractions import Fraction
 from verify.checker.exact import dot
 from verify.claims.lai2026.exact_descent import Vector, advanced, gram, step_size
 from verify.claims.lai2026.hypotheses import STEP, duals, is_hidden_regression, off_diagonal, primal_of
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.strategies import aligned_duals
 
@@ -86,6 +87,16 @@ CLAIMS = (
         instances=aligned_duals().map(lambda drawn: Instance(*drawn)),
         regime=f"n up to 32 and d up to 4096, the other dual variables along what raises z; {STEP}",
         quantity="-z / (|x|^2 |b|)",
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="half",
+                statement="A dual variable that is half as negative does not move.",
+                conclusion=freezing(Fraction(1, 4)),
+                hypotheses={"negative": is_negative, "sufficient": sufficient(Fraction(1, 4))},
+                instances=aligned_duals(times=(0.6,)).map(lambda drawn: Instance(*drawn)),
+            ),
+        ),
     ),
 )
 

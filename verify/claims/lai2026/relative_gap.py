@@ -18,7 +18,8 @@ from verify.claims.lai2026.ends import MISSED
 from verify.claims.lai2026.hypotheses import has_both_labels, is_pair, is_small_and_positive
 from verify.claims.lai2026.theorem_1 import LIKELY
 from verify.claims.lai2026.theorem_2 import AUDITED
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.strategies import start_of_size
 
@@ -66,6 +67,16 @@ CLAIMS = (
         regime=f"not in the paper; {AUDITED}; here n = 4 and 6, d up to 4096, 256 n^2",
         quantity="distance / the least norm",
         examples=100,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="half",
+                statement="It is at least a half.",
+                conclusion=is_farther_than(Fraction(1, 2)),
+                trial=lambda random: Instance(*start_of_size(random, [1, -1], ((4, 256),))),
+                examples=40,
+            ),
+        ),
     ),
 )
 

@@ -20,7 +20,8 @@ from verify.auditing.record import Audit
 from verify.claims.lai2026.audited_limits import audited_at
 from verify.claims.lai2026.exact_descent import step_size
 from verify.claims.lai2026.hypotheses import has_both_labels, is_hidden_regression, is_small_and_positive
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
@@ -101,6 +102,14 @@ CLAIMS = (
         quantity="distance at the step / at a sixteenth of it",
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="eighth",
+                statement="A quarter of the step makes it an eighth.",
+                conclusion=falls_by(Fraction(8)),
+            ),
+        ),
     ),
 )
 

@@ -15,14 +15,18 @@ from fractions import Fraction
 
 from verify.claims.lai2026.ends import ends_as_regressions
 from verify.claims.lai2026.hypotheses import STEP, has_both_labels, is_one_neuron, is_small_and_positive
-from verify.claims.records import Claim, Instance
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
 from verify.strategies import start_of_size
 
-__all__ = ["CLAIMS", "HIGH_DIMENSION", "LIKELY"]
+__all__ = ["CLAIMS", "HIGH_DIMENSION", "LIKELY", "MODERATE"]
 
 LIKELY = Fraction(9, 10)
 """In place of the paper's probability, which tends to 1."""
+
+MODERATE = ((8, 64),)
+"""(points, dimension): d = n^2, where that is false."""
 
 HIGH_DIMENSION = (
     "Gaussian points in sixteenths, n from 4 to 16 at d = 16 n^2 and n = 32 at d = 4096, labels of both signs, their "
@@ -46,6 +50,14 @@ CLAIMS = (
         regime=HIGH_DIMENSION,
         quantity="steps",
         examples=100,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="moderate",
+                statement="The same in dimension n^2.",
+                trial=lambda random: Instance(*start_of_size(random, [1], MODERATE)),
+            ),
+        ),
     ),
 )
 

@@ -12,10 +12,13 @@ violates it: with C = 1/8, or with c = 5/8, nearly every draw does.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from verify.claims.lai2026.hypotheses import STEP, has_both_labels, is_one_neuron, is_small_and_positive
-from verify.claims.lai2026.least_norms import OF_THAT_ORDER, stays_near_the_least_norm
+from verify.claims.lai2026.least_norms import LEAST, OF_THAT_ORDER, stays_near_the_least_norm, stays_within
 from verify.claims.lai2026.theorem_1 import LIKELY
-from verify.claims.records import Claim, Instance
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
 from verify.strategies import start_of_size
 
@@ -46,6 +49,16 @@ CLAIMS = (
         regime=f"{AUDITED}{OF_THAT_ORDER}",
         quantity="distance^2 |x|^2 / (n_- max |y|^2)",
         examples=100,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="nearer",
+                statement="It is at most min |y| / 8 times that order.",
+                conclusion=stays_within(LEAST, Fraction(1, 8)),
+                trial=lambda random: Instance(*start_of_size(random, [1], ((4, 256),))),
+                examples=40,
+            ),
+        ),
     ),
 )
 

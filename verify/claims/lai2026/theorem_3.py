@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from verify.claims.lai2026.ends import ends_as_regressions
 from verify.claims.lai2026.hypotheses import has_both_labels, is_pair, is_small_and_positive
-from verify.claims.lai2026.theorem_1 import HIGH_DIMENSION, LIKELY
-from verify.claims.records import Claim, Instance
+from verify.claims.lai2026.theorem_1 import HIGH_DIMENSION, LIKELY, MODERATE
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
 from verify.strategies import start_of_size
 
@@ -35,6 +36,15 @@ CLAIMS = (
         regime=HIGH_DIMENSION,
         quantity="steps",
         examples=100,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="moderate",
+                statement="The same in dimension n^2.",
+                trial=lambda random: Instance(*start_of_size(random, [1, -1], MODERATE)),
+                examples=80,
+            ),
+        ),
     ),
 )
 

@@ -10,10 +10,11 @@ distance, and what violates it, are as for Theorem 2.
 from __future__ import annotations
 
 from verify.claims.lai2026.hypotheses import has_both_labels, is_pair, is_small_and_positive
-from verify.claims.lai2026.least_norms import OF_THAT_ORDER, stays_near_the_least_norm
+from verify.claims.lai2026.least_norms import MOST, OF_THAT_ORDER, stays_near_the_least_norm, stays_within
 from verify.claims.lai2026.theorem_1 import LIKELY
 from verify.claims.lai2026.theorem_2 import AUDITED, AUDITED_SIZES
-from verify.claims.records import Claim, Instance
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
 from verify.strategies import start_of_size
 
@@ -35,6 +36,16 @@ CLAIMS = (
         regime=f"{AUDITED}{OF_THAT_ORDER}",
         quantity="distance^2 |x|^2 / (n max |y|^2)",
         examples=100,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="farther",
+                statement="It is at least 5/8 min |y| times that order.",
+                conclusion=stays_within(MOST, MOST),
+                trial=lambda random: Instance(*start_of_size(random, [1, -1], ((4, 256),))),
+                examples=40,
+            ),
+        ),
     ),
 )
 

@@ -14,7 +14,8 @@ from random import Random
 from verify.claims.lai2026.ends import ends_on
 from verify.claims.lai2026.hypotheses import assigned, has_both_labels, is_assigned, is_hidden_regression
 from verify.claims.lai2026.theorem_1 import HIGH_DIMENSION, LIKELY
-from verify.claims.records import Claim, Instance, Judgement
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant
 from verify.claims.theorems import run_alone
 from verify.strategies import HIGH, assigned_features
 
@@ -51,6 +52,15 @@ CLAIMS = (
         regime=f"two to five neurons; {HIGH_DIMENSION}; n up to 12 here",
         quantity="steps",
         examples=100,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="moderate",
+                statement="The same in dimension n^2.",
+                trial=lambda random: Instance(*assigned_features(random.randrange(2**31), 8, 64, (1, 1, -1, -1))),
+                examples=80,
+            ),
+        ),
     ),
 )
 

@@ -24,7 +24,8 @@ from verify.claims.lai2026.hypotheses import has_both_labels, is_assigned, is_hi
 from verify.claims.lai2026.theorem_1 import LIKELY
 from verify.claims.lai2026.theorem_2 import AUDITED
 from verify.claims.lai2026.theorem_5 import SIGNS
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.finding import Verdict
 from verify.strategies import assigned_features
@@ -87,6 +88,16 @@ CLAIMS = (
         regime=f"two to five neurons; {AUDITED}; C = {MOST}",
         quantity="distance^2 |x|^2 / (m n max |y|^2)",
         examples=100,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="tenth",
+                statement="The same with C = 1/10.",
+                conclusion=is_within(Fraction(1, 10)),
+                trial=lambda random: Instance(*assigned_features(random.randrange(2**31), 4, 256, (1, 1, -1, -1))),
+                examples=40,
+            ),
+        ),
     ),
 )
 

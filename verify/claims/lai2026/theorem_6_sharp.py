@@ -23,7 +23,8 @@ from verify.claims.lai2026.audited_limits import audited_limit
 from verify.claims.lai2026.ends import MISSED
 from verify.claims.lai2026.exact_descent import gram
 from verify.claims.lai2026.hypotheses import duals, has_both_labels, is_hidden_regression, primal_of
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.finding import Verdict
 from verify.problem.network import Network
@@ -120,6 +121,14 @@ CLAIMS = (
         instances=orthogonal_starts(),
         regime="not in the paper; two neurons of each sign, n up to 4 and d up to 16",
         quantity="objective / the least",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="one-more",
+                statement="They end at m + 1 times the least objective, at least.",
+                conclusion=is_far_by(1),
+            ),
+        ),
     ),
 )
 

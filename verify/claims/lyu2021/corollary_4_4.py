@@ -17,7 +17,8 @@ from verify.claims.lyu2021.ends import STOP_AT, has_margin
 from verify.claims.lyu2021.growth import GENERAL
 from verify.claims.lyu2021.scales import TWO_SCALES, at_two_scales
 from verify.claims.lyu2021.symmetric import is_leaky
-from verify.claims.records import Claim, Instance, Judgement
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Judgement, Variant
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import after, trained
 from verify.strategies import drift_signs, mean_signed, random_symmetric_start, symmetric_starts
@@ -70,6 +71,14 @@ CLAIMS = (
         quantity="margin over the best",
         trains=True,
         examples=40,
+        could_fail=has_points(4),
+        variants=(
+            Variant(
+                name="surely",
+                statement="It converges to a global-max-margin direction with probability 1.",
+                chance=Fraction(1),
+            ),
+        ),
     ),
     Claim(
         id="lyu2021.cor4.4.one-sign",
@@ -87,6 +96,15 @@ CLAIMS = (
         quantity="margin over the best",
         trains=True,
         examples=20,
+        could_fail=has_points(4),
+        variants=(
+            Variant(
+                name="both-signs",
+                statement="The flow converges to one leaky neuron from every small start.",
+                dropped=("one-sign",),
+                instances=symmetric_starts(decades=st.just(4)).map(lambda drawn: Instance(*drawn)),
+            ),
+        ),
     ),
 )
 

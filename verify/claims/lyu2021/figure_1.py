@@ -12,11 +12,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.checker.exact import dot
-from verify.claims.conclusions import judged
+from verify.claims.conclusions import is_global, judged
 from verify.claims.decisions import audited, global_exactly, stationary
 from verify.claims.lyu2021.hints import has_small_hints, has_wide_hints, is_one_neuron
 from verify.claims.lyu2021.symmetric import SYMMETRIC, is_leaky
-from verify.claims.records import Claim, Instance, Judgement, Outcome, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Outcome, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.finding import Verdict
 from verify.problem.network import Network
@@ -102,6 +103,14 @@ CLAIMS = (
         regime="a family in the plane (the paper's data could not be read): four points, and three neurons of which "
         "two are on kinks",
         quantity="margin of the better network over its own",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="best-margin",
+                statement="The KKT directions of separable symmetric data have the best margin.",
+                conclusion=is_global,
+            ),
+        ),
     ),
     Claim(
         id="lyu2021.fig1.middle",
@@ -116,6 +125,14 @@ CLAIMS = (
         regime="a family (the paper's data could not be read): two points of label 1 far from w*, as in hinted data, "
         "and others; how much smaller the margin is, is measured",
         quantity="margin of the better network over its own",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="best-margin",
+                statement="The classifier with linear boundary has the best margin there.",
+                conclusion=is_global,
+            ),
+        ),
     ),
     Claim(
         id="lyu2021.fig1.right",
@@ -129,6 +146,14 @@ CLAIMS = (
         sharp={"large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints"},
         regime="all hinted data of lyu2021.thm6.2.point; that the flow goes there is lyu2021.thm6.2",
         quantity="margin of the better network over its own",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="best-margin",
+                statement="With three hints the classifier with linear boundary has the best margin.",
+                conclusion=is_global,
+            ),
+        ),
     ),
 )
 

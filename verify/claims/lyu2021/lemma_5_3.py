@@ -9,6 +9,7 @@ flow phi.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from verify.claims.lyu2021.clocks import TOLERANCE, course
 from verify.claims.lyu2021.ends import weights_in_floats
 from verify.claims.lyu2021.growth import FLOATS, NO_NUMBERS, Start, embedding, m_norm, measured_in_floats, posed_pair
 from verify.claims.lyu2021.symmetric import is_leaky
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.strategies import embedded_pairs
 from verify.training.conversion import parameters_of
@@ -52,11 +53,11 @@ TIMES = (0.5, 2.0, 8.0)
 """In units of 1 / X, where X = max |x_i|: those in which weights of size 1 change near 0."""
 
 
-def commutes(instance: Instance) -> Judgement:
+def commutes(instance: Instance, pace: float = 1.0) -> Judgement:
     """phi(pi_b(theta), t) = pi_b(phi(theta, t)), at three times.
 
     Two neurons are integrated at two tolerances; what these differ by, times 10, is allowed (but at least 1e-9). They
-    have to move by a thousand times that, or there is nothing to compare.
+    have to move by a thousand times that, or there is nothing to compare. pace: two neurons at so many times the time.
     """
     start, width = Start(instance), instance.network.width
     small, b = _two_neurons(instance)
@@ -66,7 +67,9 @@ def commutes(instance: Instance) -> Judgement:
         return undecided("the flow ended before")
     worst, error = 0.0, 0.0
     for time in times:
-        wide, pair, rough = (flow(time) for flow in flows if flow is not None)
+        wide, pair, rough = (
+            flow(pace * time if place else time) for place, flow in enumerate(flows) if flow is not None
+        )
         if not np.isfinite(np.concatenate([wide, pair, rough])).all():
             return undecided(NO_NUMBERS)
         size = m_norm(pair, 2)
@@ -111,6 +114,14 @@ CLAIMS = (
         quantity="difference",
         trains=True,
         examples=100,
+        could_fail=lambda instance: instance.network.width > 2,
+        variants=(
+            Variant(
+                name="half-the-time",
+                statement="The flow of the embedding is the embedding of the flow at half the time.",
+                conclusion=partial(commutes, pace=0.5),
+            ),
+        ),
     ),
 )
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from solvers.training.losses import value
 from solvers.training.trajectory import TrainingStatus
-from verify.claims.records import Claim, Instance, Judgement, failed, undecided
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, undecided
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import after, flowed, has_loss_below, is_nearly_stationary, trained
 from verify.strategies import separating_starts
@@ -56,6 +57,14 @@ CLAIMS = (
         "residuals of 5e-4 or an activation pattern that has settled; stationary up to 1e-3, with a certificate",
         trains=True,
         examples=20,
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="at-the-start",
+                statement="Every network of a loss below ln 2 / n is a KKT point already.",
+                conclusion=is_nearly_stationary,
+            ),
+        ),
     ),
 )
 

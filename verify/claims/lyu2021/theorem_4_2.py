@@ -14,13 +14,16 @@ from fractions import Fraction
 from verify.checker.exact import dot
 from verify.claims.decisions import audited, global_exactly
 from verify.claims.lyu2021.symmetric import SYMMETRIC, Vector, separator
+from verify.claims.power import has_points
 from verify.claims.predicates import is_margin_problem
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.finding import Verdict
 from verify.numbers.floats import to_float
-from verify.problem.problem import half_squared_norm
-from verify.strategies import linear_networks
+from verify.problem.network import Network
+from verify.problem.problem import Goal, half_squared_norm
+from verify.strategies import known_margins, linear_networks
+from verify.strategies.margins import KnownMargin
 
 __all__ = ["CLAIMS", "has_linear_optimum", "has_width_two"]
 
@@ -70,6 +73,12 @@ def _is_the_linear_one(instance: Instance, w: Vector) -> Judgement:
     return held("optimal, and (1 + a)/4 <w*, x> at unit norm")
 
 
+def _posed_along_the_margin(known: KnownMargin) -> Instance:
+    """Two opposite neurons along the separator."""
+    network = Network.two_layer([known.direction, [-x for x in known.direction]], [1, -1], slope=Fraction(1, 2))
+    return Instance.posed(network, known.data, goal=Goal.MAX_MARGIN)
+
+
 CLAIMS = (
     Claim(
         id="lyu2021.thm4.2",
@@ -86,6 +95,15 @@ CLAIMS = (
         },
         regime="all slopes 0 <= a <= 1, though the paper has 0 < a < 1; the value within 1e-7 from both sides; "
         "linearity of the optimal networks that are drawn, exactly",
+        could_fail=has_points(4),
+        variants=(
+            Variant(
+                name="asymmetric",
+                statement="That is so on all separable data.",
+                dropped=("symmetric",),
+                instances=known_margins(least_dimension=2).map(_posed_along_the_margin),
+            ),
+        ),
     ),
 )
 

@@ -9,13 +9,15 @@ The paper prints 1/4 for 1/2, which is not of unit norm.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from verify.checker.exact import dot
 from verify.claims.lyu2021.ends import ALLOWED, STOP_AT, has_margin, unit_vector, weights_in_floats
 from verify.claims.lyu2021.symmetric import SYMMETRIC, is_leaky, separator
-from verify.claims.records import Claim, Instance, Judgement, Outcome, failed, held
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Judgement, Outcome, Variant, failed, held
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import after, trained
 from verify.numbers.floats import to_float
@@ -42,19 +44,19 @@ def on_one_side(instance: Instance) -> bool:
     return dot(first, w) > 0 > dot(second, w)
 
 
-def ends_at_pair(instance: Instance) -> Judgement:
+def ends_at_pair(instance: Instance, factor: float = 0.5) -> Judgement:
     """theta / |theta| ends within 3 % of (w*, -w*, 1, -1)/2, with at least 0.999 of the best margin, exactly."""
-    return after(instance, trained(instance, stop_at=STOP_AT), _is_the_pair)
+    return after(instance, trained(instance, stop_at=STOP_AT), partial(_is_the_pair, factor=factor))
 
 
-def _is_the_pair(end: Instance) -> Judgement:
+def _is_the_pair(end: Instance, factor: float = 0.5) -> Judgement:
     first = has_margin(end, Fraction(1))
     w = separator(end)
     if first.outcome is not Outcome.HELD or w is None:
         return first
     W, v = weights_in_floats(end)
     theta, unit = np.append(W.ravel(), v), unit_vector(w)
-    limit = np.concatenate([unit, -unit, [1.0, -1.0]]) / 2
+    limit = np.concatenate([unit, -unit, [1.0, -1.0]]) * factor
     distance = Fraction(float(np.linalg.norm(theta / np.linalg.norm(theta) - limit))).limit_denominator(10**9)
     words = f"the direction at the end is {to_float(distance):.2g} from (w*, -w*, 1, -1)/2"
     return (held if distance <= ALLOWED else failed)(words, measured=distance)
@@ -80,6 +82,14 @@ CLAIMS = (
         quantity="distance",
         trains=True,
         examples=80,
+        could_fail=has_points(4),
+        variants=(
+            Variant(
+                name="as-printed",
+                statement="They converge to (w*, -w*, 1, -1)/4, as the paper prints.",
+                conclusion=partial(ends_at_pair, factor=0.25),
+            ),
+        ),
     ),
 )
 

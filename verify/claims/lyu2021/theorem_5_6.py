@@ -18,13 +18,14 @@ from solvers.arrays import Floats
 from solvers.training.trajectory import TrainingStatus
 from verify.claims.decisions import locally
 from verify.claims.lyu2021.ends import CLOSE, STOP_AT, normalised
+from verify.claims.power import has_points
 from verify.claims.predicates import is_margin_problem
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import trained
 from verify.deciders.finding import Verdict
 from verify.numbers.floats import to_float
-from verify.strategies import hinted, linear_networks, wide_pairs
+from verify.strategies import hinted, linear_networks, tied_pairs, wide_pairs
 from verify.training.conversion import network_of, parameters_of
 
 __all__ = ["CLAIMS", "DELTA", "LEAST_MARGIN", "NEAR", "is_local_optimum", "keeps_the_margin"]
@@ -103,6 +104,15 @@ CLAIMS = (
         quantity="distance over epsilon",
         trains=True,
         examples=20,
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="kkt",
+                statement="That is so near every KKT direction.",
+                dropped=("local",),
+                instances=tied_pairs().map(Instance.of),
+            ),
+        ),
     ),
 )
 

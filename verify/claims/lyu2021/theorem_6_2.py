@@ -10,18 +10,20 @@ and this classifier is along a KKT direction whose margin is not the largest.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from verify.checker.exact import dot, sqrt_upper
-from verify.claims.conclusions import judged
+from verify.claims.conclusions import is_global, judged
 from verify.claims.decisions import global_exactly, own_width_exactly, stationary
 from verify.claims.lyu2021.hints import has_small_hints, has_wide_hints, is_one_neuron
 from verify.claims.lyu2021.scales import at_two_scales
 from verify.claims.lyu2021.symmetric import is_leaky, separator
-from verify.claims.records import Claim, Instance, Judgement, Outcome, failed
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Outcome, Variant, failed
 from verify.claims.theorems import run_alone
-from verify.claims.trainings import after, trained
+from verify.claims.trainings import after, nearly_audited, trained
 from verify.deciders.finding import Verdict
 from verify.numbers.floats import to_float, to_floats, to_matrix
 from verify.problem.network import Network
@@ -34,6 +36,7 @@ __all__ = [
     "STOP_AT",
     "TILTS",
     "ends_at_one_neuron",
+    "ends_at_the_best",
     "has_far_hint",
     "is_balanced",
     "is_hinted_start",
@@ -159,6 +162,12 @@ def _is_the_one_neuron(end: Instance) -> Judgement:
     return Judgement(second.outcome, second.reason, distance)
 
 
+def ends_at_the_best(instance: Instance) -> Judgement:
+    """The flow ends at a network that no other beats by 1 % of the norm, with a certificate."""
+    nearly = partial(nearly_audited, tolerance=Fraction(1, 100))
+    return after(instance, trained(instance, stop_at=STOP_AT), lambda end: judged(nearly(end).global_any_width))
+
+
 TILTS = (Fraction(3, 2), Fraction(2), Fraction(3), Fraction(5))
 
 
@@ -237,6 +246,14 @@ CLAIMS = (
         quantity="distance",
         trains=True,
         examples=40,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="surely",
+                statement="There it converges to s(<w*, x>)/2 with probability 1.",
+                chance=Fraction(1),
+            ),
+        ),
     ),
     Claim(
         id="lyu2021.thm6.2.live",
@@ -256,6 +273,14 @@ CLAIMS = (
         quantity="distance",
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="best-margin",
+                statement="There it converges to a classifier of the best margin.",
+                conclusion=ends_at_the_best,
+            ),
+        ),
     ),
     Claim(
         id="lyu2021.thm6.2.point",
@@ -268,6 +293,14 @@ CLAIMS = (
         sharp={"large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints"},
         regime="K^2/epsilon^2 > (3 + a)/(1 - a), epsilon below the leaky margin of the other points; any width, not "
         "only its own; that the flow converges there is lyu2021.thm6.2",
+        could_fail=always,
+        variants=(
+            Variant(
+                name="best-margin",
+                statement="On hinted data the classifier s(<w*, x>)/2 has the best margin.",
+                conclusion=is_global,
+            ),
+        ),
     ),
 )
 

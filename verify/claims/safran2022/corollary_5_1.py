@@ -9,12 +9,14 @@ with theta* the direction to which gradient flow converges, for data labelled by
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import log
 from random import Random
 
 from solvers.training.stop_tests import any_of
 from solvers.training.trajectory import Moment
-from verify.claims.records import Claim, Instance
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.safran2022.learning import LINE, SURE, classifies, generalises, is_sampled
 from verify.claims.safran2022.regions import EVALUATIONS, is_univariate
 from verify.claims.theorems import run_alone
@@ -64,6 +66,15 @@ CLAIMS = (
         trial=classified_sample,
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="hundredth",
+                statement="The error is at most epsilon/100 in the limit, with probability 1.",
+                conclusion=partial(generalises, share=0.01),
+                chance=Fraction(1),
+            ),
+        ),
     ),
 )
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from verify.claims.conclusions import is_stationary_not_local
+from verify.claims.power import always
 from verify.claims.predicates import has_a_zero_neuron
-from verify.claims.records import Claim, Instance
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.safran2022.regions import is_univariate
 from verify.claims.theorems import run_alone
+from verify.problem.problem import Dataset, Problem
 from verify.strategies import constant_networks
 
 __all__ = ["CLAIMS"]
@@ -37,6 +39,13 @@ def _is_far(instance: Instance) -> bool:
     return instance.data.inputs[0][0] ** 2 > 3
 
 
+def _nearer(instance: Instance) -> Instance:
+    """c/(1 + c) in place of c: the constant network stays a KKT point."""
+    old, c = instance.problem, abs(instance.data.inputs[0][0])
+    data = Dataset([[x / (1 + c)] for (x,) in old.data.inputs], old.data.targets)
+    return Instance(Problem(data, old.architecture, goal=old.goal, bias=old.bias), instance.network)
+
+
 CLAIMS = (
     Claim(
         id="safran2022.ex1",
@@ -51,6 +60,15 @@ CLAIMS = (
             "far": "max-margin/penalised-bias-scale-just-below",
             "zero-neuron": "max-margin/safran2022-example-1-split",
         },
+        could_fail=always,
+        variants=(
+            Variant(
+                name="near",
+                statement="The same of points +-c with c < 1.",
+                dropped=("far",),
+                instances=constant_networks().map(Instance.of).map(_nearer),
+            ),
+        ),
         regime="all c > sqrt(3), of which the paper's c = 4 is one; not local is more than the paper says",
     ),
 )

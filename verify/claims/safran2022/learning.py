@@ -91,16 +91,16 @@ def classifies(instance: Instance) -> bool:
     return has_loss_below(instance, Fraction(69, 100))
 
 
-def generalises(instance: Instance, tail: int = 1) -> Judgement:
+def generalises(instance: Instance, tail: int = 1, share: float = 1.0) -> Judgement:
     """Gradient flow ends near a KKT point of few regions, and the error there is at most epsilon(n), exactly.
 
-    Measured: the error over epsilon(n).
+    Measured: the error over epsilon(n). share: of epsilon(n), in its place.
     """
     few = limit_has_few_regions(instance)
     if few.outcome is not Outcome.HELD:
         return few
     end = ended(instance, trained(instance, evaluations=EVALUATIONS))
-    error, allowed = LINE.error(end.network), allowed_error(len(instance.data), tail)
+    error, allowed = LINE.error(end.network), share * allowed_error(len(instance.data), tail)
     text = f"error {to_float(error):.3g} after {len(instance.data)} points, {allowed:.3g} allowed; {few.reason}"
     part = error / Fraction(allowed)
     return held(text, measured=part) if part <= 1 else failed(text, measured=part)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from solvers.training.trajectory import TrainingStatus
 from verify.claims.predicates import is_relu
 from verify.claims.records import Instance, Judgement, Outcome, failed, held, undecided
@@ -11,7 +13,14 @@ from verify.problem.members import has_margin, is_penalised
 from verify.quantities.regions import label_switches, region_bound
 from verify.quantities.regions import linear_regions as pieces_of
 
-__all__ = ["EVALUATIONS", "is_univariate", "limit_has_few_regions", "linear_regions", "region_bound", "switches"]
+__all__ = [
+    "EVALUATIONS",
+    "is_univariate",
+    "limit_has_few_regions",
+    "linear_regions",
+    "region_bound",
+    "switches",
+]
 
 EVALUATIONS = 20_000
 """Gradients of one training."""
@@ -34,8 +43,9 @@ def linear_regions(instance: Instance) -> int:
     return pieces_of(instance.network)
 
 
-def limit_has_few_regions(instance: Instance) -> Judgement:
-    """Gradient flow from here ends near a KKT point, with a certificate, and that has at most 32 r + 67 linear pieces.
+def limit_has_few_regions(instance: Instance, allowed: Callable[[int], int] = region_bound) -> Judgement:
+    """Gradient flow from here ends near a KKT point, with a certificate, and that has at most 32 r + 67 linear pieces,
+    or what is allowed for r.
 
     A limit of functions with m pieces has at most m. So the pieces are counted where the flow ends, and at the exact
     KKT point within 1e-3 of it: as many as its certificate has directions, and one. In finite time neurons with one
@@ -48,7 +58,7 @@ def limit_has_few_regions(instance: Instance) -> Judgement:
     near = is_nearly_stationary(end)
     if near.outcome is not Outcome.HELD:
         return near
-    count, bound = linear_regions(end), region_bound(switches(instance))
+    count, bound = linear_regions(end), allowed(switches(instance))
     point = nearby_certificate(end)
     if point is not None and point.moved <= NEARLY:
         count = min(count, 1 + len(point.directions))

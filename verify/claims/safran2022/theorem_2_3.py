@@ -10,9 +10,11 @@ for data of density at most C on [-R, R] labelled by a teacher of width r, with 
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 
-from verify.claims.records import Claim, Instance
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.safran2022.learning import SURE, generalises, is_sampled, needed_width, wide_start
 from verify.claims.safran2022.regions import is_univariate
 from verify.claims.theorems import run_alone
@@ -47,6 +49,15 @@ CLAIMS = (
         trial=partial(wide_start, to_the_limit=True),
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="hundredth",
+                statement="The error is at most epsilon/100 in the limit, with probability 1.",
+                conclusion=partial(generalises_at, share=0.01),
+                chance=Fraction(1),
+            ),
+        ),
     ),
 )
 

@@ -17,11 +17,13 @@ import numpy as np
 from solvers.training.losses import Loss
 from solvers.training.stop_tests import any_of
 from solvers.training.trajectory import Moment, TrainingStatus
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
-from verify.claims.safran2022.learning import SURE, is_sampled, needed_width, wide_start
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
+from verify.claims.safran2022.learning import LINE, SHORT, SURE, is_sampled, needed_width, wide_start
 from verify.claims.safran2022.regions import EVALUATIONS, is_univariate
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import at_rest, flowed, has_loss_below, with_weights
+from verify.strategies.line_starts import gaussian_network
 from verify.training import parameters_of
 
 __all__ = ["CLAIMS", "ROOM", "is_wide_enough", "reaches_small_loss"]
@@ -75,6 +77,18 @@ CLAIMS = (
         trial=wide_start,
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="one-neuron",
+                statement="One neuron is enough, with probability 1.",
+                dropped=("wide",),
+                trial=lambda random: Instance.posed(
+                    gaussian_network(random, 1, Fraction(1), Fraction(1)), LINE.sample(random, SHORT)
+                ),
+                chance=Fraction(1),
+            ),
+        ),
     ),
 )
 

@@ -12,6 +12,7 @@ with L_D the population loss. What the proof needs (our reconstruction, as ours 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -19,7 +20,8 @@ import numpy as np
 from solvers.training.losses import value
 from solvers.training.stop_tests import any_of
 from solvers.training.trajectory import Moment, Training, TrainingStatus
-from verify.claims.records import Claim, Instance, Judgement, failed, held, undecided
+from verify.claims.power import always
+from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.safran2022.regions import EVALUATIONS, is_univariate, switches
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import at_rest, flowed, margins, with_weights
@@ -74,12 +76,12 @@ def is_sampled_from_atoms(instance: Instance) -> bool:
     return has_labels and instance.network.width == ALTERNATIONS
 
 
-def stays_above(instance: Instance) -> Judgement:
+def stays_above(instance: Instance, factor: int = 1) -> Judgement:
     """L_D >= (1 - 0.75 alpha)/4 = 1/16 at all times, L_D the mean of the logistic loss over the atoms.
 
-    At all moments that are recorded, until the flow rests. Measured: the least L_D.
+    At all moments that are recorded, until the flow rests. Measured: the least L_D. factor: of the bound.
     """
-    bound = Fraction(1, 4) * (1 - Fraction(3, 4) * Fraction(instance.network.width, ALTERNATIONS))
+    bound = factor * Fraction(1, 4) * (1 - Fraction(3, 4) * Fraction(instance.network.width, ALTERNATIONS))
     lowest, run = _lowest_loss(instance, atoms(ALTERNATIONS), to_float(bound))
     text = f"the population loss is {lowest:.4g} at least, the bound {to_float(bound):.4g}"
     if lowest < bound:
@@ -118,15 +120,21 @@ def dead(instance: Instance) -> list[int]:
     return [j for j, (w, b) in enumerate(rows) if all(w * x + b < 0 for x in places)]
 
 
-def live_neurons_bound_the_loss(instance: Instance) -> Judgement:
+def least_misclassified(instance: Instance) -> int:
+    """ceil((r - a - 1)/2) for a neurons that are on somewhere; 0 where that is negative."""
+    r, live = len(instance.data) - 1, instance.network.width - len(dead(instance))
+    return max(0, -((live + 1 - r) // 2))
+
+
+def live_neurons_bound_the_loss(instance: Instance, more: int = 0) -> Judgement:
     """With a neurons on somewhere at the start, ceil((r - a - 1)/2) of the r + 1 atoms are misclassified at all times.
 
     f has at most a + 1 pieces on [-1, 1], so it changes sign at most a + 1 times there, and an atom that is
     misclassified spoils at most two of the r changes. Each costs log 2. Exactly for the network at the end, in floats
-    on the way. Measured: the least L_D.
+    on the way. Measured: the least L_D. more: so many more points, instead.
     """
     r, off = len(instance.data) - 1, dead(instance)
-    wrong = max(0, -((len(instance.network.hidden_weights) - len(off) + 1 - r) // 2))
+    wrong = least_misclassified(instance) + more
     bound = LN2 * wrong / (r + 1)
     lowest, run = _lowest_loss(instance, instance.data, to_float(bound))
     end = with_weights(instance, run.theta)
@@ -159,6 +167,15 @@ CLAIMS = (
         trial=narrow_start,
         trains=True,
         examples=20,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="twelve-times",
+                statement="It keeps a population loss of at least 12 times that, above log 2, with probability 1.",
+                conclusion=partial(stays_above, factor=12),
+                chance=Fraction(1),
+            ),
+        ),
     ),
     Claim(
         id="safran2022.thm3.2.live",
@@ -176,6 +193,14 @@ CLAIMS = (
         group=switches,
         trains=True,
         examples=20,
+        could_fail=lambda instance: least_misclassified(instance) > 0,
+        variants=(
+            Variant(
+                name="two-more",
+                statement="At all times two points more than that are misclassified.",
+                conclusion=partial(live_neurons_bound_the_loss, more=2),
+            ),
+        ),
     ),
 )
 

@@ -12,11 +12,12 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from verify.claims.records import Claim, Instance
+from verify.claims.power import has_points
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.safran2022.learning import classifies
 from verify.claims.safran2022.regions import is_univariate
 from verify.claims.theorems import run_alone
-from verify.claims.trainings import ends_stationary
+from verify.claims.trainings import ends_stationary, is_nearly_stationary
 from verify.strategies import fitted_starts, separating_starts
 
 __all__ = ["CLAIMS"]
@@ -38,6 +39,14 @@ CLAIMS = (
         "certificate; that the loss tends to 0 and the norm to infinity is not judged",
         trains=True,
         examples=20,
+        could_fail=has_points(2),
+        variants=(
+            Variant(
+                name="at-the-start",
+                statement="Every network of a loss below 1/n is a KKT point already.",
+                conclusion=is_nearly_stationary,
+            ),
+        ),
     ),
 )
 
