@@ -203,7 +203,7 @@ def exchanged_classes(problem: Problem, network: Network) -> str | None:
 
 def _written(label: object) -> str:
     """A label as it is written in Python."""
-    return repr(label) if isinstance(label, str | int) else str(label)
+    return repr(str(label)) if isinstance(label, str) else str(label)
 
 
 def transposed_weights(problem: Problem, network: Network) -> str | None:

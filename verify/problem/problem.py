@@ -19,6 +19,7 @@ from verify.checker.statement import Bias, Goal, Trained, half_squared_norm, obj
 from verify.numbers.arguments import instance_of
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed
+from verify.numbers.decimals import value as shown_value
 from verify.numbers.values import array, as_input_error, is_exact_input, line, rational, vector
 from verify.problem.members import goal_name, goal_words, has_bias, trains_all
 from verify.problem.network import Architecture
@@ -167,8 +168,9 @@ class Problem(statement.Problem):
                     "ask for min-norm, which fits numbers" if isinstance(goal, Goal) else "ask for a loss of numbers"
                 )
                 raise InputError(
-                    f"targets[{i}] is {target!s:.60}; {goal_name(goal)} needs targets {goal_words(goal).targets}: name "
-                    f"the two classes, or {other}"
+                    f"targets[{i}] is {shown_value(target)}; {goal_name(goal)} needs targets {goal_words(goal).targets}: "
+                    "name the two classes (--classes NEGATIVE,POSITIVE, in Python classes=(negative, positive)), or "
+                    f"{other}"
                 )
         if isinstance(goal, Objective):
             _require_two_layers(shape, trained)

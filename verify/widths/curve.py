@@ -214,14 +214,38 @@ def width_curve(
         best = bracketed(first, None, tol=to_float(tolerance), deadline=share(deadline, ANY_SHARE))
         last = last or (1 if has_infimum_0(first) else min(best.witnesses[0].width if best.witnesses else MOST, MOST))
     points: list[WidthPoint] = []
-    for width in range(1, (last or 1) + 1):
-        end = share(deadline, 1 / ((last or 1) + 1 - width))
+
+    def searched(width: int, end: float | None) -> WidthPoint:
         known = [*(() if best is None else best.witnesses), *(p.network for p in points if p.network is not None)]
         told = None if progress is None else _told(progress, width)
-        points.append(_at_width(asked.problem(width), known, best, tolerance, end, told))
+        return _at_width(asked.problem(width), known, best, tolerance, end, told)
+
+    for width in range(1, (last or 1) + 1):
+        points.append(searched(width, share(deadline, 1 / ((last or 1) + 1 - width))))
         if up_to is None and WidthCurve(tuple(points), best, tolerance).enough is not None:
             break
+    _take_up(points, searched, deadline)
     return WidthCurve(handed_down(points), best, tolerance, tuple(notes), outgoing)
+
+
+def _take_up(
+    points: list[WidthPoint], searched: Callable[[int, float | None], WidthPoint], deadline: float | None
+) -> None:
+    """Search the rows anew whose share of the time was not enough, in what the others have left of it."""
+    late = [i for i, point in enumerate(points) if point.status is SearchStatus.TIME]
+    for done, i in enumerate(late):
+        end = share(deadline, 1 / (len(late) - done))
+        if end is None or is_late(end):
+            return
+        again = searched(i + 1, end)
+        if again.status is not SearchStatus.TIME or _gap(again) <= _gap(points[i]):
+            points[i] = again
+
+
+def _gap(point: WidthPoint) -> tuple[bool, bool, Fraction]:
+    """How much of a row is open: which ends are not known, and how far apart they are."""
+    is_open = point.upper is None, point.lower is None
+    return *is_open, Fraction(0) if point.upper is None or point.lower is None else point.upper - point.lower
 
 
 def _told(progress: ProgressOfWidths, width: int) -> Callable[[int, int, float, float], None]:

@@ -82,7 +82,7 @@ def test_rows_are_lifted_when_there_is_a_bias() -> None:
         ({"data": Dataset([[1]], [1])}, ShapeError, "the data have 1 column, but the network takes 2"),
         ({"bias": Bias.FREE}, InputError, "no bias, which does not go with bias mode 'free'"),
         ({"architecture": Architecture.two_layer(2, 1, bias=True)}, InputError, "a bias, which does not go with"),
-        ({"data": Dataset([[1, 1]], ["1/2"])}, InputError, r"targets\[0\] is 1/2; max-margin needs targets 1 and -1"),
+        ({"data": Dataset([[1, 1]], ["1/2"])}, InputError, r"targets\[0\] is 0\.5; max-margin needs targets 1 and -1"),
         (
             {"architecture": Architecture((Layer(inputs=2, outputs=1, slope=None),)), "trained": Trained.HIDDEN},
             InputError,

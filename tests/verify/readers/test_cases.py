@@ -131,7 +131,8 @@ def test_brackets(write, given, bracket):
         (
             changed("problem", targets=["1", "2"]),
             (
-                ": targets[1] is 2; max-margin needs targets 1 and -1: name the two classes, or ask for min-norm, "
+                ": targets[1] is 2; max-margin needs targets 1 and -1: name the two classes (--classes "
+                "NEGATIVE,POSITIVE, in Python classes=(negative, positive)), or ask for min-norm, "
                 "which fits numbers"
             ),
         ),

@@ -137,7 +137,7 @@ class Empty:
         (lambda: audit(LOGITS, X, Y, slope="relu"), "the slope given is 'relu': give a number, 0 for ReLU"),
         (lambda: audit(RELU, X, ["151.0", "2", "3", "4"]), "astype(float)"),
         (lambda: audit(RELU, np.array(X).astype(str), Y), "astype(float)"),
-        (lambda: audit(RELU, X, [151, 2, 3, 4], goal="max-margin"), "name the two classes, or ask for min-norm"),
+        (lambda: audit(RELU, X, [151, 2, 3, 4], goal="max-margin"), "positive)), or ask for min-norm"),
         (lambda: audit(RELU, np.ones((4, 4)), Y), "takes 2 inputs: give the columns that it was trained on"),
         (lambda: train(np.ones((4, 4)), Y, start=RELU), "takes 2 inputs: give the columns that it was trained on"),
         (lambda: audit(RELU, Empty(), []), "X is empty (shape (0, 2)): there must be at least one number"),

@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -313,3 +314,29 @@ def test_little_time_leaves_given_output_weights_open(steps):
     options = ["--output-weights", "1,-1", "--time-limit", "1e-9"]
     found = CliRunner().invoke(program, ["widths", str(steps), *options], standalone_mode=False)
     assert "it is not known whether a network with these output weights fits the data" in found.output
+
+
+def test_time_that_some_rows_leave_is_given_to_those_that_had_too_little(monkeypatch):
+    """The first search of two neurons is told at once that its time is up; the others take next to none."""
+    asked = []
+
+    def once(search, end, most):
+        asked.append(end)
+        return until(search, 0.0 if len(asked) == 2 else end, most)
+
+    until = curves.until_done
+    monkeypatch.setattr(curves, "until_done", once)
+    curve = width_curve(*STEPS, up_to=3, time_limit=60)
+    assert len(asked) == 3
+    assert [point.fits for point in curve] == [Verdict.REFUTED, Verdict.REFUTED, Verdict.PROVED]
+
+
+def test_a_row_that_is_searched_anew_is_not_wider(monkeypatch):
+    states = iter([F(1), F(3)])
+    rows = [SimpleNamespace(status=SearchStatus.TIME, upper=F(5), lower=F(5) - next(states)) for _ in range(2)]
+    points = [rows[0]]
+    curves._take_up(points, lambda *_: rows[1], curves.now() + 60)
+    assert points == [rows[0]]
+    points = [rows[1]]
+    curves._take_up(points, lambda *_: rows[0], curves.now() + 60)
+    assert points == [rows[0]]
