@@ -151,9 +151,8 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
         yield from _of_other_depth(audit)
         return
     if not problem.asks_fit:
-        if audit.global_any_width.verdict is not Verdict.PROVED:
-            yield from _to_save_better(audit)
-        yield from _more_time(audit)
+        is_best = audit.global_any_width.verdict is Verdict.PROVED
+        yield from (*(() if is_best else _to_save_better(audit)), *_more_time(audit))
         return
     if problem.architecture.limits() is not None:
         bias = " --bias" if problem.architecture.bias else ""
