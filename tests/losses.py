@@ -26,11 +26,16 @@ def point_loss(name, weight=1):
     return PointLoss(labels, *ends, tube=Fraction(tube), curvature=Fraction(curvature) / weight)
 
 
-def posed(name, rows, targets, decay=1, *, output=None, slope=0, bias=Bias.NONE, width=1, masks=None, weight=1):
-    """The problem of this loss, summed, with the decay of both layers (`output`: that of the second)."""
+def posed(
+    name, rows, targets, decay=1, *, output=None, slope=0, bias=Bias.NONE, width=1, masks=None, weight=1, b2=None
+):
+    """The problem of this loss, summed, with the decay of both layers (`output`: that of the second; `b2`: of a bias on
+    the output, 0 where that is free).
+    """
     columns = len(rows[0])
+    of_bias = None if b2 is None else Fraction(b2)
     objective = Objective(
-        point_loss(name, weight), Decay(Fraction(decay), Fraction(decay if output is None else output))
+        point_loss(name, weight), Decay(Fraction(decay), Fraction(decay if output is None else output), of_bias)
     )
     offsets = None if bias is Bias.NONE else [0] * width
     network = Network.two_layer([[0] * columns] * width, [0] * width, b=offsets, slope=slope)
@@ -74,6 +79,8 @@ def over_all_cells(problem, name):
         if (column.pattern == 0).any():
             cones.append(z[column.pattern == 0] == 0)
         norms = norms + cp.norm(u[:-1] if instance.free else u)
+    of_bias, b = problem.goal.decay.output_bias, cp.Variable()
+    outputs = outputs if of_bias is None else outputs + b
     r = y - outputs
     q = cp.multiply(y, outputs)
     loss = {
@@ -85,14 +92,15 @@ def over_all_cells(problem, name):
         "squared-hinge": lambda: cp.sum_squares(cp.pos(1 - q)) / 2,
     }[name]()
     decay = problem.goal.decay
-    program = cp.Problem(cp.Minimize(loss + float(decay.hidden * decay.output) ** 0.5 * norms), cones)
+    of_bias = float(of_bias or 0) / 2 * cp.square(b)
+    program = cp.Problem(cp.Minimize(loss + float(decay.hidden * decay.output) ** 0.5 * norms + of_bias), cones)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
     return program.value
 
 
-def random_problem(random, name=None):
+def random_problem(random, name=None, b2=None):
     """A small problem with weight decay: (problem, name of its loss)."""
     name = list(PARAMETERS)[random.integers(6)] if name is None else name
     n, d = int(random.integers(1, 6)), int(random.integers(1, 3))
@@ -108,4 +116,4 @@ def random_problem(random, name=None):
     decay, output = (Fraction(int(random.integers(1, 9)), 8) for _ in range(2))
     exact = [[Fraction(float(x)) for x in row] for row in rows]
     numbers = [Fraction(float(y)) for y in targets]
-    return posed(name, exact, numbers, decay, output=output, slope=slope, bias=bias), name
+    return posed(name, exact, numbers, decay, output=output, slope=slope, bias=bias, b2=b2), name

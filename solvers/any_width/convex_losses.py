@@ -74,27 +74,33 @@ class ConvexLoss:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecayInstance:
-    """rows, targets, slope, masks and free bias of `data`, whose `margin` is False; the loss and the price (> 0)."""
+    """rows, targets, slope, masks and free bias of `data`, whose `margin` is False; the loss and the price (> 0).
+
+    bias: the decay mu_b of an output bias b, which costs 1/2 mu_b b^2; 0 where it is free, None where there is none.
+    """
 
     data: ProblemInstance
     loss: ConvexLoss
     price: float
+    bias: float | None = None
 
     def outputs(self, atoms: Atoms) -> Floats:
         """f at all points, (n,)."""
         z = self.data.rows @ atoms.directions.T
-        return np.maximum(z, self.data.slope * z) @ atoms.signs.astype(float)
+        return np.maximum(z, self.data.slope * z) @ atoms.signs.astype(float) + atoms.bias
 
     def value_of(self, atoms: Atoms) -> float:
         """The objective of a network."""
         body = atoms.directions[:, :-1] if self.data.free else atoms.directions
         losses = self.loss.values(self.data.targets, self.outputs(atoms))
-        return float(losses.sum() + self.price * np.linalg.norm(body, axis=1).sum())
+        of_bias = 0.5 * (self.bias or 0.0) * atoms.bias**2
+        return float(losses.sum() + self.price * np.linalg.norm(body, axis=1).sum() + of_bias)
 
     def bound(self, c: Floats, largest: float) -> float:
         """The lower bound of c where |h(u)| <= largest ||u||: that of t c, t <= 1 such that t largest <= price."""
         t = min(self.price / largest, 1.0) if largest > 0 else 1.0
-        return float(self.loss.duals(self.data.targets, t * c).sum())
+        less = (t * c.sum()) ** 2 / (2 * self.bias) if self.bias else 0.0
+        return float(self.loss.duals(self.data.targets, t * c).sum() - less)
 
     @property
     def nothing(self) -> Atoms:
@@ -129,7 +135,7 @@ class ScaledDecay:
         directions = atoms.directions * self.outputs
         counted = slice(None, -1) if self.given.data.free else slice(None)
         directions[:, counted] *= self.rows
-        return replace(atoms, directions=directions, value=atoms.value * self.values)
+        return replace(atoms, directions=directions, value=atoms.value * self.values, bias=atoms.bias * self.outputs)
 
     def unscaled_proof(self, proof: DualGuess) -> DualGuess:
         """A proof of the instance as one of the given problem, with multipliers for c."""
@@ -163,6 +169,7 @@ def scaled_decay(given: DecayInstance) -> ScaledDecay:
         replace(data, rows=scaled, targets=data.targets / outputs),
         given.loss.scaled(outputs, values),
         given.price / rows * outputs / values,
+        None if given.bias is None else given.bias * outputs / values * outputs,
     )
     return ScaledDecay(given, instance, 1.0 / rows, outputs, values)
 

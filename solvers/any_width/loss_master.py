@@ -8,7 +8,8 @@ with side_i = y_i for labels, 1 else. l is the infimal convolution of what its d
 
     l(r) = min p^2 / (2 curvature) + high e+ - low e-   s.t.   p + z + e+ - e- = r,  |z| <= tube,  e+, e- >= 0
 
-so that every network of these patterns is feasible, and the multipliers of the first constraints are c.
+so that every network of these patterns is feasible, and the multipliers of the first constraints are c. An output bias
+is one more variable, with its cost where it is not free.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def solve_loss_master(instance: DecayInstance, columns: list[Column], *, time_li
     for j, column in enumerate(columns):
         directions[j, data.masks[column.mask]] = program.direction(found, j)
     c = loss.admissible(data.targets, -found.multipliers(program.fit))
-    return MasterSolution(found.status, found.value, _at_ends(instance, c), directions, 0.0)
+    bias = float(found.of(program.bias).sum())
+    return MasterSolution(found.status, found.value, _at_ends(instance, c), directions, 0.0, bias)
 
 
 def _at_ends(instance: DecayInstance, c: Floats) -> Floats:
@@ -59,7 +61,7 @@ class _LossProgram(MasterProgram):
     """
 
     def __init__(self, instance: DecayInstance, columns: list[Column]) -> None:
-        self.loss = instance.loss
+        self.loss, self.of_bias = instance.loss, instance.bias
         super().__init__(instance.data, columns, np.arange(instance.data.points), 0.0, price=instance.price)
         self._ask_for_little_loss()
 
@@ -82,6 +84,14 @@ class _LossProgram(MasterProgram):
             cone = cones.constraints("second-order", np.concatenate([[0.5], np.zeros(count), [-0.5]]))
             cones.put_diagonal(cone[[0, -1]], np.concatenate([most, most]), -1.0)
             cones.put_diagonal(cone[1:-1], bent, -1.0 / np.sqrt(loss.curvature))
+        self.bias = cones.variables(0 if self.of_bias is None else 1)
+        if self.of_bias is not None:
+            cones.put(self.fit, self.bias, np.ones((count, 1)))
+        if self.of_bias:
+            most = cones.variables(1, cost=1.0)
+            cone = cones.constraints("second-order", np.array([0.5, 0.0, -0.5]))
+            cones.put_diagonal(cone[[0, -1]], np.concatenate([most, most]), -1.0)
+            cones.put_diagonal(cone[1:-1], self.bias, -np.sqrt(self.of_bias))
         if loss.tube:
             within = cones.variables(count)
             cones.put_diagonal(self.fit, within, sides)

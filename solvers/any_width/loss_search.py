@@ -188,7 +188,7 @@ class _LossSearch:
                 return SearchStatus.STALLED
             poll()
             columns = list(self.pool.columns.values())
-            if not columns:
+            if not columns and self.problem.bias is None:
                 return self._settled()
             solution = solve_loss_master(self.problem, columns, time_limit=time_left(self.deadline))
             if solution.status is Status.FAILED:
@@ -242,7 +242,7 @@ class _LossSearch:
         sizes = np.linalg.norm(solution.directions, axis=1)
         keep = sizes > 1e-9 * max(float(sizes.sum()), 1e-300)
         masks = np.array([column.mask for column in columns], np.intp)
-        atoms = Atoms(solution.directions[keep], signs_of(columns)[keep], masks[keep], 0.0)
+        atoms = Atoms(solution.directions[keep], signs_of(columns)[keep], masks[keep], 0.0, solution.bias)
         return replace(atoms, value=self.problem.value_of(atoms))
 
     def _record(self, atoms: Atoms) -> Atoms:
@@ -250,7 +250,7 @@ class _LossSearch:
         return atoms
 
     def _rounded(self, c: Floats) -> Floats:
-        """c on a dyadic grid and admissible; with a free bias its sum is exactly zero."""
+        """c on a dyadic grid and admissible; with a free bias, hidden or of the output, its sum is exactly zero."""
         largest = float(np.abs(c).max(initial=0.0))
         if largest <= 0:
             return np.zeros_like(c)
@@ -259,7 +259,7 @@ class _LossSearch:
         ends = np.isin(np.abs(c), np.abs([self.problem.loss.low, self.problem.loss.high]))
         rounded = np.where(ends, c, rounded)
         free = self.problem.data.free and any(self.scaled.frame.is_free(seen) for seen in self.problem.data.masks)
-        return _balanced(rounded) if free else rounded
+        return _balanced(rounded) if free or self.problem.bias == 0 else rounded
 
     def _violators(self, c: Floats, seeds: dict[int, list[Floats]]) -> tuple[list[Column], float]:
         """Columns with |h| above the price, and the largest |h| seen."""

@@ -84,7 +84,7 @@ class Column:
 class MasterSolution:
     """value: objective. multipliers (n,): zero off the working set. directions (J, D): u_j over all D columns.
 
-    slack: sum of |xi|.
+    slack: sum of |xi|.   bias: of the output, where there is one.
     """
 
     status: Status
@@ -92,6 +92,7 @@ class MasterSolution:
     multipliers: Floats
     directions: Floats
     slack: float
+    bias: float = 0.0
 
 
 def solve_master(

@@ -14,12 +14,16 @@ from solvers.pricing.tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class Atoms:
-    """A network in the directions u_j = |v_j| w_j: directions (J, D), signs, masks (J,), value sum ||u_j||."""
+    """A network in the directions u_j = |v_j| w_j: directions (J, D), signs, masks (J,), value sum ||u_j||.
+
+    bias: what is added to the output, where the problem has an output bias.
+    """
 
     directions: Floats
     signs: NDArray[np.int8]
     masks: Indices
     value: float
+    bias: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class LossModel:
 
     rows (n, c); slope a; weights (k, c), outgoing (k,); on, kink (k, n): the exact pattern; counted (c,): columns in
     the norm; allowed (k, c): not masked; hidden, output: mu_w and mu_v; size: M > 0.
+    of_bias, bias_pull: of an output bias b what its residual mu_b b - sum c_i is divided by, and mu_b b; of_bias is
+    None where there is none.
     side, best, least, most, lean, bend (n,): of the multipliers, see the module; least <= 0, most may be infinite.
     """
 
@@ -54,6 +56,8 @@ class LossModel:
     most: Floats
     lean: Floats
     bend: Floats
+    of_bias: float | None = None
+    bias_pull: float = 0.0
 
     @property
     def has_kinks(self) -> Bits:
@@ -64,7 +68,7 @@ class LossModel:
 @dataclass(frozen=True, slots=True)
 class LossFit:
     """multipliers (n,): c_i; kink_products {(point, neuron): c_i g_ij}; epsilon: the weighted norm of r over sqrt M;
-    direction (k c + k,): r_w / mu_w and r_v / mu_v over sqrt M, which separates.
+    direction (k c + k,), with an output bias one more: r_w / mu_w, r_v / mu_v, that of b, over sqrt M, which separates.
     """
 
     multipliers: Floats
@@ -132,6 +136,10 @@ class _Program:
         for q, (i, j) in enumerate(self.kinks, len(self.free)):
             column = model.side[i] * model.outgoing[j] * np.where(model.allowed[j], model.rows[i], 0.0)
             matrix[j * c : (j + 1) * c, q] = -column / heads
+        if model.of_bias is not None:
+            row, unit = np.zeros((1, self.width)), np.sqrt(model.of_bias * model.size)
+            row[0, : len(self.free)] = -model.side[self.free] / unit
+            matrix, start = np.vstack([matrix, row]), np.append(start, (model.bias_pull - fixed.sum()) / unit)
         return matrix, start
 
     def solved(self) -> Floats | None:
@@ -229,5 +237,6 @@ class _Program:
             products[i, j] = float(model.side[i] * exact[q])
         residual = self.matrix @ exact + self.start
         k, c = model.weights.shape
-        units = np.concatenate([np.full(k * c, model.hidden), np.full(k, model.output)])
+        of_bias = [] if model.of_bias is None else [model.of_bias]
+        units = np.concatenate([np.full(k * c, model.hidden), np.full(k, model.output), of_bias])
         return LossFit(model.side * d, products, residual / np.sqrt(units), float(np.linalg.norm(residual)))

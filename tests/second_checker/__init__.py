@@ -142,10 +142,12 @@ def _check(problem, network, proof):
         need(network is not None and network["architecture"] == problem["architecture"], "no network")
         need(proof["network"] == sha256(network), "another network")
         given = net = Net(network["architecture"], network["parameters"])
+        need(question.admits(given), "an output bias")
         need(question.v is None or question.has_neurons_of(given), "other output weights")
         if "moved" in proof:
             moved = rational(proof["moved"], 0)
             net = given if proof["subject"] is None else Net(network["architecture"], proof["subject"])
+            need(net.has_b2 == given.has_b2, "an output bias")
             apart = sum(((a - b) ** 2 for a, b in zip(net.all, given.all, strict=True)), F(0))
             need(apart <= moved**2 * dot(given.all, given.all) and (moved == 0 or proof["subject"] is not None))
         need(problem["trained"] == "both" or net.matrices[-1] == given.matrices[-1], "altered output weights")

@@ -53,6 +53,9 @@ def stationary(question, net, proof):
             G = [g + question.c(i, product_) * x for g, x in zip(G, question.X[i], strict=True)]
         residual += sum(((hidden * w[c] if c < question.size else 0) - v * G[c]) ** 2 for c in net.masks[j]) / hidden
         residual += (output * v - dot(w, G)) ** 2 / output if question.is_trained else 0
+    if question.loss and question.loss.b2 is not None:
+        pull = sum((question.c(i, value) for i, value in found.items()), F(0))
+        residual += (question.loss.b2 * net.b2 - pull) ** 2 / (question.loss.b2 or output)
     need(residual <= epsilon**2 * norm, "residual")
 
 
@@ -61,18 +64,20 @@ def not_stationary_of_loss(question, net, proof):
     epsilon, delta, kappa = (rational(proof[name], 0) for name in ("epsilon", "delta", "kappa"))
     need(len(proof["vectors"]) == 1, "one vector")
     z = Net(question.architecture, proof["vectors"][0])
+    need(question.admits(z), "an output bias")
     M, E = loss.weighted(question, net), F(0)
     for w, v, zw, zv in zip(net.w, net.v, z.w, z.v, strict=True):
         E += loss.hidden * dot(w[: question.size], zw[: question.size]) + loss.output * v * zv
-    E -= kappa * delta * M
+    E += (loss.b2 or 0) * net.b2 * z.b2 - kappa * delta * M
     for x, y, f in zip(question.X, question.y, question.outputs(net), strict=True):
-        ends = [F(0), F(0)]
+        ends = [z.b2, z.b2]
         for w, v, zw, zv in zip(net.w, net.v, z.w, z.v, strict=True):
             value, at = v * dot(zw, x) + zv * dot(w, x), dot(w, x)
             choices = [value * g for g in ([F(1)] if at > 0 else [question.a] if at < 0 else [F(1), question.a])]
             ends = [ends[0] + min(choices), ends[1] + max(choices)]
         E -= max(loss.rise(y, f, t, kappa) for t in ends)
     square = loss.hidden * dot(*[[*chain(*z.w)]] * 2) + loss.output * dot(z.v, z.v)
+    square += (loss.b2 or loss.output) * z.b2**2
     need(E > 0 and epsilon**2 * M * square < E * E, "excludes nothing")
 
 
@@ -131,7 +136,8 @@ def witness_value(question, witness):
     for w, v in zip(net.w, net.v, strict=True):
         length = root_up(dot(w[: question.size], w[: question.size]))
         cost += price * abs(v) * length if length else output * v * v / 2
-    cost += loss.losses(question, net) if loss else 0
+    need(question.admits(net), "an output bias")
+    cost += loss.losses(question, net) + (loss.b2 or 0) * net.b2**2 / 2 if loss else 0
     return min(question.objective(net), cost / (m or 1)), net
 
 
@@ -184,6 +190,7 @@ def sign(number):
 
 def not_local(question, net, proof):
     end = Net(question.architecture, proof["end"])
+    need(question.admits(end), "an output bias")
     need(question.is_trained or end.v == net.v, "other output weights")
     loss = question.loss
     cost = F(0) if question.is_trained else question.norm(end) / 2
@@ -195,7 +202,8 @@ def not_local(question, net, proof):
             need(abs(s) == 1 and s * v >= 0 and (v or not any(u) or not any(w)), "sign")
             cost += root_up(dot(u[: question.size], u[: question.size]))
     if loss:
-        cost = root_up(hidden * output) * cost + loss.losses(question, end)
+        need(question.admits(end), "an output bias")
+        cost = root_up(hidden * output) * cost + loss.losses(question, end) + (loss.b2 or 0) * end.b2**2 / 2
         need(cost < question.objective(net), "not lower")
         return
     need(question.state(end)[0] >= question.state(net)[0], "margin")

@@ -16,7 +16,8 @@ class Loss:
     def __init__(self, goal):
         keys(goal, {"loss", "decay"})
         keys(goal["loss"], {"labels", "low", "high", "tube", "curvature"})
-        keys(goal["decay"], {"hidden", "output"})
+        keys(goal["decay"], {"hidden", "output"} | goal["decay"].keys() & {"output_bias"})
+        self.b2 = rational(goal["decay"]["output_bias"], 0) if "output_bias" in goal["decay"] else None
         self.labels = goal["loss"]["labels"]
         need(type(self.labels) is bool, "labels")
         self.low, self.high = (
@@ -67,7 +68,9 @@ class Loss:
             y, c = question.y[i], t * question.c(i, multiplier)
             need(self.admits(y, c), "not admissible once scaled")
             total += self.dual(y, c)
-        return total
+        pull = sum((t * question.c(i, multiplier) for i, multiplier in found.items()), F(0))
+        need(self.b2 != 0 or pull == 0, "does not add up to 0")
+        return total - pull * pull / (2 * self.b2) if self.b2 else total
 
     def price(self):
         """The root of both decays; one that is irrational is rounded, and the value with it: that is refused here."""
@@ -78,7 +81,7 @@ class Loss:
 
     def weighted(self, question, net):
         squares = (sum((z * z for row in net.w for z in row[: question.size]), F(0)), sum((v * v for v in net.v), F(0)))
-        return self.hidden * squares[0] + self.output * squares[1]
+        return self.hidden * squares[0] + self.output * squares[1] + (self.b2 or 0) * net.b2**2
 
     def losses(self, question, net):
         return sum((self.value(y, z) for y, z in zip(question.y, question.outputs(net), strict=True)), F(0))
@@ -88,7 +91,11 @@ class Loss:
 
     def in_claim(self):
         hidden, output = (f"{in_claim(z)} " if z != 1 else "" for z in (self.hidden, self.output))
-        return f"the sum over the points of {self.formula()}, plus 1/2 ({hidden}||W||^2 + {output}||v||^2)"
+        end = ")"
+        if self.b2 is not None:
+            of_b2 = f"{in_claim(self.b2)} " if self.b2 != 1 else ""
+            end = f" + {of_b2}b^2), b the output bias" if self.b2 else "), with a free output bias"
+        return f"the sum over the points of {self.formula()}, plus 1/2 ({hidden}||W||^2 + {output}||v||^2{end}"
 
     def formula(self):
         """By the rows of the table of losses, times what the ends or the curvature say."""

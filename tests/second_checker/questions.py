@@ -25,11 +25,15 @@ class Net:
     def __init__(self, architecture, parameters):
         layers = architecture["layers"]
         counts = [len({i for row in places(layer) for i in row} - {None}) for layer in layers]
-        need(isinstance(parameters, list) and [len(row) for row in parameters] == counts, "parameters")
+        need(isinstance(parameters, list), "parameters")
+        sizes = [len(row) for row in parameters]
+        need(sizes == counts or (len(layers) == 2 and sizes == [*counts, 1]), "parameters")
+        self.has_b2 = len(sizes) > len(counts)
+        self.b2 = rational(parameters[-1][0]) if self.has_b2 else F(0)
         numbers = [[rational(text) for text in row] for row in parameters]
         self.matrices = [
             [[F(0) if i is None else own[i] for i in row] for row in places(layer)]
-            for layer, own in zip(layers, numbers, strict=True)
+            for layer, own in zip(layers, numbers, strict=False)
         ]
         self.numbers, self.places = numbers, [places(layer) for layer in layers]
         self.slopes = [F(1) if layer["slope"] is None else rational(layer["slope"]) for layer in layers]
@@ -40,7 +44,7 @@ class Net:
     def __call__(self, x):
         for matrix, a in zip(self.matrices, self.slopes, strict=True):
             x = [max(z, a * z) for z in (dot(row, x) for row in matrix)]
-        return x[0]
+        return x[0] + self.b2
 
 
 def is_two_layer(architecture):
@@ -106,6 +110,10 @@ class Question:
             return self.loss.objective(self, net)
         m, _ = self.state(net)
         return self.norm(net) / 2 / ((m if self.is_trained else m * m) or 1)
+
+    def admits(self, net):
+        """Whether it has an output bias only where the objective has one."""
+        return not net.has_b2 or (self.loss is not None and self.loss.b2 is not None)
 
     def has_neurons_of(self, net):
         """Whether the net has the given pairs of mask and output weight."""

@@ -44,7 +44,8 @@ def _parts(audit):
     squares = sum(w * w for row in counted for w in row), sum(v * v for v in audit.network.output_weights)
     two = re.fullmatch(r"\(([\d.e-]+)·‖W‖² \+ ([\d.e-]+)·", decays)
     hidden, output = (two[1], two[2]) if two else (decays[:-1], decays[:-1])
-    return total, (Fraction(hidden) * squares[0] + Fraction(output) * squares[1]) / 2
+    of_bias = (audit.problem.goal.decay.output_bias or 0) * audit.network.output_bias**2
+    return total, (Fraction(hidden) * squares[0] + Fraction(output) * squares[1] + of_bias) / 2
 
 
 def _formula(text):

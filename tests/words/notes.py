@@ -35,6 +35,11 @@ def _zero_and_one(audit, *_):
     return has_labels(audit.problem.goal) and {*audit.problem.targets} <= {-1, 1}
 
 
+def _decay_of_bias(audit, _, found):
+    of_bias = audit.problem.goal.decay.output_bias
+    return of_bias == 0 if found[1] == "no decay" else of_bias > 0
+
+
 def _penalised(audit, *_):
     return audit.problem.bias.value == "penalised" and len(audit.problem.rows[0]) == len(audit.problem.inputs[0]) + 1
 
@@ -136,6 +141,7 @@ NOTES = [
         lambda audit, _, found: int(found[1]) == audit.problem.data.dimension,
     ),
     (r"hidden biases count in the norm \(bias: penalised\)", _penalised),
+    (r"the output bias has (no decay|the decay of its own)", _decay_of_bias),
     (r"asked with the tolerance (.*), which the network's largest residual takes", _within),
     (
         (

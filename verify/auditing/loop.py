@@ -144,6 +144,7 @@ def audit(
     in the notes.
     slope: of the activation (0 ReLU, 1 linear), for weights that hold none, such as a state dict.
     output_bias: "neuron" turns a bias on the output into one more hidden neuron; "refuse" does not read such a network.
+    Where a loss is asked it is kept, with the decay of the output layer, or none where `bias` is "free".
     two_logits: "difference" reads the second of two outputs minus the first; "refuse" does not.
     fold: put layers that scale and shift (a batch normalisation in eval mode, a scaler) into the weights; the scaler of
     a pipeline is else applied to the data.
@@ -198,8 +199,12 @@ def audit(
         relax=relax,
         notes=notes,
     )
-    options = Options(slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle)
     asked_loss = a_loss(goal, loss, decay, reduction)
+    keeps = output_bias == "refuse" and (asked_loss is not None or isinstance(goal, Objective))
+    options = Options(
+        slope=slope, output_bias="keep" if keeps else output_bias, two_logits=two_logits, fold=fold,
+        trust_pickle=trust_pickle,
+    )  # fmt: skip
     try:
         found = given(
             network,
@@ -214,7 +219,7 @@ def audit(
     except MissingOptionsError as error:
         raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from None
     found = frozen_at(found, frozen)
-    goal = goal if asked_loss is None else asked_loss.on(len(found.data))
+    goal = goal if asked_loss is None else asked_loss.on(len(found.data), found.network, bias)
     return answered(posed(found, terms, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol), clock)
 
 

@@ -4,13 +4,21 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import ClassVar
 
-from verify.checker.certificate import ALL_TRAINED_WITH_LOSSES, TWO_LAYERS, WITH_LOSSES, Certificate, Sparse
+from verify.checker.certificate import (
+    ALL_TRAINED_WITH_LOSSES,
+    NO_OUTPUT_BIAS,
+    TWO_LAYERS,
+    WITH_LOSSES,
+    Certificate,
+    Sparse,
+)
 from verify.checker.dual_trees import Case, Dual
 from verify.checker.errors import require
 from verify.checker.exact import Number, dot, sqrt_upper, squared_norm, value_text
 from verify.checker.fit import REFUTED_ALL, neurons, objective_at
 from verify.checker.goals import rules
 from verify.checker.multipliers import coefficients, dual_value
+from verify.checker.objectives import decay_of
 from verify.checker.statement import Network, Problem, outputs
 
 
@@ -78,6 +86,7 @@ def witness_value(problem: Problem, witness: Network) -> Fraction:
     ours, theirs = problem.architecture, witness.architecture
     alike = [(shape.layers[0].inputs, shape.layers[0].bias, shape.slope) for shape in (ours, theirs)]
     is_alike = theirs.is_two_layer and alike[0] == alike[1]
+    require(problem.admits(witness), "witness", NO_OUTPUT_BIAS)
     require(is_alike, "witness", "must be a two-layer network with the inputs, slope and bias of the problem")
     require(set(theirs.masks) <= set(ours.masks), "witness", "has a neuron whose mask is none of the problem's")
     own, size = objective_at(problem, witness, "witness"), len(problem.norm_columns)
@@ -86,7 +95,8 @@ def witness_value(problem: Problem, witness: Network) -> Fraction:
         return own
     pairs = [(sqrt_upper(squared_norm(w[:size])), abs(v)) for w, v in neurons(witness)]
     values, within = outputs(problem, witness), problem.fit_tolerance
-    return min(own, rules(problem.goal).balanced(values, problem.targets, within, pairs))
+    bias = decay_of(problem.goal).weighted(output_bias=witness.output_bias**2) / 2
+    return min(own, bias + rules(problem.goal).balanced(values, problem.targets, within, pairs))
 
 
 class UpperBound(Certificate):

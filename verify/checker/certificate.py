@@ -45,6 +45,8 @@ PRECISION = "epsilon {epsilon} relative to the norm and delta {delta} relative t
 
 LOSS_PRECISION = "epsilon {epsilon} relative to the norm that the decay gives and delta {delta} relative to its square"
 
+NO_OUTPUT_BIAS = "has an output bias, and the objective has none"
+
 NotNegative: TypeAlias = Annotated[Fraction, not_negative]
 Sparse: TypeAlias = Annotated[tuple[tuple[Index, Number], ...], increasing]
 
@@ -170,6 +172,7 @@ class AboutNetwork(Certificate):
             raise CertificateError("network", "the certificate speaks of a network, and none is given")
         require(network.architecture == problem.architecture, "network", "has another architecture than the problem")
         require(self.network == network.sha256(), "network", "the certificate is about another network")
+        require(problem.admits(network), "network", NO_OUTPUT_BIAS)
         has_them = problem.output_weights is None or problem.has_neurons_of(network)
         require(has_them, "network", "has other output weights than the problem states, or on other masks")
         return network
@@ -189,10 +192,11 @@ class WithSubject(AboutNetwork):
         given = super().subject_of(problem, network)
         subject = given if self.subject is None else at("subject", Network, given.architecture, self.subject)
         new, old = (list(chain(*one.parameters)) for one in (subject, given))
+        require(len(new) == len(old), "subject", "has an output bias and the network has none, or the other way round")
         is_near = squared_norm(map(sub, new, old)) <= self.moved**2 * squared_norm(old)
         is_near = is_near and (self.moved == 0 or self.subject is not None)
         require(is_near, "moved", "the subject is farther from the given network than that, or there is none")
-        layers = trained_layers(problem.trained, len(given.parameters))
+        layers = trained_layers(problem.trained, len(given.architecture.layers)) + problem.has_output_bias
         is_allowed = subject.parameters[layers:] == given.parameters[layers:]
         require(is_allowed, "subject", "the output weights are not trained and must be the given ones")
         return subject

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import chain, zip_longest
 from typing import ClassVar, TypeAlias
 
-from verify.checker.certificate import HOMOGENEOUS, WithSubject
+from verify.checker.certificate import HOMOGENEOUS, NO_OUTPUT_BIAS, WithSubject
 from verify.checker.codec import at
 from verify.checker.errors import require
 from verify.checker.fit import slacks
@@ -73,6 +73,7 @@ class Curve:
         steps = [subject.parameters]
         for k, row in enumerate(rows):
             step: Network = at(f"rows[{k}]", Network, subject.architecture, row)
+            require(len(step.parameters) == len(subject.parameters), f"rows[{k}]", NO_OUTPUT_BIAS)
             steps.append(step.parameters)
         self.layers = subject.architecture.layers
         self.parameters = [[plus(p, ()) for p in zip(*layer, strict=True)] for layer in zip(*steps, strict=True)]

@@ -18,6 +18,7 @@ Source: `docs/mathematics.md`, 13 "Any depth".
 from fractions import Fraction
 from math import prod
 
+from verify.checker.certificate import NO_OUTPUT_BIAS
 from verify.checker.errors import require
 from verify.checker.exact import Number, is_rational, squared_norm
 from verify.checker.fit import slacks
@@ -51,6 +52,7 @@ def balanced(problem: Problem, witness: Network) -> tuple[Fraction, Fraction]:
     With factors t_l > 0 of product 1 the network (t_l u_l) has the same outputs, and norm sum t_l^2 ||u_l||^2, at least
     m (prod ||u_l||^2)^(1/m), which is reached, or approached where a layer is 0: J = (m/2)^m prod ||u_l||^2 / m0^2.
     """
+    require(problem.admits(witness), "witness", NO_OUTPUT_BIAS)
     require(is_of_family(witness.architecture, problem.architecture), "witness", "is not of the family of the problem")
     m = power_of(problem)
     return Fraction(m, 2) ** m * prod(map(squared_norm, witness.parameters)), scale(problem, witness, "witness")

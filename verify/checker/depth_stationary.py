@@ -12,7 +12,7 @@ from verify.checker.curves import Curve, lowest
 from verify.checker.depth_states import Slopes, Tie, UnitStates, are_independent, gradient, rates, states, tie_inputs
 from verify.checker.errors import require
 from verify.checker.exact import Number, dot, squared_norm
-from verify.checker.fit import ends
+from verify.checker.fit import ends, parsed
 from verify.checker.goals import constraints
 from verify.checker.questions import PROVED, REFUTED, UP_TO_OWN, WITHIN_OWN, answered
 from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm
@@ -163,7 +163,7 @@ class DeepNotStationary(WithSubject):
         norm, own = 2 * half_squared_norm(problem, subject), list(chain(*subject.parameters))
         ranges: list[list[tuple[Fraction, Fraction]]] = []
         for k, parameters in enumerate(self.vectors):
-            z: Network = at(f"vectors[{k}]", Network, subject.architecture, parameters)
+            z = parsed(problem, f"vectors[{k}]", subject, parameters)
             direction = list(chain(*parameters))
             gap = dot(own, direction) - self.kappa * self.delta * norm
             require_excluding(f"vectors[{k}]", gap, self.epsilon**2 * norm * squared_norm(direction))

@@ -228,7 +228,7 @@ def network_facts(network: Network) -> Json:
     return {
         "width": width(network.architecture),
         "depth": len(layers),
-        "parameters": sum(layer.parameter_count for layer in layers),
+        "parameters": sum(map(len, network.parameters)),
         "sha256": network.sha256(),
     }
 

@@ -4,13 +4,14 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
-from verify.checker.certificate import ANY_DEPTH, AboutNetwork, WithSubject
+from verify.checker.certificate import ANY_DEPTH, NO_OUTPUT_BIAS, AboutNetwork, WithSubject
+from verify.checker.codec import at
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Number, value_text
 from verify.checker.goals import Slacks, constraints
 from verify.checker.objectives import decay_of
 from verify.checker.questions import NEVER, PROVED, REFUTED, answered
-from verify.checker.statement import Index, Network, Problem, objective, outputs, squared_norms
+from verify.checker.statement import Index, Network, Problem, Rows, objective, outputs, squared_norms
 
 NO_FIT = "this network does not fit the data"
 REFUTED_ALL = answered(REFUTED, NEVER, NEVER, NEVER, NEVER)
@@ -44,6 +45,13 @@ def objective_at(problem: Problem, network: Network, place: str = "subject") -> 
     found = objective(problem, network)
     if found is None:
         raise CertificateError(place, NO_FIT)
+    return found
+
+
+def parsed(problem: Problem, place: str, like: Network, rows: Rows) -> Network:
+    """The network of these parameters, or a direction in their space, of the shape of another one."""
+    found: Network = at(place, Network, like.architecture, rows)
+    require(problem.admits(found), place, NO_OUTPUT_BIAS)
     return found
 
 

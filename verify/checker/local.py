@@ -9,7 +9,7 @@ from verify.checker.codec import at
 from verify.checker.dual_trees import Dual, leaves
 from verify.checker.errors import require
 from verify.checker.exact import sqrt_upper, squared_norm
-from verify.checker.fit import NO_FIT, neurons, objective_at, slacks
+from verify.checker.fit import NO_FIT, neurons, objective_at, parsed, slacks
 from verify.checker.goals import trains_outputs
 from verify.checker.objectives import Objective, decay_of
 from verify.checker.questions import PROVED, REFUTED, answered
@@ -89,7 +89,7 @@ class NotLocal(WithSubject):
 
         Source: `docs/mathematics.md`, 7.2 "Certificates of both answers" and 14.5 "Local optima of a loss".
         """
-        end: Network = at("end", Network, subject.architecture, self.end)
+        end = parsed(problem, "end", subject, self.end)
         is_whole = trains_outputs(problem.trained)
         if is_whole:
             norms = _balanced_norms(problem, subject, end)
@@ -104,7 +104,8 @@ class NotLocal(WithSubject):
                 objective_at(problem, subject),
                 problem.goal.of_outputs(outputs(problem, end), problem.targets),
             )
-            cost = losses + problem.goal.price_above * norms
+            bias = problem.goal.decay.weighted(output_bias=end.output_bias**2) / 2
+            cost = losses + problem.goal.price_above * norms + bias
         else:
             require(slacks(problem, end, "end")[0] >= slacks(problem, subject)[0], "end", NO_FIT)
             before, cost = half_squared_norm(problem, subject), norms if is_whole else half_squared_norm(problem, end)

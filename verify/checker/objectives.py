@@ -1,6 +1,8 @@
 """What networks are trained for without constraints: a loss at each point, and weight decay on both layers.
 
-    F(theta) = sum_i l(y_i, f(x_i)) + 1/2 (mu_w ||W||^2 + mu_v ||v||^2),    mu_w, mu_v > 0,  a free bias left out of W
+    F(theta) = sum_i l(y_i, f(x_i)) + 1/2 (mu_w ||W||^2 + mu_v ||v||^2 + mu_b b^2),    mu_w, mu_v > 0,  mu_b >= 0
+
+with a free hidden bias left out of W, and f(x) = b + sum_j v_j s(w_j.x) where the objective has an output bias b.
 
 A loss is given by its concave dual: l(y, z) = sup_c D(y, c) - c z, over low <= c <= high. Max-margin and min-norm are
 the members whose loss is 0 or infinite (`verify.checker.goals`).
@@ -114,14 +116,29 @@ def _times(number: Fraction) -> str:
 
 
 class Decay(Record):
-    """1/2 (hidden ||W||^2 + output ||v||^2)."""
+    """1/2 (hidden ||W||^2 + output ||v||^2 + output_bias b^2), b the output bias.
+
+    output_bias: 0 where b is free, None where there is none.
+    """
+
+    OMITTED = ("output_bias",)
 
     hidden: Annotated[Fraction, positive]
     output: Annotated[Fraction, positive]
+    output_bias: Fraction | None = None
 
-    def weighted(self, hidden: Fraction = ZERO, output: Fraction = ZERO) -> Fraction:
-        """hidden and output, multiplied each by its decay."""
-        return self.hidden * hidden + self.output * output
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.output_bias is None or self.output_bias >= 0, "output_bias", "must be null or not negative")
+
+    def weighted(self, hidden: Fraction = ZERO, output: Fraction = ZERO, output_bias: Fraction = ZERO) -> Fraction:
+        """The three, multiplied each by its decay."""
+        return self.hidden * hidden + self.output * output + (self.output_bias or ZERO) * output_bias
+
+    @property
+    def of_bias(self) -> Fraction:
+        """What r_b^2 is divided by in a residual: the decay of the output bias, or where it is free that of v."""
+        return self.output_bias or self.output
 
 
 _ONES = Decay(ONE, ONE)
@@ -177,4 +194,7 @@ class Objective(Record):
 
     def __str__(self) -> str:
         hidden, output = _times(self.decay.hidden), _times(self.decay.output)
-        return f"the sum over the points of {self.loss}, plus 1/2 ({hidden}||W||^2 + {output}||v||^2)"
+        bias, free = self.decay.output_bias, ""
+        if bias is not None:
+            free = f" + {_times(bias)}b^2), b the output bias" if bias else "), with a free output bias"
+        return f"the sum over the points of {self.loss}, plus 1/2 ({hidden}||W||^2 + {output}||v||^2{free or ')'}"

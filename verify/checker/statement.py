@@ -10,6 +10,8 @@ eps = 0, interpolation, unless the problem states a fit tolerance. Or, without c
 
     min sum_i l(y_i, f(x_i)) + 1/2 (mu_w ||W||^2 + mu_v ||v||^2)        (`verify.checker.objectives`)
 
+A loss may be asked of networks with an output bias, f(x) + b, which is free or has a decay of its own.
+
 theta is all parameters (or the hidden ones), without the biases when these are free. Where only the hidden layer of two
 is trained the output weights are data: a problem that states them is asked everything, others only whether it fits.
 
@@ -28,7 +30,7 @@ from verify.checker.codec import Record, not_negative, positive
 from verify.checker.errors import ShapeError, require
 from verify.checker.exact import Number, Whole, common_integers, squared_norm
 from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules, trained_layers, trains_outputs
-from verify.checker.objectives import Objective
+from verify.checker.objectives import Objective, decay_of
 
 MAX_WEIGHTS = 10**7
 """The most weights of a layer: a few characters must not stand for more than memory holds."""
@@ -145,7 +147,9 @@ class Architecture(Record):
 
 
 class Network(Record):
-    """An architecture with its exact parameters: for each layer as many numbers as it has parameters."""
+    """An architecture with its exact parameters: for each layer as many numbers as it has parameters; of two layers
+    there may be one more list, of one number: the output bias.
+    """
 
     SCHEMA = "network-1"
 
@@ -156,6 +160,7 @@ class Network(Record):
         super().__post_init__()
         counts = [layer.parameter_count for layer in self.architecture.layers]
         found = [len(numbers) for numbers in self.parameters]
+        found = found[:2] if len(counts) == 2 and found[2:] == [1] else found
         require(found == counts, "parameters", f"must be {', '.join(map(str, counts))} numbers, as the layers need")
 
     @cached_property
@@ -166,7 +171,12 @@ class Network(Record):
     @property
     def output_weights(self) -> tuple[Fraction, ...]:
         """The row of the last layer."""
-        return self.architecture.layers[-1].matrix(self.parameters[-1])[0]
+        return self.architecture.layers[-1].matrix(self.parameters[len(self.architecture.layers) - 1])[0]
+
+    @property
+    def output_bias(self) -> Fraction:
+        """What is added to the output; 0 where there is none."""
+        return self.parameters[-1][0] if len(self.parameters) > len(self.architecture.layers) else Fraction(0)
 
 
 class Problem(Record):
@@ -233,6 +243,11 @@ class Problem(Record):
         return not isinstance(self.goal, Objective)
 
     @property
+    def has_output_bias(self) -> bool:
+        """Whether networks may have an output bias: of losses only."""
+        return decay_of(self.goal).output_bias is not None
+
+    @property
     def asks_any_width(self) -> bool:
         """Whether networks of other widths are compared: not with given output weights, of which others have more."""
         return self.output_weights is None
@@ -242,6 +257,10 @@ class Problem(Record):
         """What is given of each neuron: the columns that it sees, and its output weight where that is stated."""
         masks = self.architecture.masks
         return tuple(zip(masks, self.output_weights or [None] * len(masks), strict=True))
+
+    def admits(self, network: Network) -> bool:
+        """Whether the network has no output bias, or may have one."""
+        return self.has_output_bias or len(network.parameters) == len(network.architecture.layers)
 
     def has_neurons_of(self, network: Network) -> bool:
         """Whether a two-layer network has the neurons of this problem, in any order, none more and none less."""
@@ -331,13 +350,13 @@ def outputs(problem: Problem, network: Network) -> tuple[Fraction, ...]:
     first, *rest = network.architecture.layers
     values, scales = _first_layer(problem, network)
     values, scales = _activated(first, values, scales)
-    for layer, parameters in zip(rest, network.parameters[1:], strict=True):
+    for layer, parameters in zip(rest, network.parameters[1:], strict=False):  # an output bias is left
         matrix = layer.matrix(parameters)
         cleared = [common_integers([[w / s for w, s in zip(row, scales, strict=True)]]) for row in matrix]
         values = products([integers for (integers,), _ in cleared], list(zip(*values, strict=True)))
         values, scales = _activated(layer, values, [denominator for _, denominator in cleared])
-    units = (denominator for _, denominator in problem.points.rows)
-    return tuple(value * Fraction(1, scales[0] * unit) for value, unit in zip(values[0], units, strict=True))
+    units, bias = (denominator for _, denominator in problem.points.rows), network.output_bias
+    return tuple(value * Fraction(1, scales[0] * unit) + bias for value, unit in zip(values[0], units, strict=True))
 
 
 def _activated(layer: Layer, values: list[list[int]], scales: list[int]) -> tuple[list[list[int]], list[int]]:
@@ -347,11 +366,12 @@ def _activated(layer: Layer, values: list[list[int]], scales: list[int]) -> tupl
 
 
 def squared_norms(problem: Problem, network: Network) -> list[Fraction]:
-    """Of each trained layer, each parameter once, a free bias not at all."""
+    """Of each trained layer, each parameter once, a free bias not at all; of an output bias as well, where one is."""
     first, *rest = network.parameters
     biases = {row[-1] for row in network.architecture.layers[0].places} if is_free(problem.bias) else ()
     counted = [weight for index, weight in enumerate(first) if index not in biases]
-    others = rest[: trained_layers(problem.trained, len(network.parameters)) - 1]
+    trained = trained_layers(problem.trained, len(network.architecture.layers)) + problem.has_output_bias
+    others = rest[: trained - 1]
     return list(map(squared_norm, (counted, *others)))
 
 

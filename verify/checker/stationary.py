@@ -10,7 +10,7 @@ from verify.checker.certificate import LOSS_PRECISION, PRECISION, WITH_LOSSES, N
 from verify.checker.codec import at, increasing
 from verify.checker.errors import require
 from verify.checker.exact import Number, common_integers, dot, squared_norm
-from verify.checker.fit import ends, neurons, weighted_norm
+from verify.checker.fit import ends, neurons, parsed, weighted_norm
 from verify.checker.goals import constraints, rules, trains_outputs
 from verify.checker.multipliers import coefficients, combine, gap_of
 from verify.checker.objectives import Objective, decay_of
@@ -79,18 +79,24 @@ class Stationary(WithSubject):
             gap = sum(products, Fraction(0))
         reason = "multipliers of constraints that are not active are too large"
         require(gap <= self.delta * size, "delta", reason if is_fit else "the multipliers are farther from the losses")
-        residual = self._residual(problem, subject, sums)
+        residual = self._residual(problem, subject, sums, sum(on.values(), Fraction(0)))
         require(residual <= self.epsilon**2 * size, "epsilon", "the residual of stationarity is larger")
 
-    def _residual(self, problem: Problem, subject: Network, sums: Sequence[Sequence[Fraction]]) -> Fraction:
-        """||r_w||^2 / mu_w + ||r_v||^2 / mu_v, with mu_w = mu_v = 1 without a loss; sums: G_j."""
+    def _residual(
+        self, problem: Problem, subject: Network, sums: Sequence[Sequence[Fraction]], pull: Fraction
+    ) -> Fraction:
+        """||r_w||^2 / mu_w + ||r_v||^2 / mu_v, with mu_w = mu_v = 1 without a loss; sums: G_j.
+
+        With an output bias r_b^2 / mu_b more, r_b = mu_b b - pull, pull = sum c_i; where it is free over mu_v.
+        """
         decay, has_outputs, counted = decay_of(problem.goal), trains_outputs(problem.trained), problem.norm_columns
         hidden: list[Fraction] = []
         output: list[Fraction] = []
         for (w, v), mask, total in zip(neurons(subject), problem.architecture.masks, sums, strict=True):
             hidden += [(decay.hidden * w[c] if c in counted else 0) - v * total[c] for c in mask]
             output += [decay.output * v - dot(w, total)] if has_outputs else []
-        return squared_norm(hidden) / decay.hidden + squared_norm(output) / decay.output
+        bias = (decay.output_bias or 0) * subject.output_bias - pull if problem.has_output_bias else Fraction(0)
+        return squared_norm(hidden) / decay.hidden + squared_norm(output) / decay.output + bias**2 / decay.of_bias
 
     def own_tolerance(self, problem: Problem) -> Fraction:  # noqa: ARG002
         """The larger one of epsilon and delta, as both must be allowed."""
@@ -185,14 +191,14 @@ class NotStationary(WithSubject):
             require(len(self.vectors) == 1, "vectors", "must be one where a loss is asked")
         norm, decay, ranges = weighted_norm(problem, subject), decay_of(problem.goal), list[Ranges]()
         for k, parameters in enumerate(self.vectors):
-            z: Network = at(f"vectors[{k}]", Network, subject.architecture, parameters)
+            z = parsed(problem, f"vectors[{k}]", subject, parameters)
             is_trained = trains_outputs(problem.trained) or not any(z.output_weights)
             require(is_trained, f"vectors[{k}]", "has a part along output weights that are not trained")
             ranges.append(list(_clarke_ranges(problem, subject, z)))
             gap = _decay_along(problem, subject, z) - self.kappa * self.delta * norm
             if asked is not None:
                 gap -= at(f"vectors[{k}]", _most, problem, outputs(problem, subject), asked, ranges[k], self.kappa)
-            square = decay.weighted(*map(squared_norm, z.parameters))
+            square = decay.weighted(*map(squared_norm, z.parameters[:2])) + decay.of_bias * z.output_bias**2
             require_excluding(f"vectors[{k}]", gap, self.epsilon**2 * norm * square)
         if asked is None:
             require_all_signs(problem, limits, self.kappa, ranges)
@@ -246,7 +252,8 @@ def _decay_along(problem: Problem, subject: Network, z: Network) -> Fraction:
     size = len(problem.norm_columns)
     pairs = list(zip(neurons(subject), neurons(z), strict=True))
     hidden = sum((dot(w[:size], z_w) for (w, _), (z_w, _) in pairs), Fraction(0))
-    return decay_of(problem.goal).weighted(hidden, sum((v * z_v for (_, v), (_, z_v) in pairs), Fraction(0)))
+    output = sum((v * z_v for (_, v), (_, z_v) in pairs), Fraction(0))
+    return decay_of(problem.goal).weighted(hidden, output, subject.output_bias * z.output_bias)
 
 
 def _most(problem: Problem, values: Sequence[Fraction], asked: Objective, ranges: Ranges, kappa: Fraction) -> Fraction:
@@ -281,5 +288,6 @@ def _clarke_ranges(problem: Problem, subject: Network, direction: Network) -> It
         values = [(sum(map(mul, vector, point)), sign) for vector, sign in zip(vectors, signs, strict=True)]
         slopes = {1: (on,), 0: (off, on), -1: (off,)}
         sums = (sum(pick(z * g for g in slopes[sign]) for z, sign in values) for pick in (min, max))
-        low, high = sorted(end * factor * Fraction(1, unit * row_unit * on) for end in sums)
+        ends_of = (end * Fraction(1, unit * row_unit * on) + direction.output_bias for end in sums)
+        low, high = sorted(end * factor for end in ends_of)
         yield low, high

@@ -224,18 +224,18 @@ def audit_command(
         options["--fit-tol"] = None if fit_tol is None else str(fit_tol)
         task = _case(network, options)
     else:
-        options: dict[str, Any] = {
-            "slope": slope, "output_bias": output_bias, "two_logits": two_logits, "fold": fold,
-            "trust_pickle": trust_pickle,
-        }  # fmt: skip
         asked = a_loss(goal, loss, decay, reduction)
+        kept = "keep" if asked is not None and output_bias == "refuse" else output_bias
+        options: dict[str, Any] = {
+            "slope": slope, "output_bias": kept, "two_logits": two_logits, "fold": fold, "trust_pickle": trust_pickle,
+        }  # fmt: skip
         is_numbers = is_regression(goal) if asked is None else not asked.has_labels
         task = _task(
             network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise,
             is_numbers=is_numbers,
         )  # fmt: skip
         task = replace(task, fit_tol=fit_tol, trained=trained or Trained.BOTH.value, frozen=frozen or 0)
-        task = task if asked is None else replace(task, goal=asked.on(len(task.data)))
+        task = task if asked is None else replace(task, goal=asked.on(len(task.data), task.network, bias))
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
     words = None
     if data is not None:

@@ -44,6 +44,8 @@ def _shorthand(network: Network) -> dict[str, object]:
     }
     if shape.bias:
         value["b"] = [rational_text(row[inputs]) for row in network.hidden_weights]
+    if len(network.parameters) > len(shape.layers):
+        value["b2"] = rational_text(network.output_bias)
     if shape.layers[0].entries is not None:
         value["masks"] = [list(mask) for mask in shape.masks]
     return value

@@ -48,7 +48,7 @@ def dot_product_scales(rows: Floats, weights: Floats, *, bias: bool) -> Floats:
 
 
 def network_of_directions(
-    problem: Problem, directions: Floats, signs: Sequence[int], masks: Sequence[int], bits: int = 53
+    problem: Problem, directions: Floats, signs: Sequence[int], masks: Sequence[int], bits: int = 53, bias: float = 0.0
 ) -> Network:
     """The balanced network with u_j = `directions`[j] (J, c), output signs and mask classes: v_j = s_j ||u_j||^(1/2),
     where both layers have one weight decay.
@@ -76,7 +76,7 @@ def network_of_directions(
         hidden += [dyadic(float(w[column]), bits) for column in classes[mask]]
         outgoing.append(dyadic(float(sign) * root, bits))
     shape = problem.architecture.with_width_of([classes[mask] for mask in masks])
-    return Network(shape, (hidden, outgoing))
+    return Network(shape, (hidden, outgoing, *([[dyadic(bias, bits)]] if problem.has_output_bias else [])))
 
 
 def _lean(problem: Problem) -> float:
@@ -125,7 +125,7 @@ def network_with(network: Network, hidden: Sequence[Sequence[Fraction]]) -> Netw
     """The same depth-2 network with other hidden weights (k rows of c columns)."""
     masks = network.architecture.masks
     flat = [row[c] for row, mask in zip(hidden, masks, strict=True) for c in mask]
-    return Network(network.architecture, (flat, network.parameters[1]))
+    return Network(network.architecture, (flat, *network.parameters[1:]))
 
 
 def distance(network: Network, given: Network) -> Fraction:

@@ -17,6 +17,7 @@ import numpy as np
 from solvers.arrays import Bits, Floats, Indices
 from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.certificate import Sparse
+from verify.checker.errors import InputError
 from verify.checker.exact import squared_norm
 from verify.checker.stationary import Stationary
 from verify.numbers.decimals import value as told
@@ -139,6 +140,8 @@ def scene(problem: Problem) -> Scene:
 
 def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
     """`network` in the units of the picture.   fits: whether it is known to meet every point."""
+    if network.output_bias:
+        raise InputError("no picture is drawn yet of a network with an output bias: leave it out")
     inputs, scale = network.architecture.inputs, Fraction(10) ** picture.input_power
     layers: list[tuple[Floats, float | None]] = []
     product = Fraction(1)

@@ -50,7 +50,8 @@ class Network(statement.Network):
         )
         shape = architecture if isinstance(architecture, Architecture) else Architecture(architecture.layers)
         counts = [layer.parameter_count for layer in shape.layers]
-        if [len(layer) for layer in given] != counts:
+        is_biased = len(counts) == 2 and [len(layer) for layer in given] == [*counts, 1]
+        if [len(layer) for layer in given] != counts and not is_biased:
             found = ", ".join(str(len(layer)) for layer in given)
             held = count(len(given[0]), "number") if len(given) == 1 else f"{found or 'no'} numbers"
             raise ShapeError(f"parameters has {held}; the layers need {', '.join(map(str, counts))}")
@@ -181,12 +182,14 @@ class Network(statement.Network):
         v: object,
         *,
         b: object = None,
+        b2: object = None,
         slope: object = 0,
         masks: Iterable[Iterable[int]] | None = None,
     ) -> Network:
-        """f(x) = sum_j v_j max(z_j, slope z_j), z_j = W_j.x + b_j.
+        """f(x) = b2 + sum_j v_j max(z_j, slope z_j), z_j = W_j.x + b_j.
 
         W: shape (k, d).   v: length k.   b: length k, or None for no bias.   Lists, arrays or tensors of numbers.
+        b2: an output bias, which only losses with weight decay take; None for none.
         masks: for each neuron the columns that it sees (the bias is column d); W must be 0 at the others.
         """
         rows = [array(row, f"W[{j}]") for j, row in enumerate(array(W, "W"))]
@@ -211,8 +214,9 @@ class Network(statement.Network):
             if any(weight and column not in mask for column, weight in enumerate(row)):
                 raise InputError(f"W[{j}] has a weight at a column that masks[{j}] hides; set it to 0")
         hidden = [row[column] for row, mask in zip(weights, shape.masks, strict=True) for column in mask]
-        network = cls(shape, (hidden, vector(outgoing, "v")))
-        given = [*outgoing, *(biases or ()), *(value for row in rows for value in row)]
+        more = [] if b2 is None else [b2]
+        network = cls(shape, (hidden, vector(outgoing, "v"), *([vector(more, "b2")] if more else [])))
+        given = [*outgoing, *(biases or ()), *more, *(value for row in rows for value in row)]
         network.__dict__["_is_exact"] = all(map(is_exact_input, given))
         return network
 
@@ -272,7 +276,7 @@ class Network(statement.Network):
             slope = cast("Fraction", layer.slope)
             active = [value if value > 0 else slope * value for value in values]
             values = tuple(dot(weights, active) for weights in following.matrix(parameters))
-        return values[0]
+        return values[0] + self.output_bias
 
     @classmethod
     def from_json(cls, value: object, place: str = "network") -> Network:

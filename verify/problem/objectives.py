@@ -15,7 +15,9 @@ from fractions import Fraction
 from typing import Literal, cast, final
 
 from verify.checker.errors import InputError
+from verify.checker.goals import Bias
 from verify.checker.objectives import Decay, Objective, PointLoss
+from verify.checker.statement import Network
 from verify.numbers.values import as_input_error, rational
 
 __all__ = ["LOSSES", "REDUCTIONS", "LossAsked", "NamedLoss", "a_loss", "loss_asked", "named_losses"]
@@ -84,11 +86,17 @@ class LossAsked:
         """Whether the targets are labels."""
         return LOSSES[self.name].labels
 
-    def on(self, points: int) -> Objective:
-        """The objective on so many points."""
+    def on(self, points: int, network: Network | None = None, bias: object = None) -> Objective:
+        """The objective on so many points.
+
+        network: one with an output bias has the decay of the output layer on it, and none where `bias` is "free".
+        """
         weight = Fraction(1, points) if self.reduction == "mean" else Fraction(1)
+        of_bias = None
+        if network is not None and len(network.parameters) > len(network.architecture.layers):
+            of_bias = Fraction(0) if bias == Bias.FREE.value else self.decay[1]
         with as_input_error():
-            return Objective(LOSSES[self.name].made(weight, self.number), Decay(*self.decay))
+            return Objective(LOSSES[self.name].made(weight, self.number), Decay(*self.decay, of_bias))
 
 
 def loss_asked(loss: object, decay: object, reduction: object = "mean") -> LossAsked:

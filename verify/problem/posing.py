@@ -8,7 +8,7 @@ from operator import mul
 from typing import TypeVar, cast
 
 from verify.checker.errors import InputError
-from verify.checker.objectives import Objective
+from verify.checker.objectives import Objective, decay_of
 from verify.numbers.arguments import instance_of, wrong
 from verify.numbers.counts import count
 from verify.numbers.decimals import about
@@ -73,6 +73,7 @@ def pose(
     if network.architecture.bias and bias is None:
         said.append("hidden biases count in the norm (bias: penalised)")
     layers = _named(Trained, trained, "trained")
+    _check_output_bias(network, chosen, said)
     within = Fraction(0) if fit_tol is None else a_fit_tolerance(fit_tol, chosen)
     return Problem(
         dataset,
@@ -83,6 +84,20 @@ def pose(
         fit_tolerance=within,
         output_weights=stated_outputs(network, layers),
     )
+
+
+def _check_output_bias(network: Network, goal: Goal | Objective, said: list[str]) -> None:
+    """Refuse an output bias where the goal has none, and say what becomes of one."""
+    if len(network.parameters) == len(network.architecture.layers):
+        return
+    of_bias = decay_of(goal).output_bias
+    if of_bias is None:
+        name = "this objective" if isinstance(goal, Objective) else goal.value
+        raise InputError(
+            f"the network has an output bias, and {name} has none: ask for a loss with weight decay (--loss, --decay), "
+            "or read it with --output-bias neuron, which turns it into a hidden neuron"
+        )
+    said.append(f"the output bias {'has the decay of its own' if of_bias else 'has no decay'}")
 
 
 def _chosen(network: Network, dataset: Dataset, said: list[str]) -> Goal:

@@ -117,7 +117,7 @@ def _network(given: object, place: str, slope: Fraction) -> Network:
         raise InputError(f"{place} must be a JSON object with W and v")
     value = cast("dict[str, object]", given)
     if "schema" not in value:
-        network = two_layer(network_of(value, place), place, slope=slope).network
+        network = two_layer(network_of(value, place), place, slope=slope, output_bias="keep").network
     else:
         with naming(place):
             network = Network.from_json(value)

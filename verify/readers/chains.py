@@ -91,7 +91,8 @@ def chained(
     layers = (*stored.layers[:-1], _difference(stored.layers[-1])) if is_two else stored.layers
     _check_options(stored, layers, place, options, word)
     slopes, assumed = _slopes(stored, place, options.slope)
-    reading = _two_layer(layers, slopes[0], place) if len(layers) == 2 else _deep(layers, slopes)
+    kept = options.output_bias == "keep"
+    reading = _two_layer(layers, slopes[0], place, keeps=kept) if len(layers) == 2 else _deep(layers, slopes)
     network = reading.network
     if not stored.is_exact or (
         is_two and any(isinstance(number, float) for row in stored.layers[-1].weights for number in row)
@@ -250,12 +251,12 @@ def _slopes(stored: Chain, place: str, given: object) -> tuple[tuple[Fraction, .
     return (slope,) * hidden, notes if hidden else ()
 
 
-def _two_layer(layers: Sequence[LinearLayer], slope: Fraction, place: str) -> Reading:
+def _two_layer(layers: Sequence[LinearLayer], slope: Fraction, place: str, *, keeps: bool) -> Reading:
     hidden, output = layers
     (b2,) = output.bias or (0,)
-    return two_layer(
-        Shorthand(W=hidden.weights, v=output.weights[0], b=hidden.bias, b2=b2, slope=slope), place, output_bias="neuron"
-    )
+    has_b2 = output.bias is not None
+    stored = Shorthand(W=hidden.weights, v=output.weights[0], b=hidden.bias, b2=b2, slope=slope, has_b2=has_b2)
+    return two_layer(stored, place, output_bias="keep" if keeps else "neuron")
 
 
 def _deep(layers: Sequence[LinearLayer], slopes: Sequence[Fraction]) -> Reading:

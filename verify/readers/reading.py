@@ -67,7 +67,8 @@ class Options:
 
     slope: of the activation on the negative side, where the source holds none; must agree with it where it does.
     two_logits: "difference" reads the second of two outputs minus the first; "refuse" does not.
-    output_bias: "neuron" carries biases after the first layer by one more hidden neuron; "refuse" does not.
+    output_bias: "neuron" carries biases after the first layer by one more hidden neuron; "keep" leaves that of two
+    layers as it is, which only losses take; "refuse" does neither.
     fold: whether layers that scale and shift, such as a batch normalisation, go into the Linear beside them.
     trust_pickle: whether code in the file may run.
     """
@@ -80,7 +81,7 @@ class Options:
 
     def __post_init__(self) -> None:
         one_of(self.two_logits, "two_logits", "difference")
-        one_of(self.output_bias, "output_bias", "neuron")
+        one_of(self.output_bias, "output_bias", "neuron", "keep")
         a_flag(self.fold, "fold")
         a_flag(self.trust_pickle, "trust_pickle")
         if self.slope is not None:
@@ -148,10 +149,11 @@ class MissingOptionsError(InputError):
 _NAMES = tuple(field.name for field in fields(Options))
 
 
-def one_of(given: object, name: str, choice: str) -> None:
-    """Refuse what is neither "refuse" nor the choice that an option has."""
-    if not isinstance(given, str) or given not in ("refuse", choice):
-        raise InputError(f'{name} is {given!r:.60}: it must be "refuse" or "{choice}"')
+def one_of(given: object, name: str, *choices: str) -> None:
+    """Refuse what is neither "refuse" nor a choice that an option has."""
+    if not isinstance(given, str) or given not in ("refuse", *choices):
+        others = " or ".join(f'"{choice}"' for choice in choices)
+        raise InputError(f'{name} is {given!r:.60}: it must be "refuse" or {others}')
 
 
 def in_python(options: Mapping[str, object]) -> list[str]:

@@ -33,6 +33,7 @@ class Shorthand:
     """A two-layer network as it is stored: W (k, d), v (k,), b (k,) or None, b2 a number, slope a number or None.
 
     masks: for each neuron the columns of the lifted input that it sees, or None when each sees all.
+    has_b2: whether there is an output bias although it is 0.
     notes: what has to be said about the reading.
     """
 
@@ -43,6 +44,7 @@ class Shorthand:
     slope: Number | None = None
     masks: Sequence[Sequence[int]] | None = None
     notes: tuple[str, ...] = ()
+    has_b2: bool = False
 
 
 def two_layer(stored: Shorthand, place: str, *, slope: object = None, output_bias: str = "refuse") -> Reading:
@@ -50,7 +52,8 @@ def two_layer(stored: Shorthand, place: str, *, slope: object = None, output_bia
 
     slope: what the user says it is; must agree with the stored one if there is one; without either it is 0 (ReLU).
     output_bias: "refuse" accepts b2 only when it is exactly 0; "neuron" turns any other b2 into one hidden neuron with
-        weight 0, bias |b2| and outgoing weight +1 or -1: the same function, one more neuron, another norm.
+        weight 0, bias |b2| and outgoing weight +1 or -1: the same function, one more neuron, another norm; "keep" keeps
+        b2, which only losses with weight decay take.
 
     Raises InputError when the shapes do not fit, the slopes disagree, or the output bias is refused.
     """
@@ -59,7 +62,8 @@ def two_layer(stored: Shorthand, place: str, *, slope: object = None, output_bia
     used, notes = settled_slope(stored.slope, slope, place)
     stored, more = _without_output_bias(stored, place, output_bias)
     with naming(place):
-        network = Network.two_layer(stored.W, stored.v, b=stored.b, slope=used, masks=stored.masks)
+        kept = stored.b2 if output_bias == "keep" and (stored.b2 or stored.has_b2) else None
+        network = Network.two_layer(stored.W, stored.v, b=stored.b, b2=kept, slope=used, masks=stored.masks)
     return Reading(network, (*given, *notes, *more))
 
 
@@ -141,8 +145,8 @@ def _shown(number: Number) -> str:
 
 
 def _without_output_bias(stored: Shorthand, place: str, output_bias: str) -> tuple[Shorthand, tuple[str, ...]]:
-    one_of(output_bias, "output_bias", "neuron")
-    if stored.b2 == 0:
+    one_of(output_bias, "output_bias", "neuron", "keep")
+    if stored.b2 == 0 or output_bias == "keep":
         return stored, ()
     if output_bias == "refuse":
         raise InputError(

@@ -51,6 +51,10 @@ def descent_path(audit: Audited) -> str | None:
             sign = "" if proof.end[1][j] > 0 else "−"
             balanced = f"v{j} = {sign}√‖u{j}‖, w{j} = u{j} / |v{j}|, u{j}" if is_whole else f"w{j}"
             parts.append(f"{balanced} = ({row})")
+    start, end = subject.output_bias, Network(subject.architecture, proof.end).output_bias
+    if end != start:
+        parts.append(f"b2 = {_linear(start, end - start)}")
+        are_rounded |= not (_is_shown(start) and _is_shown(end - start))
     before, after = objective(audit.problem, subject), _objective_at_end(audit, proof)
     falls = "" if before is None or after >= before else f"; the objective {_change(before, after)}"
     bias = ", the norm without the bias" if is_free(audit.problem.bias) else ""
@@ -117,7 +121,8 @@ def _objective_at_end(audit: Audited, proof: NotLocal) -> Fraction:
     if isinstance(problem.goal, Objective):
         end = Network(subject.architecture, proof.end)
         losses = problem.goal.of_outputs(outputs(problem, end), problem.targets)
-        return losses + problem.goal.price_above * total
+        bias = problem.goal.decay.weighted(output_bias=end.output_bias**2) / 2
+        return losses + problem.goal.price_above * total + bias
     if not has_margin(problem.goal):
         return total
     return total / min(margins(problem, outputs(problem, subject)))

@@ -32,12 +32,15 @@ def check_dense(shape: Architecture, what: str) -> None:
 
 
 def matrices_of(network: Network) -> list[tuple[list[list[Fraction]], list[Fraction] | None]]:
-    """For each layer its weights, shape (outputs, inputs), and its bias, or None; only the first can have one."""
+    """For each layer its weights, shape (outputs, inputs), and its bias, or None."""
     found: list[tuple[list[list[Fraction]], list[Fraction] | None]] = []
-    for layer, parameters in zip(network.architecture.layers, network.parameters, strict=True):
+    layers = network.architecture.layers
+    for layer, parameters in zip(layers, network.parameters, strict=False):
         rows = [list(row) for row in layer.matrix(parameters)]
         bias = [row[-1] for row in rows] if layer.bias else None
         found.append(([row[: layer.inputs] for row in rows], bias))
+    if len(network.parameters) > len(layers):
+        found[-1] = found[-1][0], [network.output_bias]
     return found
 
 
@@ -56,10 +59,12 @@ def arrays_of(network: Network, *, exact: bool = False) -> dict[str, NDArray[Any
     check_dense(network.architecture, "the dictionary of W, v and b")
     if len(network.architecture.layers) != 2:
         raise InputError(f"W, v and b are a network of two layers, and this one has other depth: {_BY_JSON}")
-    (hidden, bias), (output, _) = matrices_of(network)
+    (hidden, bias), (output, of_output) = matrices_of(network)
     named: dict[str, Any] = {"W": hidden, "v": output[0]}
     if bias is not None:
         named["b"] = bias
+    if of_output is not None:
+        named["b2"] = of_output[0]
     named["slope"] = network.architecture.slope
     arrays: dict[str, NDArray[Any]] = {}
     for name, value in named.items():

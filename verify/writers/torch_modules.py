@@ -26,8 +26,9 @@ def module_of(network: Network) -> Any:
     nn = torch.nn
     parts: list[Any] = []
     slopes = slopes_of(network.architecture)
+    has_bias = [bias is not None for _, bias in matrices_of(network)]
     for i, layer in enumerate(network.architecture.layers):
-        parts.append(nn.Linear(layer.inputs, layer.outputs, bias=layer.bias, dtype=torch.float64))
+        parts.append(nn.Linear(layer.inputs, layer.outputs, bias=has_bias[i], dtype=torch.float64))
         if i < len(slopes) and slopes[i] != 1:
             parts.append(nn.LeakyReLU(double(slopes[i], "the slope")) if slopes[i] else nn.ReLU())
     module = nn.Sequential(*parts)

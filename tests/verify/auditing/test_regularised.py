@@ -104,6 +104,24 @@ def test_certified_brackets_hold_the_optimum_over_all_cells(seed):
         assert upper <= lower * (1 + Fraction(2, 10**6))
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_certified_brackets_hold_the_optimum_with_an_output_bias(seed):
+    random = np.random.default_rng(4000 + seed)
+    problem, name = random_problem(random, b2=[0, HALF, Fraction(1, 10)][seed % 3])
+    lower, upper = bracketed(problem)
+    wanted = over_all_cells(problem, name)
+    assert float(lower) <= wanted * (1 + 1e-7) + 1e-9
+    assert float(upper) >= wanted * (1 - 1e-7) - 1e-9
+    if wanted > 1e-7:
+        assert upper <= lower * (1 + Fraction(2, 10**6))
+
+
+@pytest.mark.parametrize(("b2", "wanted"), [(None, Fraction(7, 8)), (0, Fraction(3, 4)), (HALF, Fraction(19, 24))])
+def test_output_biases_by_hand(b2, wanted):
+    """x = 1, -1, y = 2, 0, decay 1/2: the bias takes what the points have in common."""
+    holds(bracketed(posed("squared", [[1], [-1]], [2, 0], HALF, b2=b2)), wanted)
+
+
 def value_of(problem):
     lower, upper = bracketed(problem)
     assert upper <= lower * (1 + Fraction(2, 10**6))
@@ -408,3 +426,60 @@ def test_a_case_of_a_loss(tmp_path):
     path.write_text(json.dumps(value), "utf-8")
     with pytest.raises(InputError, match=re.escape("goal.decay.hidden")):
         read_case(path)
+
+
+# ------------------------------------------------------------------------------------------------- output biases
+
+
+@pytest.mark.parametrize("bias", [None, "free", "penalised"])
+def test_the_words_with_an_output_bias(bias):
+    """Kept as it is where a loss is asked, with the decay of the output layer, or none where biases are free."""
+    hidden = None if bias is None else [HALF, -1]
+    network = Network.two_layer([[1, 0], [HALF, 1]], [1, -1], b=hidden, b2=HALF)
+    for loss, data in (("squared", DATA), ("absolute", DATA), ("hinge", LABELS)):
+        found = audit(network, data, loss=loss, decay="0.125,0.25", bias=bias)
+        assert found.problem.goal.decay.output_bias == (0 if bias == "free" else QUARTER)
+        assert found.objective == objective(found.problem, network)
+        assert found.ending is Ending.DONE
+        assert check_words(found) > 8
+        again = audit(found.better, data, loss=loss, decay="0.125,0.25", bias=bias)
+        assert again.global_any_width.verdict is Verdict.PROVED
+        assert check_words(again) > 6
+
+
+def test_an_optimum_with_an_output_bias_is_everything():
+    """f = (2, 1), c = (1/2, -1/2): F = 1/4 + 1/2."""
+    network = Network.two_layer([[1]], [1], b2=1)
+    problem = posed("squared", [[1], [-1]], [Fraction(5, 2), HALF], HALF, b2=0)
+    found = audit(network, problem.data, goal=problem.goal)
+    for finding in (found.stationary, found.local_optimum, found.global_optimum, found.global_any_width):
+        assert finding.verdict is Verdict.PROVED
+    assert check_words(found) > 5
+
+
+def test_files_keep_an_output_bias(files):
+    from verify import read
+
+    network = Network.two_layer([[1, 0], [HALF, 1]], [1, -1], b2=HALF)
+    for name in ("biased.json", "biased.npz"):
+        network.save(files / name)
+        options = {} if name.endswith("json") else {"output_bias": "keep"}
+        assert read(files / name, **options) == network
+    found = run("audit", files / "biased.npz", files / "data.npz", "--loss", "huber", "--decay", "0.25",
+                "--certificates", files / "proofs")  # fmt: skip
+    assert found.exit_code == 0, found.output
+    assert "the output bias has the decay of its own" in " ".join(found.output.split())
+    checked = run("check", files / "proofs", "--data", files / "data.npz", "--network", files / "biased.json")
+    assert checked.exit_code == 0, checked.output
+    better = run("better", files / "proofs", "--out", files / "better.npz")
+    assert better.exit_code == 0, better.output
+    again = run("audit", files / "better.npz", files / "data.npz", "--loss", "huber", "--decay", "0.25",
+                "--require", "global")  # fmt: skip
+    assert again.exit_code == 0, again.output
+
+
+def test_an_output_bias_without_a_loss_is_refused(files):
+    Network.two_layer([[1, 0], [HALF, 1]], [1, -1], b2=HALF).save(files / "biased.json")
+    found = run("audit", files / "biased.json", files / "data.npz", "--goal", "min-norm")
+    assert found.exit_code == 2
+    assert "has an output bias, and min-norm has none" in " ".join(found.output.split())

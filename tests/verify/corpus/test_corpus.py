@@ -31,6 +31,7 @@ from verify.corpus import (
 )
 from verify.corpus.__main__ import main
 from verify.deciders.finding import Ending
+from verify.problem.members import goal_folder
 from verify.problem.network import Network
 from verify.problem.problem import Dataset, objective
 
@@ -84,7 +85,7 @@ def test_case(file: Path) -> None:
     assert valid(value)
     assert file.read_text(encoding="utf-8") == case_text(value)
     case = read_strictly(file)
-    assert file.parent.parent.name == case.problem.goal.value
+    assert file.parent.parent.name == goal_folder(case.problem.goal)
     assert differences(case, decided(file)) == []
     folder = file.parent / "certificates"
     faults, number = stored_differences(case, folder)

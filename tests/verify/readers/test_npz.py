@@ -222,7 +222,7 @@ def test_output_bias_neuron_leaves_a_zero_output_bias_alone(tmp_path):
 
 def test_an_unknown_wish_for_the_output_bias(tmp_path):
     assert refusal(read, save(tmp_path, W=W, v=V), output_bias="drop") == (
-        'output_bias is \'drop\': it must be "refuse" or "neuron"'
+        'output_bias is \'drop\': it must be "refuse" or "neuron" or "keep"'
     )
 
 

@@ -134,7 +134,7 @@ def test_three_logits_are_refused_whatever_is_allowed():
     ("options", "message"),
     [
         ({"two_logits": "yes"}, 'two_logits is \'yes\': it must be "refuse" or "difference"'),
-        ({"output_bias": True}, 'output_bias is True: it must be "refuse" or "neuron"'),
+        ({"output_bias": True}, 'output_bias is True: it must be "refuse" or "neuron" or "keep"'),
         ({"fold": "yes"}, "fold is of type str: give True or False"),
     ],
 )

@@ -67,7 +67,7 @@ def end_of_descent(problem: Problem, network: Network, proof: NotLocal) -> Netwo
         root = lean * sqrt_upper(sqrt_upper(squared_norm(u[:size]))) or Fraction(int(any(u)), 2**30)
         hidden += [u[c] / root if root else u[c] for c in mask]
         outgoing.append(sign * root)
-    return Network(network.architecture, (hidden, outgoing))
+    return Network(network.architecture, (hidden, outgoing, *end.parameters[2:]))
 
 
 def optimal_within(

@@ -10,6 +10,7 @@ from verify.deciders.estimates import Estimates, estimate, exact_objective
 from verify.deciders.fit.interpolation import interpolate
 from verify.deciders.fit.within_tolerance import within_tolerance
 from verify.deciders.global_optimality.record import zero_network
+from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import (
     merge_directions,
@@ -47,7 +48,7 @@ def networks_near(problem: Problem, instance: ProblemInstance, atoms: Atoms) -> 
     slope = to_float(problem.architecture.slope)
     sizes = norms(atoms.directions)
     if not problem.asks_fit and not sizes.any():
-        yield zero_network(problem)
+        yield with_output_bias(problem, zero_network(problem), atoms.bias)
     kept = {int((sizes > part * sizes.max(initial=0.0)).sum()): part for part in reversed(DROPPED)}
     kept.pop(0, None)
     for number, part in sorted(kept.items()):
@@ -59,9 +60,16 @@ def networks_near(problem: Problem, instance: ProblemInstance, atoms: Atoms) -> 
             guessed = within_tolerance if problem.fit_tolerance else interpolate
             yield from guessed(problem, *merged, wider=number == max(kept))
             continue
-        yield network_of_directions(problem, *merged)
+        yield network_of_directions(problem, *merged, bias=atoms.bias)
         if len(merged[0]) < len(directions):
-            yield network_of_directions(problem, directions, signs, masks)
+            yield network_of_directions(problem, directions, signs, masks, bias=atoms.bias)
+
+
+def with_output_bias(problem: Problem, network: Network, bias: float) -> Network:
+    """The network with this bias on its output, where the problem has one."""
+    if not problem.has_output_bias:
+        return network
+    return Network(network.architecture, (*network.parameters[:2], [dyadic(bias, 53)]))
 
 
 class ExactObjectives:

@@ -45,4 +45,5 @@ def as_decay_instance(problem: Problem, asked: Objective) -> DecayInstance:
         tube=to_float(loss.tube),
         curvature=to_float(loss.curvature),
     )
-    return DecayInstance(as_instance(problem), floats, to_float(asked.price))
+    bias = asked.decay.output_bias
+    return DecayInstance(as_instance(problem), floats, to_float(asked.price), None if bias is None else to_float(bias))

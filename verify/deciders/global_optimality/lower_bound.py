@@ -20,7 +20,7 @@ from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Dual, Nodes, Range, centred
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
 from verify.checker.multipliers import bound_of, dual_value
-from verify.checker.objectives import Objective, PointLoss
+from verify.checker.objectives import Objective, PointLoss, decay_of
 from verify.deciders.global_optimality.tree_walks import with_signs
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll
@@ -77,7 +77,8 @@ def dual_point(
         coefficients = [
             _within_loss(problem, problem.goal.loss, i, c) for i, c in zip(support, coefficients, strict=True)
         ]
-    if _leans(problem, cones, sum(coefficients, Fraction(0))):
+    is_free = problem.has_output_bias and not decay_of(problem.goal).output_bias
+    if is_free or _leans(problem, cones, sum(coefficients, Fraction(0))):
         coefficients = _balanced(coefficients)
     multipliers = [c / every[i] for i, c in zip(support, coefficients, strict=True)]
     value = dual_value(problem, dict(zip(support, coefficients, strict=True)))

@@ -113,7 +113,10 @@ class _ChoiceSearch:
     def _refuted(self, proof: NotLocal) -> Proposal:
         _, moves = segment(self.nearby.problem, self.nearby.network, proof)
         movers = [j for j, row in enumerate(moves) if any(row)]
-        reason = f"better networks lie arbitrarily near: move {named(movers, 'neuron')}"
+        end = Network(self.nearby.network.architecture, proof.end)
+        moved = [named(movers, "neuron")] if movers else []
+        moved += ["the output bias"] * (end.output_bias != self.nearby.network.output_bias)
+        reason = f"better networks lie arbitrarily near: move {' and '.join(moved)}"
         return Proposal(certificate=proof, reason=reason)
 
     def _proved(self) -> Proposal:

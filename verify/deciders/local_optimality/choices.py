@@ -86,6 +86,7 @@ class KKTNeighbourhood:
     their interval, where c_i <= 0.   active: the points with multipliers.
     is_margin: whether the constraints are inequalities, with lambda_i >= 0: also those of a fit tolerance.
     ranges: where a loss is asked, what lambda_i may be, from least to greatest, by point; factors are 1 or -1 then.
+    bias_pull: with an output bias b what sum c_i has to be, mu_b b; None where there is none.
     price, square: m, what a neuron costs at least for |v_j| ||w_j||, rounded down, and its square.
     is_whole: whether output weights are trained; where they are not, a neuron with v_j = 0 has no case.
     """
@@ -100,6 +101,7 @@ class KKTNeighbourhood:
         self.ties = [self._ties(j) for j in range(len(self.masks))]
         values = outputs(problem, network)
         self.ranges: dict[int, tuple[Fraction, Fraction]] = {}
+        self.bias_pull: Fraction | None = None
         self.decay = decay_of(problem.goal)
         self.square = self.decay.hidden * self.decay.output
         self.price = sqrt_lower(self.square)
@@ -127,6 +129,8 @@ class KKTNeighbourhood:
                 self.factors[i], (low, high) = Fraction(-1), (-high, -low)
             self.ranges[i] = low, high
         self.active = [i for i, ends in self.ranges.items() if any(ends)]
+        if self.problem.has_output_bias:
+            self.bias_pull = (self.decay.output_bias or 0) * self.network.output_bias
 
     def multiplier(self, i: int, value: Fraction) -> Fraction:
         """What a certificate calls the multiplier of a point, for lambda_i >= 0 of a constraint that is an end: c_i."""

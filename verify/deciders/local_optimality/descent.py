@@ -52,6 +52,7 @@ def _segment(
 ) -> NotLocal | None:
     """The longest segment along the direction that the checker accepts, halving from about the largest ||u_j||."""
     subject = nearby.network
+    *direction, bias = direction if nearby.bias_pull is not None else [*direction, []]
     signs = tuple(Fraction(nearby.signs(j, path)[0]) for j in range(len(direction)))
     about = None if subject is given else subject.parameters
     largest = max(v * v for v in subject.output_weights)
@@ -65,7 +66,8 @@ def _segment(
             )
             for c in mask
         ]
-        proof = NotLocal(end=(tuple(rows), signs), subject=about, moved=distance(subject, given))
+        more = [(subject.output_bias + unit / 2**k * step,) for step in bias]
+        proof = NotLocal(end=(tuple(rows), signs, *more), subject=about, moved=distance(subject, given))
         if certified(nearby.problem, given, proof) is not None:
             return proof
     return None
@@ -110,10 +112,11 @@ class _DescentProgram:
             poll()
             for c in nearby.masks[j]:
                 self.places[j, c] = len(self.places)
-        self.cost = [Fraction(0)] * len(self.places)
+        self.has_bias = nearby.bias_pull is not None
+        self.cost = [Fraction(0)] * len(self.places) + [nearby.bias_pull or Fraction(0)] * self.has_bias
         self.kept: list[Vector] = []  # stay >= 0
         self.equal: list[Vector] = []  # stay 0
-        constraints = [[Fraction(0)] * len(self.places) for _ in nearby.active]
+        constraints = [[Fraction(0)] * len(self.places) + [nearby.factors[i]] * self.has_bias for i in nearby.active]
         for j in self.moving:
             w, v = network.hidden_weights[j], network.output_weights[j]
             (cell,) = nearby.cells_of(j, path)
@@ -139,7 +142,7 @@ class _DescentProgram:
                 self.bends.append((line, low, high))
 
     def _line(self, j: int, row: list[Fraction]) -> Vector:
-        line = [Fraction(0)] * len(self.places)
+        line = [Fraction(0)] * len(self.cost)
         for c in self.nearby.masks[j]:
             line[self.places[j, c]] = row[c]
         return line
@@ -149,7 +152,7 @@ class _DescentProgram:
         from solvers.instance import Status
         from solvers.programs.interior_point import Cone, solve_cone_program
 
-        width = len(self.places)
+        width = len(self.cost)
         zero = [j for j in self.moving if self.nearby.is_zero(j)]
         total = width + len(zero) + len(self.bends)
 
@@ -189,7 +192,7 @@ class _DescentProgram:
         return solution.primal[:width] if value < -LOST * size else None
 
     def exact(self, guess: np.ndarray, bits: int) -> list[Vector] | None:
-        """The direction with its tight constraints as equations, one row for each neuron."""
+        """The direction with its tight constraints as equations, a row for each neuron, and one of the output bias."""
         tight = list(self.equal)
         for line in self.kept:
             size = max((abs(to_float(x)) for x in line), default=0.0)
@@ -204,4 +207,4 @@ class _DescentProgram:
         rows = [[Fraction(0)] * columns for _ in self.nearby.masks]
         for (j, c), place in self.places.items():
             rows[j][c] = found[place]
-        return rows
+        return [*rows, *([[found[-1]]] if self.has_bias else [])]

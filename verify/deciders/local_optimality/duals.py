@@ -97,6 +97,9 @@ class _DualSystem:
                     lines.append(({q: one, len(self.active) + len(slacks): sign}, end))
                     slacks.append(i)
         self.nonnegative += [True] * len(slacks)
+        if self.nearby.bias_pull is not None:
+            sums = {q: self.nearby.factors[i] for q, i in enumerate(self.active)}
+            lines.append((sums, self.nearby.bias_pull))
         return slacks, lines
 
     def _unit(self, i: int) -> float:

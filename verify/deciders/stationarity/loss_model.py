@@ -123,4 +123,6 @@ def _model(
         most=np.array([most for _, most in ends]),
         lean=to_floats(leans),
         bend=np.full(len(best), to_float(loss.curvature)),
+        of_bias=to_float(asked.decay.of_bias) if problem.has_output_bias else None,
+        bias_pull=to_float((asked.decay.output_bias or 0) * network.output_bias),
     )

@@ -108,7 +108,8 @@ def _parameters(subject: LossSubject, direction: list[Fraction]) -> Rows:
     k, c = subject.model.weights.shape
     masks = subject.network.architecture.masks
     hidden = tuple(direction[j * c + column] for j, mask in enumerate(masks) for column in mask)
-    return hidden, tuple(direction[k * c :])
+    more = () if subject.model.of_bias is None else (tuple(direction[k * c + k :]),)
+    return hidden, tuple(direction[k * c : k * c + k]), *more
 
 
 def _kappa(problem: Problem, subject: LossSubject, direction: np.ndarray, delta: float) -> float:
@@ -116,10 +117,11 @@ def _kappa(problem: Problem, subject: LossSubject, direction: np.ndarray, delta:
     model, loss = subject.model, subject.asked.loss
     k, c = model.weights.shape
     toward = np.where(model.allowed, direction[: k * c].reshape(k, c), 0.0)
-    pull = model.outgoing[:, None] * (toward @ model.rows.T) + direction[k * c :, None] * (model.weights @ model.rows.T)
+    tails = direction[k * c : k * c + k, None]
+    pull = model.outgoing[:, None] * (toward @ model.rows.T) + tails * (model.weights @ model.rows.T)
     slopes = [np.where(model.kink, end, np.where(model.on, 1.0, model.slope)) for end in (model.slope, 1.0)]
     ends = np.array([slope * pull for slope in slopes])
-    low, high = ends.min(axis=0).sum(axis=0), ends.max(axis=0).sum(axis=0)
+    low, high = (each.sum(axis=0) + direction[k * c + k :].sum() for each in (ends.min(axis=0), ends.max(axis=0)))
     y, f = to_floats(problem.targets), to_floats(subject.values)
     unit = max(float(np.abs([low, high]).max()), 1e-300) / max(float(np.abs(f).max()), float(np.abs(y).max()), 1e-300)
 

@@ -216,6 +216,10 @@ class _System:
                 is_counted = column is None or column in problem.norm_columns
                 lines.append(line)
                 right.append((own if is_counted else Fraction(0)) - rest)
+        if problem.has_output_bias:
+            lines.append([Fraction(q < len(self.corners)) for q in range(self.width)])
+            rest = sum((c for i, c in enumerate(self.subject.best) if i not in self.places), Fraction(0))
+            right.append((decay.output_bias or 0) * network.output_bias - rest)
         return lines, right
 
     def _at_ends(self) -> tuple[list[list[Fraction]], list[Fraction]]:
@@ -358,4 +362,4 @@ def _without_vanished(network: Network) -> Network:
     hidden = [zeros if is_gone else list(w) for is_gone, (w, _) in zip(gone, pairs, strict=True)]
     outgoing = [Fraction(0) if is_gone else v for is_gone, (_, v) in zip(gone, pairs, strict=True)]
     moved = network_with(network, hidden)
-    return Network(network.architecture, (moved.parameters[0], outgoing))
+    return Network(network.architecture, (moved.parameters[0], outgoing, *network.parameters[2:]))
