@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Literal, cast, final
 
 from verify.checker.errors import InputError
-from verify.checker.goals import Bias
+from verify.checker.goals import Bias, is_free
 from verify.checker.objectives import Decay, Objective, PointLoss
 from verify.checker.statement import Network
 from verify.numbers.values import as_input_error, rational
@@ -86,7 +86,7 @@ class LossAsked:
         """Whether the targets are labels."""
         return LOSSES[self.name].labels
 
-    def on(self, points: int, network: Network | None = None, bias: object = None) -> Objective:
+    def on(self, points: int, network: Network | None = None, bias: Bias | str | None = None) -> Objective:
         """The objective on so many points.
 
         network: one with an output bias has the decay of the output layer on it, and none where `bias` is "free".
@@ -94,7 +94,8 @@ class LossAsked:
         weight = Fraction(1, points) if self.reduction == "mean" else Fraction(1)
         of_bias = None
         if network is not None and len(network.parameters) > len(network.architecture.layers):
-            of_bias = Fraction(0) if bias == Bias.FREE.value else self.decay[1]
+            is_left_out = bias in set(Bias) and is_free(Bias(bias))
+            of_bias = Fraction(0) if is_left_out else self.decay[1]
         with as_input_error():
             return Objective(LOSSES[self.name].made(weight, self.number), Decay(*self.decay, of_bias))
 
