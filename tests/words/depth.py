@@ -15,7 +15,7 @@ from verify.checker.depth_bounds import DeepBetterNetwork, DeepOptimalWithin, Lo
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.deciders.finding import Verdict
 
-FAMILY = r"depth (\d+) and any widths(?:, no weight of a layer at more than ([\d, or]+?) places)?"
+FAMILY = r"depth (\d+)(?: and any widths)?(?:, no weight of a layer at more than ([\d, or]+?) places)?"
 
 
 def is_deep(audit) -> bool:

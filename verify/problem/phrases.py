@@ -102,10 +102,12 @@ def any_width(problem: Problem) -> str:
 
 
 def family(shape: Architecture) -> str:
-    """Such as "depth 3 and any widths", and "depth 2 and any widths, no weight at more than 4, 1 places"."""
+    """Such as "depth 3 and any widths", "depth 2 and any widths, no weight of a layer at more than 4 or 1 places", and
+    "depth 1", which has no widths.
+    """
     most = [layer.most_places for layer in shape.layers]
     shared = f", no weight of a layer at more than {' or '.join(map(str, most))} places" if max(most) > 1 else ""
-    return f"depth {shape.depth} and any widths{shared}"
+    return f"depth {shape.depth}{' and any widths' if shape.depth > 1 else ''}{shared}"
 
 
 def shape_of(problem: Problem, shape: Architecture) -> str:

@@ -425,7 +425,7 @@ def test_the_objectives_when_one_round_was_enough(audits):
         ),
         (
             "no hidden layer", "Max-margin: 2 points in dimension 2, a linear network without hidden neurons",
-            "this network is the best possible, over networks of depth 1 and any widths",
+            "this network is the best possible, over networks of depth 1",
         ),
     ],
 )  # fmt: skip

@@ -143,7 +143,14 @@ def test_functional_models_are_one_row():
     [
         (Sequential(hidden("tanh"), LAST), "layer hidden: tanh is not max(z, a z)"),
         (Sequential(hidden("sigmoid"), LAST), "layer last comes after a Sigmoid"),
-        (Sequential(hidden(None), Layer("ReLU", name="r", max_value=6.0), LAST), "layer r"),
+        (
+            Sequential(hidden(None), Layer("ReLU", name="r", max_value=6.0), LAST),
+            "layer r: a ReLU with max_value=6.0 is not max",
+        ),
+        (
+            Sequential(hidden(None), Layer("ReLU", name="r", threshold=0.5), LAST),
+            "a ReLU with threshold=0.5 is not max",
+        ),
         (Sequential(hidden(None), Layer("PReLU", B, name="r"), LAST), "the slope of PReLU is trained"),
         (Sequential(hidden(None), Layer("BatchNormalization", B, name="r"), LAST), "layer r: BatchNormalization makes"),
         (Sequential(Layer("Conv1D", np.ones((2, 1, 4)), name="c"), LAST), "layer c: Conv1D shares its weights"),

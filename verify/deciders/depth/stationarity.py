@@ -27,6 +27,7 @@ from verify.deciders.depth.subgradients import Subgradient, generators
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.rounding import dyadic, solve_by_few, solve_exactly
 from verify.deciders.time_limits import poll
+from verify.numbers.counts import count
 from verify.numbers.decimals import denied, open_at, small
 from verify.numbers.floats import to_float, to_matrix
 from verify.problem.members import has_margin
@@ -113,8 +114,8 @@ def _exactly(problem: Problem, network: Network, theta: list[Fraction], active: 
     proof = certified(problem, network, DeepStationary(parts=tuple(one.part(value) for one, value in pairs)))
     if proof is None:
         return None
-    count = len({one.point for one, _ in pairs})
-    return Proposal(certificate=proof, reason=f"the KKT conditions hold exactly, with multipliers at {count} points")
+    many = count(len({one.point for one, _ in pairs}), "point")
+    return Proposal(certificate=proof, reason=f"the KKT conditions hold exactly, with multipliers at {many}")
 
 
 def _nearly(
