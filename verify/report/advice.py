@@ -156,12 +156,10 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
         return
     if problem.architecture.limits() is not None:
         bias = " --bias" if problem.architecture.bias else ""
-        text = "more is decided of networks of one hidden layer"
-        if problem.architecture.depth == 2:
-            text += " that shares no weights, before a dense output"
+        alone = " that shares no weights, before a dense output" if problem.architecture.depth == 2 else ""
         loss = "" if has_margin(problem.goal) else " --loss squared"
         command = f"isoptimal train DATA --width {_width(audit)}{bias}{loss} --out shallow.npz --audit"
-        yield NextStep(text, f"{command}{asked(audit)}")
+        yield NextStep(f"more is decided of networks of one hidden layer{alone}", f"{command}{asked(audit)}")
         return
     if audit.fits.verdict is Verdict.REFUTED:
         yield from _to_fit(audit)
