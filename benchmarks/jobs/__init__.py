@@ -13,6 +13,7 @@ JOBS = {
     "all-cells": "all_cells",
     "min-norm": "min_norm",
     "own-width": "own_width",
+    "too-narrow": "too_narrow",
     "open-widths": "open_widths",
     "audit-wide": "audit_wide",
     "audit-columns": "audit_columns",

@@ -17,6 +17,7 @@ from solvers.own_width.setting import Setting
 from verify.auditing.loop import audit, pose
 from verify.auditing.record import Audit
 from verify.checker.errors import InputError
+from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.candidates import networks_near
 from verify.deciders.global_optimality.instance import as_instance
 from verify.numbers.decimals import at_least, at_most
@@ -30,7 +31,7 @@ PRUNED = ("moons-40", "iris-pair", "signs-1d")
 
 
 def run(plan: Plan) -> Iterator[Row]:
-    """One row for each whose own width was searched: how it ended, and after how many states."""
+    """One row for each whose own width was searched, or is open: how it ended, and after how many states."""
     once = Plan(repeat=1, quick=plan.quick)
     named = [*_pruned(), *_examples(), *_cases()]
     for name, asked in named[:3] if plan.quick else named:
@@ -40,12 +41,13 @@ def run(plan: Plan) -> Iterator[Row]:
 
 
 def told(found: Audit) -> str | None:
-    """The verdict about its width, the bracket and the states; None where no search at its width was made."""
+    """The verdict about its width, the bracket and the states; None where it is decided without a search."""
     finding, ends = found.global_optimum, found.bracket_own_width
     if found.is_infeasible_at_width:
         return f"{finding.verdict.value}: nothing of this width fits"
     if ends is None:
-        return None
+        is_open = finding.verdict is Verdict.UNDECIDED and found.fits.verdict is not Verdict.REFUTED
+        return f"{finding.verdict.value}: {finding.reason}" if is_open else None
     low, high = ends
     return f"{finding.verdict.value}, {at_least(low)} to {at_most(high)}: {finding.reason}"
 

@@ -29,14 +29,16 @@ def drawn(
     seed: int, columns: int, width: int, points: int, *, margin: bool, bias: bool = False
 ) -> tuple[Floats, Floats, Floats]:
     """Gaussian points, what a Gaussian network of the width says of them, exactly, and its output weights, 1 or -1;
-    without points at which that is 0. bias: the last column is 1.
+    for a margin without points at which that is 0. A network that says 0 everywhere is drawn again.
+    bias: the last column is 1.
     """
-    random = np.random.default_rng([seed, columns, width, points])
-    rows, weights = (np.round(GRID * random.standard_normal((size, columns))) / GRID for size in (points, width))
-    if bias:
-        rows[:, -1] = 1.0
-    outgoing = random.choice([-1.0, 1.0], width)
-    outputs = np.maximum(rows @ weights.T, 0.0) @ outgoing
+    random, outputs = np.random.default_rng([seed, columns, width, points]), np.zeros(0)
+    while not outputs.any():
+        rows, weights = (np.round(GRID * random.standard_normal((size, columns))) / GRID for size in (points, width))
+        if bias:
+            rows[:, -1] = 1.0
+        outgoing = random.choice([-1.0, 1.0], width)
+        outputs = np.maximum(rows @ weights.T, 0.0) @ outgoing
     if margin:
         rows, outputs = rows[outputs != 0], np.sign(outputs[outputs != 0])
     return rows, outputs, outgoing
@@ -87,9 +89,12 @@ def _rows(plan: Plan, seed: int, columns: int, width: int, points: int) -> Itera
             problem = hidden_teacher(seed, columns, width, points, margin=margin, bias=bias)
             time, bracket = measure(partial(bracket_at_width, problem, (), max_nodes=MOST_NODES), plan)
             low, high = (None if end is None else float(end) for end in bracket.ends)
-            note = _told(bracket.status, bracket.nodes, low or 0.0, float("inf") if high is None else high)
+            nodes = bracket.nodes - bracket.sharpening
+            note = _told(bracket.status, nodes, low or 0.0, float("inf") if high is None else high, bracket.sharpening)
             yield Row("own width", f"{goal}, hidden, {size}", time, note=note)
 
 
-def _told(status: str, nodes: int, lower: float, upper: float) -> str:
-    return f"{status}, {nodes} states, gap {upper / max(lower, 1e-300) - 1:.0e}"
+def _told(status: str, nodes: int, lower: float, upper: float, more: int = 0) -> str:
+    """more: states that made both ends equal after the gap was small enough."""
+    after = f" and {more} to make both ends equal" if more else ""
+    return f"{status}, {nodes} states{after}, gap {upper / max(lower, 1e-300) - 1:.0e}"

@@ -16,10 +16,12 @@ from solvers.clock import poll
 from solvers.hidden.relaxation import WantedOutputs
 from solvers.programs.least_distance import least_distance
 
-__all__ = ["Cell", "GivenNeurons"]
+__all__ = ["HEAVY", "Cell", "GivenNeurons"]
 
-HEAVY = 1e4
-"""A free bias costs 1 / HEAVY^2 of its square in floats, where it has to cost something."""
+HEAVY = (1e4, 1e2)
+"""A free bias costs 1 / HEAVY^2 of its square in floats, where it has to cost something: more of it where floats do not
+see that anything fits, as they do not if the rest is long.
+"""
 
 CROSSINGS = 40
 """Of walls, tried in one walk."""
@@ -51,30 +53,37 @@ class GivenNeurons:
     rows: Sequence[Floats]
     free: Sequence[Floats | None]
     outgoing: Floats
-    _seen: list[Floats] = field(init=False)
+    _seen: list[list[Floats]] = field(init=False)
 
     def __post_init__(self) -> None:
-        seen = [
+        weights = HEAVY if any(free is not None for free in self.free) else HEAVY[:1]
+        object.__setattr__(self, "_seen", [self._with_bias(heavy) for heavy in weights])
+
+    def _with_bias(self, heavy: float) -> list[Floats]:
+        return [
             rows
             if free is None
-            else np.column_stack([rows, HEAVY * max(float(np.abs(rows).max(initial=0.0)), 1.0) * free])
+            else np.column_stack([rows, heavy * max(float(np.abs(rows).max(initial=0.0)), 1.0) * free])
             for rows, free in zip(self.rows, self.free, strict=True)
         ]
-        object.__setattr__(self, "_seen", seen)
 
     def best(self, sides: Signs, *, walls: Bits | None = None) -> Cell | None:
         """The shortest network of these sides; None where nothing fits.   walls (k, n): those kept, all by default."""
+        found = (self._best_of(sides, walls, seen) for seen in self._seen)
+        return next((cell for cell in found if cell is not None), None)
+
+    def _best_of(self, sides: Signs, walls: Bits | None, seen: list[Floats]) -> Cell | None:
         points, k, n = self.points, len(self.outgoing), len(self.points.targets)
         kept = np.ones((k, n), bool) if walls is None else walls
         slopes = np.where(sides > 0, 1.0, points.slope) * self.outgoing[:, None]
-        fits = np.hstack([slopes[j][:, None] * self._seen[j] for j in range(k)])
+        fits = np.hstack([slopes[j][:, None] * seen[j] for j in range(k)])
         places = np.argwhere(kept)
         blocks = np.zeros((len(places), fits.shape[1]))
         start = 0
         for j in range(k):
             own = np.flatnonzero(places[:, 0] == j)
-            end = start + self._seen[j].shape[1]
-            blocks[own, start:end] = sides[j, places[own, 1], None] * self._seen[j][places[own, 1]]
+            end = start + seen[j].shape[1]
+            blocks[own, start:end] = sides[j, places[own, 1], None] * seen[j][places[own, 1]]
             start = end
         if points.margin:
             fits, right, equal = fits * points.targets[:, None], np.ones(n), np.zeros(n, bool)
@@ -92,12 +101,14 @@ class GivenNeurons:
         weights = matrix.T @ found
         nu = np.zeros((k, n))
         nu[places[:, 0], places[:, 1]] = found[len(right) :]
-        values, start = np.zeros((k, n)), 0
+        values, start, square = np.zeros((k, n)), 0, 0.0
         for j in range(k):
-            end = start + self._seen[j].shape[1]
-            values[j] = self._seen[j] @ weights[start:end]
+            end = start + seen[j].shape[1]
+            own = weights[start:end]
+            values[j] = seen[j] @ own
+            square += float((own[: self.rows[j].shape[1]] ** 2).sum())
             start = end
-        return Cell(sides, 0.5 * float(weights @ weights), values, nu)
+        return Cell(sides, 0.5 * square, values, nu)
 
     def settled(self, sides: Signs) -> Cell | None:
         """The best of these sides; where nothing fits there, of sides that the networks of such slopes lead to."""

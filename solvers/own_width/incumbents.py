@@ -27,6 +27,7 @@ STEPS = 12  # of one descent
 PENALTY = 1e4
 FITS = 1e-7  # of the required outputs, about 1
 MOST = 4  # networks that are kept
+MOST_PIECES = 40  # are summed, the longest
 DESCENTS = 12  # networks from random starts that are improved
 MOST_ENTRIES = 4000  # of the rows of all neurons: beyond that no starts are tried
 
@@ -130,7 +131,7 @@ class Incumbents:
     def from_pieces(self, pieces: Sequence[Neuron]) -> None:
         """Sum the pieces that are most alike until each neuron has one at most, and descend from there."""
         room = Counter(self.setting.masks)
-        kept = list(pieces)
+        kept = sorted(pieces, key=lambda piece: -float(np.linalg.norm(piece[2])))[:MOST_PIECES]
         for mask in {mask for mask, _, _ in kept}:
             while sum(own == mask for own, _, _ in kept) > room[mask]:
                 pair = self._most_alike([q for q, (own, _, _) in enumerate(kept) if own == mask], kept)

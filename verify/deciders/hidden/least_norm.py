@@ -43,9 +43,6 @@ NOTHING = 1e-9
 ROUNDS = 12
 """Of exact corrections of the active set."""
 
-HEAVY = 1e4
-"""A free bias costs 1 / HEAVY^2 of its square in floats, where it has to cost something."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -143,6 +140,15 @@ def _rows(geometry: Geometry, sides: ChosenSides, pairs: Collection[NeuronAndPoi
 
 def _guess(geometry: Geometry, rows: Sequence[_Row]) -> Floats | None:
     """Float multipliers, each in units of its row; None where nothing satisfies the rows."""
+    from solvers.hidden.cells import HEAVY
+
+    weights = HEAVY if any(geometry.sees_free(geometry.masks[j]) for j in geometry.live) else HEAVY[:1]
+    found = (_guess_with(geometry, rows, heavy) for heavy in weights)
+    return next((guess for guess in found if guess is not None), None)
+
+
+def _guess_with(geometry: Geometry, rows: Sequence[_Row], heavy: float) -> Floats | None:
+    """The same where a free bias costs 1 / heavy^2 of its square."""
     from solvers.programs.least_distance import least_distance
 
     blocks: list[Floats] = []
@@ -151,7 +157,7 @@ def _guess(geometry: Geometry, rows: Sequence[_Row]) -> Floats | None:
         factors = np.array([float_near(row.factors.get(j, Fraction(0))) for row in rows])
         seen = geometry.coordinates(geometry.masks[j])[points]
         if geometry.sees_free(geometry.masks[j]):
-            reach = HEAVY * max(float(np.abs(seen).max(initial=0.0)), 1e-300)
+            reach = heavy * max(float(np.abs(seen).max(initial=0.0)), 1e-300)
             seen = np.column_stack([seen, [reach * float_near(geometry.bias_entry(i)) for i in points]])
         blocks.append(factors[:, None] * seen)
     matrix: Floats = np.hstack(blocks) if blocks else np.zeros((len(rows), 0))

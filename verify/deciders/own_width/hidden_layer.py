@@ -46,6 +46,7 @@ def bracket_of_hidden_layer(
         status=found.status,
         nodes=found.nodes,
         left=found.left,
+        sharpening=found.sharpening,
     )
 
 

@@ -32,6 +32,7 @@ class WidthBracket:
     witnesses: networks that fit and are at most as wide, the best first, with their objectives.
     status: how the search ended, and where it failed the `reason`.
     nodes: states of the neurons that it looked at.   left: states that it left open.
+    sharpening: how many of these nodes only made a bound within the tolerance equal to the best objective.
     """
 
     lower: LowerBoundWidth | None = None
@@ -43,6 +44,7 @@ class WidthBracket:
     reason: str = ""
     nodes: int = 0
     left: int = 0
+    sharpening: int = 0
 
     @classmethod
     def of(
@@ -55,6 +57,7 @@ class WidthBracket:
         status: SearchStatus,
         nodes: int,
         left: int,
+        sharpening: int = 0,
     ) -> WidthBracket:
         """What a search found, its proof and the networks that fit, best first, with what it ended in.
 
@@ -75,6 +78,7 @@ class WidthBracket:
             status=status,
             nodes=nodes,
             left=left,
+            sharpening=sharpening,
         )
 
     def __repr__(self) -> str:
