@@ -47,6 +47,7 @@ from verify.numbers.arguments import a_time_limit
 from verify.problem.members import is_regression, trains_all
 from verify.problem.objectives import a_loss
 from verify.problem.problem import Bias, Goal, Objective, Trained
+from verify.problem.trained import TRAINED, decay_of_optimiser, trained_loss, with_own_decay
 from verify.readers.given import given
 from verify.readers.reading import MissingOptionsError, Options
 
@@ -156,7 +157,8 @@ def audit(
     loss, decay, reduction: ask for the least mean (or "sum") over the points of a loss, plus 1/2 decay ||theta||^2, as
     an optimiser with this weight_decay does: "squared", "half-squared", "absolute", "epsilon-insensitive:0.1",
     "huber:1", and for labels "hinge", "squared-hinge". decay: a number (text is an exact decimal), or a pair for the
-    hidden and for the output layer. A `goal` that is an `Objective` says the same in exact numbers.
+    hidden and for the output layer, or an optimiser of PyTorch, whose `weight_decay` it is (not AdamW). A `goal` that
+    is an `Objective` says the same in exact numbers; "trained" reads it from a fitted `MLPRegressor` of scikit-learn.
     trained: "both" layers; "hidden": the output weights are those of the network and belong to the question, which is
     about the network's own width then.
     frozen: how many of the first layers are not trained: what they give is computed exactly and takes the place of the
@@ -199,7 +201,11 @@ def audit(
         relax=relax,
         notes=notes,
     )
-    asked_loss = a_loss(goal, loss, decay, reduction)
+    if hasattr(decay, "param_groups"):
+        decay, of_biases = decay_of_optimiser(decay)
+        bias = of_biases if bias is None else bias
+    is_read = goal == TRAINED and loss is decay is reduction is None
+    asked_loss = trained_loss(network) if is_read else a_loss(goal, loss, decay, reduction)
     keeps = output_bias == "refuse" and (asked_loss is not None or isinstance(goal, Objective))
     options = Options(
         slope=slope, output_bias="keep" if keeps else output_bias, two_logits=two_logits, fold=fold,
@@ -219,6 +225,8 @@ def audit(
     except MissingOptionsError as error:
         raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from None
     found = frozen_at(found, frozen)
+    if is_read and asked_loss is not None:
+        asked_loss, bias = with_own_decay(asked_loss, network, len(found.data)), bias or "free"
     goal = goal if asked_loss is None else asked_loss.on(len(found.data), found.network, bias)
     return answered(posed(found, terms, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol), clock)
 
