@@ -15,9 +15,9 @@ import numpy as np
 from solvers.arrays import Bits, Signs
 from solvers.own_width.states import DecidedSplits, Split
 
-__all__ = ["Serving", "Step"]
+__all__ = ["Serving", "Forced"]
 
-Step: TypeAlias = tuple[Split, int]
+Forced: TypeAlias = tuple[Split, int]
 """A split, and the side that is left of it: 1 or -1."""
 
 
@@ -44,16 +44,16 @@ class Serving:
         """A point that no neuron can serve in a state; None without one."""
         return next((int(i) for i in np.flatnonzero(self.wanted) if not self.candidates(known, int(i))), None)
 
-    def steps(self, known: DecidedSplits, points: Iterable[int]) -> list[Step]:
+    def steps(self, known: DecidedSplits, points: Iterable[int]) -> list[Forced]:
         """Splits that leave one side, one after the other, so that what is wanted at the points is decided."""
         asked = [i for i in points if self.wanted[i]]
-        found: list[Step] = []
+        found: list[Forced] = []
         while (step := self._next(known, asked)) is not None:
             known = self.children(known, step[0])[0 if step[1] > 0 else 1]
             found.append(step)
         return found
 
-    def _next(self, known: DecidedSplits, points: Sequence[int]) -> Step | None:
+    def _next(self, known: DecidedSplits, points: Sequence[int]) -> Forced | None:
         for i in points:
             serve, sign = self.candidates(known, i), int(self.wanted[i])
             if any(known.get((j, i)) == 1 and known.get((j, None)) == sign for j in serve) or not serve:

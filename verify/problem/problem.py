@@ -167,8 +167,9 @@ class Problem(statement.Problem):
                 other = (
                     "ask for min-norm, which fits numbers" if isinstance(goal, Goal) else "ask for a loss of numbers"
                 )
+                wanted = f"{goal_name(goal)} needs targets {goal_words(goal).targets}"
                 raise InputError(
-                    f"targets[{i}] is {shown_value(target)}; {goal_name(goal)} needs targets {goal_words(goal).targets}: "
+                    f"targets[{i}] is {shown_value(target)}; {wanted}: "
                     "name the two classes (--classes NEGATIVE,POSITIVE, in Python classes=(negative, positive)), or "
                     f"{other}"
                 )

@@ -5,7 +5,7 @@ import pytest
 
 from tests.verify.claims.test_chistikov2023 import STARTS
 from verify.claims.chistikov2023 import set_s_points
-from verify.claims.chistikov2023.bundle import has_two_positive_neurons
+from verify.claims.chistikov2023.bundle_angles import has_two_positive_neurons
 from verify.claims.chistikov2023.correlated import constants, yardsticks_of
 from verify.claims.chistikov2023.set_s_points import SCALE, _Drawn
 from verify.quantities import part_of_s

@@ -73,7 +73,7 @@ class _Drawn:
 def _within(random: np.random.Generator, low: float, high: float) -> float:
     """A number between, often near an end."""
     share = random.choice([random.uniform(), 10.0 ** random.uniform(-6, 0), 1 - 10.0 ** random.uniform(-6, 0)])
-    return low + (high - low) * float(share)
+    return low + (high - low) * share.item()
 
 
 def _judged(instance: Instance, drawn: _Drawn) -> Judgement:

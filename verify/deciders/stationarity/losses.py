@@ -147,7 +147,7 @@ def _exactly(problem: Problem, subject: LossSubject) -> Proposal | None:
     fit = fit_losses(subject.model, 0.0)
     if fit is None or fit.epsilon > EXACTLY:
         return None
-    system = _System(problem, subject, fit)
+    system = _ExactSystem(problem, subject, fit)
     solution = system.solution()
     if solution is None:
         return None
@@ -171,7 +171,7 @@ def _proved(
     )
 
 
-class _System:
+class _ExactSystem:
     """The residual as linear equations in c_i of the corners, then c_i g_ij of the kinks."""
 
     def __init__(self, problem: Problem, subject: LossSubject, fit: LossFit) -> None:
