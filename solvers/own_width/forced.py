@@ -15,7 +15,7 @@ import numpy as np
 from solvers.arrays import Bits, Signs
 from solvers.own_width.states import DecidedSplits, Split
 
-__all__ = ["Serving", "Forced"]
+__all__ = ["Forced", "Serving"]
 
 Forced: TypeAlias = tuple[Split, int]
 """A split, and the side that is left of it: 1 or -1."""

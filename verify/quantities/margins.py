@@ -13,6 +13,7 @@ from verify.checker.exact import root_ends
 from verify.checker.statement import squared_norms
 from verify.errors import InputError
 from verify.numbers.arguments import instance_of
+from verify.problem.members import is_free
 from verify.problem.network import Network
 from verify.problem.posing import pose
 from verify.problem.problem import Bias, Dataset, Goal, Problem, outputs
@@ -36,7 +37,7 @@ def normalised_margin(network: Network, data: Dataset, *, bias: Bias | str | Non
     Raises InputError, also for a network without weights.
     """
     problem = _posed(network, data, bias)
-    if problem.bias is Bias.FREE:
+    if is_free(problem.bias):
         raise InputError("with biases left out of the norm there is no normalised margin: let them count (penalised)")
     least = min(_margins(problem, network))
     square = sum(squared_norms(problem, network), Fraction(0))
