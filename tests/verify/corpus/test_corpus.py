@@ -226,7 +226,7 @@ def test_a_case_as_expected(copy: Path) -> None:
     status, lines = run(copy)
     assert status == 0
     assert lines == [
-        "ok    theorem: [1.940285000, 1.940285000], 7 certificates",
+        "ok    theorem: [1.940285, 1.940285001], 7 certificates",
         "1 case, 7 certificates, 0 rejected: all as expected",
     ]
     assert run(copy / "case.json")[0] == 0
@@ -249,11 +249,11 @@ def test_an_expectation_that_fails_is_told_with_its_reason(copy: Path) -> None:
         "objective is 51.4\N{NO-BREAK SPACE}% lower)"
     )
     assert lines[2] == (
-        "        bracket: expected one inside [1.95, 2], got [1.940285000, 1.940285000] (the audit ended: done)"
+        "        bracket: expected one inside [1.95, 2], got [1.940285, 1.940285001] (the audit ended: done)"
     )
     assert lines[3] == "        infeasible: expected proved, got not proved"
     assert lines[4] == "        stored global_optimum: expected proved, got refuted"
-    assert lines[5] == "        stored bracket: expected one inside [1.95, 2], got [1.940285000, 1.940285000]"
+    assert lines[5] == "        stored bracket: expected one inside [1.95, 2], got [1.940285, 1.940285001]"
     assert lines[6] == "        stored infeasible: expected proved, got no certificate of it"
     assert lines[7] == "1 case, 7 certificates, 0 rejected: 1 not as expected"
 
@@ -367,7 +367,7 @@ def test_every_certificate_about_the_network_proves_that_it_fits(copy: Path) -> 
 def test_a_missing_bound_is_found(copy: Path) -> None:
     (copy / "certificates" / "lower-bound.json").unlink()
     (fault,) = stored_faults(copy)
-    assert (fault.what, fault.got) == ("bracket", "[-, 1.940285000]")
+    assert (fault.what, fault.got) == ("bracket", "[-, 1.940285001]")
 
 
 def test_certificates_of_another_case_are_found(copy: Path) -> None:
