@@ -17,7 +17,6 @@ import numpy as np
 from solvers.arrays import Bits, Floats, Indices
 from verify.checker.bounds import Infeasible, LowerBound
 from verify.checker.certificate import Sparse
-from verify.checker.errors import InputError
 from verify.checker.exact import squared_norm
 from verify.checker.stationary import Stationary
 from verify.numbers.decimals import value as told
@@ -90,7 +89,8 @@ class Scene:
 class Drawn:
     """A network in the units of a scene.
 
-    layers: weight matrix and slope of each layer, up to `factor`.   values: length n, the outputs at the points.
+    layers: weight matrix and slope of each layer, up to `factor`; shift: the output bias, likewise.
+    values: length n, the outputs at the points.
     unit: what outputs and sizes of neurons are divided by.
     at_margin_one: whether the outputs are in units of the least margin; else, when it classifies wrongly, of the
     largest output.   right: length n, whether each point is met, exactly (`Scene.missed`).
@@ -99,6 +99,7 @@ class Drawn:
 
     network: Network
     layers: tuple[tuple[Floats, float | None], ...]
+    shift: float
     factor: float
     unit: Fraction
     values: Floats
@@ -140,12 +141,10 @@ def scene(problem: Problem) -> Scene:
 
 def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
     """`network` in the units of the picture.   fits: whether it is known to meet every point."""
-    if network.output_bias:
-        raise InputError("no picture is drawn yet of a network with an output bias: leave it out")
     inputs, scale = network.architecture.inputs, Fraction(10) ** picture.input_power
     layers: list[tuple[Floats, float | None]] = []
     product = Fraction(1)
-    for place, (layer, parameters) in enumerate(zip(network.architecture.layers, network.parameters, strict=True)):
+    for place, (layer, parameters) in enumerate(zip(network.architecture.layers, network.parameters, strict=False)):
         rows = layer.matrix(parameters)
         if not place:
             rows = tuple((*(weight * scale for weight in row[:inputs]), *row[inputs:]) for row in rows)
@@ -153,7 +152,8 @@ def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
         product *= largest
         matrix = np.array([[to_float(weight / largest) for weight in row] for row in rows], dtype=float)
         layers.append((matrix, None if layer.slope is None else to_float(layer.slope)))
-    values = _forward(layers, picture.points)
+    shift = _float(network.output_bias / product)
+    values = _forward(layers, picture.points) + shift
     exact = None if fits else outputs(picture.problem, network)
     factor, unit, at_margin_one = _factor(picture, network, values, product, exact)
     values = _scaled(values, factor)
@@ -162,6 +162,7 @@ def drawn(picture: Scene, network: Network, *, fits: bool) -> Drawn:
     return Drawn(
         network=network,
         layers=tuple(layers),
+        shift=shift,
         factor=factor,
         unit=unit,
         values=values,
@@ -212,7 +213,7 @@ def _factor(
 
 def evaluate(network: Drawn, points: Floats) -> Floats:
     """The outputs at points of shape (m, d), in the units of the picture; rounding noise about 0 is set to 0."""
-    values = _scaled(_forward(network.layers, points), network.factor)
+    values = _scaled(_forward(network.layers, points) + network.shift, network.factor)
     noise = 1e-12 * np.abs(values).max(initial=0.0)
     values[np.abs(values) <= noise] = 0.0
     return values

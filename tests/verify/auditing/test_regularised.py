@@ -483,3 +483,20 @@ def test_an_output_bias_without_a_loss_is_refused(files):
     found = run("audit", files / "biased.json", files / "data.npz", "--goal", "min-norm")
     assert found.exit_code == 2
     assert "has an output bias, and min-norm has none" in " ".join(found.output.split())
+
+
+@pytest.mark.parametrize("loss", ["squared", "hinge"])
+def test_a_network_with_an_output_bias_is_drawn(tmp_path, loss):
+    """In the units of the picture, as it is: f at the points and beside them."""
+    from verify.plots.scene import drawn, evaluate, scene
+
+    network = Network.two_layer([[1, 0], [HALF, 1]], [1, -1], b2=3)
+    found = audit(network, LABELS if loss == "hinge" else DATA, loss=loss, decay="0.25")
+    picture = scene(found.problem)
+    shown = drawn(picture, network, fits=False)
+    at = np.array([[1.5, -2.0], [0.25, 4.0]])
+    wanted = [float(network([Fraction(x) for x in row])) for row in at]
+    scale = np.array([10.0**-picture.input_power])
+    assert evaluate(shown, at * scale) * float(shown.unit) == pytest.approx(wanted)
+    found.to_html(tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 1000

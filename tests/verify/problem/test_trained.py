@@ -137,5 +137,5 @@ def test_an_optimiser_stands_for_its_decay():
 
 @pytest.mark.parametrize("options", [{"loss": "squared", "decay": 1}, {"decay": 1}, {"reduction": "sum"}])
 def test_trained_says_all_of_it(options):
-    with pytest.raises(InputError, match="are both given|without a loss"):
+    with pytest.raises(InputError, match=r"are both given|without a loss"):
         audit(Network.two_layer([[1]], [1]), [[1]], [1], goal="trained", **options)
