@@ -10,6 +10,7 @@ for the logistic loss and any homogeneous network.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 from hypothesis import strategies as st
@@ -28,10 +29,14 @@ from verify.numbers.floats import to_float
 from verify.strategies import hinted, linear_networks, tied_pairs, wide_pairs
 from verify.training.conversion import network_of, parameters_of
 
-__all__ = ["CLAIMS", "DELTA", "LEAST_MARGIN", "NEAR", "is_local_optimum", "keeps_the_margin"]
+__all__ = ["CLAIMS", "DELTA", "LEAST_MARGIN", "NEAR", "WAYS", "is_local_optimum", "keeps_the_margin"]
 
 NEAR = (3e-2, 1e-2, 3e-3, 1e-3)
 """Above the residuals at which training ends: nearer, it would end at once."""
+
+
+WAYS = (1.0, 2.0, 3.0)
+"""Phases of directions beside the network's."""
 
 
 DELTA = 0.1
@@ -48,18 +53,18 @@ def is_local_optimum(instance: Instance) -> bool:
 def keeps_the_margin(instance: Instance) -> Judgement:
     """From near the network's direction, with a large norm, the flow ends near it, with its margin to 1e-3.
 
-    delta = 1/10; epsilon = 3e-2, 1e-2, 3e-3, 1e-3 until two starts so near, in opposite directions, end within delta
-    with the margin of the network, exactly compared; their norm is such that the network's margin would be 50 at first,
-    ten times as much at each further one. Held then; failed where none does and the farthest end at 1e-3 is not half
-    as far as at 3e-2. Measured: the farthest end relative to epsilon.
+    delta = 1/10; epsilon = 3e-2, 1e-2, 3e-3, 1e-3 until six starts so near, in three directions and their opposites,
+    end within delta with the margin of the network, exactly compared; their norm is such that the network's margin is
+    50 at first, ten times as much at each further one. Held then; failed where none does and the farthest end at 1e-3
+    is not half as far as at 3e-2. Measured: the farthest end relative to epsilon.
     """
     known = normalised(instance)
     farthest: list[float] = []
     for step, epsilon in enumerate(NEAR):
         size = (LEAST_MARGIN * 10**step / to_float(known)) ** 0.5
         far, is_kept = 0.0, True
-        for sign in (1.0, -1.0):
-            start, direction = _beside(instance, sign * epsilon, size)
+        for way, sign in product(WAYS, (1.0, -1.0)):
+            start, direction = _beside(instance, sign * epsilon, size, way)
             run = trained(start, stop_at=STOP_AT)
             if run.status not in (TrainingStatus.CONVERGED, TrainingStatus.STOPPED):
                 return undecided(f"training did not come to an end ({run.status})")
@@ -76,11 +81,11 @@ def keeps_the_margin(instance: Instance) -> Judgement:
     return undecided("the margin is not that of the local optimum")
 
 
-def _beside(instance: Instance, epsilon: float, size: float) -> tuple[Instance, Floats]:
-    """A network of that norm whose direction is |epsilon| beside the instance's, always the same way; its direction."""
+def _beside(instance: Instance, epsilon: float, size: float, phase: float) -> tuple[Instance, Floats]:
+    """A network of that norm whose direction is |epsilon| beside the instance's, a way for each phase; and that."""
     theta = parameters_of(instance.network)
     theta /= np.linalg.norm(theta)
-    way = np.sin(1.0 + 2.4 * np.arange(len(theta)))
+    way = np.sin(phase + 2.4 * phase * np.arange(len(theta)))
     way -= (way @ theta) * theta
     way /= np.linalg.norm(way)
     moved = np.cos(epsilon) * theta + np.sin(epsilon) * way
@@ -99,8 +104,9 @@ CLAIMS = (
         conclusion=keeps_the_margin,
         instances=st.one_of(linear_networks(optimal=True), hinted(), wide_pairs(splits=True)).map(Instance.of),
         sharp={"local": "max-margin/tie-needs-clarke"},
-        regime="networks of depth 2; the network is the local optimum, and the flow starts beside it, at two opposite "
-        "points; delta = 1/10, epsilon = 3e-2, 1e-2, 3e-3, 1e-3 until it is small enough; the margin to 1e-3",
+        regime="networks of depth 2; the network is the local optimum, and the flow starts beside it, in three "
+        "directions and their opposites; delta = 1/10, epsilon = 3e-2, 1e-2, 3e-3, 1e-3 until it is small enough; the "
+        "margin to 1e-3",
         quantity="distance over epsilon",
         trains=True,
         examples=20,
