@@ -162,7 +162,7 @@ def test_narrower_networks_fail_more_often_than_delta():
     claim = replace(
         ALL["safran2022.thm3.1"], id="planted.narrow", hypotheses={}, variants=(), setting=lambda _: True, trial=narrow
     )
-    assert run(claim, examples=200).outcome == "failed"
+    assert run(claim, examples=40).outcome == "failed"
 
 
 def test_a_budget_that_is_too_small_decides_nothing(monkeypatch):

@@ -63,7 +63,7 @@ CLAIMS = (
         chance=Fraction(1, 2),
         trial=random_start,
         trains=True,
-        examples=20,
+        examples=100,
         could_fail=always,
         variants=(
             Variant(

@@ -70,7 +70,7 @@ CLAIMS = (
         regime=f"as lyu2021.thm4.3; {TWO_SCALES}; the margin at the end at least 0.999 of the best, exactly",
         quantity="margin over the best",
         trains=True,
-        examples=40,
+        examples=100,
         could_fail=has_points(4),
         variants=(
             Variant(

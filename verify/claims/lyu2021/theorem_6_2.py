@@ -245,7 +245,7 @@ CLAIMS = (
         "of any width and one of two neurons, with certificates",
         quantity="distance",
         trains=True,
-        examples=40,
+        examples=100,
         could_fail=always,
         variants=(
             Variant(

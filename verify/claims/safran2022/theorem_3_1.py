@@ -76,7 +76,7 @@ CLAIMS = (
         chance=SURE,
         trial=wide_start,
         trains=True,
-        examples=20,
+        examples=100,
         could_fail=always,
         variants=(
             Variant(
