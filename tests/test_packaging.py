@@ -17,7 +17,8 @@ from verify.cli import program
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("isoptimal", "verify", "solvers")
-PUBLIC = {*verify.__all__, "__version__", "claims", "plots", "readers", "strategies", "testing"}
+MODULES = ("claims", "plots", "quantities", "readers", "strategies", "testing")
+PUBLIC = {*verify.__all__, "__version__", *MODULES}
 
 
 def python(
@@ -98,9 +99,9 @@ def test_the_version_is_the_one_of_the_project():
 def test_isoptimal_has_the_public_names_of_verify():
     assert set(dir(isoptimal)) == set(dir(verify)) == PUBLIC
     assert set(isoptimal.__all__) == set(verify.__all__)
-    for name in PUBLIC - {"claims", "plots", "readers", "strategies", "testing"}:
+    for name in PUBLIC - set(MODULES):
         assert getattr(isoptimal, name) is getattr(verify, name)
-    for name in ("claims", "plots", "readers", "strategies", "testing"):
+    for name in MODULES:
         ours, theirs = getattr(isoptimal, name), getattr(verify, name)
         assert dir(theirs) == sorted(theirs.__all__)
         assert {name: getattr(ours, name) for name in theirs.__all__} == {

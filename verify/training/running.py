@@ -329,7 +329,8 @@ def _polished(
     except KeyboardInterrupt:
         return None, replace(training, status=TrainingStatus.INTERRUPTED), ("not polished: interrupted",)
     if found.status is PolishStatus.NOT_FITTED:  # what it made of the network is of no use
-        return None, training, (f"not polished: {found.reason}",)
+        why = f"{late} before a network that fits was found" if is_late(deadline) else found.reason
+        return None, training, (f"not polished: {why}",)
     is_cut = is_late(deadline) and found.status is not PolishStatus.STATIONARY
     return found, training, (f"polishing ended early: {late}",) if is_cut else ()
 

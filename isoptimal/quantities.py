@@ -1,0 +1,3 @@
+"""The public names of `verify.quantities`."""
+
+from verify.quantities import *  # noqa: F403
