@@ -2,8 +2,8 @@
 
 Text is read as records of the classes of `verify.checker.statement`. An object may be of a class derived from these,
 which might answer otherwise than its fields: it may add names, but redefine none that the checker uses, and its fields
-hold values of the very types that reading makes. What changes an object after it was made, or this program, is beyond
-any check within it.
+hold values of the very types that reading makes. What an `__init__` of a derived class makes without that of its base,
+what changes an object after it was made, or this program, is beyond any check within it.
 """
 
 # Values of any type come in:
@@ -23,14 +23,16 @@ from verify.checker.objectives import Decay, Objective, PointLoss
 from verify.checker.statement import Architecture, Layer, Network, Problem
 
 _VALUES = {tuple, str, int, bool, NoneType, Fraction, Algebraic, Goal, Bias, Trained, Objective, PointLoss, Decay}
-_SPECIAL = ("__eq__", "__hash__", "__getattribute__", "__dict__")
+_SPECIAL = ("__eq__", "__hash__", "__getattribute__", "__dict__", "__post_init__")
 
 
 def require_own(problem: Any, network: Any) -> None:
     """Require that the problem and the network (None for none) say what their fields hold, and that these are plain."""
     _require_statement("problem", problem, Problem)
     if isinstance(problem.goal, Objective):
-        at("problem.goal", _require_own, problem.goal, Objective, PointLoss)
+        at("problem.goal", _require_own, problem.goal, Objective, NoneType)
+        at("problem.goal.loss", _require_own, problem.goal.loss, PointLoss, NoneType)
+        at("problem.goal.decay", _require_own, problem.goal.decay, Decay, NoneType)
     if network is not None:
         _require_statement("network", network, Network)
 
@@ -50,7 +52,10 @@ def _used(kind: type[Any]) -> frozenset[str]:
 
 
 def _require_own(record: Any, kind: type[Any], part: type[Any]) -> None:
-    """Require that a record is of `kind` and says what its fields hold: records of kind `part`, and plain values."""
+    """Require that a record is of `kind` and says what its fields hold: records of kind `part`, and plain values.
+
+    NoneType for `part`: no class is derived from that.
+    """
     given = type(record)
     require(kind in given.__mro__, "", f"must be of the class {kind.__name__}, not {given.__name__}")
     derived = [cls for cls in given.__mro__ if cls not in kind.__mro__]

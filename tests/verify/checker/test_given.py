@@ -13,6 +13,7 @@ from verify.checker.errors import CertificateError
 from verify.checker.exact import Algebraic, Field
 from verify.checker.fit import Fits
 from verify.checker.goals import Bias, Goal, Trained
+from verify.checker.objectives import Decay, Objective, PointLoss
 from verify.checker.statement import Architecture, Layer, Network, Problem
 
 SHAPE = Architecture((Layer(inputs=1, outputs=1, slope=Fraction(0)), Layer(inputs=1, outputs=1, slope=None)))
@@ -73,6 +74,13 @@ class OtherSchema(Problem):
 
 class MoreFields(Problem):
     more: int = 0
+
+
+class Unread(Problem):
+    """Would have labels that are none, such as 3 for the hinge loss, of which D(y, c) is no bound."""
+
+    def __post_init__(self):
+        pass
 
 
 class Everywhere(Problem):
@@ -157,6 +165,7 @@ def test_what_adds_names_is_taken():
         (OtherHash, "problem.sha256", "is redefined by a derived class"),
         (BesideOther, "problem.head", "is redefined by a derived class"),
         (OtherSchema, "problem.SCHEMA", "is redefined by a derived class"),
+        (Unread, "problem.__post_init__", "is redefined by a derived class"),
         (MoreFields, "problem", "is of a class with other fields"),
         (Everywhere, "problem.__getattribute__", "is redefined by a derived class"),
     ],
@@ -184,6 +193,35 @@ def test_values_of_derived_classes_are_refused():
     assert (found.place, found.reason) == ("network", "holds values of the class Half")
     odd = OfHalves(SHAPE, ((Halves(),), (Halves(),)))
     assert judged(problem, odd).reason == "holds values of the class Halves"
+
+
+def test_losses_and_decays_of_derived_classes_are_refused():
+    class Nothing(PointLoss):
+        def value(self, target, output):
+            return Fraction(0)
+
+    class Little(Decay):
+        def weighted(self, *squares):
+            return Fraction(0)
+
+    def refused(change):
+        goal = Objective(PointLoss(False, None, None, Fraction(0), Fraction(1)), Decay(Fraction(1), Fraction(1)))
+        problem = Problem(*PARTS[:3], goal, *PARTS[4:])
+        change(problem.goal)
+        found = check(problem, FITTING, certificate(Problem(*PARTS), FITTING))
+        return found.place, found.reason
+
+    loss, decay = Nothing(False, None, None, Fraction(0), Fraction(1)), Little(Fraction(1), Fraction(1))
+    assert type(Objective(loss, decay).loss) is PointLoss
+    assert type(Objective(loss, decay).decay) is Decay
+    held = "holds values of the class"
+    assert refused(lambda goal: object.__setattr__(goal, "loss", loss)) == ("problem.goal", f"{held} Nothing")
+    assert refused(lambda goal: object.__setattr__(goal, "decay", decay)) == ("problem.goal", f"{held} Little")
+    tube = ("problem.goal.loss", f"{held} Half")
+    assert refused(lambda goal: object.__setattr__(goal.loss, "tube", Half(0))) == tube
+    hidden = ("problem.goal.decay", f"{held} Half")
+    assert refused(lambda goal: object.__setattr__(goal.decay, "hidden", Half(1))) == hidden
+    assert refused(lambda goal: None) == ("problem", "the certificate is about another problem")
 
 
 def test_derived_numbers_are_read_as_their_fields():
