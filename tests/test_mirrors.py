@@ -34,6 +34,7 @@ ELSEWHERE = {
     "verify/auditing/test_fit_tolerance.py": "verify/deciders/fit/output_rounding",
     "verify/auditing/test_hidden.py": """
         verify/deciders/hidden/nearby verify/deciders/hidden/stationary""",
+    "verify/auditing/test_improvements.py": "verify/auditing/beaten",
     "verify/auditing/test_interruptions.py": "verify/auditing/clock verify/auditing/concluding verify/auditing/steps",
     "verify/auditing/test_loop.py": """
         verify/auditing/asked verify/auditing/assembling verify/auditing/record verify/auditing/searching

@@ -60,6 +60,7 @@ def of_family(question, witness):
     for one, other in zip(theirs, ours, strict=True):
         need(one["slope"] == other["slope"] and most_places(one) <= most_places(other), "family")
     net, m = Net(witness["architecture"], witness["parameters"]), depth(question)
+    need(question.admits(net), "an output bias")
     return net, F(m, 2) ** m * prod(dot(row, row) for row in net.numbers) / (question.state(net)[0] ** 2 or 1)
 
 
@@ -346,6 +347,7 @@ def deep_not_stationary(question, net, proof):
     norm, signs, served = question.norm(net), (1,) if question.margin else (1, -1), []
     for parameters in proof["vectors"]:
         z = Net(question.architecture, parameters)
+        need(question.admits(z), "an output bias")
         E = dot(net.all, z.all) - kappa * delta * norm
         need(E > 0 and epsilon**2 * norm * dot(z.all, z.all) < E * E, "excludes nothing")
         row = []

@@ -92,6 +92,7 @@ def not_stationary(question, net, proof):
     served = []
     for parameters in proof["vectors"]:
         z = Net(question.architecture, parameters)
+        need(question.admits(z), "an output bias")
         need(question.is_trained or not any(z.v), "along given output weights")
         pairs = list(zip(net.w, net.v, z.w, z.v, strict=True))
         E = sum((v * zv + dot(w[: question.size], zw[: question.size]) for w, v, zw, zv in pairs), F(0))
@@ -126,6 +127,7 @@ def witness_value(question, witness):
     keys(witness, {"schema", "architecture", "parameters"})
     need(is_two_layer(witness["architecture"]), "no network of two layers")
     net = Net(witness["architecture"], witness["parameters"])
+    need(question.admits(net), "an output bias")
     need(net.kind == question.kind and {*net.masks} <= {*question.masks}, "another architecture")
     m = F(1) if question.loss else question.state(net)[0]
     if question.v is not None:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import partial
 
 from verify.auditing.asked import Asked
+from verify.auditing.beaten import all_beaten, beaten_by
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.endings import why_open
 from verify.auditing.fitting import fit_finding, follows
@@ -27,18 +28,16 @@ from verify.deciders.enclosure.findings import (
     without_nearby,
 )
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
-from verify.deciders.global_optimality.better import better_network, end_of_descent, none_is_better
+from verify.deciders.global_optimality.better import end_of_descent, none_is_better
 from verify.deciders.global_optimality.bracket import with_networks
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.local_optimality import local_optimality, multiplier_dimension
 from verify.deciders.proposal import Proposal
 from verify.deciders.subjects import Chosen, Subject, choose
-from verify.deciders.time_limits import TimeIsUpError, is_late, poll
-from verify.numbers.counts import count
+from verify.deciders.time_limits import TimeIsUpError, is_late
 from verify.numbers.floats import to_float
 from verify.problem.members import trains_all
-from verify.problem.network import Network
-from verify.problem.phrases import A_LOSS_AT_WIDTH, lower_by, nearly_only, not_exactly, of_width
+from verify.problem.phrases import A_LOSS_AT_WIDTH, nearly_only, not_exactly, of_width
 from verify.problem.problem import Problem, objective
 
 __all__ = [
@@ -50,7 +49,6 @@ __all__ = [
     "NEARBY_POINT",
     "STATIONARITY",
     "STATIONARITY_FOLLOWED",
-    "beaten_by",
 ]
 
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
@@ -118,13 +116,7 @@ def _global(asked: Asked, _: Clock, found: Known) -> Known:
     proposal = none_is_better(problem, network, subject.network, bracket.lower, tolerance)
     if proposal is not None:
         return found.with_findings(*(decide(q, problem, network, proposal, tolerance) for q in GLOBAL_QUESTIONS))
-    beaten: dict[Question, Finding] = {}
-    for question in GLOBAL_QUESTIONS:
-        poll()
-        own_width = question is Question.GLOBAL_OPTIMUM
-        refuted = beaten_by(question, subject, bracket.witnesses, tolerance, own_width=own_width)
-        if refuted is not None:
-            beaten[question] = refuted
+    beaten = all_beaten(subject, bracket, tolerance, GLOBAL_QUESTIONS)
     numbers = {"tolerance": tolerance}
     rest = [question for question in GLOBAL_QUESTIONS if question not in beaten]
     left = [undecided(question, _why_open(problem, question, beaten, bracket), numbers) for question in rest]
@@ -133,25 +125,6 @@ def _global(asked: Asked, _: Clock, found: Known) -> Known:
 
 def _without_global(_: Asked, found: Known, reason: str) -> Known:
     return found.with_findings(*(undecided(question, reason) for question in GLOBAL_QUESTIONS))
-
-
-def beaten_by(
-    question: Question, subject: Subject, witnesses: Iterable[Network], tolerance: Fraction, *, own_width: bool
-) -> Finding | None:
-    """A global question refuted by the first witness that is better by more than the tolerance; None without one.
-
-    own_width: only by those with at most the neurons of the problem.
-    """
-    better = better_network(subject.problem, subject.given, subject.asked, witnesses, tolerance, own_width=own_width)
-    if better is None:
-        return None
-    value, mine = objective(subject.problem, better.witness), subject.objective
-    saved = f": its objective is {lower_by(value, mine)}" if value is not None and mine else ""
-    neurons = better.witness.architecture.layers[0].outputs
-    fits = "fits and " if subject.problem.asks_fit else ""
-    reason = f"a network of {count(neurons, 'neuron')} {fits}is better{saved}"
-    proposal = Proposal(certificate=better, reason=reason, numbers={"tolerance": tolerance})
-    return decide(question, subject.problem, subject.given, proposal, tolerance)
 
 
 def _why_open(problem: Problem, question: Question, found: dict[Question, Finding], bracket: Bracket) -> str:
@@ -303,12 +276,13 @@ def _exactly_refuted(asked: Asked, clock: Clock, found: Known) -> Known:
 
 
 def _followed(asked: Asked, _: Clock, found: Known) -> Known:
-    """With the questions that are open, and that a certificate about another question answers as well."""
+    """With the questions that are open, and that a certificate about another question, or a better network, answers."""
     known = tuple(found.findings.values())
     proofs = [(other.question, proof) for other in known for proof in other.certificates if not proof.distance]
     for finding in known:
         found = _with_answer(asked, found, finding, proofs)
-    return found
+    left = [q for q in GLOBAL_QUESTIONS if found.findings[q].verdict is Verdict.UNDECIDED]  # where time was short
+    return found.with_findings(*all_beaten(found.subject, found.bracket, asked.terms.tol, left).values())
 
 
 def _stationarity_followed(asked: Asked, _: Clock, found: Known) -> Known:

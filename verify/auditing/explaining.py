@@ -8,8 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from verify.auditing.asked import Asked
+from verify.auditing.beaten import beaten_by
 from verify.auditing.clock import INTERRUPTED, Clock
-from verify.auditing.concluding import GLOBAL_QUESTIONS, beaten_by
+from verify.auditing.concluding import GLOBAL_QUESTIONS
 from verify.auditing.steps import Known, Step, unless_floats_fail
 from verify.checker.bounds import LowerBound, UpperBound
 from verify.checker.exact import is_rational, sqrt_upper, squared_norm

@@ -204,7 +204,7 @@ def audit(
     if hasattr(decay, "param_groups"):
         decay, of_biases = decay_of_optimiser(decay)
         bias = of_biases if bias is None else bias
-    is_read = goal == TRAINED and loss is decay is reduction is None
+    is_read = isinstance(goal, str) and goal == TRAINED and loss is decay is reduction is None
     asked_loss = trained_loss(network) if is_read else a_loss(goal, loss, decay, reduction)
     keeps = output_bias == "refuse" and (asked_loss is not None or isinstance(goal, Objective))
     options = Options(

@@ -15,8 +15,8 @@ from operator import itemgetter
 
 from solvers.instance import SearchStatus
 from verify.auditing.asked import Asked
+from verify.auditing.beaten import beaten_by
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
-from verify.auditing.concluding import beaten_by
 from verify.auditing.endings import why_open_at_width
 from verify.auditing.fitting import without_fit
 from verify.auditing.steps import Known, Step, unless_floats_fail

@@ -1,10 +1,12 @@
 """What an audit makes of the given network is known: no question stays open, and no bracket ends, above it."""
 
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
 
+from solvers import clock
 from solvers.instance import SearchStatus
 from tests.problems import random_problems
 from tests.words import check_words
@@ -120,3 +122,21 @@ def test_what_an_optimum_says_of_the_other_questions_is_said(seconds, tmp_path):
     check_words(result)
     result.save(tmp_path / "proofs")
     assert decide_folder(tmp_path / "proofs").is_accepted
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_time_that_ends_anywhere_leaves_no_question_open_that_a_network_answers(seed):
+    """A clock that jumps at random; constants by a free bias come as near to 0 as asked, and are known early."""
+    random, at = Random(seed), [0.0]
+
+    def jumping():
+        at[0] += random.choice([0, 0, 0, 0.01, 0.1, 1, 1])
+        return at[0]
+
+    problem, network = list(random_problems(29, 40))[18]
+    with clock.reading(jumping):
+        result = audit(
+            network, problem.data, goal=problem.goal, bias=problem.bias, time_limit=random.choice([0.05, 0.5, 1, 5, 13])
+        )
+    check_one_best(result)
+    check_words(result)

@@ -24,7 +24,7 @@ PAIR = ([[1, Fraction(1, 4)], [-1, Fraction(1, 4)]], [1, 1])
 STEPS = {
     "verify.deciders.subjects.stationarity": (NETWORK, NEAR, "stationarity"),
     "verify.auditing.concluding.multiplier_dimension": (EXACT, PAIR, "the number of multipliers"),
-    "verify.auditing.concluding.better_network": (EXACT, PAIR, "global optimality"),
+    "verify.auditing.beaten.better_network": (EXACT, PAIR, "global optimality"),
     "verify.auditing.concluding.local_optimality": (EXACT, PAIR, "local optimality"),
     "verify.auditing.own_width.beaten_by": (
         Network.two_layer([[0, 2]], [2]),
@@ -74,7 +74,7 @@ def test_the_search_among_given_output_weights_is_named_too(monkeypatch):
 def test_what_an_interruption_leaves_open_says_so(monkeypatch):
     for place, name, network in (
         ("verify.deciders.subjects.stationarity", "stationary", EXACT),
-        ("verify.auditing.concluding.better_network", "global_any_width", Network.two_layer([[0, 2]], [2])),
+        ("verify.auditing.beaten.better_network", "global_any_width", Network.two_layer([[0, 2]], [2])),
         ("verify.auditing.concluding.local_optimality", "local_optimum", EXACT),
     ):
         with monkeypatch.context() as patched:

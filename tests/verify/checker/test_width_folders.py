@@ -52,8 +52,8 @@ def test_the_width_is_decided_and_any_width_is_not_what_it_says(optimal, tmp_pat
     optimal.save(tmp_path)
     assert refused(tmp_path) == []
     found = rows(tmp_path)
-    assert found["bracket", "of its own width"] == "4 to 4"
-    assert found["excess", "of its own width"] == "0 to 0"
+    assert found["bracket", "of its own width"] == "4"
+    assert found["excess", "of its own width"] == "0"
     said = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
     assert said["own_width"] == {"bracket": ["4", "4"], "excess": ["0", "0"], "infeasible": False}
     assert said["findings"]["global_optimum"]["verdict"] == "proved"

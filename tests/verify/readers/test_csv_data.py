@@ -235,7 +235,7 @@ def test_the_time_grows_with_the_number_of_columns_and_no_faster(write):
         return process_time() - began
 
     seconds(100)
-    assert seconds(20_000) < 1.0
+    assert seconds(20_000) < 40 * seconds(2000)  # 10 by columns, 100 by pairs of them
 
 
 def test_a_name_that_comes_twice_among_many(write):
