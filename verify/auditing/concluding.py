@@ -370,4 +370,6 @@ STATIONARITY_FOLLOWED = Step(
     end=lambda clock: clock.with_grace(clock.deadline),
 )
 
-FOLLOWED = Step(name="what follows from the other answers", accepts=_fits, run=_followed)
+FOLLOWED = Step(
+    name="what follows from the other answers", accepts=_fits, run=_followed, without=lambda _, found, __: found
+)
