@@ -24,7 +24,9 @@ def all_beaten(
 ) -> dict[Question, Finding]:
     """Those of the global questions that a network of the bracket refutes."""
     found: dict[Question, Finding] = {}
-    for question in questions if bracket is not None and subject.network is not None else ():
+    if bracket is None or subject.network is None:
+        return found
+    for question in questions:
         poll()
         own_width = question is Question.GLOBAL_OPTIMUM
         refuted = beaten_by(question, subject, bracket.witnesses, tolerance, own_width=own_width)
