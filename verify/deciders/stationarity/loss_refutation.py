@@ -16,6 +16,7 @@ from verify.checker.stationary import NotStationary
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.rounding import dyadic
 from verify.deciders.stationarity.loss_model import LossSubject
+from verify.deciders.stationarity.refutation import along_balance
 from verify.deciders.time_limits import is_late
 from verify.numbers.decimals import denied
 from verify.numbers.floats import to_float, to_floats
@@ -52,15 +53,7 @@ def balance_separator(problem: Problem, subject: LossSubject, tolerance: Fractio
     j = max(range(len(gaps)), key=excess)
     if excess(j) <= tolerance**2 * subject.size:
         return None
-    sign = 1 if gaps[j] > 0 else -1
-    masks = network.architecture.masks
-    hidden = [
-        sign * w[c] if q == j else Fraction(0)
-        for q, (w, mask) in enumerate(zip(network.hidden_weights, masks, strict=True))
-        for c in mask
-    ]
-    outgoing = [-sign * v if q == j else Fraction(0) for q, v in enumerate(network.output_weights)]
-    vector = (tuple(hidden), tuple(outgoing))
+    vector = along_balance(network, j, 1 if gaps[j] > 0 else -1)
     return _refuted(problem, subject, vector, tolerance, Fraction(0), f": neuron {j} is not balanced ({UNBALANCED})")
 
 

@@ -21,9 +21,10 @@ from verify.deciders.time_limits import is_late
 from verify.numbers.decimals import denied
 from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, trains_all
+from verify.problem.network import Network
 from verify.problem.problem import Problem, half_squared_norm
 
-__all__ = ["balance_separator", "refute", "refuted_by"]
+__all__ = ["along_balance", "balance_separator", "refute", "refuted_by"]
 
 
 def refute(
@@ -54,6 +55,14 @@ def to_within(tolerance: Fraction) -> str:
     return f" to within {denied(tolerance)}" if tolerance else ", exactly"
 
 
+def along_balance(network: Network, j: int, sign: int) -> Rows:
+    """(w_j, -v_j) times this sign, and 0 for the other neurons: along it the outputs are the same at first order."""
+    neurons = zip(network.hidden_weights, network.architecture.masks, strict=True)
+    hidden = [sign * w[c] if q == j else Fraction(0) for q, (w, mask) in enumerate(neurons) for c in mask]
+    outgoing = [-sign * v if q == j else Fraction(0) for q, v in enumerate(network.output_weights)]
+    return tuple(hidden), tuple(outgoing)
+
+
 def balance_separator(problem: Problem, subject: KktSubject, tolerance: Fraction) -> Proposal | None:
     """The refutation by the neuron that is out of balance the most, if it is enough.
 
@@ -73,20 +82,12 @@ def balance_separator(problem: Problem, subject: KktSubject, tolerance: Fraction
     is_enough = gaps[j] ** 2 > 2 * tolerance**2 * half_squared_norm(problem, network) * size
     if not is_enough:
         return None
-    sign = 1 if gaps[j] > 0 else -1
-    masks = network.architecture.masks
-    hidden = [
-        sign * w[c] if q == j else Fraction(0)
-        for q, (w, mask) in enumerate(zip(network.hidden_weights, masks, strict=True))
-        for c in mask
-    ]
-    outgoing = [-sign * v if q == j else Fraction(0) for q, v in enumerate(network.output_weights)]
     certificate = NotStationary(
         subject=subject.parameters,
         moved=subject.moved,
         epsilon=tolerance,
         delta=tolerance if is_one_sided(problem) else Fraction(0),
-        vectors=((tuple(hidden), tuple(outgoing)),),
+        vectors=(along_balance(network, j, 1 if gaps[j] > 0 else -1),),
     )
     proof = certified(problem, subject.given, certificate)
     if proof is None:
