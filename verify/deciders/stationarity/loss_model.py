@@ -47,15 +47,6 @@ class LossSubject:
         """The parameters that a certificate states; None where it is about the given network."""
         return None if self.network is self.given else self.network.parameters
 
-    @property
-    def preactivations(self) -> list[list[Fraction]]:
-        """w_j.x_i, a list for each neuron."""
-        rows = self.problem.rows
-        return [
-            [sum((a * b for a, b in zip(w, row, strict=True)), Fraction(0)) for row in rows]
-            for w in self.network.hidden_weights
-        ]
-
 
 def loss_subject(problem: Problem, network: Network, given: Network) -> LossSubject | None:
     """The record of a network near the given one; None where it has no decay or is out of the range of floats."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.checker.exact import squared_norm
+from verify.checker.exact import dot, squared_norm
 from verify.checker.fit import weighted_norm
 from verify.checker.multipliers import gap_of
 from verify.checker.objectives import Objective
@@ -196,7 +196,7 @@ class _ExactSystem:
         lines: list[list[Fraction]] = []
         right: list[Fraction] = []
         for j, (w, v) in enumerate(zip(network.hidden_weights, network.output_weights, strict=True)):
-            values = self.subject.preactivations[j]
+            values = [dot(w, row) for row in problem.rows]
             slopes = [Fraction(1) if z > 0 else slope for z in values]
             for column in (*network.architecture.masks[j], None):
                 line, rest = [Fraction(0)] * self.width, Fraction(0)
