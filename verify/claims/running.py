@@ -119,8 +119,7 @@ class Run:
 
     def note(self, judgement: Judgement, instance: Instance) -> None:
         """Count one instance."""
-        points, neurons, dimension, _ = instance.size
-        self.sizes.append((points, dimension, neurons))
+        self.sizes.append((len(instance.data), instance.data.dimension, instance.network.width))
         if self.claim.could_fail is not None:
             self.could_fail = (self.could_fail or 0) + self.claim.could_fail(instance)
         match judgement.outcome:
