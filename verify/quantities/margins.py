@@ -13,6 +13,7 @@ from verify.checker.exact import root_ends
 from verify.checker.statement import squared_norms
 from verify.errors import InputError
 from verify.numbers.arguments import instance_of
+from verify.problem import members
 from verify.problem.members import is_free
 from verify.problem.network import Network
 from verify.problem.posing import pose
@@ -56,4 +57,4 @@ def _posed(network: Network, data: Dataset, bias: Bias | str | None) -> Problem:
 
 
 def _margins(problem: Problem, network: Network) -> tuple[Fraction, ...]:
-    return tuple(y * f for y, f in zip(problem.data.targets, outputs(problem, network), strict=True))
+    return tuple(members.margins(problem, outputs(problem, network)))

@@ -30,7 +30,7 @@ Vector = tuple[Fraction, ...]
 def primals(network: Network, data: Dataset) -> tuple[Vector, ...]:
     """z_k = X w_k, a line for each neuron and an entry for each point, exactly. No biases. Raises InputError."""
     _require_no_bias(network)
-    return tuple(tuple(dot(w, x) for x in data.inputs) for w in network.hidden_weights)
+    return tuple(zip(*(network.preactivations(x) for x in data.inputs), strict=True))
 
 
 def duals(network: Network, data: Dataset) -> tuple[Vector, ...] | None:
