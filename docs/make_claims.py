@@ -83,9 +83,12 @@ def overview(results: Results) -> str:
         failed = sum(claim["outcome"] == "failed" for claim in run)
         trainings = sum(claim["trains"] for claim in run)
         label = f"[{title(paper)}](claims/{paper}.md)" if paper else "all"
-        rows.append([label, len(run), trainings, failed, tried, share, len(group) - len(run)])
-    head = ("paper", "claims that run", "of trainings", "failed", "instances", "open", "not yet decidable")
-    return table(head, rows, numbers=range(1, 7))
+        cases = [case for claim in run for case in claim["hypotheses"].values()]
+        sharp = f"{sum(case != 'open' for case in cases)} of {len(cases)}"
+        rows.append([label, len(run), trainings, failed, tried, share, sharp, len(group) - len(run)])
+    head = ("paper", "claims that run", "of trainings", "failed", "instances", "open", "hypotheses with a case",
+            "not yet decidable")  # fmt: skip
+    return table(head, rows, numbers=range(1, 8))
 
 
 def title(paper: str) -> str:

@@ -20,7 +20,7 @@ from verify.claims.running import Run, RunOutcome
 from verify.numbers.counts import count
 from verify.numbers.floats import to_float
 
-__all__ = ["as_json", "listing", "number_text", "overview", "paper_tables", "tables_of", "variant_table"]
+__all__ = ["as_json", "listing", "number_text", "overview", "paper_tables", "sharp_text", "tables_of", "variant_table"]
 
 PaperTables = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 
@@ -132,6 +132,12 @@ def listing(claims: Iterable[Claim]) -> Table:
         said = f"{claim.statement} [{claim.source}]{status}"  # as Text: a string in brackets would be taken for a style
         table.add_row(claim.id, Text(said), Text(", ".join(names)))
     return table
+
+
+def sharp_text(claims: Iterable[Claim]) -> str:
+    """How many of the hypotheses of claims that run have a case that shows them to be needed."""
+    known = [claim.sharp_case(name) != OPEN for claim in claims if claim.is_decidable for name in claim.hypotheses]
+    return f"{sum(known)} of {count(len(known), 'hypothesis', 'hypotheses')} are shown to be needed by a case"
 
 
 def variant_table(results: Iterable[Run]) -> Table:

@@ -86,7 +86,7 @@ def claims_command(
     check_solvers_are_ours()
     from verify.claims import as_case, claims
     from verify.claims.running import RunOutcome
-    from verify.claims.tables import listing, overview, paper_tables, tables_of
+    from verify.claims.tables import listing, overview, paper_tables, sharp_text, tables_of
 
     chosen = claims(ids, modules)
     if json_file is not None and json_file != "-":
@@ -96,6 +96,7 @@ def claims_command(
     console = _console()
     if is_listing:
         console.print(listing(chosen))
+        click.echo(sharp_text(chosen))
         return 0
     if is_of_variants:
         _check_alone(paper=paper, json_file=json_file, folder=folder)

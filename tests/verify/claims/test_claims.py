@@ -65,6 +65,12 @@ def test_a_sharp_case_breaks_one_hypothesis_and_the_conclusion(name, hypothesis)
     assert claim.conclusion(instance).outcome is Outcome.FAILED
 
 
+def test_most_hypotheses_have_a_sharp_case():
+    """Of all claims that run, and of those of 2603.04895."""
+    assert len(SHARP) >= 140
+    assert sum(name.startswith("lai2026.") for name, _ in SHARP) >= 30
+
+
 def test_the_small_profile_tries_every_paper():
     """With so many draws that a probability can be refuted by them, where a draw is no training."""
     lines = re.findall(r"bin/isoptimal claims ([\w ]+) --examples (\d+) ", (ROOT / ".ci/run").read_text("utf-8"))

@@ -113,6 +113,11 @@ def test_the_list(capsys):
     assert "not yet decidable here: needs problems of single layers" in " ".join(capsys.readouterr().out.split())
 
 
+def test_the_list_ends_with_how_many_hypotheses_have_a_sharp_case(capsys):
+    assert status("--list", "safran2022.ex1", "chistikov2023.zmatrix") == 0
+    assert "3 of 4 hypotheses are shown to be needed by a case" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

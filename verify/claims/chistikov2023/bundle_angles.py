@@ -75,6 +75,7 @@ CLAIMS = (
         hypotheses={**ASSUMPTION_1, "two-positive": has_two_positive_neurons},
         conclusion=stays_together,
         instances=correlated_starts(pairs=True).map(lambda drawn: Instance(*drawn)),
+        sharp={"45-degrees": "min-norm/chistikov2023-wide-two-ways"},
         regime=f"{POINTS}, 2 of them positive at least; the first lambda = 10^-12, 10^-24, .. at which the yardsticks "
         "are aligned at T_1; epsilon = 1/4; all steps of the integrator, up to 1e-8, until the loss is 1e-18",
         quantity="(1 - cos) / lambda^epsilon",

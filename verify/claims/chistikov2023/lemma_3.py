@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from verify.claims.chistikov2023.correlated import (
     ASSUMPTION_1,
     EPSILON,
@@ -22,7 +24,7 @@ from verify.claims.chistikov2023.correlated import (
 from verify.claims.chistikov2023.flows import Flow, flow_from
 from verify.claims.chistikov2023.proposition_2 import has_ordered_yardsticks
 from verify.claims.chistikov2023.small_scales import EARLY, from_scales
-from verify.claims.records import Claim, Instance, Judgement, Outcome, Variant, undecided
+from verify.claims.records import Claim, Instance, Judgement, Outcome, Variant, failed, undecided
 from verify.claims.theorems import run_alone
 
 __all__ = ["CLAIMS", "crosses_as_the_yardsticks_do"]
@@ -34,7 +36,7 @@ def crosses_as_the_yardsticks_do(instance: Instance, factor: float = 1.0) -> Jud
     factor: of the times tau.
     """
     if has_ordered_yardsticks(instance).outcome is not Outcome.HELD:
-        return undecided("a yardstick has no order to compare with")
+        return _crosses_each_once(instance)
     excesses: list[tuple[float, str]] = []
     largest = 0.0
     for scale in EARLY:
@@ -56,6 +58,28 @@ def _time_ratio(flow: Flow, yardstick: Yardstick, scale: float, factor: float) -
     return max((abs(change[0] - factor * tau) / scale**power for change, tau, power in pairs), default=0.0)
 
 
+def _crosses_each_once(instance: Instance) -> Judgement:
+    """Where Proposition 2 is false there is no order to compare with: failed where a neuron does not cross into, or out
+    of, each point on the other side once and no others, as the lemma says, at both scales; else undecided.
+    """
+    wrong: list[str] = []
+    for scale in EARLY:
+        flow = flow_from(instance, scale)
+        for found in yardsticks_of(instance):
+            first = {int(i) for i in np.flatnonzero(flow.rows @ flow.hidden[0, found.neuron] > 0)}
+            wanted = set(range(len(instance.data))) - first if found.sign > 0 else first
+            mine = [change for change in flow.changes if change[1] == found.neuron]
+            crossed = [(point, before, after) for _, _, point, before, after in mine]
+            if sorted(crossed) != sorted((point, -found.sign, found.sign) for point in wanted):
+                wrong.append(
+                    f"neuron {found.neuron} does not cross each of {sorted(wanted)} once, at lambda = {scale:g}"
+                )
+                break
+    if len(wrong) == len(EARLY):
+        return failed(wrong[-1])
+    return undecided("a yardstick has no order to compare with")
+
+
 CLAIMS = (
     Claim(
         id="chistikov2023.lem3",
@@ -66,6 +90,10 @@ CLAIMS = (
         hypotheses=ASSUMPTION_1,
         conclusion=crosses_as_the_yardsticks_do,
         instances=STARTS,
+        sharp={
+            "45-degrees": "min-norm/chistikov2023-wide-points",
+            "off-common-pull": "min-norm/chistikov2023-common-pull",
+        },
         regime=f"{POINTS}; lambda = 1e-3 and 1e-5, epsilon = 1/4",
         quantity="|t - tau| in units of the bound",
         trains=True,

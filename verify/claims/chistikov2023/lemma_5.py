@@ -73,6 +73,7 @@ CLAIMS = (
         hypotheses=ASSUMPTION_1,
         conclusion=aligns_to_the_common_pull,
         instances=STARTS,
+        sharp={"45-degrees": "min-norm/chistikov2023-wide-two-ways"},
         regime=f"{POINTS}; the first lambda = 10^-12, 10^-24, .. at which the yardsticks are that aligned; "
         "epsilon = 1/4",
         quantity="(1 - cos) / lambda^epsilon",

@@ -115,6 +115,7 @@ CLAIMS = (
         hypotheses=ASSUMPTION_1,
         conclusion=sees_all_points,
         instances=STARTS,
+        sharp={"45-degrees": "min-norm/chistikov2023-wide-points"},
         regime=f"{POINTS}; lambda = 1e-90; 400 points drawn for each part of S, many near its faces; no training",
         quantity="least cosine",
         could_fail=always,

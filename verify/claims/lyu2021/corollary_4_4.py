@@ -66,7 +66,10 @@ CLAIMS = (
         kind="chance",
         chance=Fraction(1, 2),
         trial=_two_neurons,
-        sharp={"symmetric": "max-margin/lyu2021-theorem-4-3-one-point"},
+        sharp={
+            "symmetric": "max-margin/lyu2021-theorem-4-3-one-point",
+            "separable": "max-margin/lyu2021-theorem-4-3-not-separable",
+        },
         regime=f"as lyu2021.thm4.3; {TWO_SCALES}; the margin at the end at least 0.999 of the best, exactly",
         quantity="margin over the best",
         trains=True,
@@ -91,7 +94,11 @@ CLAIMS = (
         instances=symmetric_starts(both_signs=False, least_width=1, decades=st.just(4)).map(
             lambda drawn: Instance(*drawn)
         ),
-        sharp={"one-sign": "max-margin/lyu2021-corollary-4-4-both-signs"},
+        sharp={
+            "symmetric": "max-margin/lyu2021-corollary-4-4-one-point",
+            "separable": "max-margin/lyu2021-corollary-4-4-not-separable",
+            "one-sign": "max-margin/lyu2021-corollary-4-4-both-signs",
+        },
         regime=f"ours, not the paper's; {TWO_SCALES}; the margin at the end within 1e-3 of that, exactly",
         quantity="margin over the best",
         trains=True,

@@ -99,7 +99,10 @@ CLAIMS = (
         hypotheses={**SYMMETRIC, "steep": is_steep},
         conclusion=is_bent_and_beaten,
         instances=bent_networks().map(Instance.of),
-        sharp={"steep": "max-margin/lyu2021-figure-1-flat"},
+        sharp={
+            "symmetric": "max-margin/lyu2021-figure-1-one-side",
+            "steep": "max-margin/lyu2021-figure-1-flat",
+        },
         regime="a family in the plane (the paper's data could not be read): four points, and three neurons of which "
         "two are on kinks",
         quantity="margin of the better network over its own",
@@ -121,7 +124,10 @@ CLAIMS = (
         hypotheses={"small-epsilon": has_small_hints, "large-K": has_wide_hints},
         conclusion=is_beaten_by_bent,
         instances=hinted(first=False).map(Instance.of),
-        sharp={"large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints"},
+        sharp={
+            "small-epsilon": "max-margin/lyu2021-figure-1-large-epsilon",
+            "large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints",
+        },
         regime="a family (the paper's data could not be read): two points of label 1 far from w*, as in hinted data, "
         "and others; how much smaller the margin is, is measured",
         quantity="margin of the better network over its own",
@@ -143,7 +149,10 @@ CLAIMS = (
         hypotheses={"small-epsilon": has_small_hints, "large-K": has_wide_hints},
         conclusion=is_beaten_by_bent,
         instances=hinted().map(Instance.of),
-        sharp={"large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints"},
+        sharp={
+            "small-epsilon": "max-margin/lyu2021-theorem-6-2-large-epsilon",
+            "large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints",
+        },
         regime="all hinted data of lyu2021.thm6.2.point; that the flow goes there is lyu2021.thm6.2",
         quantity="margin of the better network over its own",
         could_fail=always,

@@ -109,6 +109,7 @@ CLAIMS = (
         hypotheses={"embedded": is_embedded, "off-kinks": is_off_kinks},
         conclusion=commutes,
         instances=embedded_pairs().map(lambda drawn: Instance(*drawn)),
+        sharp={"embedded": "max-margin/lyu2021-lemma-5-3-other-shares"},
         regime="starts off the kinks in place of non-branching ones, on separable data, symmetric or not; to t = "
         "8 / X; up to 10 times what two tolerances of the integrator differ by, at least 1e-9",
         quantity="difference",

@@ -34,16 +34,20 @@ def has_width_two(instance: Instance) -> bool:
 
 
 def has_linear_optimum(instance: Instance) -> Judgement:
-    """The best objective is 2 / ((1 + a) g), g the linear margin, and the network is linear if it is optimal."""
+    """The best objective is 2 / ((1 + a) g), g the linear margin, and the network is linear if it is optimal.
+
+    The best of any width, which two neurons reach; of one neuron, the best of this width.
+    """
     found, w = audited(instance), separator(instance)
     if w is None or found.infeasible:
         return failed("no linear classifier fits") if w is None else failed("no network fits")
-    if found.bracket is None:
+    ends = found.bracket if has_width_two(instance) else found.bracket_own_width
+    if ends is None:
         return undecided("the best objective has no bracket")
-    low, high = found.bracket
+    low, high = ends
     square = 4 * dot(w, w) / (1 + instance.slope) ** 2
     if not low * low <= square <= high * high:
-        return failed(f"the best objective lies in {found.bracket}, not at {to_float(square) ** 0.5:.9g}")
+        return failed(f"the best objective lies in {ends}, not at {to_float(square) ** 0.5:.9g}")
     if high > low * (1 + found.tolerance):
         return undecided("the bracket of the best objective is too wide")
     best = global_exactly(instance)
@@ -92,6 +96,7 @@ CLAIMS = (
         sharp={
             "symmetric": "max-margin/lyu2021-theorem-6-2-hinted",
             "separable": "max-margin/lyu2021-theorem-4-2-not-separable",
+            "width": "max-margin/lyu2021-one-neuron-on-symmetric-data",
         },
         regime="all slopes 0 <= a <= 1, though the paper has 0 < a < 1; the value within 1e-7 from both sides; "
         "linearity of the optimal networks that are drawn, exactly",

@@ -81,7 +81,10 @@ CLAIMS = (
         kind="chance",
         chance=Fraction(3, 4),
         trial=_three_neurons,
-        sharp={"symmetric": "max-margin/lyu2021-theorem-4-3-one-point"},
+        sharp={
+            "symmetric": "max-margin/lyu2021-theorem-4-3-one-point",
+            "separable": "max-margin/lyu2021-theorem-4-3-not-separable",
+        },
         regime="Gaussian weights of two decimals, c_ainit = 1; 2 to 4 random points and their antipodes in the plane "
         f"or in space; {TWO_SCALES}; within 3 % of the classifier, in floats",
         quantity="distance",
@@ -112,6 +115,7 @@ CLAIMS = (
         instances=symmetric_starts(decades=st.just(4)).map(lambda drawn: Instance(*drawn)),
         sharp={
             "symmetric": "max-margin/lyu2021-theorem-4-3-one-point",
+            "separable": "max-margin/lyu2021-theorem-4-3-not-separable",
             "good": "max-margin/lyu2021-theorem-4-3-one-sign",
         },
         regime=f"{TWO_SCALES}; within 3 % of the classifier, in floats",

@@ -238,8 +238,11 @@ CLAIMS = (
         chance=Fraction(3, 4),
         trial=lambda random: Instance(*random_hinted_start(random, width=2)),
         sharp={
+            "small-epsilon": "max-margin/lyu2021-theorem-6-2-large-epsilon-flow",
             "large-K": "max-margin/lyu2021-theorem-6-2-narrow-flow",
             "large-H": "max-margin/lyu2021-theorem-6-2-near-hint",
+            "balanced": "max-margin/lyu2021-theorem-6-2-unbalanced",
+            "small": "max-margin/lyu2021-theorem-6-2-large-start",
         },
         regime=f"{_LARGE}; three other points, in the plane; within 3 % of the classifier, in floats; a better network "
         "of any width and one of two neurons, with certificates",
@@ -264,8 +267,11 @@ CLAIMS = (
         conclusion=ends_at_one_neuron,
         instances=hinted_starts().map(lambda drawn: Instance(*drawn)),
         sharp={
+            "small-epsilon": "max-margin/lyu2021-theorem-6-2-large-epsilon-flow",
             "large-K": "max-margin/lyu2021-theorem-6-2-narrow-flow",
             "large-H": "max-margin/lyu2021-theorem-6-2-near-hint",
+            "balanced": "max-margin/lyu2021-theorem-6-2-unbalanced",
+            "small": "max-margin/lyu2021-theorem-6-2-large-start",
             "live": "max-margin/lyu2021-theorem-6-2-dead",
         },
         regime=f"{_LARGE}; 1 to 3 neurons; within 3 % of the classifier, in floats; a better network of any width, and "
@@ -290,7 +296,10 @@ CLAIMS = (
         hypotheses={"small-epsilon": has_small_hints, "large-K": has_wide_hints},
         conclusion=is_suboptimal_kkt,
         instances=hinted().map(Instance.of),
-        sharp={"large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints"},
+        sharp={
+            "small-epsilon": "max-margin/lyu2021-theorem-6-2-large-epsilon",
+            "large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints",
+        },
         regime="K^2/epsilon^2 > (3 + a)/(1 - a), epsilon below the leaky margin of the other points; any width, not "
         "only its own; that the flow converges there is lyu2021.thm6.2",
         could_fail=always,

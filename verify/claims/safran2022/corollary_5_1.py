@@ -57,6 +57,10 @@ CLAIMS = (
         setting=is_univariate,
         hypotheses={"sampled": is_sampled, "loss-below-1/n": classifies},
         conclusion=generalises,
+        sharp={
+            "sampled": "max-margin/safran2022-corollary-5-1-other-labels",
+            "loss-below-1/n": "max-margin/safran2022-theorem-4-1-dead",
+        },
         regime="C_0 = 1, delta = 1/4, r = 2, n = 8, 16 or 24 (epsilon 0.40, 0.26, 0.19); 16 neurons, from Gaussian "
         "weights of deviation 0.3 and the time at which the sample is classified on; the logistic loss, up to 20,000 "
         "gradients; the error where training ends, in rationals",

@@ -40,6 +40,10 @@ CLAIMS = (
         setting=is_univariate,
         hypotheses={"sampled": is_sampled, "wide": is_wide_enough_to_the_limit},
         conclusion=generalises_at,
+        sharp={
+            "sampled": "max-margin/safran2022-theorem-2-3-other-labels",
+            "wide": "max-margin/safran2022-theorem-4-1-dead",
+        },
         regime="C_0 = 1, delta = 1/4, r = 2, n = 16 (epsilon 0.29); 2 for 6144 in the width (18 neurons), 1/8000 for "
         "8400 in sigma_h, sigma_o as stated; the logistic loss, up to 20,000 gradients; the error where training ends, "
         "in rationals",

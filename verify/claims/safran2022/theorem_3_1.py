@@ -69,6 +69,10 @@ CLAIMS = (
         setting=is_univariate,
         hypotheses={"sampled": is_sampled, "wide": is_wide_enough},
         conclusion=reaches_small_loss,
+        sharp={
+            "sampled": "max-margin/safran2022-theorem-3-1-two-labels",
+            "wide": "max-margin/safran2022-theorem-4-1-dead",
+        },
         regime="delta = 1/4, r = 2, R = 1, n = 12; density 3/4 on [-1, 0] and 1/4 on [0, 1]; 4 for 6144 in the width "
         "(32 neurons), 1/100 for 4200 in sigma_h, sigma_o as stated; both losses",
         quantity="way of the weights over their norm",

@@ -17,7 +17,7 @@ from verify.claims.conclusions import is_global, judged
 from verify.claims.decisions import is_kkt_point
 from verify.claims.power import has_points
 from verify.claims.predicates import is_fully_connected, is_linear, is_margin_problem
-from verify.claims.records import OPEN, Claim, Instance, Judgement, Variant
+from verify.claims.records import Claim, Instance, Judgement, Variant
 from verify.claims.theorems import run_alone
 from verify.claims.trainings import after, has_loss_below, nearly_audited, trained
 from verify.claims.vardi2022.settings import ALL_KKT_POINTS, is_homogeneous_margin_problem
@@ -132,7 +132,7 @@ CLAIMS = (
         sharp={
             "linear": "max-margin/vardi2022-theorem-3-1-deep-flow-relu",
             "fully-connected": "max-margin/diagonal-depth-3-of-ones",
-            "loss-below-1": OPEN,
+            "loss-below-1": "max-margin/vardi2022-theorem-3-1-deep-flow-saddle",
         },
         regime="depth 3 and 4, up to 3 units in a layer; as vardi2022.thm3.1.flow, global among all fully connected "
         "linear networks of the depth",

@@ -102,6 +102,8 @@ def reaches_the_best(instance: Instance, fewer: int = 0) -> Judgement:
 
     fewer: of so many neurons less, but of one at least.
     """
+    if not some_network_fits(instance):
+        return failed("no network fits, so that there is no best objective")
     n = max(len(instance.data) - fewer, 1)
     curve = _curve(instance, n)
     if curve.enough is not None:
@@ -173,6 +175,7 @@ CLAIMS = (
         hypotheses={"fits": some_network_fits},
         conclusion=reaches_the_best,
         instances=_small(),
+        sharp={"fits": "max-margin/conflicting-duplicates"},
         regime="up to 4 points in up to 2 dimensions, both goals, biases none or penalised; up to 1e-6",
         quantity="neurons that it takes",
         could_fail=has_points(2),
