@@ -99,6 +99,8 @@ def _uri(page: File, target: str) -> str | None:
     place = posixpath.normpath(posixpath.join(_place(page).parent.as_posix(), path))
     if (ROOT / place).is_dir():
         place = posixpath.join(place, "README.md" if (ROOT / place / "README.md").exists() else "index.md")
+    if place.startswith("docs/") and place.endswith(".ipynb"):  # which is a page of the site
+        place = place.removesuffix("ipynb") + "md"
     return PAGES.get(place, place.removeprefix("docs/"))
 
 

@@ -50,7 +50,7 @@ def program(context: click.Context) -> int:
     Every "proved" and every "refuted" has a certificate in rational numbers; what is open is called "undecided".
 
     Exit status: 0 the job was done, whatever the verdict; 1 --require is not met, or a certificate is refused; 2 bad
-    input; 130 interrupted.
+    input; 70 an internal error; 130 interrupted.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -144,7 +144,10 @@ Examples:
 )
 @click.option("--json", "json_path", metavar="OUT", help="Write the audit as JSON; - for standard output.")
 @click.option(
-    "--certificates", "folder", metavar="DIR", help="Write every certificate into a folder, for isoptimal check."
+    "--certificates",
+    "folder",
+    metavar="DIR",
+    help="Write every certificate into a folder, for isoptimal check; an earlier audit in it is replaced.",
 )
 @click.option(
     "--require",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from verify.cli.folders import decided
 from verify.cli.labels import two_classes
 from verify.files.reading import read_bytes
 from verify.numbers.counts import count
+from verify.numbers.decimals import at_least, at_most
 from verify.problem.members import is_regression
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from verify.readers.reading import Reading
 
 __all__ = ["check_command", "readable"]
+
+_LONG = r"(\d+/\d+(?<=[\d/]{16}))"
+"""A fraction that is not read at a glance."""
 
 _Line = tuple[bool, str, str]
 """Whether it was accepted, the file, and what is said about it."""
@@ -126,7 +131,11 @@ def readable(text: str) -> str:
     text = re.sub(r"(least margin [^()]+) \(0 means [^()]+\)", r"\1", text)
     text = re.sub(r"at least a number between (\S+) and [^\s,]+", r"at least \1", text)
     text = re.sub(r"(at most|within) a number between \S+ and ([^\s,]+)", r"\1 \2", text)
-    return re.sub(r"(^|least margin )a number between", r"\1between", text)
+    text = re.sub(r"(^|least margin )a number between", r"\1between", text)
+    text = re.sub(rf"((?:at least|between) ){_LONG}", lambda found: found[1] + at_least(Fraction(found[2]), 6), text)
+    return re.sub(
+        rf"((?:at most|between \S+ and) ){_LONG}", lambda found: found[1] + at_most(Fraction(found[2]), 6), text
+    )
 
 
 def _span(ends: re.Match[str]) -> str:

@@ -55,7 +55,9 @@ class Program(click.Group):
                 sys.stdout.flush()
             return status if isinstance(status, int) else 0
 
-        status = _guarded(run, is_debugging="--debug" in arguments, is_completing=is_completing)
+        named = next((word for word in arguments if word in self.commands), None)
+        command = f"isoptimal {named}" if named else "isoptimal"
+        status = _guarded(run, command, is_debugging="--debug" in arguments, is_completing=is_completing)
         if standalone_mode:
             sys.exit(status)
         return status
@@ -85,14 +87,14 @@ def _read_or_left() -> Iterator[None]:
         raise _UnreadError from error
 
 
-def _guarded(run: Callable[[], int], *, is_debugging: bool, is_completing: bool = False) -> int:
+def _guarded(run: Callable[[], int], command: str, *, is_debugging: bool, is_completing: bool = False) -> int:
     try:
         return run()
     except InputError as error:
         return _fail(BAD_INPUT, str(error))
     except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "isoptimal"
-        return _fail(BAD_INPUT, f"{_usage(error)}: see {command} --help")
+        place = error.ctx.command_path if error.ctx else command  # the parser of options does not say where it is
+        return _fail(BAD_INPUT, f"{_usage(error)}: see {place} --help")
     except click.ClickException as error:
         return _fail(BAD_INPUT, error.format_message())
     except (click.Abort, KeyboardInterrupt):

@@ -84,7 +84,7 @@ def sweep_command(
     FOLDER/certificates/...    a folder for each, for isoptimal check
 
     Exit status: 0 each network has an audit, whatever the verdicts; 1 some have none, and the table says why; 2 bad
-    input; 130 interrupted.
+    input; 70 an internal error; 130 interrupted.
     """  # noqa: D301 (the backspace keeps the lines apart)
     use_one_thread()
     check_solvers_are_ours()

@@ -33,7 +33,7 @@ def breakpoints(network: Network, start: object = None, direction: object = None
     d = shape.inputs
     if start is None or direction is None:
         if d > 1 or start is not None or direction is not None:
-            raise InputError(f"a line in {d} dimensions needs a start and a direction")
+            raise InputError(f"a line in {d} dimensions needs a start and a direction: start=[...], direction=[...]")
         start, direction = [0], [1]
     origin, along = vector(start, "start"), vector(direction, "direction")
     for name, found in (("start", origin), ("direction", along)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
 from verify.checker.errors import InputError
@@ -15,10 +16,13 @@ from verify.readers.shorthand import DATA_NAMES
 if TYPE_CHECKING:
     from verify.problem.problem import Dataset
 
-__all__ = ["arranged", "check_entries", "column_names", "in_order", "ordered"]
+__all__ = ["arranged", "check_entries", "check_last", "column_names", "in_order", "ordered"]
 
 TRAINED_ON = "the network was trained on"
 FITTED_ON = "the scaler was fitted on"
+TARGETS = ("class", "label", "labels", "target", "targets", "y")
+"""What columns of targets are called; beside an x, y is a coordinate."""
+
 OTHER_ORDER = f"the columns are taken in the order that {TRAINED_ON}"
 
 
@@ -78,6 +82,18 @@ def ordered(arrays: dict[str, object], columns: Sequence[str]) -> tuple[dict[str
         return arrays, ()
     order, notes = in_order(names, columns, "X")
     return {**arrays, DATA_NAMES[0]: cast("Any", table)[[names[j] for j in order]]}, notes
+
+
+def check_last(names: Sequence[str], place: str) -> None:
+    """Refuse to take the last column for the target where another one is called so, and the last one is not."""
+    plain_names = [name.strip().lower() for name in names]
+    are_targets = TARGETS[:-1] if "x" in plain_names else TARGETS
+    called = [name for name, text in zip(names, plain_names, strict=True) if text in are_targets]
+    if called and names[-1] not in called:
+        raise InputError(
+            f"{place}: the target would be the last column, {names[-1]!r:.60}, and there is a column {called[0]!r}: "
+            f"say which it is with --target {called[0]} (target={called[0]!r}) or --target {quote(names[-1])}"
+        )
 
 
 def column_names(table: object) -> list[str] | None:

@@ -17,7 +17,7 @@ from verify.checker.errors import InputError
 from verify.numbers.counts import count
 from verify.numbers.values import Number
 from verify.problem.problem import Dataset
-from verify.readers.columns import in_order
+from verify.readers.columns import check_last, in_order
 from verify.readers.labels import MISSING, are_names, classed_targets, signed_targets, text_labels
 from verify.readers.reading import DataReading, named, naming
 
@@ -128,6 +128,7 @@ def _check_header(header: list[str], place: str) -> None:
 
 def _target_column(header: list[str], target: str | None, place: str) -> int:
     if target is None:
+        check_last(header, place)
         return len(header) - 1
     if target not in header:
         names = ", ".join(header[:8]) + (", ..." if len(header) > 8 else "")

@@ -8,6 +8,7 @@ from typing import Any, cast
 from verify.checker.errors import InputError
 from verify.numbers.array_like import is_table, package
 from verify.numbers.counts import count
+from verify.readers.columns import check_last
 from verify.readers.shorthand import DATA_NAMES
 
 REMEDY = "give the points and the targets, X and y, a Dataset, or the path of a .npz, .csv or .json file"
@@ -44,6 +45,8 @@ def _of_table(table: Any, target: str | None) -> tuple[Arrays, tuple[str, ...]]:
         raise InputError("the table has two columns of one name: rename one of them")
     if len(names) < 2:
         raise InputError("the table has one column: it needs one for the targets and one for each coordinate")
+    if target is None:
+        check_last([str(name) for name in names], "the table")
     chosen = names[-1] if target is None else next((name for name in names if str(name) == target), None)
     if chosen is None:
         shown = ", ".join(f"{name!s:.40}" for name in names[:8]) + (", ..." if len(names) > 8 else "")

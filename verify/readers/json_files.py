@@ -66,7 +66,7 @@ def read_data(
             note = f"{place} holds a problem: only its data are read, its goal and bias have to be given again"
             return DataReading(problem.data, (note,))
         case "network-1":
-            raise InputError(f"{place} holds a network, not data: give the network first, then the data")
+            raise InputError(f"{place} holds a network, not data")
         case schema:
             raise _other_schema(schema, place)
 

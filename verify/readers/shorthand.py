@@ -71,7 +71,8 @@ def check_names(found: Mapping[str, object], known: Sequence[str], required: Seq
     """Refuse missing and unknown names, and say so when a network was given for data or the other way round."""
     other, order = (NETWORK_NAMES, "a network") if required == DATA_NAMES else (DATA_NAMES, "a data set")
     if not set(required) <= set(found) and set(other[:2]) <= set(found):
-        raise InputError(f"{place} holds {order} ({', '.join(found)}): give the network first, then the data")
+        remedy = "data are expected here" if required == DATA_NAMES else "give the network first, then the data"
+        raise InputError(f"{place} holds {order} ({', '.join(found)}): {remedy}")
     if missing := [name for name in required if name not in found]:
         remedy = "" if required == DATA_NAMES or not set(found) - set(known) else _RENAME
         raise InputError(

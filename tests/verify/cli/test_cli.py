@@ -335,6 +335,13 @@ def refused_audit(*arguments):
     return sentence
 
 
+def test_an_option_without_its_argument_names_the_help_of_its_command(folder):
+    assert refusal("audit", "net.npz", "data.npz", "--html") == (
+        "Option '--html' requires an argument: see isoptimal audit --help"
+    )
+    assert refusal("widths", "data.npz", "--up-to").endswith(": see isoptimal widths --help")
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_bad_networks(folder, name):
     change, sentence = NETWORKS[name]
@@ -905,6 +912,13 @@ def test_a_case_is_added_to_a_folder_that_is_named(folder):
         ),
         ("of at most a number between 24.3 and 24.4, over", "of at most 24.4, over"),
         ("of at least a number between 24.3 and 24.4, over", "of at least 24.3, over"),
+        ("of at least 84574385016406016/17593120532185, over", "of at least 4807.24, over"),
+        ("of at most 84574385016406016/17593120532185, over", "of at most 4807.25, over"),
+        (
+            "84574385016406016/17593120532185 to 84574385016406019/17593120532185",
+            "between 4807.24 and 4807.25",
+        ),
+        ("within 1/1000000, of at least 6103515625/2", "within 1/1000000, of at least 6103515625/2"),
         ("the subject, within a number between 0.1 and 0.2 of the network", "the subject, within 0.2 of the network"),
         ("refuted", "refuted"),
     ],

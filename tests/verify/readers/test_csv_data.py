@@ -43,6 +43,24 @@ def test_the_target_is_the_last_column_and_it_is_said(write):
     assert reading.notes == (f"{path}: the target is the last column, 'label'",)
 
 
+@pytest.mark.parametrize("head", ["label,a,b", "Class,a,b", "a,y,b", "x,target,y"])
+def test_the_last_column_is_not_taken_where_another_one_is_called_a_target(write, head):
+    path = write(f"{head}\n1,0.5,2\n-1,0,3\n")
+    names = head.split(",")
+    called = next(name for name in names if name.lower() in {"label", "class", "target"} or name == "y" != names[-1])
+    assert refusal(path) == (
+        f": the target would be the last column, {names[-1]!r}, and there is a column {called!r}: say which it "
+        f"is with --target {called} (target={called!r}) or --target {names[-1]}"
+    )
+    assert read_data(path, target=called).inputs
+    assert read_data(path, target=names[-1]).inputs
+
+
+@pytest.mark.parametrize("head", ["x,y,z", "label,b,target", "a,labelled,b"])
+def test_the_last_column_is_taken_where_no_other_one_is_called_a_target(write, head):
+    assert len(read_data(write(f"{head}\n1,0.5,2\n-1,0,3\n")).inputs) == 2
+
+
 def test_a_named_target_is_taken_out_of_the_inputs(write):
     reading = read_data_with_notes(write("a,label,b\n1,-1,2\n3,1,4\n"), target="label")
     assert reading.data.inputs == ((1, 2), (3, 4))

@@ -271,9 +271,9 @@ def test_missing_names(write):
 
 def test_network_and_data_exchanged(write):
     assert refusal(read, write(DATA)) == " holds a data set (X, y): give the network first, then the data"
-    assert refusal(read_data, write(NETWORK)) == " holds a network (W, v): give the network first, then the data"
+    assert refusal(read_data, write(NETWORK)) == " holds a network (W, v): data are expected here"
     canonical = read(write(NETWORK)).canonical_text()
-    assert refusal(read_data, write(canonical)) == " holds a network, not data: give the network first, then the data"
+    assert refusal(read_data, write(canonical)) == " holds a network, not data"
     assert refusal(read, write('{"schema": "problem-1"}')) == (
         " holds a problem, not a network: give the network first, then the data"
     )

@@ -310,7 +310,7 @@ def test_unknown_array(tmp_path):
 def test_network_and_data_exchanged(tmp_path):
     network, data = save(tmp_path, W=W, v=V), save(tmp_path, "data.npz", X=X, y=Y)
     assert refusal(read, data) == f"{data} holds a data set (X, y): give the network first, then the data"
-    assert refusal(read_data, network) == f"{network} holds a network (W, v): give the network first, then the data"
+    assert refusal(read_data, network) == f"{network} holds a network (W, v): data are expected here"
 
 
 @pytest.mark.parametrize(
