@@ -25,26 +25,41 @@ FORMULAS = {
 """What stands in the title, of a target and an output; {} for its number."""
 
 
+BIASES = {
+    "no biases": (False, False),
+    "biases count in the norm (penalised)": (True, True),
+    "biases do not count in the norm (free)": (False, False),
+    "no hidden biases, the output bias b counts in the norm": (False, True),
+    "no hidden biases, the output bias b does not count in the norm": (False, False),
+    "hidden biases count in the norm (penalised), the output bias b does not": (True, False),
+    "hidden biases do not count in the norm (free), the output bias b does": (False, True),
+}
+"""Whether hidden biases, and one on the output, count."""
+
+
 def _parts(audit):
     """The mean or summed loss, and the decay, of the given network, from the numbers of the title alone."""
     title = audit_title(audit)
     found = re.fullmatch(
-        r"least (mean|sum) over (\d+) points? of (½·|[\d.]+·)?(.*), plus ½·(.*?)(‖θ‖²|‖v‖²\)); (.*)", title
+        r"least (mean|sum) over (\d+) points? of (½·|[\d.]+·)?(.*), plus ½·(.*?)(‖θ‖²|‖v‖²\)|b²\)); (.*)", title
     )
     assert found is not None, title
-    kind, points, weight, formula, decays, _, _ = found.groups()
+    kind, points, weight, formula, decays, last, biases = found.groups()
     assert int(points) == len(audit.problem.data)
     times = {None: Fraction(1), "½·": Fraction(1, 2)}.get(weight) or Fraction(weight[:-1])
     loss, number = _formula(formula)
     pairs = zip(audit.problem.targets, outputs(audit.problem, audit.network), strict=True)
     total = sum(loss(y, f, number) for y, f in pairs) * times / (len(audit.problem.data) if kind == "mean" else 1)
-    counted = audit.network.hidden_weights
-    if audit.problem.bias.value == "free":
-        counted = [row[:-1] for row in counted]
-    squares = sum(w * w for row in counted for w in row), sum(v * v for v in audit.network.output_weights)
-    two = re.fullmatch(r"\(([\d.e-]+)·‖W‖² \+ ([\d.e-]+)·", decays)
-    hidden, output = (two[1], two[2]) if two else (decays[:-1], decays[:-1])
-    of_bias = (audit.problem.goal.decay.output_bias or 0) * audit.network.output_bias**2
+    of_hidden, of_output = BIASES[biases]
+    hidden_weights = audit.network.hidden_weights
+    if audit.problem.architecture.bias and not of_hidden:
+        hidden_weights = [row[:-1] for row in hidden_weights]
+    squares = sum(w * w for row in hidden_weights for w in row), sum(v * v for v in audit.network.output_weights)
+    number = r"([\d./e-]+)"
+    three = re.fullmatch(rf"\({number}·‖W‖² \+ {number}·(?:‖v‖² \+ {number}·)?", decays)
+    hidden, output, bias = three.groups() if three else (decays[:-1],) * 3
+    assert (bias is not None) == of_output or last == "‖θ‖²" or not audit.problem.has_output_bias
+    of_bias = Fraction(bias) * audit.network.output_bias**2 if of_output and bias else 0
     return total, (Fraction(hidden) * squares[0] + Fraction(output) * squares[1] + of_bias) / 2
 
 
@@ -66,8 +81,7 @@ def check_title(audit):
     """The objective is what the title says, where its numbers are not rounded."""
     loss, decay = _parts(audit)
     assert loss + decay == audit.objective, audit_title(audit)
-    bias = {"none": "no biases", "penalised": "biases count in the norm", "free": "biases do not count in the norm"}
-    assert audit_title(audit).partition("; ")[2].startswith(bias[audit.problem.bias.value])
+    assert (audit.problem.bias.value == "penalised") == (BIASES[audit_title(audit).partition("; ")[2]][0])
 
 
 def _own_parts(audit, _, found):

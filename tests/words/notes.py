@@ -37,7 +37,7 @@ def _zero_and_one(audit, *_):
 
 def _decay_of_bias(audit, _, found):
     of_bias = audit.problem.goal.decay.output_bias
-    return of_bias == 0 if found[1] == "no decay" else of_bias > 0
+    return of_bias == 0 if found[1] == "no decay" else is_about(found[2], of_bias)
 
 
 def _penalised(audit, *_):
@@ -141,7 +141,7 @@ NOTES = [
         lambda audit, _, found: int(found[1]) == audit.problem.data.dimension,
     ),
     (r"hidden biases count in the norm \(bias: penalised\)", _penalised),
-    (r"the output bias has (no decay|the decay of its own)", _decay_of_bias),
+    (r"the output bias b has (no decay|the decay (.*))", _decay_of_bias),
     (r"asked with the tolerance (.*), which the network's largest residual takes", _within),
     (
         (

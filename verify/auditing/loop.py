@@ -45,9 +45,8 @@ from verify.deciders.finding import Question
 from verify.deciders.time_limits import watched
 from verify.numbers.arguments import a_time_limit
 from verify.problem.members import is_regression, trains_all
-from verify.problem.objectives import a_loss
 from verify.problem.problem import Bias, Goal, Objective, Trained
-from verify.problem.trained import TRAINED, decay_of_optimiser, trained_loss, with_own_decay
+from verify.problem.trained import asked_of, objective_of
 from verify.readers.given import given
 from verify.readers.reading import MissingOptionsError, Options
 
@@ -201,11 +200,7 @@ def audit(
         relax=relax,
         notes=notes,
     )
-    if hasattr(decay, "param_groups"):
-        decay, of_biases = decay_of_optimiser(decay)
-        bias = of_biases if bias is None else bias
-    is_read = isinstance(goal, str) and goal == TRAINED and loss is decay is reduction is None
-    asked_loss = trained_loss(network) if is_read else a_loss(goal, loss, decay, reduction)
+    asked_loss = asked_of(network, goal, loss, decay, reduction)
     keeps = output_bias == "refuse" and (asked_loss is not None or isinstance(goal, Objective))
     options = Options(
         slope=slope, output_bias="keep" if keeps else output_bias, two_logits=two_logits, fold=fold,
@@ -225,9 +220,10 @@ def audit(
     except MissingOptionsError as error:
         raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from None
     found = frozen_at(found, frozen)
-    if is_read and asked_loss is not None:
-        asked_loss, bias = with_own_decay(asked_loss, network, len(found.data)), bias or "free"
-    goal = goal if asked_loss is None else asked_loss.on(len(found.data), found.network, bias)
+    if asked_loss is not None:
+        goal, bias = objective_of(
+            asked_loss, found.network, len(found.data), bias, goal=goal, source=network, decay=decay
+        )
     return answered(posed(found, terms, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol), clock)
 
 

@@ -17,7 +17,7 @@ from verify.checker.stationary import Stationary
 from verify.deciders.estimates import estimate
 from verify.deciders.finding import Ending, Finding, Question, Verdict
 from verify.deciders.global_optimality.bracket import bracket_optimum, with_networks
-from verify.deciders.global_optimality.record import SMALLEST_GAP, Bracket, nearly_free
+from verify.deciders.global_optimality.record import SMALLEST_GAP, Bracket, free_constant, nearly_free
 from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.time_limits import is_late, now
 from verify.diagnosis.ladder import Rung, RungKind, improvements, kept_objective
@@ -256,12 +256,13 @@ def _witnessed(asked: Asked, _: Clock, found: Known) -> Known:
 
 
 def _constant(asked: Asked, found: Known) -> Iterator[tuple[Fraction, Network]]:
-    """A constant far below a network that fits, where constants cost next to nothing and none below it is known."""
+    """A constant far below a network that fits, where constants cost nothing or next to nothing."""
     mine = found.subject.objective
     upper = None if found.bracket is None else found.bracket.ends[1]
-    if not mine or (upper is not None and upper * (1 + asked.terms.tol) < mine):
+    network = free_constant(asked.problem)
+    if not mine or (network is None and upper is not None and upper * (1 + asked.terms.tol) < mine):
         return
-    network = nearly_free(asked.problem, mine / (FAR_BELOW * (1 + asked.terms.tol)))
+    network = network or nearly_free(asked.problem, mine / (FAR_BELOW * (1 + asked.terms.tol)))
     value = None if network is None else kept_objective(asked.problem, network)
     if network is not None and value is not None:
         yield value, network

@@ -144,10 +144,7 @@ Examples:
 )
 @click.option("--json", "json_path", metavar="OUT", help="Write the audit as JSON; - for standard output.")
 @click.option(
-    "--certificates",
-    "folder",
-    metavar="DIR",
-    help="Write every certificate into a folder, for isoptimal check; an earlier audit in it is replaced.",
+    "--certificates", "folder", metavar="DIR", help="Write all certificates into a folder, or replace those in it."
 )
 @click.option(
     "--require",

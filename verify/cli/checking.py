@@ -206,7 +206,7 @@ def _as_audited(path: str, problem: Problem, own: Network | None, *, trust_pickl
         return read_with_notes(
             path,
             slope=rational_text(problem.architecture.slope),
-            output_bias="neuron",
+            output_bias="keep" if problem.has_output_bias else "neuron",
             two_logits="difference",
             fold=not keeps_scalings,
             trust_pickle=trust_pickle,

@@ -74,28 +74,35 @@ LOSSES = {
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossAsked:
-    """What a user asks: a name of `LOSSES` with its number, the decay of either layer, "mean" or "sum"."""
+    """What a user asks: a name of `LOSSES` with its number, the decay of either layer, "mean" or "sum".
+
+    of_output_bias: the decay of an output bias, None for that of the output layer, or for none where biases are free.
+    """
 
     name: str
     number: Fraction
     decay: tuple[Fraction, Fraction]
     reduction: Literal["mean", "sum"]
+    of_output_bias: Fraction | None = None
 
     @property
     def has_labels(self) -> bool:
         """Whether the targets are labels."""
         return LOSSES[self.name].labels
 
-    def on(self, points: int, network: Network | None = None, bias: Bias | str | None = None) -> Objective:
+    def on(self, points: int, network: Network | None = None, bias: object = None) -> Objective:
         """The objective on so many points.
 
-        network: one with an output bias has the decay of the output layer on it, and none where `bias` is "free".
+        network: one with an output bias has the decay of the output layer on it, and none where `bias` is "free",
+        unless `of_output_bias` says which.
         """
         weight = Fraction(1, points) if self.reduction == "mean" else Fraction(1)
         of_bias = None
         if network is not None and len(network.parameters) > len(network.architecture.layers):
             is_left_out = bias in set(Bias) and is_free(Bias(bias))
-            of_bias = Fraction(0) if is_left_out else self.decay[1]
+            of_bias = self.of_output_bias
+            if of_bias is None:
+                of_bias = Fraction(0) if is_left_out else self.decay[1]
         with as_input_error():
             return Objective(LOSSES[self.name].made(weight, self.number), Decay(*self.decay, of_bias))
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.exact import dot
-from verify.checker.objectives import Objective, PointLoss
+from verify.checker.objectives import Objective, PointLoss, decay_of
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least
 from verify.problem.members import has_margin, is_free, trains_all
@@ -155,12 +155,13 @@ def no_neuron(problem: Problem, network: Network, unseen: Iterable[int]) -> str:
 def has_infimum_0(problem: Problem) -> bool:
     """Whether the objective comes as near to 0 as asked, and no network that fits has it: constants by a free bias.
 
-    v relu(w.x + b) with w and v to 0 and v b = c tends to c at every point. Only a network of zeros has no norm.
+    v relu(w.x + b) with w and v to 0 and v b = c tends to c at every point. Only a network of zeros has no norm, and
+    with a free bias on the output, which is c itself, it is enough.
     """
     bias = len(problem.rows[0]) - 1
     is_seen = any(bias in mask for mask in problem.architecture.masks)
     is_posed = problem.architecture.limits() is None and trains_all(problem.trained)
-    if not is_free(problem.bias) or not is_seen or not is_posed:
+    if not is_free(problem.bias) or not is_seen or not is_posed or decay_of(problem.goal).output_bias == 0:
         return False
     least, most = min(problem.targets), max(problem.targets)
     if isinstance(problem.goal, Objective):

@@ -11,7 +11,7 @@ from verify.checker.errors import InputError
 from verify.checker.objectives import Objective, decay_of
 from verify.numbers.arguments import instance_of, wrong
 from verify.numbers.counts import count
-from verify.numbers.decimals import about
+from verify.numbers.decimals import about, value
 from verify.numbers.floats import to_float
 from verify.numbers.values import rational
 from verify.problem.members import has_labels, has_margin, trains_all
@@ -97,7 +97,7 @@ def _check_output_bias(network: Network, goal: Goal | Objective, said: list[str]
             f"the network has an output bias, and {name} has none: ask for a loss with weight decay (--loss, --decay), "
             "or read it with --output-bias neuron, which turns it into a hidden neuron"
         )
-    said.append(f"the output bias {'has the decay of its own' if of_bias else 'has no decay'}")
+    said.append(f"the output bias b has {f'the decay {value(of_bias)}' if of_bias else 'no decay'}")
 
 
 def _chosen(network: Network, dataset: Dataset, said: list[str]) -> Goal:

@@ -1,23 +1,27 @@
-"""What an optimiser of PyTorch, or an estimator of scikit-learn, says of the objective that it trained for.
+"""What an estimator of scikit-learn says of the objective that it was fitted for.
 
-    scikit-learn   mean over the points of 1/2 (y - f(x))^2, plus 1/2 wd (||W||^2 + ||v||^2), both biases free; wd is
-                   alpha times the mean over the batches of an epoch of one over their size: alpha / n for one batch
-    PyTorch        the weight_decay of its parameter groups: of all parameters, or of all but the biases
+The mean over the points of 1/2 (y - f(x))^2, plus 1/2 wd (||W||^2 + ||v||^2), both biases free; wd is alpha times the
+mean over the batches of an epoch of one over their size: alpha / n for one batch.
 
-Decoupled decay (AdamW) minimises no such objective, and is refused.
+It is what its attributes say: weights of the points, or an alpha that was changed since, leave no trace in it.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal, cast
+from typing import Any
 
 from verify.checker.errors import InputError
+from verify.checker.goals import Bias
+from verify.checker.objectives import Objective
+from verify.numbers.counts import count
 from verify.numbers.values import rational
-from verify.problem.objectives import LossAsked
+from verify.problem.network import Network
+from verify.problem.objectives import LossAsked, a_loss
+from verify.problem.optimisers import decay_of_optimiser, is_optimiser
 
-__all__ = ["TRAINED", "decay_of_optimiser", "estimator_in", "trained_loss", "with_own_decay"]
+__all__ = ["TRAINED", "asked_of", "estimator_in", "is_own", "objective_of", "trained_loss", "with_own_decay"]
 
 TRAINED = "trained"
 """The goal that asks for what an estimator was trained for."""
@@ -26,11 +30,63 @@ AUTO = 200
 """The most points of a batch that scikit-learn takes by itself."""
 
 
+def is_own(goal: object) -> bool:
+    """Whether the goal is what the network was trained for."""
+    return isinstance(goal, str) and goal == TRAINED
+
+
+def asked_of(network: object, goal: object, loss: object, decay: object, reduction: object) -> LossAsked | None:
+    """The loss that is asked by these arguments of an audit, its decay perhaps still to be read; None where none is.
+
+    Raises InputError.
+    """
+    if not is_own(goal):
+        return a_loss(goal, loss, 1 if is_optimiser(decay) and loss is not None else decay, reduction)
+    told = [name for name, value in (("loss", loss), ("decay", decay), ("reduction", reduction)) if value is not None]
+    if told:
+        raise InputError(
+            f"goal is {TRAINED!r}, which reads all of the objective from the estimator: leave {' and '.join(told)} out"
+        )
+    return trained_loss(network)
+
+
+def objective_of(
+    asked: LossAsked,
+    network: Network,
+    points: int,
+    bias: Bias | str | None,
+    *,
+    goal: object,
+    source: object,
+    decay: object,
+) -> tuple[Objective, Bias | str | None]:
+    """The objective of a network that was read, its decay from its source or its optimiser; and its bias mode.
+
+    goal, source, decay: as they were given.   Raises InputError, also for another bias mode than they have.
+    """
+    if is_own(goal):
+        asked, bias = with_own_decay(asked, source, points), _agreed(bias, Bias.FREE, "the estimator")
+    elif is_optimiser(decay):
+        own = decay_of_optimiser(decay, network)
+        asked = replace(asked, decay=own.layers, of_output_bias=own.output_bias)
+        bias = _agreed(bias, own.bias, "the optimiser")
+    return asked.on(points, network, bias), bias
+
+
+def _agreed(bias: object, own: Bias, whose: str) -> Bias:
+    """The bias mode that the network was trained with, unless another one is given."""
+    if bias is not None and bias != own:
+        raise InputError(f"bias is {bias!s:.20}, and {whose} trained with {own.value}: leave bias out")
+    return own
+
+
 def estimator_in(network: object) -> Any:
-    """The estimator of scikit-learn, also at the end of a pipeline or within a scaler of its targets."""
+    """The estimator of scikit-learn: also the best of a search, the end of a pipeline, within a scaler of targets."""
     found: Any = network
     while True:
-        if hasattr(found, "regressor_"):
+        if hasattr(found, "best_estimator_"):
+            found = found.best_estimator_
+        elif hasattr(found, "regressor_"):
             found = found.regressor_
         elif hasattr(found, "steps"):
             found = found.steps[-1][1]
@@ -62,10 +118,20 @@ def trained_loss(network: object) -> LossAsked:
 
 
 def with_own_decay(asked: LossAsked, network: object, points: int) -> LossAsked:
-    """The loss with alpha as weight decay: it is divided by the size of each batch."""
+    """The loss with alpha as weight decay: it is divided by the size of each batch. Raises InputError.
+
+    The solvers with batches count the points that they saw, which must be these: `partial_fit` has other batches.
+    """
     estimator = estimator_in(network)
     size = points
     if estimator.solver != "lbfgs":
+        epochs = len(estimator.loss_curve_)  # of warm starts and partial fits too, which n_iter_ leaves out
+        if estimator.t_ != epochs * points:
+            raise InputError(
+                f"the estimator saw {estimator.t_} points in {count(epochs, 'epoch')}, and {points} are "
+                "given: give those that it was fitted on, at once; with partial_fit its batches were others: give "
+                "loss='half-squared', decay and bias='free'"
+            )
         size = min(AUTO if estimator.batch_size == "auto" else int(estimator.batch_size), points)
     whole, rest = divmod(points, size)
     sizes = [size] * whole + [rest] * (rest > 0)
@@ -73,23 +139,3 @@ def with_own_decay(asked: LossAsked, network: object, points: int) -> LossAsked:
     if decay <= 0:
         raise InputError("the estimator was trained with alpha 0: without weight decay there need be no optimum")
     return replace(asked, decay=(decay, decay))
-
-
-def decay_of_optimiser(optimiser: Any) -> tuple[object, Literal["free"] | None]:
-    """The weight decay of an optimiser of PyTorch, and "free" where its biases have none. Raises InputError."""
-    groups = cast("list[dict[str, Any]]", optimiser.param_groups)
-    name = type(optimiser).__name__
-    if name == "AdamW" or any(group.get("decoupled_weight_decay") for group in groups):
-        raise InputError(
-            f"{name} decouples its weight decay, and so minimises no loss with weight decay, whichever: to ask for one "
-            "all the same, give decay as a number"
-        )
-    of_biases = {group["weight_decay"] for group in groups for p in group["params"] if p.ndim < 2}
-    of_weights = {group["weight_decay"] for group in groups for p in group["params"] if p.ndim >= 2}
-    if len(of_weights) != 1 or not of_biases <= of_weights | {0} or len(of_biases) > 1:
-        raise InputError(
-            f"the parameter groups of {name} have the weight decays {sorted(of_weights | of_biases)}: what is decided "
-            "is one decay of all weights, and the same or none of all biases; or give decay as two numbers"
-        )
-    (decay,) = of_weights
-    return decay, "free" if of_biases == {0} and decay else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from verify.checker.goals import Bias, has_bias, is_free
 from verify.checker.local import NotLocal
 from verify.checker.objectives import Objective, PointLoss
 from verify.checker.statement import squared_norms, without_neurons
@@ -12,11 +13,12 @@ from verify.deciders.finding import Finding, Verdict
 from verify.deciders.subgradients import subgradients
 from verify.numbers.counts import count
 from verify.numbers.decimals import value
+from verify.problem.members import is_penalised
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 from verify.report.audited import Audited
 
-__all__ = ["LOSS_LEGEND", "asked_for", "loss_statement", "objective_rows"]
+__all__ = ["LOSS_LEGEND", "asked_for", "biases_counted", "loss_statement", "objective_rows"]
 
 LOSS_LEGEND = (
     "approx.: proved up to ε, what is left of the gradient, relative to that of the decay, and δ, by how much the "
@@ -52,12 +54,28 @@ def is_all_or_nothing(audit: Audited, finding: Finding) -> bool:
 
 
 def asked_for(asked: Objective, points: int) -> str:
-    """Such as "least mean over 100 points of (y − f(x))², plus ½·0.01·‖θ‖²"."""
-    hidden, output = asked.decay.hidden, asked.decay.output
-    decay = f"½·{value(hidden)}·‖θ‖²"
-    if hidden != output:
-        decay = f"½·({value(hidden)}·‖W‖² + {value(output)}·‖v‖²)"
+    """Such as "least mean over 100 points of (y − f(x))², plus ½·0.01·‖θ‖²"; b is the output bias."""
+    hidden, output, of_bias = asked.decay.hidden, asked.decay.output, asked.decay.output_bias
+    if hidden == output and of_bias in (None, 0, hidden):
+        decay = f"½·{value(hidden)}·‖θ‖²"
+    else:
+        counted = f" + {value(of_bias)}·b²" if of_bias else ""
+        decay = f"½·({value(hidden)}·‖W‖² + {value(output)}·‖v‖²{counted})"
     return f"least {_averaged(asked.loss, points)}, plus {decay}"
+
+
+def biases_counted(bias: Bias, of_output: Fraction | None) -> str:
+    """Which biases there are, and which of them count in the norm.   of_output: the decay of one on the output."""
+    alone = {
+        Bias.NONE: "no biases",
+        Bias.PENALISED: "biases count in the norm (penalised)",
+        Bias.FREE: "biases do not count in the norm (free)",
+    }[bias]
+    if of_output is None or (of_output and is_penalised(bias)) or (not of_output and is_free(bias)):
+        return alone
+    if not has_bias(bias):
+        return f"no hidden biases, the output bias b {'counts' if of_output else 'does not count'} in the norm"
+    return f"hidden {alone}, the output bias b {'does' if of_output else 'does not'}"
 
 
 def objective_rows(problem: Problem, asked: Objective, network: Network) -> Iterator[tuple[str, str]]:

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import final
 
-from verify.checker.objectives import Objective
+from verify.checker.objectives import Objective, decay_of
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import kept, value
 from verify.problem.members import goal_words, trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import QUESTIONS, any_width
-from verify.problem.problem import Bias, Problem
+from verify.problem.problem import Problem
 from verify.report.advice import IN_PYTHON, filled, next_steps, reading_options
 from verify.report.audited import Audited
 from verify.report.depth import is_of_other_depth
 from verify.report.faults import faults
 from verify.report.quantities import quantities
-from verify.report.regularised import asked_for
+from verify.report.regularised import asked_for, biases_counted
 from verify.report.verdicts import legend, level, statement
 
 
@@ -88,11 +88,7 @@ def _title(problem: Problem, network: Network) -> Iterator[str]:
         asked = asked_for(problem.goal, len(problem.data))
     else:
         asked = f"{problem.goal.value}: the least norm with {met} at every point"
-    bias = {
-        Bias.NONE: "no biases",
-        Bias.PENALISED: "biases count in the norm (penalised)",
-        Bias.FREE: "biases do not count in the norm (free)",
-    }[problem.bias]
+    bias = biases_counted(problem.bias, decay_of(problem.goal).output_bias)
     yield f"{asked}; {bias}{_given_outputs(problem)}"
 
 

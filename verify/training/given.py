@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from verify.checker.errors import InputError
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
 from verify.readers import read_data_with_notes
@@ -53,5 +54,10 @@ def read_given(
         )
     except MissingOptionsError as error:
         raise error.with_train(*(("data",) if y is None else ("X", "y"))) from None
+    if len(both.network.parameters) > len(both.network.architecture.layers):
+        raise InputError(
+            "the network to start from has an output bias, and what is trained here has none: start without it, or "
+            "save the network and give the file with output_bias='neuron' (--output-bias neuron), as one more neuron"
+        )
     said = tuple(note for note in both.notes if note not in both.network.notes)
     return both.network, both.data.noted(said) if said else both.data

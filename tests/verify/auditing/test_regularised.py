@@ -468,7 +468,7 @@ def test_files_keep_an_output_bias(files):
     found = run("audit", files / "biased.npz", files / "data.npz", "--loss", "huber", "--decay", "0.25",
                 "--certificates", files / "proofs")  # fmt: skip
     assert found.exit_code == 0, found.output
-    assert "the output bias has the decay of its own" in " ".join(found.output.split())
+    assert "the output bias b has the decay 0.25" in " ".join(found.output.split())
     checked = run("check", files / "proofs", "--data", files / "data.npz", "--network", files / "biased.json")
     assert checked.exit_code == 0, checked.output
     better = run("better", files / "proofs", "--out", files / "better.npz")
@@ -500,3 +500,38 @@ def test_a_network_with_an_output_bias_is_drawn(tmp_path, loss):
     assert evaluate(shown, at * scale) * float(shown.unit) == pytest.approx(wanted)
     found.to_html(tmp_path / "page.html")
     assert (tmp_path / "page.html").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("loss", "data"),
+    [
+        ("squared", ([[1], [2], [3]], [2, 2, 2])),
+        ("epsilon-insensitive:0.5", ([[1], [2], [3]], [2, 3, "5/2"])),
+        ("hinge", ([[1], [2]], [1, 1])),
+    ],
+)
+def test_a_free_output_bias_attains_what_constants_have(loss, data):
+    """So 0 is the least objective, not only the infimum, and the network that has it is found."""
+    found = audit(Network.two_layer([[1]], [1], b=[0], b2=0), data, loss=loss, decay="0.1", bias="free")
+    assert (found.bracket.lower, found.bracket.upper) == (0, 0)
+    assert found.global_any_width.verdict is Verdict.REFUTED
+    assert "as near to 0 as asked" not in str(found)
+    best = audit(found.better, data, loss=loss, decay="0.1", bias="free")
+    for finding in (best.stationary, best.local_optimum, best.global_optimum, best.global_any_width):
+        assert finding.verdict is Verdict.PROVED
+    without = audit(Network.two_layer([[1]], [1], b=[0]), data, loss=loss, decay="0.1", bias="free")
+    assert "as near to 0 as asked" in str(without).replace("\n", " ")
+
+
+def test_check_compares_a_network_with_an_output_bias(files):
+    network = Network.two_layer([[1, 0], [HALF, 1]], [1, -1], b2=HALF)
+    network.save(files / "biased.npz")
+    found = run("audit", files / "biased.npz", files / "data.npz", "--loss", "huber", "--decay", "0.25",
+                "--certificates", files / "proofs")  # fmt: skip
+    assert found.exit_code == 0, found.output
+    same = run("check", files / "proofs", "--network", files / "biased.npz", "--data", files / "data.npz")
+    assert same.exit_code == 0, same.output
+    Network.two_layer([[1, 0], [HALF, 1]], [1, -1], b2=1).save(files / "other.npz")
+    other = run("check", files / "proofs", "--network", files / "other.npz")
+    assert other.exit_code == 1
+    assert "not the network of the certificates" in other.output

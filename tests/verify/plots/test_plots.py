@@ -587,6 +587,24 @@ def test_the_descent_falls_to_its_end(audits, figures):
     assert len(artists(axes, "start")) == 1
 
 
+@pytest.mark.parametrize(
+    ("network", "terms"),
+    [
+        (Network.two_layer([[0]], [0]), {"loss": "squared", "decay": "0.1"}),
+        (Network.two_layer([[0]], [0], b2=0), {"loss": "absolute", "decay": "0.1,0.2"}),
+        (Network.two_layer([[0]], [0], b=[0]), {"loss": "huber:0.5", "decay": "0.01", "bias": "free"}),
+    ],
+)
+def test_the_descent_of_a_loss_begins_at_the_objective_and_falls_to_its_end(network, terms):
+    result = audit(network, Dataset([[1], [2], [-3], [-1]], [1, 2, -3, -1]), **terms, time_limit=3)
+    assert descent_of(result.local_optimum) is not None
+    (curve,) = artists(panels(plot(result))[-1], "descent")
+    values = curve.get_ydata()
+    assert values[0] == pytest.approx(float(result.objective))
+    assert values[-1] < values[0]
+    assert (np.diff(values, 2) > -1e-9).all(), "the objective along the segment is convex"
+
+
 def test_names_of_classes_and_columns_are_in_the_picture():
     surroundings = Surroundings(classes=("no $5", "yes"), columns=("petal width", "b" * 40), asks_columns=False)
     data = Dataset([[1, 0], [-1, 0.5]], [1, -1])

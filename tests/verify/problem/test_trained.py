@@ -1,4 +1,4 @@
-"""What was trained for, read from estimators of scikit-learn and from optimisers of PyTorch."""
+"""What was trained for, read from estimators of scikit-learn."""
 
 from fractions import Fraction
 from types import SimpleNamespace
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from verify import Bias, InputError, Network, audit
-from verify.problem.trained import decay_of_optimiser, estimator_in, trained_loss, with_own_decay
+from verify.problem.trained import estimator_in, trained_loss, with_own_decay
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(12, 2))
@@ -43,8 +43,9 @@ def test_the_loss_of_scikit_learn_is_the_objective_of_the_audit():
 )
 def test_alpha_is_divided_by_the_size_of_each_batch(solver, batch_size, points, wanted):
     estimator = SimpleNamespace(
-        alpha=1.0, solver=solver, batch_size=batch_size, loss="squared_error", coefs_=[], early_stopping=False
-    )
+        alpha=1.0, solver=solver, batch_size=batch_size, loss="squared_error", coefs_=[], early_stopping=False,
+        t_=7 * points, loss_curve_=[0.0] * 7,
+    )  # fmt: skip
     asked = with_own_decay(trained_loss(estimator), estimator, points)
     assert asked.decay == (wanted, wanted)
     assert asked.name == "half-squared"
@@ -60,7 +61,7 @@ def test_alpha_is_divided_by_the_size_of_each_batch(solver, batch_size, points, 
 )
 def test_what_is_refused_of_estimators(change, message):
     settings = {"alpha": 1.0, "solver": "adam", "batch_size": 5, "loss": "squared_error", "coefs_": []}
-    estimator = SimpleNamespace(**{"early_stopping": False, **settings, **change})
+    estimator = SimpleNamespace(**{"early_stopping": False, "t_": 10, "loss_curve_": [0.0], **settings, **change})
     with pytest.raises(InputError, match=message):
         with_own_decay(trained_loss(estimator), estimator, 10)
 
@@ -75,67 +76,40 @@ def test_the_estimator_in_a_pipeline():
     assert estimator_in(SimpleNamespace(regressor_=SimpleNamespace(steps=[("s", None), ("m", inner)]))) is inner
 
 
-class Optimiser:
-    def __init__(self, *groups, decoupled=False):
-        self.param_groups = [
-            {
-                "weight_decay": decay,
-                "decoupled_weight_decay": decoupled,
-                "params": [np.zeros(shape) for shape in shapes],
-            }
-            for decay, *shapes in groups
-        ]
-
-
-class AdamW(Optimiser):
-    pass
-
-
-WEIGHTS, BIASES = ((4, 2), (1, 4)), ((4,), (1,))
-
-
-@pytest.mark.parametrize(
-    ("groups", "wanted"),
-    [
-        ([(0.01, *WEIGHTS, *BIASES)], (0.01, None)),
-        ([(0.01, *WEIGHTS), (0, *BIASES)], (0.01, "free")),
-        ([(0.01, *WEIGHTS), (0.01, *BIASES)], (0.01, None)),
-        ([(0.01, *WEIGHTS)], (0.01, None)),
-    ],
-)
-def test_the_decay_of_an_optimiser(groups, wanted):
-    assert decay_of_optimiser(Optimiser(*groups)) == wanted
-
-
-@pytest.mark.parametrize(
-    ("optimiser", "message"),
-    [
-        (AdamW((0.01, *WEIGHTS)), "decouples"),
-        (Optimiser((0.01, *WEIGHTS), decoupled=True), "decouples"),
-        (Optimiser((0.01, WEIGHTS[0]), (0.02, WEIGHTS[1])), "parameter groups"),
-        (Optimiser((0.01, *WEIGHTS), (0.02, *BIASES)), "parameter groups"),
-        (Optimiser((0.01, *WEIGHTS, BIASES[0]), (0, BIASES[1])), "parameter groups"),
-    ],
-)
-def test_what_is_refused_of_optimisers(optimiser, message):
-    with pytest.raises(InputError, match=message):
-        decay_of_optimiser(optimiser)
-
-
-def test_an_optimiser_stands_for_its_decay():
-    network = Network.two_layer([[1.0], [-1.0]], [1.0, 1.0], b=[0.5, 0.25], b2=0.5)
-    data = ([[1.0], [-2.0], [0.5]], [1.0, 2.0, -1.0])
-    for groups, bias, of_bias in (
-        ([(0.25, *WEIGHTS, *BIASES)], Bias.PENALISED, Fraction(1, 4)),
-        ([(0.25, *WEIGHTS), (0, *BIASES)], Bias.FREE, 0),
-    ):
-        found = audit(network, data, loss="squared", decay=Optimiser(*groups))
-        assert found.problem.bias is bias
-        assert found.problem.goal.decay.hidden == Fraction(1, 4)
-        assert found.problem.goal.decay.output_bias == of_bias
-
-
 @pytest.mark.parametrize("options", [{"loss": "squared", "decay": 1}, {"decay": 1}, {"reduction": "sum"}])
 def test_trained_says_all_of_it(options):
-    with pytest.raises(InputError, match=r"are both given|without a loss"):
+    told = " and ".join(options)
+    with pytest.raises(InputError, match=f"reads all of the objective from the estimator: leave {told} out"):
         audit(Network.two_layer([[1]], [1]), [[1]], [1], goal="trained", **options)
+
+
+def test_the_bias_mode_is_that_of_scikit_learn():
+    with pytest.raises(InputError, match="bias is penalised, and the estimator trained with free: leave bias out"):
+        audit(fitted(), X, Y, goal="trained", bias="penalised")
+    assert audit(fitted(), X, Y, goal="trained", bias="free", time_limit=2).problem.bias is Bias.FREE
+
+
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+@pytest.mark.parametrize("solver", ["adam", "sgd"])
+def test_the_points_are_those_of_each_epoch(solver):
+    """t_ counts the points that were seen, the learning curve has the epochs: other data, or chunks, are told apart."""
+    estimator = fitted(solver=solver, max_iter=3)
+    asked = trained_loss(estimator)
+    assert with_own_decay(asked, estimator, 12).decay[0] == Fraction(1, 24)
+    again = fitted(solver=solver, max_iter=3, warm_start=True)
+    assert with_own_decay(asked, again.fit(X, Y), 12).decay[0] == Fraction(1, 24)
+    with pytest.raises(InputError, match="saw 36 points in 3 epochs, and 5 are given"):
+        with_own_decay(asked, estimator, 5)
+    neural = pytest.importorskip("sklearn.neural_network")
+    chunked = neural.MLPRegressor(hidden_layer_sizes=(4,), alpha=0.5, solver=solver, random_state=0)
+    for k in range(0, 12, 4):
+        chunked.partial_fit(X[k : k + 4], Y[k : k + 4])
+    with pytest.raises(InputError, match=r"saw 12 points in 3 epochs, and 12 are given.*partial_fit"):
+        with_own_decay(asked, chunked, 12)
+
+
+def test_the_best_estimator_of_a_search():
+    selection = pytest.importorskip("sklearn.model_selection")
+    search = selection.GridSearchCV(fitted(), {"alpha": [0.25]}, cv=2).fit(X, Y)
+    found = audit(search, X, Y, goal="trained", time_limit=2)
+    assert found.problem.goal.decay.hidden == Fraction(1, 48)

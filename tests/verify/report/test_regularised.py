@@ -5,9 +5,11 @@ from fractions import Fraction
 import pytest
 
 from tests.losses import PARAMETERS, point_loss, posed
-from verify import Decay, Network, Objective, PointLoss
+from tests.words.losses import check_title
+from verify import Decay, Network, Objective, PointLoss, audit
 from verify.problem.objectives import loss_asked
 from verify.report.regularised import asked_for, objective_rows
+from verify.report.wording import wording
 
 
 @pytest.mark.parametrize(
@@ -30,6 +32,40 @@ from verify.report.regularised import asked_for, objective_rows
 )
 def test_what_is_least(loss, reduction, wanted):
     assert asked_for(loss_asked(loss, "0.25", reduction).on(4), 4) == wanted
+
+
+OF_BIASES = {
+    ("none", None): ("½·0.5·‖θ‖²", "no biases"),
+    ("none", "1/2"): ("½·0.5·‖θ‖²", "no hidden biases, the output bias b counts in the norm"),
+    ("none", 0): ("½·0.5·‖θ‖²", "no hidden biases, the output bias b does not count in the norm"),
+    ("none", 3): ("½·(0.5·‖W‖² + 0.5·‖v‖² + 3·b²)", "no hidden biases, the output bias b counts in the norm"),
+    ("penalised", "1/2"): ("½·0.5·‖θ‖²", "biases count in the norm (penalised)"),
+    ("penalised", 0): (
+        "½·0.5·‖θ‖²", "hidden biases count in the norm (penalised), the output bias b does not",
+    ),
+    ("free", 0): ("½·0.5·‖θ‖²", "biases do not count in the norm (free)"),
+    ("free", "1/2"): (
+        "½·0.5·‖θ‖²", "hidden biases do not count in the norm (free), the output bias b does",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("bias", "of_output"), OF_BIASES)
+def test_which_biases_count_is_said_of_those_of_the_output_too(bias, of_output):
+    decay = Decay(Fraction(1, 2), Fraction(1, 2), None if of_output is None else Fraction(of_output))
+    network = Network.two_layer(
+        [[1.0]], [2.0], b=None if bias == "none" else [3.0], b2=None if of_output is None else 5.0
+    )
+    loss = PointLoss(False, None, None, Fraction(0), Fraction(1))
+    found = audit(network, ([[1.0], [2.0]], [1.0, 3.0]), goal=Objective(loss, decay), bias=bias, time_limit=2)
+    least, biases = OF_BIASES[bias, of_output]
+    title = wording(found).title[1].replace("\u00a0", " ")
+    assert title.endswith(f"plus {least}; {biases}")
+    counted = {"penalised": 9}.get(bias, 0) + (25 * 2 * Fraction(of_output) if of_output else 0)
+    outputs = [2 * (x + (3 if bias != "none" else 0)) + (5 if of_output is not None else 0) for x in (1, 2)]
+    losses = sum((y - z) ** 2 for y, z in zip((1, 3), outputs, strict=True)) / Fraction(2)
+    assert found.objective == losses + Fraction(5 + counted, 4)
+    check_title(found)
 
 
 def test_other_weights_and_decays():

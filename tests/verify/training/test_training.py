@@ -427,3 +427,9 @@ def test_labels_0_and_1_stay_for_the_squared_loss():
     X, y = [[0.0], [1.0], [3.0]], [0.0, 1.0, 1.0]
     assert set(train((X, y), width=4, seed=0, loss="squared", max_evaluations=10).data.targets) == {0, 1}
     assert set(train((X, y), width=4, seed=0, max_evaluations=10).data.targets) == {-1, 1}
+
+
+def test_a_start_with_an_output_bias_is_refused_in_words():
+    start = Network.two_layer([[1.0, 0.0]], [1.0], b2=0.5)
+    with pytest.raises(InputError, match="has an output bias, and what is trained here has none"):
+        train(TWO, start=start)

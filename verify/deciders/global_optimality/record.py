@@ -14,7 +14,7 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, at_most
 from verify.numbers.intervals import Interval
 from verify.problem.network import Network
-from verify.problem.phrases import has_infimum_0
+from verify.problem.phrases import has_free_constant, has_infimum_0
 from verify.problem.problem import Objective, Problem
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = [
     "SMALLEST_GAP",
     "Bracket",
     "constant_by_bias",
+    "free_constant",
     "lower_end",
     "narrow_first",
     "nearly_free",
@@ -104,6 +105,17 @@ def zero_network(problem: Problem) -> Network:
     """One neuron without weights."""
     mask = problem.mask_classes[0]
     return Network(problem.architecture.with_width_of([mask]), ([0] * len(mask), [0]))
+
+
+def free_constant(problem: Problem) -> Network | None:
+    """A network of zeros whose free output bias is a constant without any loss; None where there is none."""
+    asked = problem.goal
+    if not isinstance(asked, Objective) or asked.decay.output_bias != 0:
+        return None
+    if not has_free_constant(asked.loss, problem.targets):
+        return None
+    zero = zero_network(problem)
+    return Network(zero.architecture, (*zero.parameters[:2], [(min(problem.targets) + max(problem.targets)) / 2]))
 
 
 def nearly_free(problem: Problem, below: Fraction) -> Network | None:

@@ -22,21 +22,21 @@ from verify.checker.exact import dot, squared_norm
 from verify.checker.fit import weighted_norm
 from verify.checker.multipliers import gap_of
 from verify.checker.objectives import Objective
-from verify.checker.stationary import Stationary
+from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.exact_systems import solution_near
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.rounding import ceil_dyadic, dyadic
 from verify.deciders.stationarity.kinks import kinked
 from verify.deciders.stationarity.loss_model import LossSubject, loss_subject
 from verify.deciders.stationarity.loss_refutation import balance_separator, loss_separator
-from verify.deciders.subgradients import subgradients
+from verify.deciders.stationarity.weightless import weightless
 from verify.deciders.time_limits import is_late
-from verify.deciders.witnesses import distance, network_with
+from verify.deciders.witnesses import network_with
 from verify.numbers.counts import count
 from verify.numbers.decimals import denied, small
 from verify.numbers.floats import float_weights, to_float
 from verify.problem.network import Network
-from verify.problem.problem import Problem, outputs
+from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
     from solvers.kkt.loss_residual import LossFit
@@ -61,7 +61,7 @@ BITS = 60
 
 EXACT = {"epsilon": Fraction(0), "delta": Fraction(0)}
 
-OUT_OF_RANGE = "the network is zero, or its numbers are out of the range of floats"
+OUT_OF_RANGE = "its numbers are out of the range of floats"
 
 MOST_TERMS = 2 * 10**7
 
@@ -84,7 +84,7 @@ def loss_stationarity(
     """
     subject = loss_subject(problem, network, given)
     if subject is None:
-        return _of_zeros(problem, network, given) or Proposal(reason=OUT_OF_RANGE)
+        return _of_zeros(problem, network, given, tolerance) or Proposal(reason=OUT_OF_RANGE)
     unbalanced = balance_separator(problem, subject, tolerance)
     exact = None if unbalanced else _exactly(problem, subject)
     if exact is not None:
@@ -112,29 +112,18 @@ def loss_refuted_exactly(
     """That `network` is exactly not stationary, whatever it is within a tolerance."""
     subject = loss_subject(problem, network, given)
     if subject is None:
-        return Proposal(reason=OUT_OF_RANGE)
+        zeros = _of_zeros(problem, network, given, Fraction(0))
+        is_refuted = zeros is not None and isinstance(zeros.certificate, NotStationary)
+        return zeros if zeros is not None and is_refuted else Proposal(reason=OUT_OF_RANGE)
     found = balance_separator(problem, subject, Fraction(0))
     found = found or loss_separator(problem, subject, Fraction(0), deadline)
     return found or Proposal(reason="no separating vector was found")
 
 
-def _of_zeros(problem: Problem, network: Network, given: Network) -> Proposal | None:
-    """A network without weights that count is stationary with every subgradient of the losses, biases apart."""
+def _of_zeros(problem: Problem, network: Network, given: Network, tolerance: Fraction) -> Proposal | None:
     if not isinstance(problem.goal, Objective) or weighted_norm(problem, network):
         return None
-    loss, found = problem.goal.loss, dict[int, Fraction]()
-    for i, (y, z) in enumerate(zip(problem.targets, outputs(problem, network), strict=True)):
-        low, high = subgradients(loss, y, z)
-        c = low if high <= 0 else max(low, Fraction(0))
-        found[i] = (y if loss.labels else 1) * c
-    certificate = Stationary(
-        multipliers=tuple((i, c) for i, c in found.items() if c),
-        subject=None if network is given else network.parameters,
-        moved=distance(network, given),
-    )
-    proof = certified(problem, given, certificate)
-    reason = "no weight changes the outputs at first order"
-    return None if proof is None else Proposal(certificate=proof, reason=reason, numbers=dict(EXACT))
+    return weightless(problem, problem.goal, network, given, tolerance)
 
 
 # ------------------------------------------------------------------------------------------------- exactly
