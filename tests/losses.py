@@ -19,8 +19,16 @@ PARAMETERS = {
 """labels, low, high, tube, curvature: the table of `docs/mathematics.md`, 14.1 "Losses by their duals"."""
 
 
+def has_labels(name):
+    """Whether its targets are labels."""
+    return name == "logistic" or PARAMETERS[name][0]
+
+
 def point_loss(name, weight=1):
-    """The loss of this name, times a weight."""
+    """The loss of this name, times a weight; the logistic one as well, whose values are no rationals."""
+    if name == "logistic":
+        zero = Fraction(0)
+        return PointLoss(True, zero, Fraction(weight), tube=zero, curvature=zero, kind="logistic")
     labels, low, high, tube, curvature = PARAMETERS[name]
     ends = (None if end is None else Fraction(end) * weight for end in (low, high))
     return PointLoss(labels, *ends, tube=Fraction(tube), curvature=Fraction(curvature) / weight)
@@ -90,6 +98,7 @@ def over_all_cells(problem, name):
         "huber": lambda: cp.sum(cp.huber(r, 0.25)) / 2,
         "hinge": lambda: cp.sum(cp.pos(1 - q)),
         "squared-hinge": lambda: cp.sum_squares(cp.pos(1 - q)) / 2,
+        "logistic": lambda: cp.sum(cp.logistic(-q)),
     }[name]()
     decay = problem.goal.decay
     of_bias = float(of_bias or 0) / 2 * cp.square(b)
@@ -105,7 +114,7 @@ def random_problem(random, name=None, b2=None):
     name = list(PARAMETERS)[random.integers(6)] if name is None else name
     n, d = int(random.integers(1, 6)), int(random.integers(1, 3))
     rows = np.round(random.normal(size=(n, d)) * 8) / 8
-    if PARAMETERS[name][0]:
+    if has_labels(name):
         targets = np.where(random.normal(size=n) > 0, 1, -1)
         if n > 1:
             targets[0] = -targets[1]

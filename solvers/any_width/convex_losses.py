@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import entr, expit
 
 from solvers.any_width.records import Atoms, DualGuess
 from solvers.any_width.scaling import Scaled
@@ -22,13 +23,22 @@ from solvers.pricing.tree import Leaf
 
 @dataclass(frozen=True, slots=True)
 class ConvexLoss:
-    """D(y, c) = y c - tube |c| - 1/2 curvature c^2 for low <= c <= high; with labels y c is bounded. inf: no bound."""
+    """D(y, c) = y c - tube |c| - 1/2 curvature c^2 for low <= c <= high; with labels y c is bounded. inf: no bound.
+
+    is_logistic: high log(1 + e^-q) instead, of labels, whose D is high times the entropy of y c / high.
+    """
 
     labels: bool
     low: float
     high: float
     tube: float
     curvature: float
+    is_logistic: bool = False
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether there is one c for each output."""
+        return self.curvature > 0 or self.is_logistic
 
     def sides(self, targets: Floats) -> Floats:
         """What turns c into what is bounded, (n,)."""
@@ -40,6 +50,8 @@ class ConvexLoss:
 
     def slopes(self, targets: Floats, outputs: Floats) -> Floats:
         """The best c at these outputs, -dl/dz, (n,); 0 at a corner."""
+        if self.is_logistic:
+            return targets * self.high * expit(-targets * outputs)
         rests = self.rests(targets, outputs)
         shrunk = rests - np.clip(rests, -self.tube, self.tube)
         ends = np.where(shrunk > 0, self.high, np.where(shrunk < 0, self.low, 0.0))
@@ -48,11 +60,16 @@ class ConvexLoss:
 
     def values(self, targets: Floats, outputs: Floats) -> Floats:
         """l, (n,)."""
+        if self.is_logistic:
+            return self.high * np.logaddexp(0.0, -targets * outputs)
         c = self.slopes(targets, outputs)
         return self.duals(targets, c) - c * outputs
 
     def duals(self, targets: Floats, c: Floats) -> Floats:
         """D, (n,), of admissible c."""
+        if self.is_logistic:
+            p = np.clip(targets * c / self.high, 0.0, 1.0)
+            return self.high * (entr(p) + entr(1.0 - p))
         return targets * c - self.tube * np.abs(c) - 0.5 * self.curvature * c * c
 
     def admissible(self, targets: Floats, c: Floats) -> Floats:

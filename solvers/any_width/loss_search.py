@@ -212,7 +212,7 @@ class _LossSearch:
 
     def _drop_idle(self, columns: list[Column], solution: MasterSolution) -> None:
         """Leave out columns without a part where there are many; not for a loss of corners, where that may cycle."""
-        if len(self.pool) <= TOO_MANY or not self.problem.loss.curvature:
+        if len(self.pool) <= TOO_MANY or not self.problem.loss.is_smooth:
             return
         sizes = np.linalg.norm(solution.directions, axis=1)
         idle = {self.pool.key(c) for c, size in zip(columns, sizes, strict=True) if size <= 1e-7 * sizes.sum()}

@@ -82,8 +82,8 @@ class ConeProgram:
         self._columns, self._rows = Places(), Places()
         self._entries: list[tuple[Floats, Indices, Indices]] = []
 
-    def variables(self, count: int, *, cost: float = 0.0) -> Variables:
-        """New variables, each with this cost."""
+    def variables(self, count: int, *, cost: float | Floats = 0.0) -> Variables:
+        """New variables, each with this cost, or with its own."""
         self._cost.append(np.full(count, cost))
         return self._columns.block(count)
 

@@ -12,7 +12,7 @@ from solvers.arrays import Floats
 from solvers.clock import TimeIsUpError, real_seconds_left, seconds_left, spend
 from solvers.instance import Solution, Status
 
-Cone = Literal["zero", "nonnegative", "second-order"]
+Cone = Literal["zero", "nonnegative", "second-order", "exponential"]
 
 MAX_ITERATIONS = 200
 SECONDS_PER_PRODUCT = 1e-9
@@ -33,6 +33,8 @@ def solve_cone_program(
 ) -> Solution:
     """Minimise cost.x subject to right - matrix x in the product of `cones`, listed with their sizes in row order.
 
+    Of exponential cones {(a, b, c): b e^(a/b) <= c, b > 0} the size is three times their number.
+
     primal: x; dual: z with cost + matrix^T z = 0, z in the dual cone.
     accuracy: feasibility and gaps asked of the solver.
     INACCURATE: a finite point came back that does not reach the accuracy; FAILED: none did.
@@ -48,6 +50,7 @@ def solve_cone_program(
         "zero": library.ZeroConeT,
         "nonnegative": library.NonnegativeConeT,
         "second-order": library.SecondOrderConeT,
+        "exponential": library.ExponentialConeT,
     }
     settings = library.DefaultSettings()
     settings.verbose = False
@@ -60,7 +63,7 @@ def solve_cone_program(
         cost,
         given,
         right,
-        [makers[kind](size) for kind, size in cones if size],
+        [makers[kind](*sizes) for kind, size in cones if size for sizes in _sizes(kind, size)],
         settings,
     )
     found = solver.solve()
@@ -74,6 +77,11 @@ def solve_cone_program(
     if "Infeasible" in words:
         status = Status.FAILED
     return Solution(status, float(cost @ primal), primal=primal, dual=dual, message=words)
+
+
+def _sizes(kind: Cone, size: int) -> list[tuple[int, ...]]:
+    """The sizes of the cones that so many rows are: exponential ones have three each, and no size of their own."""
+    return [()] * (size // 3) if kind == "exponential" else [(size,)]
 
 
 def _products(matrix: sparse.csc_matrix) -> float:

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from decimal import Context, Decimal
 from fractions import Fraction
 from math import isqrt
 
 from tests.second_checker.texts import in_claim, keys, need, rational
 
 F = Fraction
+DIGITS = Context(prec=130)
+NEARLY = F(1, 10**110)
+"""Decimals of so many digits are that near to the numbers of a logistic loss, relative to 1 and to the number."""
+
+
+def decimal(number):
+    return DIGITS.divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+def softplus(q):
+    """log(1 + e^-q), nearly."""
+    size = min(abs(q), F(1000))
+    tail = DIGITS.ln(DIGITS.add(Decimal(1), DIGITS.exp(DIGITS.minus(decimal(size)))))
+    return F(tail) + max(-q, F(0))
+
+
+def entropy(p):
+    """-p log p - (1 - p) log (1 - p), nearly; at 0 and 1 exactly."""
+    return -sum((x * F(DIGITS.ln(decimal(x))) for x in (p, 1 - p) if x), F(0))
 
 
 class Loss:
@@ -15,7 +35,9 @@ class Loss:
 
     def __init__(self, goal):
         keys(goal, {"loss", "decay"})
-        keys(goal["loss"], {"labels", "low", "high", "tube", "curvature"})
+        keys(goal["loss"], {"labels", "low", "high", "tube", "curvature"} | goal["loss"].keys() & {"kind"})
+        self.is_logistic = "kind" in goal["loss"]
+        need(not self.is_logistic or goal["loss"]["kind"] == "logistic", "kind")
         keys(goal["decay"], {"hidden", "output"} | goal["decay"].keys() & {"output_bias"})
         self.b2 = rational(goal["decay"]["output_bias"], 0) if "output_bias" in goal["decay"] else None
         self.labels = goal["loss"]["labels"]
@@ -28,6 +50,8 @@ class Loss:
         need(self.hidden > 0 and self.output > 0, "decay")
         need((self.low or 0) <= 0 <= (self.high or 0), "ends")
         need(self.curvature or None not in (self.low, self.high), "infinite")
+        plain = self.labels and self.low == self.tube == self.curvature == 0 and (self.high or 0) > 0
+        need(not self.is_logistic or plain, "no logistic loss")
 
     def d(self, y, c):
         return y * c if self.labels else c
@@ -37,10 +61,18 @@ class Loss:
         return (self.low is None or d >= self.low) and (self.high is None or d <= self.high)
 
     def dual(self, y, c):
+        if self.is_logistic:
+            exact = y * c in (0, self.high)
+            return F(0) if exact else self.high * (entropy(y * c / self.high) - NEARLY)
         return y * c - self.tube * abs(c) - self.curvature * c * c / 2
 
-    def value(self, y, z):
-        """The largest of the concave function: at 0, at an end, or where one of its two parabolas is highest."""
+    def value(self, y, z, side=1):
+        """The largest of the concave function: at 0, at an end, or where one of its two parabolas is highest.
+
+        side: of a logistic loss a little more, or a little less for -1.
+        """
+        if self.is_logistic:
+            return self.high * (softplus(y * z) + side * NEARLY * (1 + abs(y * z)))
         r = 1 - y * z if self.labels else y - z
         tried = {F(0)} | ({self.low, self.high} - {None})
         if self.curvature:
@@ -50,11 +82,13 @@ class Loss:
 
     def gap(self, y, z, c):
         need(self.admits(y, c), "not admissible")
+        if self.is_logistic and z == 0 and 2 * y * c == self.high:
+            return F(0)
         return self.value(y, z) - self.dual(y, c) + c * z
 
     def rise(self, y, z, t, kappa):
         if kappa:
-            return kappa * (self.value(y, z - t / kappa) - self.value(y, z))
+            return kappa * (self.value(y, z - t / kappa) - self.value(y, z, -1))
         slope = y * t if self.labels else t
         end = self.high if slope > 0 else self.low
         need(not slope or end is not None, "unbounded")
@@ -83,11 +117,11 @@ class Loss:
         squares = (sum((z * z for row in net.w for z in row[: question.size]), F(0)), sum((v * v for v in net.v), F(0)))
         return self.hidden * squares[0] + self.output * squares[1] + (self.b2 or 0) * net.b2**2
 
-    def losses(self, question, net):
-        return sum((self.value(y, z) for y, z in zip(question.y, question.outputs(net), strict=True)), F(0))
+    def losses(self, question, net, side=1):
+        return sum((self.value(y, z, side) for y, z in zip(question.y, question.outputs(net), strict=True)), F(0))
 
-    def objective(self, question, net):
-        return self.losses(question, net) + self.weighted(question, net) / 2
+    def objective(self, question, net, side=1):
+        return self.losses(question, net, side) + self.weighted(question, net) / 2
 
     def in_claim(self):
         hidden, output = (f"{in_claim(z)} " if z != 1 else "" for z in (self.hidden, self.output))
@@ -107,6 +141,8 @@ class Loss:
         ends, straight = (self.low, self.high), not self.curvature
         half = times(1 / (2 * self.curvature)) if self.curvature else ""
         both = None not in ends and self.low == -self.high
+        if self.is_logistic:
+            return f"{times(self.high)}log(1 + exp(-y f(x))) (logistic loss)"
         if not self.labels and ends == (None, None) and not self.tube and not straight:
             return f"{half}({r})^2 (squared loss)"
         if not self.labels and both and straight and not self.tube:

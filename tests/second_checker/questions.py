@@ -105,9 +105,9 @@ class Question:
         outer = dot(net.v, net.v) if self.is_trained else F(0)
         return sum((z * z for row in net.w for z in row[: self.size]), F(0)) + outer
 
-    def objective(self, net):
+    def objective(self, net, side=1):
         if self.loss is not None:
-            return self.loss.objective(self, net)
+            return self.loss.objective(self, net, side)
         m, _ = self.state(net)
         return self.norm(net) / 2 / ((m if self.is_trained else m * m) or 1)
 

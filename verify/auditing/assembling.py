@@ -20,6 +20,8 @@ from verify.checker.depth_bounds import power_bracket, rooted
 from verify.checker.derived import bracket_and_excess
 from verify.checker.distances import distance_to_best
 from verify.checker.exact import is_rational
+from verify.checker.fit import rounded_up
+from verify.checker.objectives import ZERO
 from verify.checker.optimal import BetterNetwork
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.depth.record import PowerBounds
@@ -42,7 +44,8 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
     findings = consistent(asked.problem, asked.network, known)
     bracket, mine = found.bracket, found.subject.objective
     lower, upper = (None, None) if bracket is None else bracket.ends
-    both, excess = map(Interval.of, bracket_and_excess(lower, upper, mine))
+    rounded = rounded_up(asked.problem, found.subject.network) if found.subject.network is not None else ZERO
+    both, excess = map(Interval.of, bracket_and_excess(lower, upper, mine, rounded))
     better, own = _better(asked, found, findings)
     own_bracket, own_excess = map(Interval.of, _own_width(asked, found, own))
     if asked.problem.asks_any_width:

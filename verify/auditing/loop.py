@@ -40,13 +40,13 @@ from verify.auditing.searching import (
     certified_bracket,
 )
 from verify.auditing.steps import Step
+from verify.auditing.trained_for import TrainedFor
 from verify.checker.errors import InputError
 from verify.deciders.finding import Question
 from verify.deciders.time_limits import watched
 from verify.numbers.arguments import a_time_limit
-from verify.problem.members import is_regression, trains_all
+from verify.problem.members import trains_all
 from verify.problem.problem import Bias, Goal, Objective, Trained
-from verify.problem.trained import asked_of, objective_of
 from verify.readers.given import given
 from verify.readers.reading import MissingOptionsError, Options
 
@@ -144,8 +144,11 @@ def audit(
     in the notes.
     slope: of the activation (0 ReLU, 1 linear), for weights that hold none, such as a state dict.
     output_bias: "neuron" turns a bias on the output into one more hidden neuron; "refuse" does not read such a network.
-    Where a loss is asked it is kept, with the decay of the output layer, or none where `bias` is "free".
-    two_logits: "difference" reads the second of two outputs minus the first; "refuse" does not.
+    Where a loss is asked it is kept, with the decay of the output layer, or none where `bias` is "free" ("keep");
+    "penalised" and "free" say which.
+    two_logits: "difference" reads the second of two outputs minus the first; "refuse" does not, but for the logistic
+    loss, which is what two outputs are trained by with cross-entropy: half the decay of the output layer is then that
+    of their difference.
     fold: put layers that scale and shift (a batch normalisation in eval mode, a scaler) into the weights; the scaler of
     a pipeline is else applied to the data.
     target: the column of the targets in a CSV file or a table, by default the last one.
@@ -155,9 +158,10 @@ def audit(
     goal: max-margin for targets in {-1, 1} or {0, 1} (0 becomes -1), else min-norm, unless given.
     loss, decay, reduction: ask for the least mean (or "sum") over the points of a loss, plus 1/2 decay ||theta||^2, as
     an optimiser with this weight_decay does: "squared", "half-squared", "absolute", "epsilon-insensitive:0.1",
-    "huber:1", and for labels "hinge", "squared-hinge". decay: a number (text is an exact decimal), or a pair for the
-    hidden and for the output layer, or an optimiser of PyTorch, whose `weight_decay` it is (not AdamW). A `goal` that
-    is an `Objective` says the same in exact numbers; "trained" reads it from a fitted `MLPRegressor` of scikit-learn.
+    "huber:1", and for labels "hinge", "logistic", "squared-hinge". decay: a number (text is an exact decimal), or a
+    pair for the hidden and for the output layer, or an optimiser of PyTorch, whose `weight_decay` it is (not AdamW). A
+    `goal` that is an `Objective` says the same in exact numbers; "trained" reads it from a fitted `MLPRegressor` or
+    `MLPClassifier` of scikit-learn.
     trained: "both" layers; "hidden": the output weights are those of the network and belong to the question, which is
     about the network's own width then.
     frozen: how many of the first layers are not trained: what they give is computed exactly and takes the place of the
@@ -200,12 +204,11 @@ def audit(
         relax=relax,
         notes=notes,
     )
-    asked_loss = asked_of(network, goal, loss, decay, reduction)
-    keeps = output_bias == "refuse" and (asked_loss is not None or isinstance(goal, Objective))
-    options = Options(
-        slope=slope, output_bias="keep" if keeps else output_bias, two_logits=two_logits, fold=fold,
-        trust_pickle=trust_pickle,
+    trained_for = TrainedFor.of(
+        network, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
+        two_logits=two_logits, trust_pickle=trust_pickle,
     )  # fmt: skip
+    options = Options(slope=slope, fold=fold, trust_pickle=trust_pickle, **trained_for.reading)
     try:
         found = given(
             network,
@@ -215,16 +218,14 @@ def audit(
             target=target,
             classes=classes,
             standardise=standardise,
-            is_regression=is_regression(goal) if asked_loss is None else not asked_loss.has_labels,
+            is_regression=trained_for.is_regression,
         )
     except MissingOptionsError as error:
         raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from None
     found = frozen_at(found, frozen)
-    if asked_loss is not None:
-        goal, bias = objective_of(
-            asked_loss, found.network, len(found.data), bias, goal=goal, source=network, decay=decay
-        )
-    return answered(posed(found, terms, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol), clock)
+    wanted = trained_for.on(found)
+    found = replace(found, notes=(*found.notes, *wanted.notes))
+    return answered(posed(found, terms, goal=wanted.goal, bias=wanted.bias, trained=trained, fit_tol=fit_tol), clock)
 
 
 def answered(asked: Asked, clock: Clock, steps: Sequence[Step] | None = None) -> Audit:

@@ -22,7 +22,8 @@ from verify.checker.depth_stationary import DeepStationary
 from verify.checker.distances import distance_to_best
 from verify.checker.errors import CertificateError, InputError, require
 from verify.checker.exact import Algebraic, Number, is_rational, squared_norm
-from verify.checker.objectives import Objective
+from verify.checker.fit import rounded_up
+from verify.checker.objectives import ZERO, Objective
 from verify.checker.optimal import OptimalWithin
 from verify.checker.questions import asked_within
 from verify.checker.statement import Architecture, Network, Problem, objective, without_neurons
@@ -103,10 +104,12 @@ def certified(material: Material) -> Json:
     problem, network = material.problem, material.network
     mine = _own_objective(material)
     lower, upper = (_end(material.certificates, name, end) for end, name in enumerate(list(BOUNDS)[:2]))
-    bracket, excess = bracket_and_excess(lower, upper, mine)
+    rounded = _rounded_up(material)
+    bracket, excess = bracket_and_excess(lower, upper, mine, rounded)
     if (other := power_bracket(material.problem, material.certificates, _own_power(material))) is not None:
         bracket, excess = rooted(material.problem, *other, _own_power(material))
-    rivals = {key: _witness(material, key, mine) for key in WITNESSES}
+    least = None if mine is None else mine - rounded
+    rivals = {key: _witness(material, key, least) for key in WITNESSES}
     return {
         "schema": "audit-1",
         "problem": problem_facts(problem),
@@ -178,12 +181,12 @@ def _is_narrow(problem: Problem, network: Network) -> bool:
 
 
 def bracket_and_excess(
-    lower: Fraction | None, upper: Fraction | None, mine: Fraction | None
+    lower: Fraction | None, upper: Fraction | None, mine: Fraction | None, rounded: Fraction = ZERO
 ) -> tuple[tuple[Fraction, Fraction] | None, tuple[Fraction, Fraction] | None]:
     """The bracket of the best objective and how far above it the network is, (mine / upper - 1, mine / lower - 1).
 
-    mine: the objective of the network, an upper bound itself.   The excess is not known where the lower bound is 0, and
-    is not told where an end is irrational.
+    mine: the objective of the network, an upper bound itself; rounded: by how much it is rounded up at most. The excess
+    is not known where the lower bound is 0, and is not told where an end is irrational.
     """
     if mine is not None and upper is not None:
         upper = min(upper, mine)
@@ -191,7 +194,7 @@ def bracket_and_excess(
         return None, None
     if mine is None or lower <= 0 or not (is_rational(lower) and is_rational(upper)):
         return (lower, upper), None
-    return (lower, upper), (mine / upper - 1, mine / lower - 1)
+    return (lower, upper), (max((mine - rounded) / upper - 1, ZERO), mine / lower - 1)
 
 
 def number_text(number: Number | None) -> str | None:
@@ -242,6 +245,12 @@ def _own_objective(material: Material) -> Fraction | None:
     """The objective of the network that is proved to fit: the given one or its repair."""
     judged = _judged(material)
     return None if judged is None else objective(material.problem, judged)
+
+
+def _rounded_up(material: Material) -> Fraction:
+    """By how much that is rounded up at most."""
+    judged = _judged(material)
+    return ZERO if judged is None else rounded_up(material.problem, judged)
 
 
 def _own_power(material: Material) -> Number | None:

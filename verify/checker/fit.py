@@ -9,7 +9,7 @@ from verify.checker.codec import at
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Number, value_text
 from verify.checker.goals import Slacks, constraints
-from verify.checker.objectives import decay_of
+from verify.checker.objectives import Objective, decay_of
 from verify.checker.questions import NEVER, PROVED, REFUTED, answered
 from verify.checker.statement import Index, Network, Problem, Rows, objective, outputs, squared_norms
 
@@ -40,12 +40,25 @@ def objective_at(problem: Problem, network: Network, place: str = "subject") -> 
     """The objective of a two-layer network; refuses one that does not fit.
 
     N / 2m for max-margin where all is trained, N / 2m^2 where f is linear in the scale of what is trained; N / 2 for
-    min-norm; F where a loss is asked, of which every network fits.
+    min-norm; F, rounded up, where a loss is asked, of which every network fits.
     """
     found = objective(problem, network)
     if found is None:
         raise CertificateError(place, NO_FIT)
     return found
+
+
+def objective_least_at(problem: Problem, network: Network) -> Fraction:
+    """The same, rounded down where it is irrational."""
+    return objective_at(problem, network) - rounded_up(problem, network)
+
+
+@lru_cache(maxsize=4)
+def rounded_up(problem: Problem, network: Network) -> Fraction:
+    """By how much, at most, its objective is rounded up: 0 but for a loss that is irrational."""
+    if not isinstance(problem.goal, Objective):
+        return Fraction(0)
+    return problem.goal.rounded_up(outputs(problem, network), problem.targets)
 
 
 def parsed(problem: Problem, place: str, like: Network, rows: Rows) -> Network:

@@ -82,7 +82,7 @@ class Rules(ABC):
     ) -> Fraction | None:
         """The objective of a network with these outputs, and these squared norms of its trained layers, L of them.
 
-        None for one that does not fit, or when it is not rational.
+        None for one that does not fit, or when it is not rational. Of an irrational loss an upper bound.
         """
 
     @abstractmethod

@@ -9,7 +9,7 @@ from verify.checker.codec import at
 from verify.checker.dual_trees import Dual, leaves
 from verify.checker.errors import require
 from verify.checker.exact import sqrt_upper, squared_norm
-from verify.checker.fit import NO_FIT, neurons, objective_at, parsed, slacks
+from verify.checker.fit import NO_FIT, neurons, objective_at, objective_least_at, parsed, slacks
 from verify.checker.goals import trains_outputs
 from verify.checker.objectives import Objective, decay_of
 from verify.checker.questions import PROVED, REFUTED, answered
@@ -101,7 +101,7 @@ class NotLocal(WithSubject):
         require(all(before * after >= 0 for before, after in changes), "end", "takes a preactivation across 0")
         if isinstance(problem.goal, Objective):
             before, losses = (
-                objective_at(problem, subject),
+                objective_least_at(problem, subject),
                 problem.goal.of_outputs(outputs(problem, end), problem.targets),
             )
             bias = problem.goal.decay.weighted(output_bias=end.output_bias**2) / 2

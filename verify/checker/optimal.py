@@ -8,7 +8,7 @@ from verify.checker.bounds import LowerBound, witness_value
 from verify.checker.certificate import ALL_TRAINED_WITH_LOSSES, WITH_LOSSES, NotNegative, WithSubject
 from verify.checker.codec import at
 from verify.checker.errors import require
-from verify.checker.fit import objective_at
+from verify.checker.fit import objective_at, objective_least_at
 from verify.checker.questions import PROVED, UP_TO_OWN, WITHIN_OWN, answered
 from verify.checker.statement import Network, Problem, objective
 
@@ -70,7 +70,8 @@ class BetterNetwork(WithSubject):
         require(is_narrow, "scope", "the witness is wider, by mask class")
         is_asked = self.scope == "own-width" or problem.asks_any_width
         require(is_asked, "scope", "any width is not asked where the output weights are not trained")
-        require(found * (1 + self.tolerance) < objective_at(problem, subject), "witness", "is not better by that much")
+        mine = objective_least_at(problem, subject)
+        require(found * (1 + self.tolerance) < mine, "witness", "is not better by that much")
 
     def variant(self, problem: Problem, network: Network) -> str:  # noqa: ARG002
         """`scope`."""

@@ -387,14 +387,14 @@ def objective(problem: Problem, network: Network) -> Fraction | None:
     max-margin: 1/2 ||theta||^2 / m^(2/L) with the least margin m = min y_i f(x_i) > 0, L trained layers: the value of
     the network scaled to margin 1. None also when that is not rational (L >= 3).
     min-norm: 1/2 ||theta||^2 when |f(x_i) - y_i| is at most the fit tolerance for all i.
-    A loss with weight decay: F, of every network.
+    A loss with weight decay: F, of every network; an upper bound where it is irrational.
     """
     values, squares = outputs(problem, network), squared_norms(problem, network)
     return rules(problem.goal).objective(values, problem.targets, problem.fit_tolerance, squares)
 
 
 def without_neurons(problem: Problem) -> Fraction | None:
-    """The objective of a network of zeros."""
+    """The objective of a network of zeros; where it is irrational an upper bound."""
     return rules(problem.goal).objective(
         [Fraction(0)] * len(problem.targets), problem.targets, problem.fit_tolerance, ()
     )

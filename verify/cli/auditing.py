@@ -25,11 +25,12 @@ from verify.cli.printing import print_report, write_page
 from verify.cli.reading import refused_unless
 from verify.files.writing import write_text
 from verify.numbers.floats import to_float
-from verify.problem.members import is_regression
-from verify.problem.objectives import a_loss
+from verify.problem.objectives import OUTPUT_BIASES
+from verify.problem.trained import TRAINED
 
 if TYPE_CHECKING:
     from verify.auditing.record import Audit
+    from verify.auditing.trained_for import TrainedFor
     from verify.problem.network import Network
     from verify.problem.problem import Dataset
 
@@ -52,9 +53,9 @@ Examples:
 @click.argument("data", required=False)
 @click.option(
     "--goal",
-    type=click.Choice([goal.value for goal in Goal]),
-    help="What the network is to do with the least norm: classify with margin 1, or meet every target. By default "
-    "max-margin when the targets are -1 and 1, or 0 and 1 (also only one of them); else min-norm.",
+    type=click.Choice([*(goal.value for goal in Goal), TRAINED]),
+    help="What the network is to do with the least norm: classify with margin 1, or meet every target; by default what "
+    "the targets suggest. trained: the loss and the decay that an MLPClassifier or MLPRegressor was fitted with.",
 )
 @loss_options
 @click.option(
@@ -102,10 +103,13 @@ Examples:
     help="For min-norm: fit every target within this, rather than exactly. By default 0; what the rounding of the "
     "outputs explains, when floats miss no target by more than that.",
 )
-@refused_unless(
+@click.option(
     "--output-bias",
-    "neuron",
-    help="What to do with a bias on the output: refuse the network, or turn it into one more hidden neuron.",
+    type=click.Choice(["refuse", "neuron", *OUTPUT_BIASES]),
+    default="refuse",
+    show_default=True,
+    help="What to do with a bias on the output: refuse the network, or turn it into one more hidden neuron. With "
+    "--loss, where it is kept: a decay if the hidden biases have one (keep, the default there), one, or none.",
 )
 @refused_unless(
     "--two-logits",
@@ -224,18 +228,15 @@ def audit_command(
         options["--fit-tol"] = None if fit_tol is None else str(fit_tol)
         task = _case(network, options)
     else:
-        asked = a_loss(goal, loss, decay, reduction)
-        kept = "keep" if asked is not None and output_bias == "refuse" else output_bias
-        options: dict[str, Any] = {
-            "slope": slope, "output_bias": kept, "two_logits": two_logits, "fold": fold, "trust_pickle": trust_pickle,
-        }  # fmt: skip
-        is_numbers = is_regression(goal) if asked is None else not asked.has_labels
-        task = _task(
-            network, data, goal, bias, target, options, classes=two_classes(classes), standardise=standardise,
-            is_numbers=is_numbers,
+        from verify.auditing.trained_for import TrainedFor
+
+        wanted = TrainedFor.of(
+            network, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
+            two_logits=two_logits, trust_pickle=trust_pickle,
         )  # fmt: skip
+        options: dict[str, Any] = {"slope": slope, "fold": fold, "trust_pickle": trust_pickle, **wanted.reading}
+        task = _task(network, data, wanted, target, options, classes=two_classes(classes), standardise=standardise)
         task = replace(task, fit_tol=fit_tol, trained=trained or Trained.BOTH.value, frozen=frozen or 0)
-        task = task if asked is None else replace(task, goal=asked.on(len(task.data), task.network, bias))
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
     words = None
     if data is not None:
@@ -265,14 +266,12 @@ class _AuditTask:
 def _task(
     network: str,
     data: str,
-    goal: str | None,
-    bias: str | None,
+    wanted: TrainedFor,
     target: str | None,
     options: Mapping[str, Any],
     *,
     classes: list[str] | None,
     standardise: str | None,
-    is_numbers: bool,
 ) -> _AuditTask:
     from verify.readers.given import given
     from verify.readers.reading import MissingOptionsError, Options
@@ -283,20 +282,21 @@ def _task(
             data,
             options=Options(**options),
             target=target,
-            as_stored=is_numbers,
-            is_regression=is_numbers,
+            as_stored=wanted.is_regression,
+            is_regression=wanted.is_regression,
             classes=classes,
             standardise=standardise,
         )
     except MissingOptionsError as error:
         raise error.with_command(click.get_current_context().obj or ("isoptimal", "audit", network, data)) from None
+    asked = wanted.on(brought)
     return _AuditTask(
         place=f"{network} with {data}",
         network=brought.network,
         data=brought.data,
-        goal=goal,
-        bias=bias,
-        notes=brought.notes,
+        goal=asked.goal,
+        bias=None if asked.bias is None else str(asked.bias),
+        notes=(*brought.notes, *asked.notes),
         classes=brought.classes,
     )
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from verify.checker.errors import InputError
+from verify.checker.goals import Goal
 from verify.cli.auditing import INTERRUPTED, audit_command
 from verify.cli.commanded import is_said
 from verify.cli.failures import check_solvers_are_ours, debug_option, use_one_thread
 from verify.cli.labels import two_classes
+from verify.cli.losses import not_for_losses
 from verify.cli.places import check_file, check_picture
 
 if TYPE_CHECKING:
@@ -31,10 +33,27 @@ _KNOWING = (".skops", ".joblib", ".pkl", ".pickle")
 """Files of networks that may know the classes of their data."""
 
 
+_OWN = {
+    "goal": click.Option(
+        ["--goal"],
+        type=click.Choice([goal.value for goal in Goal]),
+        help="What the networks are to do with the least norm. By default what the targets suggest.",
+    ),
+    "output_bias": click.Option(
+        ["--output-bias"],
+        type=click.Choice(["refuse", "neuron"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with a bias on the output: refuse the network, or turn it into one more hidden neuron.",
+    ),
+}
+"""Options of which a sweep knows less than an audit, as it asks no loss with weight decay."""
+
+
 def _options_of_audit(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of `isoptimal audit` that are asked of each network."""
     known = {option.name: option for option in audit_command.params}
-    options = [known[name] for name in OF_AUDIT]
+    options = [_OWN.get(name, known[name]) for name in OF_AUDIT]
     command.__dict__.setdefault("__click_params__", []).extend(reversed(options))
     return command
 
@@ -63,6 +82,7 @@ Examples:
 @click.option("--export", metavar="FILE", help="Write the table to a file that ends in .csv or .parquet.")
 @click.option("--plot", metavar="FILE", help="Draw the excess of each network: .png, .pdf or .svg.")
 @_options_of_audit
+@not_for_losses
 @debug_option
 def sweep_command(
     sources: tuple[str, ...],

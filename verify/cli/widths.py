@@ -11,6 +11,7 @@ import click
 
 from verify.cli.failures import check_solvers_are_ours, debug_option
 from verify.cli.labels import two_classes
+from verify.cli.losses import not_for_losses
 from verify.cli.numbers import NumberType
 from verify.cli.places import check_file, check_picture
 from verify.cli.progress import shown_widths
@@ -68,6 +69,7 @@ Examples:
 )  # fmt: skip
 @click.option("--plot", metavar="FILE", help="Draw the best objective over the width: .png, .pdf or .svg.")
 @click.option("--json", "json_path", metavar="OUT", help="Write the rows as JSON; - for standard output.")
+@not_for_losses
 @debug_option
 def widths_command(
     data: str,

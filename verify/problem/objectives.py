@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, cast, final
 
@@ -20,9 +20,14 @@ from verify.checker.objectives import Decay, Objective, PointLoss
 from verify.checker.statement import Network
 from verify.numbers.values import as_input_error, rational
 
-__all__ = ["LOSSES", "REDUCTIONS", "LossAsked", "NamedLoss", "a_loss", "loss_asked", "named_losses"]
+__all__ = ["LOSSES", "OUTPUT_BIASES", "REDUCTIONS", "LossAsked", "NamedLoss", "a_loss", "loss_asked", "named_losses"]
 
 REDUCTIONS = ("mean", "sum")
+
+OUTPUT_BIASES = ("keep", "penalised", "free")
+"""What becomes of an output bias where a loss is asked: a decay where the hidden biases have one, that of the output
+layer, or none.
+"""
 
 
 @final
@@ -50,6 +55,10 @@ def _of_labels(end: Fraction | None, curvature: Fraction) -> PointLoss:
     return PointLoss(labels=True, low=Fraction(0), high=end, tube=Fraction(0), curvature=curvature)
 
 
+def _logistic(end: Fraction) -> PointLoss:
+    return PointLoss(labels=True, low=_ZERO, high=end, tube=_ZERO, curvature=_ZERO, kind="logistic")
+
+
 _ZERO = Fraction(0)
 
 LOSSES = {
@@ -66,9 +75,12 @@ LOSSES = {
         default=Fraction(1),
     ),
     "hinge": NamedLoss("max(0, 1 − q)", lambda w, _: _of_labels(w, _ZERO), labels=True),
+    "logistic": NamedLoss("log(1 + e^−q)", lambda w, _: _logistic(w), labels=True),
     "squared-hinge": NamedLoss("max(0, 1 − q)²", lambda w, _: _of_labels(None, 1 / (2 * w)), labels=True),
 }
-"""The losses by their names, as MSELoss (without ½), L1Loss and HuberLoss (with it) of PyTorch have them."""
+"""The losses by their names, as MSELoss (without ½), L1Loss, HuberLoss (with it) and BCEWithLogitsLoss of PyTorch have
+them.
+"""
 
 
 @final
@@ -89,6 +101,11 @@ class LossAsked:
     def has_labels(self) -> bool:
         """Whether the targets are labels."""
         return LOSSES[self.name].labels
+
+    def with_half_the_output(self) -> LossAsked:
+        """The same with half the decays of the output layer, as they are of the difference of two outputs."""
+        of_bias = None if self.of_output_bias is None else self.of_output_bias / 2
+        return replace(self, decay=(self.decay[0], self.decay[1] / 2), of_output_bias=of_bias)
 
     def on(self, points: int, network: Network | None = None, bias: object = None) -> Objective:
         """The objective on so many points.

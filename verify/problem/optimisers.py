@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import eq
-from typing import Any, cast, final
+from typing import Any, TypeAlias, cast, final
 
 import numpy as np
 
@@ -24,7 +24,10 @@ from verify.numbers.decimals import value
 from verify.numbers.values import rational
 from verify.problem.network import Network
 
-__all__ = ["OptimiserDecay", "decay_of_optimiser", "is_optimiser"]
+__all__ = ["Logits", "OptimiserDecay", "decay_of_optimiser", "is_optimiser"]
+
+Logits: TypeAlias = tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]
+"""The weights of two outputs, and their biases, if they have any."""
 
 COUPLED = ("Adadelta", "Adagrad", "Adam", "Adamax", "NAdam", "RAdam", "RMSprop", "SGD")
 """What adds weight_decay times the parameters to the gradient, unless its decay is asked to be decoupled."""
@@ -47,12 +50,17 @@ def is_optimiser(decay: object) -> bool:
     return hasattr(decay, "param_groups")
 
 
-def decay_of_optimiser(optimiser: Any, network: Network) -> OptimiserDecay:
-    """The decay with which an optimiser trained a network of two layers. Raises InputError."""
+def decay_of_optimiser(optimiser: Any, network: Network, logits: Logits | None = None) -> OptimiserDecay:
+    """The decay with which an optimiser trained a network of two layers. Raises InputError.
+
+    logits: the two outputs whose difference the network is.
+    """
     groups = cast("list[dict[str, Any]]", optimiser.param_groups)
     name = type(optimiser).__name__
     _check_kind(name, groups)
     roles = _roles(network)
+    if logits is not None:
+        roles |= _roles_of_logits(logits)
     decays = [rational(group["weight_decay"], "the weight_decay of the optimiser") for group in groups]
     held = [(p, decay) for group, decay in zip(groups, decays, strict=True) for p in group["params"]]
     found: dict[str, Fraction] = {}
@@ -118,6 +126,13 @@ def _roles(network: Network) -> dict[str, list[Sequence[Fraction]]]:
     if len(network.parameters) > 2:
         roles["b2"] = [network.parameters[2]]
     return roles
+
+
+def _roles_of_logits(logits: Logits) -> dict[str, list[Sequence[Fraction]]]:
+    weights, biases = logits
+    flat = [number for row in weights for number in row]
+    turned = [number for pair in zip(*weights, strict=True) for number in pair]
+    return {"v": [flat, turned], **({"b2": [biases]} if biases else {})}
 
 
 def _is_trained(parameter: Any) -> bool:

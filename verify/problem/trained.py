@@ -1,7 +1,8 @@
 """What an estimator of scikit-learn says of the objective that it was fitted for.
 
-The mean over the points of 1/2 (y - f(x))^2, plus 1/2 wd (||W||^2 + ||v||^2), both biases free; wd is alpha times the
-mean over the batches of an epoch of one over their size: alpha / n for one batch.
+The mean over the points of 1/2 (y - f(x))^2, or of log(1 + e^(-y f(x))) of a classifier of two classes, plus 1/2 wd
+(||W||^2 + ||v||^2), both biases free; wd is alpha times the mean over the batches of an epoch of one over their size:
+alpha / n for one batch.
 
 It is what its attributes say: weights of the points, or an alpha that was changed since, leave no trace in it.
 """
@@ -19,12 +20,15 @@ from verify.numbers.counts import count
 from verify.numbers.values import rational
 from verify.problem.network import Network
 from verify.problem.objectives import LossAsked, a_loss
-from verify.problem.optimisers import decay_of_optimiser, is_optimiser
+from verify.problem.optimisers import Logits, decay_of_optimiser, is_optimiser
 
 __all__ = ["TRAINED", "asked_of", "estimator_in", "is_own", "objective_of", "trained_loss", "with_own_decay"]
 
 TRAINED = "trained"
 """The goal that asks for what an estimator was trained for."""
+
+_LOSSES = {"squared_error": "half-squared", "log_loss": "logistic"}
+"""What losses of scikit-learn are called here."""
 
 AUTO = 200
 """The most points of a batch that scikit-learn takes by itself."""
@@ -59,17 +63,27 @@ def objective_of(
     goal: object,
     source: object,
     decay: object,
+    output_bias: str | None = None,
+    logits: Logits | None = None,
+    is_halved: bool = False,
 ) -> tuple[Objective, Bias | str | None]:
     """The objective of a network that was read, its decay from its source or its optimiser; and its bias mode.
 
     goal, source, decay: as they were given.   Raises InputError, also for another bias mode than they have.
+    output_bias: "penalised" or "free", where that is said.   logits: the two outputs whose difference the network is.
+    is_halved: whether the decay is that of such outputs, and half of it that of the network.
     """
     if is_own(goal):
         asked, bias = with_own_decay(asked, source, points), _agreed(bias, Bias.FREE, "the estimator")
     elif is_optimiser(decay):
-        own = decay_of_optimiser(decay, network)
+        own = decay_of_optimiser(decay, network, logits)
         asked = replace(asked, decay=own.layers, of_output_bias=own.output_bias)
         bias = _agreed(bias, own.bias, "the optimiser")
+    if output_bias is not None:
+        if is_own(goal) or is_optimiser(decay):
+            raise InputError(f"output_bias is {output_bias!r}, and what trained the network says it: leave it out")
+        asked = replace(asked, of_output_bias=asked.decay[1] if output_bias == "penalised" else Fraction(0))
+    asked = asked.with_half_the_output() if is_halved else asked
     return asked.on(points, network, bias), bias
 
 
@@ -100,21 +114,23 @@ def trained_loss(network: object) -> LossAsked:
     names = ("alpha", "solver", "batch_size", "loss", "coefs_")
     if not all(hasattr(estimator, name) for name in names):
         raise InputError(
-            f"goal is {TRAINED!r}, which reads what it was trained for from a fitted MLPRegressor of scikit-learn: "
+            f"goal is {TRAINED!r}, which reads what it was trained for from a fitted MLPRegressor or MLPClassifier of "
+            "scikit-learn: "
             "give one, or loss and decay"
         )
-    if estimator.loss != "squared_error":
+    if estimator.loss not in _LOSSES:
         raise InputError(
             f"goal is {TRAINED!r}, and the loss of the estimator is {estimator.loss!s:.40}, which is not decided yet: "
-            "of scikit-learn an MLPRegressor with the squared error is"
+            f"of scikit-learn {' and '.join(_LOSSES)} are"
         )
+    name = _LOSSES[estimator.loss]
     if estimator.solver != "lbfgs" and estimator.early_stopping:
         raise InputError(
             "the estimator stopped early, by the loss on points that it set aside: its loss is one of the others; give "
-            "those, with loss='half-squared' and decay"
+            f"those, with loss={name!r} and decay"
         )
     one = Fraction(1)
-    return LossAsked(name="half-squared", number=Fraction(0), decay=(one, one), reduction="mean")
+    return LossAsked(name=name, number=Fraction(0), decay=(one, one), reduction="mean")
 
 
 def with_own_decay(asked: LossAsked, network: object, points: int) -> LossAsked:
@@ -130,7 +146,7 @@ def with_own_decay(asked: LossAsked, network: object, points: int) -> LossAsked:
             raise InputError(
                 f"the estimator saw {estimator.t_} points in {count(epochs, 'epoch')}, and {points} are "
                 "given: give those that it was fitted on, at once; with partial_fit its batches were others: give "
-                "loss='half-squared', decay and bias='free'"
+                f"loss={asked.name!r}, decay and bias='free'"
             )
         size = min(AUTO if estimator.batch_size == "auto" else int(estimator.batch_size), points)
     whole, rest = divmod(points, size)

@@ -328,6 +328,12 @@ def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tu
     return (*_in_memory(found, place), notes, _known_to(found))
 
 
+def object_in(path: Path, *, trust_pickle: bool = False) -> object:
+    """What a file of a network holds: an object of its library where that is what is stored."""
+    row = by_suffix(path.suffix.lower())
+    return None if row is None else row.loaded(read_bytes(path), str(path), trust_pickle=trust_pickle)[0]
+
+
 def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
     """The network in an object; `place` is the file that it came from."""
     if isinstance(source, Network):

@@ -14,6 +14,7 @@ from verify.numbers.counts import count
 from verify.numbers.floats import to_float
 from verify.numbers.values import Number
 from verify.problem.network import Architecture, Layer, Network
+from verify.problem.optimisers import Logits
 from verify.problem.phrases import SECOND_MINUS_FIRST, WENT_INTO_WEIGHTS
 from verify.readers.reading import MissingOptionsError, Options, Reading
 from verify.readers.scalings import Scaling
@@ -99,7 +100,14 @@ def chained(
     ):
         network = network.as_from_floats()
     notes = (*stored.notes, *_notes_on_outputs(stored, place), *assumed, *reading.notes)
-    return Reading(network, notes, inputs=stored.inputs, outputs=stored.outputs)
+    logits = _logits(stored.layers[-1]) if is_two else None
+    return Reading(network, notes, inputs=stored.inputs, outputs=stored.outputs, logits=logits)
+
+
+def _logits(output: LinearLayer) -> Logits:
+    """Both outputs, exactly."""
+    weights = tuple(tuple(Fraction(number) for number in row) for row in output.weights)
+    return weights, tuple(Fraction(number) for number in output.bias or ())
 
 
 def _with_scalings(stored: Chain, place: str) -> Chain:

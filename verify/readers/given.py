@@ -8,6 +8,7 @@ from typing import Any, cast, final
 
 from verify.checker.errors import InputError
 from verify.problem.network import Network
+from verify.problem.optimisers import Logits
 from verify.problem.problem import Dataset
 from verify.readers import read_with_notes
 from verify.readers.known import data_for
@@ -28,12 +29,14 @@ class Given:
     """A network and data, and one sentence for each choice that was made in reading them.
 
     classes: the labels that were read as -1 and 1, where they were named, by the caller or by the network.
+    logits: the two outputs whose difference is read.
     """
 
     network: Network
     data: Dataset
     notes: tuple[str, ...]
     classes: tuple[object, ...] | None = None
+    logits: Logits | None = None
 
 
 def given(
@@ -74,7 +77,7 @@ def given(
     data = as_the_network_sees(points.data, reading)
     scaled = () if data is points.data else notes_of_scaling(reading)  # those that were scaled before have their notes
     notes = tuple(dict.fromkeys((*reading.notes, *points.notes, *scaled)))
-    return Given(_placed(reading, data), data, notes, classes)
+    return Given(_placed(reading, data), data, notes, classes, reading.logits)
 
 
 def _placed(reading: Reading, data: Dataset) -> Network:

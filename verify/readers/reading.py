@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, final
 from verify.checker.errors import InputError, IsoptimalError
 from verify.numbers.arguments import a_flag
 from verify.problem.network import Network
+from verify.problem.optimisers import Logits
 from verify.problem.problem import Dataset
 from verify.readers.slopes import slope_given
 from verify.surroundings import Surroundings
@@ -28,6 +29,7 @@ class Reading:
     columns: the names of the inputs in their order, when it knows them.
     inputs, outputs: what the source does to its inputs before the network, and to the value of the network after it,
     where the caller asked to be told instead of having it folded.
+    logits: the two outputs whose difference is read.
     """
 
     network: Network
@@ -36,6 +38,7 @@ class Reading:
     inputs: Scaling | None = None
     outputs: Scaling | None = None
     columns: tuple[str, ...] | None = None
+    logits: Logits | None = None
 
 
 @final

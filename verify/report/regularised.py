@@ -104,6 +104,8 @@ def _weight(loss: PointLoss) -> tuple[Fraction, str]:
     """By what a formula is multiplied, and the formula; for a loss without a name 1 and how the dual gives it."""
     one, r = Fraction(1), "1 − y·f(x)" if loss.labels else "y − f(x)"
     bent = 1 / (2 * loss.curvature) if loss.curvature else None
+    if not loss.is_exact:
+        return loss.high or one, "log(1 + exp(−y·f(x)))"
     match loss.labels, loss.low, loss.high, loss.tube > 0:
         case False, None, None, False if bent is not None:
             return bent, f"({r})²"

@@ -8,15 +8,15 @@ import pytest
 from solvers.any_width.convex_losses import scaled_decay
 from solvers.any_width.records import Atoms, DualGuess
 from solvers.pricing.tree import Leaf, Tree
-from tests.losses import PARAMETERS, posed, random_problem
+from tests.losses import PARAMETERS, has_labels, posed, random_problem
 from verify import Bias
 from verify.deciders.global_optimality.instance import as_decay_instance
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("name", [*PARAMETERS, "logistic"])
 def test_values_slopes_and_duals_are_the_exact_ones(name):
     random = np.random.default_rng(1)
-    targets = np.where(random.normal(size=40) > 0, 1.0, -1.0) if PARAMETERS[name][0] else random.normal(size=40) * 2
+    targets = np.where(random.normal(size=40) > 0, 1.0, -1.0) if has_labels(name) else random.normal(size=40) * 2
     outputs = random.normal(size=40) * 2
     problem = posed(name, [[1]] * 40, [Fraction(float(y)) for y in targets])
     floats, exact = as_decay_instance(problem, problem.goal).loss, problem.goal.loss

@@ -34,6 +34,20 @@ def test_the_bracket_holds_the_optimum_over_all_cells(seed):
     assert upper <= lower * (1 + 2e-6)
 
 
+@pytest.mark.parametrize("b2", [None, 0, Fraction(1, 2)])
+@pytest.mark.parametrize("seed", range(20))
+def test_the_logistic_bracket_holds_the_optimum_over_all_cells(seed, b2):
+    problem, name = random_problem(np.random.default_rng(300 + seed), "logistic", b2)
+    found, wanted = searched(problem), over_all_cells(problem, name)
+    if wanted < 1e-6 or len(set(problem.targets)) == 1:  # a constant has nearly no loss
+        assert found.candidates[0].value >= wanted * (1 - 1e-6) - 1e-8
+        return
+    upper, lower = found.candidates[0].value, found.proof.lower
+    assert found.status is SearchStatus.OPTIMAL
+    assert wanted * (1 - 1e-6) - 1e-8 <= upper <= lower * (1 + 2e-6)
+    assert lower <= wanted * (1 + 1e-6) + 1e-8
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_trees_are_of_the_multipliers(seed):
     """h is nowhere above the bound that the trees are said to prove."""

@@ -1,5 +1,6 @@
 """The losses that users name, against their formulas, with the reductions and decays of optimisers."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -33,8 +34,16 @@ def test_a_loss_is_its_formula(name, reduction, points):
             assert loss.value(y, f) == times * FORMULAS[name](y, f)
 
 
+@pytest.mark.parametrize(("reduction", "weight"), [("mean", Fraction(1, 5)), ("sum", Fraction(1))])
+def test_the_logistic_loss_is_its_formula(reduction, weight):
+    loss = loss_asked("logistic", "0.01", reduction).on(5).loss
+    for q in map(float, VALUES):
+        for y in (Fraction(1), Fraction(-1)):
+            assert float(loss.value(y, y * Fraction(q))) == pytest.approx(float(weight) * math.log1p(math.exp(-q)))
+
+
 def test_every_loss_has_a_formula_here():
-    assert {name.partition(":")[0] for name in FORMULAS} == set(LOSSES)
+    assert {name.partition(":")[0] for name in FORMULAS} | {"logistic"} == set(LOSSES)
     assert named_losses()[:3] == ["squared", "half-squared", "absolute"]
     assert "huber[:δ]" in named_losses()
 

@@ -31,6 +31,19 @@ def test_the_loss_of_scikit_learn_is_the_objective_of_the_audit():
     assert 0 <= found.excess.lower < Fraction(1, 2)
 
 
+def test_the_loss_of_a_classifier_is_the_objective_of_the_audit():
+    """`loss_` is the mean of log(1 + e^-q) + alpha / 2n ||W||^2: three lines from a fitted classifier to an excess."""
+    neural = pytest.importorskip("sklearn.neural_network")
+    labels = np.median(Y) < Y
+    estimator = neural.MLPClassifier((4,), alpha=0.5, solver="lbfgs", max_iter=4000, random_state=0).fit(X, labels)
+    found = audit(estimator, X, labels, goal="trained", time_limit=20)
+    assert found.problem.goal.loss.kind == "logistic"
+    assert found.problem.goal.decay.output == Fraction(1, 24)
+    assert found.problem.goal.decay.output_bias == 0
+    assert float(found.objective) == pytest.approx(estimator.loss_, rel=1e-9)
+    assert 0 <= found.excess.lower <= found.excess.upper < Fraction(1, 2)
+
+
 @pytest.mark.parametrize(
     ("solver", "batch_size", "points", "wanted"),
     [
@@ -54,7 +67,7 @@ def test_alpha_is_divided_by_the_size_of_each_batch(solver, batch_size, points, 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"loss": "log_loss"}, "not decided yet"),
+        ({"loss": "poisson"}, "not decided yet"),
         ({"early_stopping": True}, "stopped early"),
         ({"alpha": 0.0}, "alpha 0"),
     ],

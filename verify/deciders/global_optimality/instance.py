@@ -44,6 +44,7 @@ def as_decay_instance(problem: Problem, asked: Objective) -> DecayInstance:
         high=np.inf if loss.high is None else to_float(loss.high),
         tube=to_float(loss.tube),
         curvature=to_float(loss.curvature),
+        is_logistic=not loss.is_exact,
     )
     bias = asked.decay.output_bias
     return DecayInstance(as_instance(problem), floats, to_float(asked.price), None if bias is None else to_float(bias))

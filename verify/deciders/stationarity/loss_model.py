@@ -77,6 +77,14 @@ def _side(loss: PointLoss, target: Fraction, output: Fraction, c: Fraction) -> i
     return 1 if target >= output else -1
 
 
+def _bends(loss: PointLoss, best: list[Fraction]) -> np.ndarray:
+    """The second derivatives of phi at the best multipliers, all that there are but for the logistic loss."""
+    if loss.is_exact:
+        return np.full(len(best), to_float(loss.curvature))
+    d, high = np.abs(to_floats(best)), to_float(loss.high or Fraction(1))
+    return 1.0 / np.maximum(d * (1.0 - d / high), 1e-300)
+
+
 def _model(
     problem: Problem, asked: Objective, network: Network, values: list[Fraction], best: list[Fraction], sides: list[int]
 ) -> LossModel:
@@ -91,9 +99,9 @@ def _model(
     for y, z, c, side in zip(problem.targets, values, best, sides, strict=True):
         toward = side * (y if loss.labels else Fraction(1))  # the sign of d, which is bounded
         rest = toward * (1 - y * z if loss.labels else y - z) - loss.tube
-        leans.append(loss.curvature * abs(c) - rest)
+        leans.append(loss.curvature * abs(c) - rest if loss.is_exact else Fraction(0))
         most, other = (loss.high, loss.low) if toward > 0 else (loss.low, loss.high)
-        is_straight = not loss.curvature and not loss.tube and other is not None
+        is_straight = not loss.curvature and not loss.tube and loss.is_exact and other is not None
         least = to_float(-abs(other)) if is_straight and other is not None else 0.0
         ends.append((least, np.inf if most is None else to_float(abs(most))))
     return LossModel(
@@ -113,7 +121,7 @@ def _model(
         least=np.array([least for least, _ in ends]),
         most=np.array([most for _, most in ends]),
         lean=to_floats(leans),
-        bend=np.full(len(best), to_float(loss.curvature)),
+        bend=_bends(loss, best),
         of_bias=to_float(asked.decay.of_bias) if problem.has_output_bias else None,
         bias_pull=to_float((asked.decay.output_bias or 0) * network.output_bias),
     )

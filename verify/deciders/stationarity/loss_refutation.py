@@ -130,6 +130,8 @@ def _kappa(problem: Problem, subject: LossSubject, direction: np.ndarray, delta:
 
 def _losses(loss: PointLoss, y: np.ndarray, z: np.ndarray) -> np.ndarray:
     """The loss at each point, by its formula."""
+    if not loss.is_exact:
+        return to_float(loss.high or Fraction(1)) * np.logaddexp(0.0, -y * z)
     r = 1 - y * z if loss.labels else y - z
     tube, bend = to_float(loss.tube), to_float(loss.curvature)
     low = -np.inf if loss.low is None else to_float(loss.low)

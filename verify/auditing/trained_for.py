@@ -1,0 +1,142 @@
+"""The loss that an audit asks for: named by the user, or read from what trained the network; and on which biases.
+
+A network of two outputs that was trained by cross-entropy is one of the difference of its outputs, trained by the
+logistic loss: with V_1 and V_2 their weights and d = V_2 - V_1, 1/2 mu (||V_1||^2 + ||V_2||^2) is 1/4 mu (||d||^2 +
+||V_1 + V_2||^2), so that the decay of d is half that of V, and their sum only costs.
+
+Source: `docs/mathematics.md`, 14.8 "Two logits".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+from verify.checker.errors import InputError
+from verify.checker.exact import squared_norm
+from verify.numbers.decimals import about
+from verify.problem.members import is_regression
+from verify.problem.objectives import OUTPUT_BIASES, LossAsked
+from verify.problem.optimisers import Logits
+from verify.problem.phrases import SECOND_MINUS_FIRST
+from verify.problem.problem import Bias, Goal, Objective
+from verify.problem.trained import asked_of, is_own, objective_of
+from verify.readers.given import Given
+
+__all__ = ["TrainedFor"]
+
+LOGITS = "logistic"
+"""The loss that two outputs are trained by whose difference is read."""
+
+
+class AskedGoal(NamedTuple):
+    """The goal and the bias mode of an audit, and what has to be said of them."""
+
+    goal: Goal | Objective | str | None
+    bias: Bias | str | None
+    notes: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedFor:
+    """What is asked besides the network and its data, as the user said it.
+
+    asked: None where no loss is asked by its name.   source: the network as it was given, or the estimator in its file.
+    """
+
+    goal: Goal | Objective | str | None
+    asked: LossAsked | None
+    source: object
+    decay: object
+    bias: Bias | str | None
+    output_bias: str
+    two_logits: str
+
+    @classmethod
+    def of(
+        cls,
+        network: object,
+        *,
+        goal: Goal | Objective | str | None,
+        loss: object = None,
+        decay: object = None,
+        reduction: object = None,
+        bias: Bias | str | None = None,
+        output_bias: str = "refuse",
+        two_logits: str = "refuse",
+        trust_pickle: bool = False,
+    ) -> TrainedFor:
+        """From the arguments of `audit`; InputError for what is not asked together."""
+        source = _object_in(network, trust_pickle) if is_own(goal) else network
+        asked = asked_of(source, goal, loss, decay, reduction)
+        if asked is None and output_bias in OUTPUT_BIASES and not isinstance(goal, Objective):
+            raise InputError(
+                f"output_bias is {output_bias!r}, which says what decay it has: give loss and decay too, or "
+                'output_bias="neuron" (--output-bias neuron), which turns it into a hidden neuron'
+            )
+        return cls(
+            goal=goal, asked=asked, source=source, decay=decay, bias=bias, output_bias=output_bias,
+            two_logits=two_logits,
+        )  # fmt: skip
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the network is read: these options of `read`."""
+        keeps = self.asked is not None or isinstance(self.goal, Objective)
+        reads_two = self.asked is not None and self.asked.name == LOGITS and self.two_logits == "refuse"
+        kept = "keep" if self.output_bias in OUTPUT_BIASES or (keeps and self.output_bias == "refuse") else None
+        return {
+            "output_bias": self.output_bias if kept is None else kept,
+            "two_logits": "difference" if reads_two else self.two_logits,
+        }
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether targets are numbers, as they are."""
+        return is_regression(self.goal) if self.asked is None else not self.asked.has_labels
+
+    def on(self, found: Given) -> AskedGoal:
+        """What is asked of a network and data that were read."""
+        if self.asked is None:
+            return AskedGoal(self.goal, self.bias)
+        has_bias = len(found.network.parameters) > len(found.network.architecture.layers)
+        mode = self.output_bias if self.output_bias in ("penalised", "free") else None
+        if mode is not None and not has_bias:
+            raise InputError(f"output_bias is {self.output_bias!r}, but the network has none: leave it out")
+        is_difference = any(SECOND_MINUS_FIRST in note for note in found.network.notes)
+        is_halved = is_difference and self.asked.name == LOGITS
+        goal, bias = objective_of(
+            self.asked, found.network, len(found.data), self.bias, goal=self.goal, source=self.source,
+            decay=self.decay, output_bias=mode, logits=found.logits, is_halved=is_halved,
+        )  # fmt: skip
+        return AskedGoal(goal, bias, tuple(_of_two_logits(goal, found.logits)) if is_halved else ())
+
+
+def _of_two_logits(goal: Objective, logits: Logits | None) -> Iterator[str]:
+    yield (
+        "two outputs and cross-entropy are the logistic loss of their difference, with half the decay of the output "
+        "layer"
+    )
+    if logits is None:
+        return
+    weights, biases = logits
+    squares = squared_norm(one + other for one, other in zip(*weights, strict=True)), sum(biases, Fraction(0)) ** 2
+    cost = goal.decay.weighted(output=squares[0], output_bias=squares[1]) / 2
+    yield (
+        f"what both outputs have in common (their sum) adds {about(cost, 4)} to the objective of the network as it "
+        "was trained, and nothing to the best possible: it is not in the objective here"
+    )
+
+
+def _object_in(network: object, trust_pickle: bool) -> object:
+    """The estimator itself, or that in a file."""
+    if not isinstance(network, str | PathLike):
+        return network
+    from verify.readers import object_in
+
+    return object_in(Path(network), trust_pickle=trust_pickle)

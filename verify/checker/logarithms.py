@@ -1,0 +1,96 @@
+"""Enclosures of log(1 + e^-q) and of the entropy, for the logistic loss: rationals over 2^BITS, rounded outward.
+
+Every step is one of integers k that stand for k / 2^BITS, rounded down where a lower bound is wanted and up where an
+upper bound is. Two series, whose remainders are known:
+
+    exp(-y)  = 1 - y + y^2/2! - ...         0 <= y <= 1/2: its terms alternate and fall, and it lies between its sums
+    log(1+u) = 2 (t + t^3/3 + t^5/5 ...)    t = u / (2 + u), 0 <= u <= 1, t^2 <= 1/9: what is cut off from a term T on
+                                            is at most T / (1 - t^2) <= 2 T
+
+Other arguments are led to these: exp(-x) = exp(-x / 2^k)^(2^k), and -log(x) = k log 2 - log(2^k x).
+
+Source: `docs/mathematics.md`, 14.7 "The logistic loss".
+"""
+
+from fractions import Fraction
+
+from verify.checker.errors import require
+from verify.checker.exact import is_rational
+
+BITS = 256
+"""Of the numbers that are rounded."""
+
+_ONE = 1 << BITS
+
+_OF_EXP, _OF_LOG = 60, 82
+"""Terms of the series: the first that is left out is below 2^-BITS."""
+
+
+def softplus(q: Fraction) -> tuple[Fraction, Fraction]:
+    """A lower and an upper bound of log(1 + e^-q), which is -q + log(1 + e^q)."""
+    require(is_rational(q), "", "is an irrational number, of which no logistic loss is computed")
+    size = abs(q)
+    outside = max(-q, Fraction(0))
+    low = _log1p(_exp_minus(_up(size), is_up=False), is_up=False) + _down(outside)
+    high = _log1p(_exp_minus(_down(size), is_up=True), is_up=True) + _up(outside)
+    return Fraction(low, _ONE), Fraction(high, _ONE)
+
+
+def entropy_below(p: Fraction) -> Fraction:
+    """A lower bound of -p log p - (1 - p) log(1 - p), for 0 <= p <= 1."""
+    require(is_rational(p), "", "is an irrational number, of which no entropy is computed")
+    parts = (x * _minus_log_below(x) for x in (p, 1 - p) if x)
+    return Fraction(sum(map(_down, parts)), _ONE)
+
+
+def _down(x: Fraction) -> int:
+    """The greatest k with k / 2^BITS at most x."""
+    return (x.numerator << BITS) // x.denominator
+
+
+def _up(x: Fraction) -> int:
+    """The least k with k / 2^BITS at least x."""
+    return -_down(-x)
+
+
+def _quotient(number: int, by: int, *, is_up: bool) -> int:
+    """number / by, rounded to a whole number; by > 0."""
+    return -(-number // by) if is_up else number // by
+
+
+def _exp_minus(x: int, *, is_up: bool) -> int:
+    """A bound of exp(-x), x >= 0. From x = BITS on it is between 0 and 2^-BITS."""
+    if x >= BITS * _ONE:
+        return int(is_up)
+    halvings = max(x.bit_length() - BITS + 1, 0)
+    y = _quotient(x, 1 << halvings, is_up=not is_up)
+    total = least = most = _ONE
+    for k in range(1, _OF_EXP + 1 + (not is_up)):
+        least = _quotient(least * y, k * _ONE, is_up=False)
+        most = _quotient(most * y, k * _ONE, is_up=True)
+        is_added = k % 2 == 0
+        term = most if is_added is is_up else least
+        total += term if is_added else -term
+    for _ in range(halvings):
+        total = _quotient(total * total, _ONE, is_up=is_up)
+    return total
+
+
+def _log1p(u: int, *, is_up: bool) -> int:
+    """A bound of log(1 + u), 0 <= u <= 1."""
+    power = _quotient(u * _ONE, 2 * _ONE + u, is_up=is_up)
+    square = _quotient(power * power, _ONE, is_up=is_up)
+    total = 0
+    for k in range(_OF_LOG):
+        total += _quotient(power, 2 * k + 1, is_up=is_up)
+        power = _quotient(power * square, _ONE, is_up=is_up)
+    rest = 2 * _quotient(power, 2 * _OF_LOG + 1, is_up=True) if is_up else 0
+    return 2 * (total + rest)
+
+
+def _minus_log_below(x: Fraction) -> Fraction:
+    """A lower bound of -log x, 0 < x <= 1."""
+    doublings = x.denominator.bit_length() - x.numerator.bit_length()
+    doublings += x.numerator << doublings < x.denominator
+    over = _up(x * 2**doublings - 1)
+    return Fraction(doublings * _log1p(_ONE, is_up=False) - _log1p(over, is_up=True), _ONE)
