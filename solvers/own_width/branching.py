@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from solvers.arrays import Floats
+from solvers.own_width.holding import held
 from solvers.own_width.relaxation import Piece
 from solvers.own_width.setting import Setting
 from solvers.own_width.states import DecidedSplits, Split, StateCase, cases_of
@@ -25,6 +26,7 @@ def split_of(setting: Setting, known: DecidedSplits, pieces: Sequence[Piece], mu
     pieces differ, else one that is open, of the largest multiplier.
     """
     neurons = cases_of(setting.masks, known)
+    pieces = held(setting.problem.instance.rows, pieces, neurons) or pieces
     of_case = {case: np.array([p.direction for p in pieces if p.case == case]) for case in neurons}
     crowded = _crowded(neurons, of_case)
     for case in crowded or neurons:

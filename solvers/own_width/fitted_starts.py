@@ -16,7 +16,7 @@ from solvers.clock import poll, spend
 
 __all__ = ["fitted_networks", "fitted_starts"]
 
-STARTS, BATCHES, ENOUGH = 200, 5, 4  # starts at once, how often, and how many that fit are enough
+STARTS, BATCHES, ENOUGH = 200, 20, 40  # starts at once, how often, and how many that fit are enough
 STEPS = (1.0, 0.5, 0.2, 0.05)
 ROUNDS = 60
 DAMPING = 1e-9  # of the largest diagonal entry of the normal equations

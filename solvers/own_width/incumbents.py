@@ -6,7 +6,7 @@ Then the network is the best one with its own patterns, again and again while th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -24,11 +24,14 @@ Neuron = tuple[int, int, Floats]
 """Mask class, output sign, direction (D,)."""
 
 STEPS = 12  # of one descent
+MOST_WALKED = 40  # choices of patterns, one after the other, each better
+LESS = 1e-9  # of the value is less
+KINK = 1e-6  # of the largest |x_i . u|: less is 0
 PENALTY = 1e4
 FITS = 1e-7  # of the required outputs, about 1
 MOST = 4  # networks that are kept
 MOST_PIECES = 40  # are summed, the longest
-DESCENTS = 12  # networks from random starts that are improved
+DESCENTS = 40  # networks from random starts that are improved
 MOST_ENTRIES = 4000  # of the rows of all neurons: beyond that no starts are tried
 
 
@@ -66,18 +69,47 @@ class Incumbents:
 
     def descend(self, neurons: Sequence[Neuron]) -> None:
         """The best network with these patterns, then with those that it has, while it gets better."""
-        instance, best = self.setting.problem.instance, np.inf
-        columns = self._columns(neurons)
+        best, columns, kept, found = np.inf, self._columns(neurons), list[Column](), list[Neuron]()
         for _ in range(STEPS):
-            self.setting.poll()
-            key = tuple(sorted(column.key(instance, np.arange(len(instance.rows))) for column in columns))
-            if not columns or key in self.tried:
+            value = self._tried(columns)
+            if value is None or value >= best * (1.0 - LESS):
+                break
+            best, kept, found = value, columns, self._neurons
+            columns = self._columns(found)
+        self._walk(best, kept, found)
+
+    def _tried(self, columns: list[Column]) -> float | None:
+        """The value of the best network with these columns; None where that fails, or was looked at before."""
+        instance = self.setting.problem.instance
+        self.setting.poll()
+        key = tuple(sorted(column.key(instance, np.arange(len(instance.rows))) for column in columns))
+        if not columns or key in self.tried:
+            return None
+        self.tried.add(key)
+        return self._best_of(columns)
+
+    def _walk(self, best: float, columns: list[Column], neurons: Sequence[Neuron]) -> None:
+        """From one choice of patterns to another that differs at one kink of the best network, while that is better."""
+        for _ in range(MOST_WALKED):
+            for other in self._beside(columns, neurons):
+                value = self._tried(other)
+                if value is not None and value < best * (1.0 - LESS):
+                    best, columns, neurons = value, other, self._neurons
+                    break
+            else:
                 return
-            self.tried.add(key)
-            value = self._best_of(columns)
-            if value is None or value >= best * (1.0 - 1e-9):
-                return
-            best, columns = value, self._columns(self._neurons)
+
+    def _beside(self, columns: list[Column], neurons: Sequence[Neuron]) -> Iterator[list[Column]]:
+        """The columns with one of them on the other side of a point that is a kink of its neuron."""
+        instance = self.setting.problem.instance
+        for q, (column, (mask, _, u)) in enumerate(zip(columns, neurons, strict=True)):
+            if not u.any():
+                continue
+            z = np.abs(instance.rows[:, instance.masks[mask]] @ u[instance.masks[mask]])
+            for i in np.flatnonzero(z <= KINK * z.max()):
+                on = column.on.copy()
+                on[i] = not on[i]
+                yield [*columns[:q], Column(column.mask, column.sign, on), *columns[q + 1 :]]
 
     def _columns(self, neurons: Sequence[Neuron]) -> list[Column]:
         instance = self.setting.problem.instance
@@ -101,8 +133,8 @@ class Incumbents:
         )
         if solution.status is Status.FAILED:
             return None
-        self._neurons = [(c.mask, c.sign, u) for c, u in zip(columns, solution.directions, strict=True) if np.any(u)]
-        self._note(self._neurons)
+        self._neurons = [(c.mask, c.sign, u) for c, u in zip(columns, solution.directions, strict=True)]
+        self._note([neuron for neuron in self._neurons if neuron[2].any()])
         return solution.value
 
     def _note(self, neurons: Sequence[Neuron]) -> None:

@@ -44,7 +44,7 @@ class Piece:
 class Relaxation:
     """columns: of each case.   value: of the relaxed problem over them.   pieces: its directions.
     lower, multipliers: the best bound seen, not proved.   proof: of at least `setting.goal`; None where there is none.
-    forced (n,): the points with multipliers in the last master.
+    forced (n,): the points with multipliers in the last master.   beyond: directions at which a proof failed.
     """
 
     def __init__(self, setting: Setting, cases: Sequence[StateCase], columns: dict[StateCase, list[Column]]) -> None:
@@ -54,6 +54,7 @@ class Relaxation:
         self.forced = np.zeros(len(setting.problem.required), bool)
         self.beta = 1.0
         self.pieces: list[Piece] = []
+        self.beyond: list[Piece] = []
         self.proof: DualGuess | None = None
         setting.working.join(np.array(sorted({i for case in cases for i, _ in case.cone}), np.intp))
 
@@ -181,6 +182,7 @@ class Relaxation:
             pricing = CasePricing.of(problem, case, coefficients, support)
             tree = pricing.tree(limit, deadline, truncate=truncate)
             found += [(case, self.setting.column(case, u)) for u in tree.violators]
+            self.beyond += [self._piece(case, u) for u in tree.violators]
             trees.append(tree)
         bound = max((tree.bound for tree in trees), default=np.inf)
         if found or not np.isfinite(bound):
@@ -190,6 +192,12 @@ class Relaxation:
         if lower < self.setting.goal * (1.0 - self.setting.tol / 8) and not truncate:
             return [], None
         return [], DualGuess(multipliers, bound, support, tuple(trees), lower)
+
+    def _piece(self, case: StateCase, direction: Floats) -> Piece:
+        """Of a direction over the columns that the mask sees."""
+        whole = np.zeros(self.setting.problem.instance.rows.shape[1])
+        whole[self.setting.problem.instance.masks[case.mask]] = direction
+        return Piece(case, whole)
 
     def _add(self, violators: Iterable[tuple[StateCase, Column]]) -> int:
         added = 0

@@ -25,8 +25,10 @@ from solvers.instance import ProblemInstance, SearchStatus
 from solvers.own_width.branching import split_of
 from solvers.own_width.farkas import StateNothing, excluding
 from solvers.own_width.forced import Serving
+from solvers.own_width.holding import held, is_crowded
 from solvers.own_width.incumbents import Incumbents, Neuron
 from solvers.own_width.inner_trees import excluding_by_cells
+from solvers.own_width.other_proofs import OtherProofs
 from solvers.own_width.records import KeptLeaf, StateProof, WidthOutcome
 from solvers.own_width.relaxation import Relaxation
 from solvers.own_width.setting import Setting, placed
@@ -41,6 +43,9 @@ _Found: TypeAlias = Split | StateProof | StateNothing | KeptLeaf
 
 MOST_FORCED = 24
 """Points at which decisions that leave no choice are made after a split, those of the largest multipliers."""
+
+MOST_HELD = 8
+"""Splits below a state, at most, that are made from its relaxed problem."""
 
 ATTEMPTS = 4
 """Proofs of one state that is left open, each of less."""
@@ -64,7 +69,7 @@ class _Node:
     def is_cut(self) -> bool:
         """Whether nothing is known of the children that is not known here."""
         return self.children is None or all(
-            child.relaxed is child.proof is child.children is None for child in self.children
+            child.relaxed is child.proof is None and child.is_cut for child in self.children
         )
 
 
@@ -118,6 +123,7 @@ class _StateSearch:
         self.deadline, self.on_progress, self.max_nodes, self.excludes = deadline, on_progress, max_nodes, excludes
         self.setting = Setting(self.problem, masks, tol, share(deadline, SEARCH_SHARE), random)
         self.incumbents = Incumbents(self.setting)
+        self.others = OtherProofs(self.setting)
         self.heap: list[tuple[float, int, _Node]] = []
         self.order = count()
         self.serving = _serving(self.setting)
@@ -239,6 +245,9 @@ class _StateSearch:
             self.nodes += 1
             node.proof, node.columns = nothing, {}
             return
+        if (known := self.others.proof(list(cases))) is not None:
+            node.proof, node.columns = known, {}
+            return
         columns = {case: list(node.columns.get(case, ())) for case in cases}
         node.relaxed = relaxed = Relaxation(setting, list(cases), columns)
         relaxed.solve()
@@ -249,20 +258,36 @@ class _StateSearch:
             if relaxed.value >= setting.goal * (1.0 - setting.tol):  # which has come down
                 relaxed.solve()
         node.proof = relaxed.proof or self._excluded(relaxed)
+        self.others.add_pieces([*relaxed.pieces, *relaxed.beyond])
         if node.proof is not None:
             node.columns = {}
+            if relaxed.proof is not None:
+                self.others.add(relaxed.proof.multipliers)
             return
-        node.split = split_of(setting, node.known, relaxed.pieces, relaxed.multipliers)
-        if node.split is None:
-            self.stuck += 1
-            return
-        node.children, node.columns = self._split(node, node.split), {}
+        self._branch(node, relaxed)
+
+    def _branch(self, node: _Node, relaxed: Relaxation) -> None:
+        """Split the state, and what is below it as long as that holds the pieces of its relaxed problem."""
+        masks, rows = self.setting.masks, self.problem.instance.rows
         pressure = np.where(relaxed.forced, np.abs(relaxed.multipliers), 0.0)
         points = [int(i) for i in np.argsort(-pressure, kind="stable")[:MOST_FORCED] if relaxed.forced[i]]
-        for child in node.children:
-            if (end := self._forced(child, points)) is not None:
-                end.columns = {case: relaxed.inherited(case) for case in cases_of(setting.masks, end.known)}
-                self._push(end)
+        waiting, splits = [node], 0
+        while waiting:
+            here = waiting.pop(0)
+            cases = cases_of(masks, here.known)
+            pieces = None if splits >= MOST_HELD else held(rows, relaxed.pieces, cases)
+            if here is not node and (pieces is None or not is_crowded(pieces, cases)):
+                here.columns = {case: relaxed.inherited(case) for case in cases}
+                self._push(here)
+                continue
+            here.split = split_of(self.setting, here.known, relaxed.pieces, relaxed.multipliers)
+            here.columns = {}
+            if here.split is None:
+                self.stuck += 1
+                continue
+            splits += 1
+            here.children = self._split(here, here.split)
+            waiting += [end for child in here.children if (end := self._forced(child, points)) is not None]
 
     def _split(self, node: _Node, split: Split) -> tuple[_Node, _Node]:
         left, right = children_of(self.setting.masks, node.known, split)

@@ -120,6 +120,15 @@ def test_pricing_in_a_cone_is_above_all_that_is_in_it(columns, slope):
 # ------------------------------------------------------------------------------------------------- the search
 
 
+@pytest.mark.parametrize(("seed", "points"), [(0, 10), (1, 10), (2, 12)])
+def test_the_best_network_is_known_before_the_first_state(seed, points):
+    """Walks over kinks find it where descents alone end 1.1 to 2.3 times as high."""
+    instance = teacher(seed, 4, 3, points, margin=False, bias=True)
+    start, whole = search(instance, [0] * 3, tol=TOL, max_nodes=0), search(instance, [0] * 3, tol=TOL)
+    assert start.nodes == 0
+    assert start.networks[0].value == pytest.approx(whole.networks[0].value, rel=1e-6)
+
+
 def test_two_neurons_are_better_than_the_best_one():
     one, two = search(WASTE, [0], tol=TOL), search(WASTE, [0, 0], tol=TOL)
     assert one.networks[0].value == pytest.approx(4, rel=1e-6)

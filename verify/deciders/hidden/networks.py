@@ -35,7 +35,7 @@ START_SHARE = 0.5
 STARTS = 24
 """Random choices of sides from which walks begin."""
 
-WALKS, MOST_ENTRIES = 12, 4000
+WALKS, MOST_ENTRIES = 40, 4000
 """Walks that begin at networks that fit, found from random weights, the shortest ones first; and the entries of the
 points of all neurons beyond which none are sought.
 """
