@@ -31,7 +31,10 @@ ROUNDS = 12
 """Programs solved before a pattern counts as not settled; a network near a KKT point takes one to three."""
 
 LARGE, LARGE_ROUNDS = 5000, 4
-"""Programs with more (direction, point) pairs take a second each: fewer of them are solved."""
+"""Programs with more (direction, point) pairs take a second each: fewer of them are solved, and no more where over
+a part `MANY` of the directions would be let through, as near a KKT point hardly any is."""
+
+MANY = 0.1
 
 NEAR = 1e-6
 """A slope is outside its interval when it is by this part of the largest multiplier; a tie, by this part of reach."""
@@ -73,7 +76,8 @@ def polish(instance: ProblemInstance, neurons: FloatNeurons, deadline: float | N
     deadline: a moment of `clock.now()` after which no more programs are solved, and None is returned.
     """
     columns, members = _columns(instance, neurons)
-    most = ROUNDS if len(columns) * instance.points <= LARGE else min(ROUNDS, LARGE_ROUNDS)
+    is_large = len(columns) * instance.points > LARGE
+    most = min(ROUNDS, LARGE_ROUNDS) if is_large else ROUNDS
     for round_ in range(1, most + 1):
         if not columns or is_late(deadline):
             return None
@@ -82,7 +86,8 @@ def polish(instance: ProblemInstance, neurons: FloatNeurons, deadline: float | N
             return None
         u, multipliers, nu = solution.primal, np.asarray(solution.dual), np.asarray(solution.cone_dual)
         products, outside = _slopes(instance, columns, u, multipliers, nu)
-        if not outside.any() or round_ == most:
+        is_far = is_large and outside.any(axis=1).mean() > MANY
+        if not outside.any() or is_far or round_ == most:
             break
         columns = [
             NeuronFamily(column.mask, column.output, np.where(out, -column.pattern, column.pattern).astype(np.int8))

@@ -91,6 +91,10 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
         why = "" if has_margin(problem.goal) else ": no network with its pattern may meet the targets"
         return Nearby(None, f"the convex program of the network's pattern could not be solved{why}")
     exact = recognised(problem, network, point)
+    if point.outside:  # the slopes there are no Clarke slopes, so no certificate would be accepted
+        change = "changes sides" if point.outside == 1 else "change sides"
+        far = f"after {count(point.rounds, 'convex program')} {count(point.outside, 'preactivation')} still {change}"
+        return Nearby(None, f"from its pattern, {far}", recognised=exact)
     reasons: list[str] = []
     for tolerance in TOLERANCES:
         poll()
@@ -109,10 +113,6 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
         apart = apartness(problem, network, certificate, unknown)
         return Nearby(certificate, "an exact KKT point", apart, structure, exact)
     reason = reasons[0] if reasons else "the point could not be read"
-    if point.outside:
-        change = "changes sides" if point.outside == 1 else "change sides"
-        far = f"after {count(point.rounds, 'convex program')} {count(point.outside, 'preactivation')} still {change}"
-        reason = f"training stopped far from one: from its pattern, {far} ({reason})"
     return Nearby(None, reason, recognised=exact)
 
 
