@@ -18,6 +18,7 @@ from verify.claims.tables import tables_of
 from verify.corpus import locate, read_strictly
 from verify.errors import InputError
 from verify.reproduce import figure, names
+from verify.reproduce.spec import Check
 
 DOCS = Path(__file__).parent
 LOG, OVERVIEW, PAGES = DOCS / "claims.json", DOCS / "claims.md", DOCS / "claims"
@@ -245,10 +246,12 @@ def figures(paper: str) -> str:
         if name.startswith(f"{paper}-"):
             found = figure(name)
             checks = json.loads((DOCS / "reproductions" / f"{name}.json").read_text("utf-8"))["checks"]
-            agree = sum(check["holds"] for check in checks)
+            words = [Check(**check).word for check in checks]
+            agree, fits = words.count("Agrees"), words.count("Consistent")
+            rest = f", {fits} {'is' if fits == 1 else 'are'} consistent with the runs" if fits else ""
             link = f"[{found.title}](../reproductions.md#{anchor(found.title)})"
             lines.append(
-                f"- {link}, after {place({'source': found.source})}: {agree} of {len(checks)} statements agree"
+                f"- {link}, after {place({'source': found.source})}: {agree} of {len(checks)} statements agree{rest}"
             )
     return "".join(f"{line}\n" for line in lines) or "None.\n"
 

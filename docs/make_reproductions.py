@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from verify.reproduce import figure, names, reproduce
+from verify.reproduce.spec import Check
 
 DOCS = Path(__file__).parent
 NUMBERS, PICTURES, PAGE = DOCS / "reproductions", DOCS / "pictures", DOCS / "reproductions.md"
@@ -83,8 +84,8 @@ def section(number: int, name: str) -> str:
     """A figure with its caption and what its stored numbers say."""
     found, record = figure(name), json.loads((NUMBERS / f"{name}.json").read_text("utf-8"))
     lines = [
-        f"{'Agrees' if check['holds'] else '**Does not agree**'}: {check['statement']}: {check['measured']}."
-        for check in record["checks"]
+        f"{check.word if check.holds else '**Does not agree**'}: {check.statement}: {check.measured}."
+        for check in (Check(**stored) for stored in record["checks"])
     ]
     lines += [f"Seen: {line}." for line in record["notes"]]
     lines += [f"Scaled down: {line}." for line in found.scaled(record["parameters"])]

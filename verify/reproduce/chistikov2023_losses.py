@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.lines import Line2D
 
+from verify.numbers.decimals import at_least, at_most
 from verify.plots.style import Legend
 from verify.reproduce.chistikov2023_descent import TESTS, WIDTH, descend
 from verify.reproduce.layout import log_ticks, page, titled, with_legend
@@ -46,7 +48,8 @@ def checks(numbers: Numbers) -> list[Check]:
         Check(
             "the training loss converges fast, from every scale",
             min(falls.values()) > 1e4,
-            f"it falls by a factor of {min(falls.values()):.2g} or more, to {max(inside.values()):.1e} or less",
+            f"it falls by a factor of {at_least(Fraction(min(falls.values())), 2)} or more, to "
+            f"{at_most(Fraction(max(inside.values())), 2)} or less",
         ),
         Check(
             "the loss outside of the training distribution ends lower from smaller scales",

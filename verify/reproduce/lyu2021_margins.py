@@ -32,7 +32,7 @@ from verify.plots.style import NEUTRAL, Legend
 from verify.problem.network import Network
 from verify.reproduce.audits import audited
 from verify.reproduce.layout import COLOURS, log_ticks, page, titled, with_legend
-from verify.reproduce.spec import Done, NamedValues, Numbers
+from verify.reproduce.spec import Check, Done, NamedValues, Numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 
     from solvers.training.trajectory import Moment
 
-__all__ = ["SLOPE", "Titles", "above", "add_audit", "below", "consistent", "draw", "flows", "linearity"]
+__all__ = ["SLOPE", "Titles", "above", "add_audit", "below", "draw", "flows", "linearity", "probable"]
+
+LEAST_CHANCE = 0.01
+"""What refutes a probability: runs of less chance."""
 
 SLOPE = 0.5
 
@@ -108,9 +111,15 @@ def add_audit(numbers: Numbers, done: Done, key: str, W: Floats, v: Floats) -> N
     return found
 
 
-def consistent(successes: int, trials: int, probability: float) -> bool:
-    """Whether that many successes, or fewer, have a chance of at least 1 % if each has this probability."""
-    return bool(binom.cdf(successes, trials, probability) >= 0.01)
+def probable(statement: str, successes: int, trials: int, probability: float, measured: str) -> Check:
+    """A statement that something has at least this probability: refuted where so few successes, or fewer, have a chance
+    of less than 1 %, and else consistent with them.   measured: what the successes are.
+    """
+    chance = binom.cdf(successes, trials, probability).item()
+    shares = f"{100 * successes / trials:.3g} %, at least {100 * probability:.4g} % promised"
+    most = at_most(Fraction(chance), 2)
+    told = f"{successes} of {trials} starts {measured}: {shares}; so few have a chance of at most {most} then"
+    return Check(statement, chance >= LEAST_CHANCE, told, chance)
 
 
 def linearity(W: Floats, v: Floats, direction: Floats, *, one_neuron: bool) -> float:

@@ -6,7 +6,7 @@ import io
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -43,10 +43,7 @@ class Reproduction:
         lines = [f"{found.title} ({found.source})", f"The paper: {found.paper}"]
         if size == "smoke":
             lines.append("Smoke size: too small for the comparison to mean much")
-        lines += [
-            f"{'Agrees' if check.holds else 'DOES NOT AGREE'}: {check.statement}: {check.measured}"
-            for check in self.checks
-        ]
+        lines += [f"{check.word}: {check.statement}: {check.measured}" for check in self.checks]
         lines += [f"Seen: {line}" for line in found.notes(self.numbers)]
         lines += [f"Scaled down: {line}" for line in found.scaled(found.sizes[size])]
         lines += [f"Chosen here: {line}" for line in found.ours]
@@ -108,7 +105,7 @@ def _write(found: Figure, size: RunSize, numbers: Numbers, checks: tuple[Check, 
         "source": found.source,
         "size": size,
         "parameters": found.sizes[size],
-        "checks": [{"statement": c.statement, "holds": c.holds, "measured": c.measured} for c in checks],
+        "checks": [asdict(check) for check in checks],
         "notes": found.notes(numbers),
         "values": numbers.values,
     }

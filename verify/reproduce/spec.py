@@ -33,11 +33,22 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Check:
-    """A statement of the paper, in our words, whether the numbers agree, and what was measured."""
+    """A statement of the paper, in our words, whether the numbers agree, and what was measured.
+
+    chance: of a probability, how likely it is that no more runs than these do what it promises; None for others.
+    """
 
     statement: str
     holds: bool
     measured: str
+    chance: float | None = None
+
+    @property
+    def word(self) -> str:
+        """How it stands with the statement: a probability is never more than consistent with some runs."""
+        if not self.holds:
+            return "DOES NOT AGREE"
+        return "Agrees" if self.chance is None else "Consistent"
 
 
 class Done(Protocol):

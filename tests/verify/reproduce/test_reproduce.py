@@ -40,7 +40,9 @@ def test_every_figure_is_computed_drawn_and_described(name, results, folder):
     text = str(result)
     assert result.figure.source in text
     for check in result.checks:
-        assert f"{'Agrees' if check.holds else 'DOES NOT AGREE'}: {check.statement}: {check.measured}" in text
+        assert f"{check.word}: {check.statement}: {check.measured}" in text
+        is_chance = "with probability at least" in check.statement
+        assert check.word in (("Consistent" if is_chance else "Agrees"), "DOES NOT AGREE")
     record = json.loads(result.files[3].read_text("utf-8"))
     assert record["size"] == "smoke"
     assert [check["holds"] for check in record["checks"]] == [check.holds for check in result.checks]
