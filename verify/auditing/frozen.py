@@ -30,10 +30,9 @@ def frozen_at(found: Given, layers: object) -> Given:
     if layers >= depth:
         rest = "of which at least the last is asked about" if depth > 1 else "which is what is asked about"
         raise InputError(f"frozen is {layers}, but the network has {count(depth, 'layer')}, {rest}")
-    if len(network.parameters) > depth != layers + 2:
+    if len(network.parameters) > depth:
         raise InputError(
-            f"frozen is {layers}, which leaves {count(depth - layers, 'layer')} and an output bias, which is asked of "
-            "two layers only"
+            f"frozen is {layers}, and the network has an output bias, which is asked of two trained layers"
         )
     data = found.data.mapped(inputs=features(network, found.data, layers)).placed(None)
     first = "the first layer is" if layers == 1 else f"the first {layers} layers are"
@@ -53,6 +52,5 @@ def head(network: Network, layers: int) -> Network:
 def features(network: Network, data: Dataset, layers: int) -> list[tuple[Fraction, ...]]:
     """What the first layers give at each point, exactly."""
     bias = network.architecture.bias
-    network = Network(network.architecture, network.parameters[: network.architecture.depth])  # the layers alone
     rows = [(*x, Fraction(1)) if bias else x for x in data.inputs]
     return [activated(network, row, layers) for row in rows]

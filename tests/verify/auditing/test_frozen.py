@@ -94,3 +94,9 @@ def test_on_the_command_line(tmp_path):
     assert "isoptimal train" not in found.output
     wrong = CliRunner().invoke(program, ["audit", str(network), str(data), "--frozen", "4"], standalone_mode=False)
     assert wrong.exception is not None or wrong.return_value != 0
+
+
+def test_an_output_bias_is_refused_in_words():
+    network = Network.two_layer([[1, 0], [0, 1]], [1, -1], b2="1/2")
+    with pytest.raises(InputError, match="frozen is 1, and the network has an output bias"):
+        audit(network, DATA, loss="squared", decay="0.25", frozen=1)
