@@ -2,8 +2,8 @@
 
 Text is read as records of the classes of `verify.checker.statement`. An object may be of a class derived from these,
 which might answer otherwise than its fields: it may add names, but redefine none that the checker uses, and its fields
-hold values of the very types that reading makes. What an `__init__` of a derived class makes without that of its base,
-what changes an object after it was made, or this program, is beyond any check within it.
+hold values of the very types that reading makes, which its base accepts. What changes an object after it was made, or
+this program, is beyond any check within it.
 """
 
 # Values of any type come in:
@@ -69,3 +69,5 @@ def _require_own(record: Any, kind: type[Any], part: type[Any]) -> None:
         others = sorted(cls.__name__ for cls in kinds if part not in cls.__mro__)
         require(not others, "", f"holds values of the class {', '.join(others)}")
         values = [*chain.from_iterable(value for value in values if type(value) is tuple)]
+    if derived:  # whose own `__init__` may have left that of its base out
+        kind.__post_init__(record)

@@ -83,6 +83,16 @@ class Unread(Problem):
         pass
 
 
+class Unasked(Problem):
+    """Takes any labels: its own `__init__` leaves that of its base out."""
+
+    def __init__(self, *parts):
+        for name, part in zip(Problem.__dataclass_fields__, parts, strict=False):
+            object.__setattr__(self, name, part)
+        object.__setattr__(self, "fit_tolerance", Fraction(0))
+        object.__setattr__(self, "output_weights", None)
+
+
 class Everywhere(Problem):
     def __getattribute__(self, name):
         return object.__getattribute__(self, name)
@@ -174,6 +184,16 @@ def test_a_problem_that_says_more_than_its_fields_is_refused(kind, place, reason
     found = judged(kind(*PARTS), FITTING)
     assert isinstance(found, Refused)
     assert (found.place, found.reason) == (place, reason)
+
+
+def test_what_the_base_would_not_have_made_is_refused():
+    """Of a label 3 no bound by the dual of a loss would be one."""
+    assert isinstance(judged(Unasked(*PARTS), FITTING), Accepted)
+    found = judged(Unasked(PARTS[0], (Fraction(3),), *PARTS[2:]), FITTING)
+    assert isinstance(found, Refused)
+    assert found.place == "problem.targets[0]"
+    found = judged(Unasked(((Fraction(1), Fraction(1)),), *PARTS[1:]), FITTING)
+    assert found.place == "problem.inputs[0]"
 
 
 def test_parts_of_derived_classes_are_refused():
