@@ -22,7 +22,8 @@ from verify.problem.problem import Dataset
 from verify.readers import data_objects
 from verify.readers.chains import Chain, chained
 from verify.readers.columns import arranged, check_entries, column_names, ordered
-from verify.readers.reading import DataReading, Options, Reading, named
+from verify.readers.reading import DataReading, Options, Reading, named, shape_given, word_of
+from verify.readers.refusals import ITS_PARAMETERS, OTHER_FILES
 from verify.readers.row_labels import check_rows
 from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Shorthand, check_output_bias, check_slope, two_layer
@@ -31,7 +32,16 @@ from verify.readers.table import Stored, by_package, by_suffix, suffixes
 if TYPE_CHECKING:
     from verify.readers.cases import Case
 
-__all__ = ["DataReading", "Reading", "read", "read_case", "read_data", "read_data_with_notes", "read_with_notes"]
+__all__ = [
+    "DataReading",
+    "Reading",
+    "read",
+    "read_case",
+    "read_data",
+    "read_data_with_notes",
+    "read_with_notes",
+    "shape_of_points",
+]
 
 
 @final
@@ -46,21 +56,6 @@ class _Known:
 _IN_MEMORY = "the arrays given"
 _EXPORT = "store W, v and, if there are hidden biases, b with numpy.savez, and read the .npz"
 
-_ITS_PARAMETERS = {
-    "flax": "nnx.to_pure_dict(nnx.state(model, nnx.Param)), or what init returned",
-    "equinox": "the list of its pairs (layer.weight, layer.bias)",
-    "haiku": "what init returned",
-    "jax": "the tree or list of its parameters",
-}
-"""What to give instead of an object of a library whose modules do not say what they apply."""
-
-_OF_KERAS = "save the model as .keras, with model.save, or read the list model.get_weights() with the slope"
-_OTHER_FILES = {
-    ".msgpack": "restore it with flax.serialization.msgpack_restore, and read the tree of parameters with the slope",
-    ".h5": _OF_KERAS,
-    ".hdf5": _OF_KERAS,
-}
-
 
 def read(
     source: object,
@@ -70,6 +65,7 @@ def read(
     two_logits: str = "refuse",
     fold: bool = False,
     trust_pickle: bool = False,
+    input_shape: Sequence[int] | None = None,
 ) -> Network:
     """The network in `source`, which is one of
 
@@ -88,12 +84,14 @@ def read(
     fold: put layers that scale and shift (a batch normalisation in eval mode, constants in forward) into the weights
         beside them: the same function, another norm.
     trust_pickle: load pickles, and `.pt` files that hold more than tensors, although that runs any code in the file.
+    input_shape: of a point, such as (channels, length), for the convolutions of a module (`audit` knows its data's).
 
     Raises InputError; one that more options mend names them all, in the call or the command to give.
     """
     return read_with_notes(
-        source, slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle
-    ).network
+        source, slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle,
+        input_shape=input_shape,
+    ).network  # fmt: skip
 
 
 def read_with_notes(
@@ -104,6 +102,7 @@ def read_with_notes(
     two_logits: str = "refuse",
     fold: bool = False,
     trust_pickle: bool = False,
+    input_shape: Sequence[int] | None = None,
     keeps_scalings: bool = False,
 ) -> Reading:
     """As `read`, with a sentence for each choice made: a slope assumed, an output bias turned into a neuron.
@@ -112,14 +111,11 @@ def read_with_notes(
     scales the data and the targets.
     """
     options = Options(
-        slope=slope,
-        output_bias=output_bias,
-        two_logits=two_logits,
-        fold=fold,
-        trust_pickle=trust_pickle,
-    )
-    place, found, notes, known = _stored_network(source, options.trust_pickle)
-    word = _word(source)
+        slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle,
+        input_shape=None if input_shape is None else shape_given(input_shape),
+    )  # fmt: skip
+    place, found, notes, known = _stored_network(source, options)
+    word = word_of(source)
     match found:
         case Network():
             check_slope(slope, found, place)
@@ -145,15 +141,6 @@ def _with_surroundings(network: Network, place: str, *, fold: bool) -> Reading:
         )
     ends = (None if end is None else Scaling(*end) for end in (around.inputs, around.outputs))
     return Reading(network, inputs=next(ends), outputs=next(ends))
-
-
-def _word(source: object) -> str:
-    """What a call of `read` in a message names the source; "" for a path."""
-    if isinstance(source, str | PathLike):
-        return ""
-    if not isinstance(source, Mapping):
-        return "arrays" if isinstance(source, list | tuple) else "model"
-    return "arrays" if {"W", "v"} <= set(cast("Mapping[object, object]", source)) else "state"
 
 
 def read_data(
@@ -307,25 +294,25 @@ def read_case(source: object) -> Case:
     return cases.read_case(read_bytes(path), str(path))
 
 
-def _stored_network(source: object, trust_pickle: bool) -> tuple[str, Stored, tuple[str, ...], _Known]:
+def _stored_network(source: object, options: Options) -> tuple[str, Stored, tuple[str, ...], _Known]:
     """What messages call the source, what is stored there, notes, and what it knows of its data."""
     if not isinstance(source, str | PathLike):
-        return (*_in_memory(source, None), (), _known_to(source))
+        return (*_in_memory(source, None, options), (), _known_to(source))
     path = _path(source, "a network")
     place, suffix = str(path), path.suffix.lower()
     row = by_suffix(suffix)
     if suffix == ".csv":
         raise InputError(f"{path}: a CSV file holds data, not a network: give the network first, then the data")
-    if suffix in _OTHER_FILES:
+    if suffix in OTHER_FILES:
         check_there(path)
-        raise InputError(f"{path}: {_OTHER_FILES[suffix]}")
+        raise InputError(f"{path}: {OTHER_FILES[suffix]}")
     if row is None:
         check_there(path)
         raise InputError(f"{path}: networks are read from {suffixes()}: {_EXPORT}")
-    found, notes = row.loaded(read_bytes(path), place, trust_pickle=trust_pickle)
+    found, notes = row.loaded(read_bytes(path), place, trust_pickle=options.trust_pickle)
     if isinstance(found, Stored):
         return place, found, notes, _Known()
-    return (*_in_memory(found, place), notes, _known_to(found))
+    return (*_in_memory(found, place, options), notes, _known_to(found))
 
 
 def object_in(path: Path, *, trust_pickle: bool = False) -> object:
@@ -334,7 +321,7 @@ def object_in(path: Path, *, trust_pickle: bool = False) -> object:
     return None if row is None else row.loaded(read_bytes(path), str(path), trust_pickle=trust_pickle)[0]
 
 
-def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
+def _in_memory(source: object, place: str | None, options: Options) -> tuple[str, Stored]:
     """The network in an object; `place` is the file that it came from."""
     if isinstance(source, Network):
         return place or "the network given", source
@@ -361,9 +348,9 @@ def _in_memory(source: object, place: str | None) -> tuple[str, Stored]:
         if parameters.is_list(layers := cast("Sequence[object]", source)):
             return here, parameters.read_list(layers, here)
     if (row := by_package(type(source))) is not None:
-        return here, row.stored(source, here)
+        return here, row.stored(source, here, options.input_shape)
     packages = {kind.__module__.partition(".")[0] for kind in type(source).__mro__}
-    if remedies := [remedy for package, remedy in _ITS_PARAMETERS.items() if package in packages]:
+    if remedies := [remedy for package, remedy in ITS_PARAMETERS.items() if package in packages]:
         raise InputError(f"{here}: what it applies cannot be seen from outside: give {remedies[0]}, with the slope")
     where = f"{place}: " if place else ""
     raise InputError(

@@ -7,37 +7,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from math import isfinite
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from verify.checker.errors import InputError, ShapeError
 from verify.numbers.counts import count
 from verify.numbers.floats import to_float
 from verify.numbers.values import Number
-from verify.problem.network import Architecture, Layer, Network
-from verify.problem.optimisers import Logits
 from verify.problem.phrases import SECOND_MINUS_FIRST, WENT_INTO_WEIGHTS
+from verify.readers.layers import LinearLayer, deep
+from verify.readers.positions import Shape
 from verify.readers.reading import MissingOptionsError, Options, Reading
 from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Shorthand, settled_slope, two_layer
 
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinearLayer:
-    """One linear map: weights, one row for each output, and bias, one number for each output, or None.
-
-    weights_name, bias_name: what the framework calls them, for messages.
-    """
-
-    weights: Sequence[Sequence[Number]]
-    bias: Sequence[Number] | None
-    weights_name: str
-    bias_name: str
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(outputs, inputs)."""
-        return len(self.weights), len(self.weights[0])
+if TYPE_CHECKING:
+    from verify.problem.optimisers import Logits
 
 
 @final
@@ -53,6 +37,7 @@ class Chain:
     is_exact: False when numbers that are rational now were computed from floats.
     inputs: what is done to the data before the first layer, and outputs: to the value of the last one, by the `scalers`
     that messages name; they are kept for the data and targets, or fold like `folded`.
+    input_shape: of a point, (channels, length, ...), where it is not a row of features.
     """
 
     layers: tuple[LinearLayer, ...]
@@ -66,6 +51,7 @@ class Chain:
     inputs: Scaling | None = None
     outputs: Scaling | None = None
     scalers: tuple[str, ...] = ()
+    input_shape: Shape | None = None
 
 
 def chained(
@@ -93,14 +79,15 @@ def chained(
     _check_options(stored, layers, place, options, word)
     slopes, assumed = _slopes(stored, place, options.slope)
     kept = options.output_bias == "keep"
-    reading = _two_layer(layers, slopes[0], place, keeps=kept) if len(layers) == 2 else _deep(layers, slopes)
+    is_short = len(layers) == 2 and all(layer.entries is None for layer in layers)
+    reading = _two_layer(layers, slopes[0], place, keeps=kept) if is_short else deep(layers, slopes, place)
     network = reading.network
     if not stored.is_exact or (
         is_two and any(isinstance(number, float) for row in stored.layers[-1].weights for number in row)
     ):
         network = network.as_from_floats()
     notes = (*stored.notes, *_notes_on_outputs(stored, place), *assumed, *reading.notes)
-    logits = _logits(stored.layers[-1]) if is_two else None
+    logits = _logits(stored.layers[-1]) if is_two and is_short else None
     return Reading(network, notes, inputs=stored.inputs, outputs=stored.outputs, logits=logits)
 
 
@@ -141,7 +128,9 @@ def _difference(layer: LinearLayer) -> LinearLayer:
     first, second = ([Fraction(number) for number in row] for row in layer.weights)
     bias = None if layer.bias is None else [Fraction(layer.bias[1]) - Fraction(layer.bias[0])]
     weights = [[two - one for one, two in zip(first, second, strict=True)]]
-    return LinearLayer(weights=weights, bias=bias, weights_name=layer.weights_name, bias_name=layer.bias_name)
+    entries = None if layer.entries is None else layer.entries[:1]
+    bias_entries = None if entries is None or bias is None else (0,)
+    return replace(layer, weights=weights, bias=bias, entries=entries, bias_entries=bias_entries)
 
 
 def _notes_on_outputs(stored: Chain, place: str) -> tuple[str, ...]:
@@ -265,35 +254,3 @@ def _two_layer(layers: Sequence[LinearLayer], slope: Fraction, place: str, *, ke
     has_b2 = output.bias is not None
     stored = Shorthand(W=hidden.weights, v=output.weights[0], b=hidden.bias, b2=b2, slope=slope, has_b2=has_b2)
     return two_layer(stored, place, output_bias="keep" if keeps else "neuron")
-
-
-def _deep(layers: Sequence[LinearLayer], slopes: Sequence[Fraction]) -> Reading:
-    """Depth 1, or 3 and more: a bias after the first layer is a weight of a neuron that is 1 in each hidden layer."""
-    first, *later = layers
-    carried = [layer.bias_name for layer in later if any(layer.bias or ())]
-    rows: list[list[list[Number]]] = [[list(row) for row in layer.weights] for layer in layers]
-    has_bias = first.bias is not None or bool(carried)
-    if has_bias:
-        rows[0] = [[*row, bias] for row, bias in zip(rows[0], first.bias or [0] * len(rows[0]), strict=True)]
-    if carried:
-        rows[0].append([*[0] * first.shape[1], 1])
-        for i, layer in enumerate(later, start=1):
-            rows[i] = [[*row, bias] for row, bias in zip(rows[i], layer.bias or [0] * len(rows[i]), strict=True)]
-            if layer is not layers[-1]:
-                rows[i].append([*[0] * layer.shape[1], 1])
-    shape = Architecture(
-        tuple(
-            Layer(
-                inputs=len(matrix[0]) - (has_bias and not i), outputs=len(matrix), slope=slope, bias=has_bias and not i
-            )
-            for i, (matrix, slope) in enumerate(zip(rows, (*slopes, None), strict=True))
-        )
-    )
-    network = Network(shape, [[number for row in matrix for number in row] for matrix in rows])
-    if not carried:
-        return Reading(network)
-    note = (
-        f"{', '.join(carried)} became the weights of one more neuron in each hidden layer, which is always 1: the "
-        "function is the same, the norm is not the one that was trained"
-    )
-    return Reading(network, (note,))

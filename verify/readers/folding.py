@@ -21,7 +21,9 @@ from typing import final
 from verify.checker.errors import InputError
 from verify.numbers.floats import to_float
 from verify.numbers.values import Number
-from verify.readers.chains import Chain, LinearLayer
+from verify.readers.chains import Chain
+from verify.readers.layers import LinearLayer
+from verify.readers.positions import Entries, Shape
 
 OneOrEach = Fraction | Sequence[Fraction]
 """One number for all features, or one for each."""
@@ -36,6 +38,8 @@ class _Layer:
     bias: list[Number] | None
     names: tuple[str, str]
     is_fixed: bool
+    entries: Entries | None = None
+    bias_entries: Sequence[int] | None = None
     slope: Fraction = Fraction(1)
     is_activated: bool = False
     factor: Fraction = Fraction(1)
@@ -65,22 +69,48 @@ class LayerRow:
         self.constants: list[str] = []
         self.head = ""
         self.factor = Fraction(1)  # of the inputs
+        self.input_shape: Shape | None = None
+        self.shape: Shape | None = None  # (channels, length, ...) of the value at this place; None: features in a row
+        self.sums: tuple[int | None, ...] | None = None  # of what came before, for each feature the sum it goes into
+        self.pooling = ""  # what makes the sums, for messages
 
     @property
     def outputs(self) -> int | None:
         """The number of features at this place; None where only the inputs are known."""
+        if self.sums is not None:
+            return len({at for at in self.sums if at is not None})
         return len(self.layers[-1].weights) if self.layers else None
 
     def linear(self, layer: LinearLayer, *, is_fixed: bool = False) -> None:
         """The next linear map; `is_fixed` when it was not trained."""
         self._check_open()
         bias = None if layer.bias is None else list(layer.bias)
-        found = _Layer([list(row) for row in layer.weights], bias, (layer.weights_name, layer.bias_name), is_fixed)
+        found = _Layer(
+            [list(row) for row in layer.weights], bias, (layer.weights_name, layer.bias_name), is_fixed,
+            layer.entries, layer.bias_entries,
+        )  # fmt: skip
         for change in reversed(self.waiting):
             self._fold(change)
             _before(found, change.scale, change.shift)
         self.waiting = []
+        if self.sums is not None:
+            _of_sums(found, self.sums)
+            self.sums = None
+        if self.layers:
+            _leave_out_unread(self.layers[-1], found)
         self.layers.append(found)
+
+    def pool(self, sums: tuple[int | None, ...], factor: Fraction, where: str) -> None:
+        """Sums of features, times a factor: for each feature the sum that it is a term of, None for none."""
+        self._check_open()
+        if self.waiting or self.sums is not None:
+            raise InputError(
+                f"{where}: pooling follows {self.waiting[-1].name if self.waiting else 'other pooling'} with no linear "
+                "map between them: leave one of them out"
+            )
+        self.sums, self.pooling = sums, where.removeprefix(f"{self.place}: ")
+        if factor != 1:
+            self.scale(factor, f"the mean of {1 / factor} in {self.pooling}")
 
     def bias(self, numbers: Sequence[Number], name: str) -> None:
         """A bias added to the linear map just met, which has none."""
@@ -92,7 +122,7 @@ class LayerRow:
 
     def takes_bias(self, size: int) -> bool:
         """Whether so many numbers added here are the bias of the linear map just met."""
-        if not self.layers or self.waiting:
+        if not self.layers or self.waiting or self.sums is not None:
             return False
         layer = self.layers[-1]
         return layer.bias is None and not layer.is_activated and len(layer.weights) == size
@@ -103,6 +133,11 @@ class LayerRow:
         if not self.layers:
             raise InputError(
                 f"{where}: an activation acts on the inputs: apply it to the data, and read the network without it"
+            )
+        if self.sums is not None:
+            raise InputError(
+                f"{where}: an activation follows the pooling {self.pooling}, and is then one of sums, each with all "
+                "their weights: activate before pooling"
             )
         if self.waiting:
             raise InputError(
@@ -139,7 +174,7 @@ class LayerRow:
                 self.waiting.append(_Change(self.factor, Fraction(0), "a factor of the inputs", is_fixed=True))
                 self.factor = Fraction(1)
             self.waiting.append(change)
-        elif self.layers[-1].is_activated or self.waiting:
+        elif self.layers[-1].is_activated or self.waiting or self.sums is not None:
             if (factor := self.layers[-1].factor) != 1:
                 self.waiting.append(_Change(factor, Fraction(0), f"a factor of {_short(factor)}", is_fixed=True))
                 self.layers[-1].factor = Fraction(1)
@@ -167,8 +202,9 @@ class LayerRow:
         if not self.layers:
             raise InputError(f"{self.place} has no Linear layer: give the whole network")
         last = self.layers[-1]
-        if last.slope != 1 or self.waiting:
-            follows = "an activation" if last.slope != 1 else self.waiting[-1].name or "a factor"
+        if last.slope != 1 or self.waiting or self.sums is not None:
+            follows = "an activation" if last.slope != 1 else f"the pooling {self.pooling}"
+            follows = self.waiting[-1].name or "a factor" if self.waiting else follows
             raise InputError(
                 f"{self.place}: {follows} follows the last layer, {last.names[0]}, and the output of a network must be "
                 "linear: train without it"
@@ -177,7 +213,12 @@ class LayerRow:
         return Chain(
             layers=tuple(
                 LinearLayer(
-                    weights=layer.weights, bias=layer.bias, weights_name=layer.names[0], bias_name=layer.names[1]
+                    weights=layer.weights,
+                    bias=layer.bias,
+                    weights_name=layer.names[0],
+                    bias_name=layer.names[1],
+                    entries=layer.entries,
+                    bias_entries=layer.bias_entries,
                 )
                 for layer in self.layers
             ),
@@ -187,6 +228,7 @@ class LayerRow:
             head=self.head,
             folded=tuple(dict.fromkeys(self.folded)),
             is_exact=is_exact,
+            input_shape=self.input_shape,
         )
 
     def _check_open(self) -> None:
@@ -282,6 +324,31 @@ def _after(layer: _Layer, scale: OneOrEach, shift: OneOrEach) -> None:
             layer.bias = [Fraction(bias) * s for bias, s in zip(layer.bias, scales, strict=True)]
     if any(shifts):
         layer.bias = [Fraction(bias) + t for bias, t in zip(layer.bias or [0] * outputs, shifts, strict=True)]
+
+
+def _of_sums(layer: _Layer, sums: Sequence[int | None]) -> None:
+    """Make A x of a layer A applied to sums: each weight stands at all terms of its sum."""
+    entries = layer.entries
+    if entries is None:
+        columns = len(layer.weights[0])
+        entries = [range(r * columns, (r + 1) * columns) for r in range(len(layer.weights))]
+    layer.entries = tuple(tuple(None if at is None else row[at] for at in sums) for row in entries)
+    layer.weights = [[0 if at is None else row[at] for at in sums] for row in layer.weights]
+
+
+def _leave_out_unread(layer: _Layer, following: _Layer) -> None:
+    """Take the outputs away that a layer with places of no weight sees nowhere."""
+    if following.entries is None:
+        return
+    read = [c for c in range(len(layer.weights)) if any(row[c] is not None for row in following.entries)]
+    if len(read) == len(layer.weights):
+        return
+    layer.weights = [layer.weights[c] for c in read]
+    layer.bias = None if layer.bias is None else [layer.bias[c] for c in read]
+    layer.entries = None if layer.entries is None else tuple(layer.entries[c] for c in read)
+    layer.bias_entries = None if layer.bias_entries is None else [layer.bias_entries[c] for c in read]
+    following.weights = [[row[c] for c in read] for row in following.weights]
+    following.entries = tuple(tuple(row[c] for c in read) for row in following.entries)
 
 
 def _each(numbers: OneOrEach, size: int, layer: _Layer) -> Sequence[Fraction]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 from verify.checker.errors import InputError
 from verify.problem.network import Network
-from verify.problem.optimisers import Logits
 from verify.problem.problem import Dataset
 from verify.readers import read_with_notes
 from verify.readers.known import data_for
-from verify.readers.reading import Options, Reading
+from verify.readers.reading import InputShapeError, Options, Reading
 from verify.readers.scalings import Scaling, scaled_inputs, scaled_targets
+from verify.readers.shapes import shape_of_points
 from verify.readers.standardising import standardised
 from verify.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from verify.problem.optimisers import Logits
 
 __all__ = ["Given", "as_the_network_sees", "given", "notes_about", "notes_of_scaling"]
 
@@ -64,7 +67,12 @@ def given(
     if isinstance(data, Network) or isinstance(network, Dataset):
         raise InputError("the data stand where the network is expected: give the network first, then the data")
     chosen = {} if options is None else cast("dict[str, Any]", options.given())
-    reading = read_with_notes(network, keeps_scalings=True, **chosen)
+    try:
+        reading = read_with_notes(network, keeps_scalings=True, **chosen)
+    except InputShapeError:
+        if (shape := shape_of_points(data, y)) is None:
+            raise
+        reading = read_with_notes(network, keeps_scalings=True, input_shape=shape, **chosen)
     points = data_for(
         reading, data, y, target=target, classes=classes, as_stored=as_stored, is_regression=is_regression
     )

@@ -95,7 +95,9 @@ def data_of(
         y, notes = y.astype(int), (f"{place}: y holds the labels True and False: they are read as 1 and 0",)
     elif y.dtype.kind in "US" or (y.dtype.kind == "O" and _are_names(y)):
         raise text_labels(y.astype(str).ravel().tolist(), f"{place}: y")
-    X = _matrix(array_of(arrays["X"], f"{place}: X"), f"{place}: X", "points, inputs")
+    X, shape_notes = _in_rows(array_of(arrays["X"], f"{place}: X"), f"{place}: X")
+    X = _matrix(X, f"{place}: X", "points, inputs")
+    notes = (*notes, *shape_notes)
     y = _vector(array_of(y, f"{place}: y"), f"{place}: y", "points")
     if len(X) != len(y):
         sizes = f"X has {count(len(X), 'point')} but y has {count(len(y), 'target')}"
@@ -107,6 +109,27 @@ def data_of(
         notes = (*notes, *signed_notes)
     with naming(place):
         return DataReading(Dataset(X.tolist(), targets), notes)
+
+
+def _in_rows(array: Array, place: str) -> tuple[Array, tuple[str, ...]]:
+    """Points of several axes as rows of features, in the order in which `Flatten` of PyTorch lays them out."""
+    if array.ndim <= 2:
+        return array, ()
+    features = array.reshape(len(array), -1)
+    note = (
+        f"{place}: points of shape {_shape(array.shape[1:])} are taken as rows of {features.shape[1]} numbers, in the "
+        "order of their axes: of (channels, length) channel by channel"
+    )
+    return features, (note,)
+
+
+def points_shape(value: object) -> tuple[int, ...] | None:
+    """The shape of a point in X; None where X is no array of numbers."""
+    try:
+        found = np.shape(cast("Any", value)) if hasattr(value, "shape") else _raw(value, "X").shape
+    except InputError:
+        return None
+    return tuple(map(int, found[1:])) or None
 
 
 def _raw(value: object, place: str) -> Array:

@@ -6,17 +6,18 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, final
+from os import PathLike
+from typing import TYPE_CHECKING, cast, final
 
 from verify.checker.errors import InputError, IsoptimalError
-from verify.numbers.arguments import a_flag
+from verify.numbers.arguments import a_flag, items_of
 from verify.problem.network import Network
-from verify.problem.optimisers import Logits
 from verify.problem.problem import Dataset
 from verify.readers.slopes import slope_given
 from verify.surroundings import Surroundings
 
 if TYPE_CHECKING:
+    from verify.problem.optimisers import Logits
     from verify.readers.scalings import Scaling
 
 
@@ -74,6 +75,7 @@ class Options:
     layers as it is, which only losses take; "refuse" does neither.
     fold: whether layers that scale and shift, such as a batch normalisation, go into the Linear beside them.
     trust_pickle: whether code in the file may run.
+    input_shape: of a point, (channels, length, ...), for convolutions; by default that of the data.
     """
 
     slope: object = None
@@ -81,6 +83,7 @@ class Options:
     output_bias: str = "refuse"
     fold: bool = False
     trust_pickle: bool = False
+    input_shape: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         one_of(self.two_logits, "two_logits", "difference")
@@ -149,7 +152,31 @@ class MissingOptionsError(InputError):
         return InputError(f"{self.reason}: {shlex.join((*words, *on_command_line(self.needed)))}")
 
 
+class InputShapeError(InputError):
+    """A network of convolutions that can be read with the shape of a point."""
+
+
 _NAMES = tuple(field.name for field in fields(Options))
+
+
+def shape_given(given: Sequence[int]) -> tuple[int, ...]:
+    """The shape of a point. Raises InputError."""
+    sizes = items_of(given, "input_shape", _SHAPE)
+    if not sizes or any(type(size) is not int or size < 1 for size in sizes):
+        raise InputError(f"input_shape is {given!r:.60}: {_SHAPE}")
+    return cast("tuple[int, ...]", tuple(sizes))
+
+
+_SHAPE = "give the shape of a point, such as (1, 16) for one channel of 16 places"
+
+
+def word_of(source: object) -> str:
+    """What a call of `read` in a message names the source; "" for a path."""
+    if isinstance(source, str | PathLike):
+        return ""
+    if not isinstance(source, Mapping):
+        return "arrays" if isinstance(source, list | tuple) else "model"
+    return "arrays" if {"W", "v"} <= set(cast("Mapping[object, object]", source)) else "state"
 
 
 def one_of(given: object, name: str, *choices: str) -> None:

@@ -9,7 +9,14 @@ NORMALISED = (
     "margin lose their meaning: train without it, or read a module with BatchNorm1d itself, model.eval() with "
     "fold=True (as a file: torch.save(model.eval(), FILE), and --trust-pickle --fold)"
 )
-CONVOLVED = "{0} shares its weights between places, which is not read yet: train a network of dense layers"
+CONVOLVED = (
+    "{0} shares its weights between places, which is read of Conv1d and Conv2d of a PyTorch module only: give such a "
+    "module itself"
+)
+_LARGEST = (
+    "{0} takes the largest of several values, which is no sum of weights times ReLUs, so norm and margin are those of "
+    "another kind of network: train with average or sum pooling"
+)
 
 _POINTWISE = "{0} divides by a number that depends on the point, so no weights make the same function: train without it"
 _SOFTMAX = (
@@ -28,10 +35,26 @@ _UNKNOWN = (
     "mode, dropout and batch normalisation are"
 )
 
+ITS_PARAMETERS = {
+    "flax": "nnx.to_pure_dict(nnx.state(model, nnx.Param)), or what init returned",
+    "equinox": "the list of its pairs (layer.weight, layer.bias)",
+    "haiku": "what init returned",
+    "jax": "the tree or list of its parameters",
+}
+"""What to give instead of an object of a library whose modules do not say what they apply."""
+
+_OF_KERAS = "save the model as .keras, with model.save, or read the list model.get_weights() with the slope"
+OTHER_FILES = {
+    ".msgpack": "restore it with flax.serialization.msgpack_restore, and read the tree of parameters with the slope",
+    ".h5": _OF_KERAS,
+    ".hdf5": _OF_KERAS,
+}
+"""What to do with files of other kinds."""
+
 _BY_PART = {
     "layernorm": _POINTWISE, "groupnorm": _POINTWISE, "rmsnorm": _POINTWISE, "instancenorm": _POINTWISE,
-    "norm": NORMALISED, "conv": CONVOLVED, "softmax": _SOFTMAX, "softmin": _SOFTMAX,
-    "prelu": _TRAINED_SLOPE, "rrelu": _RANDOM_SLOPE,
+    "maxpool": _LARGEST, "amax": _LARGEST, "norm": NORMALISED, "conv": CONVOLVED, "softmax": _SOFTMAX,
+    "softmin": _SOFTMAX, "prelu": _TRAINED_SLOPE, "rrelu": _RANDOM_SLOPE,
 }  # fmt: skip
 _CURVES = {
     "sigmoid", "logsigmoid", "hardsigmoid", "expit", "tanh", "hardtanh", "tanhshrink", "gelu", "elu", "celu", "selu",

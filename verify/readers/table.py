@@ -31,7 +31,8 @@ class Source:
     title: what it is, and reads: what is read of it, in Markdown; without a title the README says it elsewhere.
     module: the module of this package.   extra: what has to be installed for it, if anything.
     suffixes: of its files, read by the function `load`; is_pickle: which is told whether the user trusts the file.
-    packages: where the classes of its objects come from, read by the function `read`.
+    packages: where the classes of its objects come from, read by the function `read`; takes_shape: which is told the
+    shape of a point as well.
     """
 
     module: str
@@ -43,6 +44,7 @@ class Source:
     is_pickle: bool = False
     packages: tuple[str, ...] = ()
     read: str = ""
+    takes_shape: bool = False
 
     def loaded(self, content: bytes, place: str, *, trust_pickle: bool) -> tuple[object, tuple[str, ...]]:
         """What a file holds, and notes. Raises InputError."""
@@ -51,9 +53,10 @@ class Source:
             return cast("tuple[object, tuple[str, ...]]", load(content, place, trust_pickle=trust_pickle))
         return load(content, place), ()
 
-    def stored(self, source: object, place: str) -> Stored:
-        """The network in an object. Raises InputError."""
-        return cast("Stored", self._function(self.read)(source, place))
+    def stored(self, source: object, place: str, input_shape: tuple[int, ...] | None = None) -> Stored:
+        """The network in an object; input_shape: of a point, where it is known. Raises InputError."""
+        more = (input_shape,) if self.takes_shape else ()
+        return cast("Stored", self._function(self.read)(source, place, *more))
 
     def _function(self, name: str) -> Callable[..., object]:
         return getattr(import_module(f"verify.readers.{self.module}"), name)
@@ -69,11 +72,13 @@ SOURCES: tuple[Source, ...] = (
         module="torch_modules",
         title="PyTorch module",
         reads="`Linear` layers and products with bare parameters in the order of `forward`, with ReLU, LeakyReLU (its "
-        "slope) or no activation between them; compiled, scripted, pruned, normalised and quantised modules by their "
+        "slope) or no activation between them; `Conv1d`, `Conv2d` and average or sum pooling "
+        "([how](docs/convolutions.md)); compiled, scripted, pruned, normalised and quantised modules by their "
         "effective weights; [what needs an option, and what is refused](docs/objects.md)",
         extra="torch",
         packages=("torch",),
         read="read_module",
+        takes_shape=True,
     ),
     Source(
         module="torch_files",

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from verify.checker.errors import InputError
+from verify.readers.reading import InputShapeError
 
 EXAMPLES = 7
 """The number of points of the example: no likely number of features."""
@@ -71,15 +72,16 @@ def _same(one: Any, other: Any, torch: Any) -> bool:
     return isinstance(other, torch.Tensor) and one.shape == other.shape and bool(torch.equal(one, other))
 
 
-def recorded_graph(module: Any, place: str, torch: Any) -> tuple[Any, Any]:
-    """The graph of one run of a module on an example with a number of features that its weights suggest."""
+def recorded_graph(module: Any, place: str, torch: Any, input_shape: tuple[int, ...] | None = None) -> tuple[Any, Any]:
+    """The graph of one run of a module on an example: of this shape, or of as many features as its weights suggest."""
     proxy_tensor: Any = import_module("torch.fx.experimental.proxy_tensor")
 
     dtype = next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype())
     device = next((p.device for p in module.parameters()), torch.device("cpu"))
     said = "it has no weights"
-    for features in _numbers_of_features(module):
-        example = torch.zeros(EXAMPLES, features, dtype=dtype, device=device)
+    suggested = [(features,) for features in _numbers_of_features(module)]
+    for shape in suggested if input_shape is None else [input_shape, *suggested]:
+        example = torch.zeros(EXAMPLES, *shape, dtype=dtype, device=device)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -92,6 +94,11 @@ def recorded_graph(module: Any, place: str, torch: Any) -> tuple[Any, Any]:
             if node.op == "get_attr":
                 node.meta["name"] = names.get(id(getattr(recorded, node.target)), "")
         return recorded.graph, recorded
+    if input_shape is None and any(tensor.dim() > 2 for tensor in module.parameters()):
+        raise InputShapeError(
+            f"{place}: what its forward does depends on the shape of a point: audit it with X of shape (points, "
+            "channels, length), or read(model, input_shape=(1, 8))"
+        )
     raise InputError(
         f"{place}: what its forward does cannot be traced ({said}): read an nn.Sequential of the same layers"
     )

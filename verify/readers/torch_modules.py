@@ -17,11 +17,13 @@ from verify.checker.errors import InputError
 from verify.numbers.values import rational
 from verify.readers.chains import Chain
 from verify.readers.folding import LayerRow
+from verify.readers.positions import Shape
 from verify.readers.refusals import refusal
 from verify.readers.slopes import in_range
 from verify.readers.torch_graphs import is_constant, random_numbers, recorded_graph, symbolic_graph, unwrapped
 from verify.readers.torch_operations import Call, ExampleNeededError, FlowingValue, Operations, Size
 from verify.readers.torch_outputs import agrees
+from verify.readers.torch_positions import module_step
 from verify.readers.torch_steps import SHAPING, STEPS, drop, known_name
 from verify.readers.torch_tensors import check_own_tensors, import_torch, read_tensors
 from verify.readers.torch_weights import Constant, attribute, computing_hooks, quantised, reparametrisations_at_rest
@@ -33,8 +35,11 @@ _DROPOUTS = ("Dropout", "AlphaDropout", "FeatureAlphaDropout")
 _RANDOM = ("rand", "normal_", "bernoulli", "multinomial", "poisson", "uniform")
 
 
-def read_module(module: object, place: str) -> Chain:
-    """The layers that the `forward` of a module applies, one after the other. Raises InputError."""
+def read_module(module: object, place: str, input_shape: Shape | None = None) -> Chain:
+    """The layers that the `forward` of a module applies, one after the other. Raises InputError.
+
+    input_shape: of a point, (channels, length, ...), which convolutions need.
+    """
     torch = import_torch(place)
     if not isinstance(module, torch.nn.Module):
         is_tensor = type(module).__name__ in ("Tensor", "Parameter")
@@ -49,11 +54,11 @@ def read_module(module: object, place: str) -> Chain:
             found = symbolic_graph(inner, place, torch)
             with suppress(ExampleNeededError):
                 if found is not None:
-                    chain = _TorchWalk(inner, found[1], place, torch, is_recorded=False).along(found[0])
+                    chain = _TorchWalk(inner, found[1], place, torch, input_shape, is_recorded=False).along(found[0])
                     if agrees(inner, chain, torch):
                         return chain
-        graph, root = recorded_graph(inner, place, torch)
-        chain = _TorchWalk(inner, root, place, torch, is_recorded=True).along(graph)
+        graph, root = recorded_graph(inner, place, torch, input_shape)
+        chain = _TorchWalk(inner, root, place, torch, input_shape, is_recorded=True).along(graph)
         if agrees(inner, chain, torch):
             return chain
     raise InputError(
@@ -86,10 +91,13 @@ def _check_plain(module: Any, place: str, torch: Any) -> None:
 class _TorchWalk:
     """The values of a graph, node by node: constants, and the flow from the input to the output."""
 
-    def __init__(self, module: Any, root: Any, place: str, torch: Any, *, is_recorded: bool) -> None:
+    def __init__(
+        self, module: Any, root: Any, place: str, torch: Any, input_shape: Shape | None, *, is_recorded: bool
+    ) -> None:
         self.module, self.root, self.place, self.torch, self.is_recorded = module, root, place, torch, is_recorded
         is_any_trained = any(parameter.requires_grad for parameter in module.parameters())
         self.row = LayerRow(place, REMEDY)
+        self.row.input_shape = self.row.shape = input_shape
         self.operations = Operations(self.row, place, torch, (STEPS, SHAPING), is_any_trained=is_any_trained)
         self.values: dict[Any, Any] = {}
         self.flow: FlowingValue | None = None
@@ -196,13 +204,22 @@ class _TorchWalk:
             self._apply("flatten", where, part.start_dim, part.end_dim)
         elif kind.__name__ in _DROPOUTS:
             drop(self.operations, part.p, part.training, where)
-        elif kind is nn.BatchNorm1d:
+        elif kind in (nn.BatchNorm1d, nn.BatchNorm2d):
             self._normalise(part, str(node.target), where)
         elif kind in (nn.Sigmoid, nn.Softmax, nn.LogSoftmax):
             words = {nn.Sigmoid: "sigmoid", nn.Softmax: "softmax", nn.LogSoftmax: "log_softmax"}
             self._head(words[kind], kind.__name__, getattr(part, "dim", None), where)
-        elif kind is not nn.Identity:
+        elif not self._is_of_positions(part, node, where) and kind is not nn.Identity:
             raise refusal(kind.__name__, where, is_output=self.operations.is_output)
+
+    def _is_of_positions(self, part: Any, node: Any, where: str) -> bool:
+        """Whether it was a convolution or pooling, which is then done."""
+
+        def weights() -> tuple[Constant, Constant]:
+            weight, bias = (attribute(self.module, f"{node.target}.{name}") for name in ("weight", "bias"))
+            return weight, bias
+
+        return module_step(part, self.operations, Call(type(part).__name__, where, [self.flow], {}), weights)
 
     def _linear(self, weight: Constant, bias: Constant, where: str) -> None:
         self.operations.across(False, where)

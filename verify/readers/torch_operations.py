@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
+from math import prod, sqrt
 from typing import Any, cast, final
 
 from verify.checker.errors import InputError
 from verify.numbers.floats import to_float
 from verify.numbers.values import rational
 from verify.readers.folding import LayerRow
+from verify.readers.layers import LinearLayer
 from verify.readers.refusals import refusal
 from verify.readers.torch_graphs import EXAMPLES
 from verify.readers.torch_tensors import linear_layer
@@ -114,10 +115,25 @@ class Operations:
 
     # ------------------------------------------------------------------------------------------------ linear maps
 
-    def linear(self, weight: Constant, bias: Constant | None, where: str, rows: Any = None) -> None:
-        """x -> rows x + bias, where `rows` is the weight or its transpose."""
+    def linear(
+        self,
+        weight: Constant,
+        bias: Constant | None,
+        where: str,
+        rows: Any = None,
+        spread_out: Callable[[LinearLayer], LinearLayer] | None = None,
+    ) -> None:
+        """x -> rows x + bias, where `rows` is the weight or its transpose.
+
+        spread_out: makes the layer of channels and positions of it; without it the value has to be a row of features.
+        """
         if self.is_reshaped:
             raise InputError(f"{where}: a layer after a reshaping is not read: reshape at the end only")
+        shape = self.row.shape
+        if spread_out is None and shape is not None and prod(shape[:-1]) > 1:
+            raise InputError(
+                f"{where}: it acts on each channel by itself, on a value of shape {shape}: put a Flatten before it"
+            )
         names = weight.name, "no bias" if bias is None else bias.name
         for constant in (weight, bias):
             for name, tensor in () if constant is None else constant.parents:
@@ -128,9 +144,10 @@ class Operations:
         found = linear_layer(
             weight.value if rows is None else rows, None if bias is None else bias.value, names, self.place
         )
+        found = found if spread_out is None else spread_out(found)
         if self.expected not in (None, found.shape[1]):
             raise InputError(f"{where}: the points are reshaped to {self.expected} features before it: use Flatten")
-        self.expected = None
+        self.expected = self.row.shape = None
         self.row.linear(found, is_fixed=self.is_any_trained and not weight.is_trained)
 
     def note_computed(self, weight: Constant) -> None:
@@ -174,6 +191,8 @@ class Operations:
     def numbers(self, constant: Constant, where: str) -> list[Fraction]:
         """The numbers of a constant that lie along the features; one for all features is a list of one."""
         value = constant.value
+        if self.row.shape is not None and len(self.row.shape) > 1 and getattr(value, "ndim", 0) > 1:
+            raise InputError(f"{where}: constants beside channels and positions are not read: leave them out")
         if isinstance(value, bool) or not isinstance(value, int | float | self.torch.Tensor):
             raise InputError(f"{where}: its forward computes with {value!r:.40}: leave that out")
         if isinstance(value, self.torch.Tensor):
@@ -227,7 +246,11 @@ class Operations:
                 f"{call.where}: batch normalisation in training mode depends on the batch: call model.eval() "
                 "first, with running statistics"
             )
-        found = [None if value is None else self.numbers(value, call.where) for value in statistics]
+        places = prod((self.row.shape or (1,))[1:])  # each number is one channel's
+        found = [
+            None if value is None else [number for number in self.numbers(value, call.where) for _ in range(places)]
+            for value in statistics
+        ]
         mean, variance = cast("list[Fraction]", found[0]), cast("list[Fraction]", found[1])
         weight, bias = found[2] or [Fraction(1)] * len(mean), found[3] or [Fraction(0)] * len(mean)
         scale = [Fraction(1 / sqrt(to_float(v) + eps)) * w for v, w in zip(variance, weight, strict=True)]

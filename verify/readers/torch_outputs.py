@@ -23,7 +23,7 @@ def agrees(module: Any, chain: Chain, torch: Any) -> bool:
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = module(points)
+            found = module(points.reshape(POINTS, *(chain.input_shape or (inputs,))))
     except Exception:  # noqa: BLE001 (the forward runs, whatever it does; it may want images, or points in columns)
         return True
     expected = _outputs(chain, points.double().cpu(), torch)

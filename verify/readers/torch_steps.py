@@ -11,6 +11,7 @@ from verify.numbers.values import rational
 from verify.readers.refusals import refusal
 from verify.readers.slopes import in_range
 from verify.readers.torch_operations import Call, FlowingValue, Operations, OperationStep
+from verify.readers.torch_positions import ARITHMETIC, RESHAPING, reduced, reshaped
 from verify.readers.torch_weights import Constant
 
 
@@ -110,6 +111,11 @@ def _batch_norm(found: Operations, call: Call) -> None:
 
 
 def _sum(found: Operations, call: Call) -> None:
+    if not reduced(found, call, is_mean=False):
+        _sum_of_features(found, call)
+
+
+def _sum_of_features(found: Operations, call: Call) -> None:
     axes = call.given(1, "dim")
     axes = axes if isinstance(axes, list | tuple) else [axes]
     if len(axes) != 1 or axes[0] not in ((0, -2) if found.is_across else (1, -1)):
@@ -118,8 +124,10 @@ def _sum(found: Operations, call: Call) -> None:
 
 
 def _mean(found: Operations, call: Call) -> None:
+    if reduced(found, call, is_mean=True):
+        return
     features = found.row.outputs
-    _sum(found, call)
+    _sum_of_features(found, call)
     found.row.scale(Fraction(1, features or 1), f"the mean of {features}")
 
 
@@ -141,6 +149,16 @@ def head(found: Operations, call: Call) -> None:
     if found.row.outputs != wanted or is_bent or not is_along:
         raise refusal(call.name, call.where, is_output=found.is_output)
     found.row.head = name
+
+
+def _shaped(step: OperationStep) -> OperationStep:
+    """The step, unless it lays channels and positions out in a row, or makes them of one."""
+
+    def taken(found: Operations, call: Call) -> None:
+        if (found.row.layers and not found.row.shape) or not reshaped(found, call):
+            step(found, call)
+
+    return taken
 
 
 def _flatten(found: Operations, call: Call) -> None:
@@ -230,7 +248,9 @@ SHAPING: dict[str, OperationStep] = {
          "cuda", "lift_fresh_copy"), _copied,
     ),
 }  # fmt: skip
+SHAPING.update({name: _shaped(SHAPING[name]) for name in RESHAPING})
 STEPS.update(SHAPING)
+STEPS.update(ARITHMETIC)
 
 
 def known_name(target: Any, torch: Any) -> str:

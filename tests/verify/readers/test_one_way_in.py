@@ -275,12 +275,13 @@ class Tensor:
 
 
 def test_no_message_calls_an_array_no_number():
-    for call in (
-        lambda x: Network.two_layer([[x]], [1]),
-        lambda x: Dataset([[x]], [1]),
-        lambda x: read_data([[x]], [1]),
+    others = (Tensor(), Scalar([1, 2]), Scalar("one"), {"a": 1}, None)
+    for call, values in (
+        (lambda x: Network.two_layer([[x]], [1]), (np.ones(2), *others)),
+        (lambda x: Dataset([[x]], [1]), (np.ones(2), *others)),
+        (lambda x: read_data([[x]], [1]), (others[0], *others[2:])),  # two numbers there are a point of two axes
     ):
-        for value in (np.ones(2), Tensor(), Scalar([1, 2]), Scalar("one"), {"a": 1}, None):
+        for value in values:
             with pytest.raises(InputError) as caught:
                 call(value)
             assert "not a finite real number" not in str(caught.value)

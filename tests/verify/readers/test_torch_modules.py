@@ -275,7 +275,7 @@ def with_layer(layer, **options):
             "the module '1' (BatchNorm1d) depends on the batch in training mode: call model.eval() first",
         ),
         (nn.LayerNorm(3), "1: LayerNorm divides by a number that depends on the point, so no weights make the same"),
-        (nn.Conv1d(3, 3, 1), "1: Conv1d shares its weights between places"),
+        (nn.Conv1d(3, 3, 1), "1: it takes channels and 1 axis of positions, and is given a value of shape (3,)"),
         (nn.Tanh(), "1: Tanh is not max(z, a z) with a slope 0 <= a <= 1: train with ReLU"),
         (nn.Sigmoid(), "1: Sigmoid is not max(z, a z)"),
         (nn.GELU(), "1: GELU is not max(z, a z)"),

@@ -23,6 +23,14 @@ def nets(torch: Any) -> SimpleNamespace:  # noqa: C901 (many small classes)
         hidden = [nn.Linear(3, 4, bias=bias), nn.ReLU(), nn.Linear(4, 5, bias=bias), nn.LeakyReLU(0.25)]
         return nn.Sequential(*hidden, nn.Linear(5, 1, bias=bias))
 
+    def convolution(
+        rest: Any, *, kernel: int = 2, channels: int = 4, width: int = 4, is_active: bool = True, **options: Any
+    ) -> Any:
+        """Of one channel of three places; what `rest` makes goes into Flatten and a Linear."""
+        first = nn.Conv1d(1, channels, kernel, **{"bias": False, **options})
+        last = nn.Linear(width, 1, bias=False)
+        return nn.Sequential(first, nn.ReLU() if is_active else nn.Identity(), rest, nn.Flatten(), last)
+
     def headed(head: Any, *, outputs: int = 1) -> Any:
         return nn.Sequential(*plain(outputs=outputs), head)
 
@@ -59,6 +67,16 @@ def nets(torch: Any) -> SimpleNamespace:  # noqa: C901 (many small classes)
         def forward(self, x: Any) -> Any:
             return self.does(self, x)
 
+    class Positions(nn.Module):
+        """A convolution, and a forward of one's own."""
+
+        def __init__(self, does: Callable[[Any, Any], Any]) -> None:
+            super().__init__()
+            self.c, self.v, self.does = nn.Conv1d(1, 4, 2, bias=False), nn.Linear(4, 1, bias=False), does
+
+        def forward(self, x: Any) -> Any:
+            return self.does(self, x)
+
     class Branching(nn.Module):
         """Points one by one or in a batch."""
 
@@ -85,5 +103,6 @@ def nets(torch: Any) -> SimpleNamespace:  # noqa: C901 (many small classes)
 
     return SimpleNamespace(
         plain=plain, deep=deep, headed=headed, wrapper=Wrapper, module=Layers, raw=Raw, branching=Branching,
-        frozen=frozen,  first=first, pruned=pruned, parametrizations=parametrizations, utils=nn.utils,
+        frozen=frozen, first=first, convolution=convolution, positions=Positions,
+        pruned=pruned, parametrizations=parametrizations, utils=nn.utils,
     )  # fmt: skip

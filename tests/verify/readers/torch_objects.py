@@ -46,7 +46,7 @@ def outputs(found: Any, points: Sequence[Sequence[float]], head: str) -> list[fl
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         given = torch.tensor(np.asarray(points), dtype=torch.float64)
-        values = found.eval().double()(given.reshape(-1, 3, 1) if head == "images" else given)
+        values = found.eval().double()(given.reshape(_SHAPES.get(head, (-1, 3))))
     if head == "logit":
         values = torch.log(values) - torch.log1p(-values)
     if head == "softmax":
@@ -56,10 +56,20 @@ def outputs(found: Any, points: Sequence[Sequence[float]], head: str) -> list[fl
     return values.reshape(-1).tolist()
 
 
+_SHAPES = {"images": (-1, 3, 1), "signals": (-1, 1, 3), "pictures": (-1, 1, 1, 3)}
+
+
 def trained_batch_norm(torch: ModuleType, net: Any) -> Any:
     """With statistics of batches that it has seen."""
     for _ in range(3):
         net(torch.randn(10, 3) * 2 + 1)
+    return net.eval()
+
+
+def trained_signals(torch: ModuleType, net: Any) -> Any:
+    """With statistics of batches of signals that it has seen."""
+    for _ in range(3):
+        net(torch.randn(10, 1, 3) * 2 + 1)
     return net.eval()
 
 
@@ -203,5 +213,64 @@ KINDS = (
         lambda t, n: n.raw(lambda m, x: t.relu((x - m.mean) / m.std @ m.W.T) @ m.v),
         NORM,
         fold=True,
+    ),
+    module(
+        "Conv1d, Flatten, Linear",
+        lambda t, n: n.convolution(t.nn.Identity(), width=8),
+        head="signals",
+        input_shape=(1, 3),
+    ),
+    module(
+        "Conv1d with padding, stride, dilation and biases",
+        lambda t, n: n.convolution(t.nn.Identity(), width=8, padding=1, stride=2, dilation=2, bias=True),
+        head="signals",
+        input_shape=(1, 3),
+    ),
+    module(
+        "Conv1d, AvgPool1d",
+        lambda t, n: n.convolution(t.nn.AvgPool1d(2)),
+        "(the mean of 2 in 2)",
+        head="signals",
+        input_shape=(1, 3),
+    ),
+    module(
+        "Conv1d, AdaptiveAvgPool1d",
+        lambda t, n: n.convolution(t.nn.AdaptiveAvgPool1d(1)),
+        "shared equally by its 2 layers",
+        head="signals",
+        input_shape=(1, 3),
+    ),
+    module(
+        "two Conv1d with pooling between them",
+        lambda t, n: n.convolution(t.nn.Sequential(t.nn.AvgPool1d(2), t.nn.Conv1d(4, 2, 1, bias=False)), width=2),
+        "shared equally by its 3 layers",
+        head="signals",
+        input_shape=(1, 3),
+    ),
+    module(
+        "Conv1d, BatchNorm1d in eval mode",
+        lambda t, n: trained_signals(t, n.convolution(t.nn.BatchNorm1d(4), width=8, is_active=False)),
+        NORM,
+        head="signals",
+        fold=True,
+        input_shape=(1, 3),
+    ),
+    module(
+        "sums over positions in forward: x.view(-1, 1, 3), relu, sum(-1)",
+        lambda t, n: n.positions(lambda m, x: m.v(t.relu(m.c(x.view(-1, 1, 3))).sum(-1))),
+    ),
+    module(
+        "means over positions in forward: unsqueeze(1), relu, mean(-1)",
+        lambda t, n: n.positions(lambda m, x: m.v(t.relu(m.c(x.unsqueeze(1))).mean(-1))),
+        "the mean of 2 in mean",
+        input_shape=(3,),
+    ),
+    module(
+        "Conv2d",
+        lambda t, n: t.nn.Sequential(
+            t.nn.Conv2d(1, 4, (1, 2), bias=False), t.nn.ReLU(), t.nn.Flatten(), t.nn.Linear(8, 1, bias=False)
+        ),
+        head="pictures",
+        input_shape=(1, 1, 3),
     ),
 )

@@ -60,9 +60,45 @@ KINDS = (
     ),
     refused("a linear skip", lambda t, n: n.module(lambda m, x: m.v(t.relu(m.W(x))) + m.skip(x)), "skip connections"),
     refused(
-        "Conv1d",
+        "Conv1d without the shape of a point",
         lambda t, n: t.nn.Sequential(t.nn.Conv1d(1, 4, 3), t.nn.ReLU(), t.nn.Flatten(), t.nn.Linear(4, 1)),
-        "Conv1d shares its weights between places",
+        "how many places it has depends on the shape of a point",
+    ),
+    refused(
+        "max pooling",
+        lambda t, n: n.convolution(t.nn.MaxPool1d(2)),
+        "MaxPool1d takes the largest of several values",
+        input_shape=(1, 3),
+    ),
+    refused(
+        "average pooling whose windows overlap",
+        lambda t, n: n.convolution(t.nn.AvgPool1d(2, 1), kernel=1, width=8),
+        "its windows of 2 overlap",
+        input_shape=(1, 3),
+    ),
+    refused(
+        "pooling before the activation",
+        lambda t, n: n.convolution(t.nn.Sequential(t.nn.AvgPool1d(2), t.nn.ReLU()), is_active=False),
+        "activate before pooling",
+        input_shape=(1, 3),
+    ),
+    refused(
+        "circular padding",
+        lambda t, n: n.convolution(t.nn.Identity(), padding=1, padding_mode="circular", width=16),
+        "its padding repeats the values (circular)",
+        input_shape=(1, 3),
+    ),
+    refused(
+        "ConvTranspose1d",
+        lambda t, n: t.nn.Sequential(t.nn.ConvTranspose1d(1, 4, 1), t.nn.ReLU(), t.nn.Flatten(), t.nn.Linear(12, 1)),
+        "ConvTranspose1d shares its weights between places",
+        input_shape=(1, 3),
+    ),
+    refused(
+        "a bias of a second convolution",
+        lambda t, n: n.convolution(t.nn.Sequential(t.nn.Conv1d(4, 4, 1), t.nn.ReLU()), width=8),
+        "the bias of a later layer 2.0.bias is not 0",
+        input_shape=(1, 3),
     ),
     refused(
         "tied weights",
