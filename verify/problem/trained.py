@@ -126,8 +126,8 @@ def trained_loss(network: object) -> LossAsked:
     name = _LOSSES[estimator.loss]
     if estimator.solver != "lbfgs" and estimator.early_stopping:
         raise InputError(
-            "the estimator stopped early, by the loss on points that it set aside: its loss is one of the others; give "
-            f"those, with loss={name!r} and decay"
+            "the estimator set points aside (early_stopping=True), and its loss is one of the others: give those, with "
+            f"loss={name!r} and decay"
         )
     one = Fraction(1)
     return LossAsked(name=name, number=Fraction(0), decay=(one, one), reduction="mean")

@@ -68,7 +68,7 @@ def test_alpha_is_divided_by_the_size_of_each_batch(solver, batch_size, points, 
     ("change", "message"),
     [
         ({"loss": "poisson"}, "not decided yet"),
-        ({"early_stopping": True}, "stopped early"),
+        ({"early_stopping": True}, "set points aside"),
         ({"alpha": 0.0}, "alpha 0"),
     ],
 )
