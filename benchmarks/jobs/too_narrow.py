@@ -13,12 +13,15 @@ from benchmarks.jobs.own_width import GRID
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row
 from solvers.arrays import Floats
+from verify.numbers.decimals import at_least
 
 if TYPE_CHECKING:
     from verify.deciders.own_width.record import WidthBracket
     from verify.problem.problem import Problem
 
-MOST_NODES = 200
+MOST_NODES, WORK = 200, 4.0
+"""States, and seconds of work (`solvers.clock.by_work`), after which a row ends: what is open then is said in it."""
+
 ANY = Fraction(10**6)
 """A gap that any network closes, as it is only asked whether there is one."""
 
@@ -39,13 +42,14 @@ def run(plan: Plan) -> Iterator[Row]:
 
 
 def _rows(plan: Plan, columns: int, width: int, points: int, bias: str, *, is_taught: bool) -> Iterator[Row]:
-    from verify.deciders.own_width.searching import bracket_at_width
+    from verify.deciders.own_width.searching import bracket_at_width, until_done
 
     for goal in ("max-margin", "min-norm") if is_taught else ("max-margin",):
         rows, targets, outgoing = _drawn(columns, width, points, bias, goal, is_taught=is_taught)
         for trained in ("both", "hidden"):
             problem = _posed(rows, targets, outgoing, trained, bias, goal)
-            time, found = measure(partial(bracket_at_width, problem, (), tol=ANY, max_nodes=MOST_NODES), plan)
+            search = partial(bracket_at_width, problem, (), tol=ANY, max_nodes=MOST_NODES)
+            time, found = measure(partial(until_done, search, None, WORK), plan)
             if not found.objectives:
                 data = "a teacher of one neuron more" if is_taught else "random labels"
                 size = f"{columns} columns, {width} neurons, n = {points}"
@@ -54,9 +58,14 @@ def _rows(plan: Plan, columns: int, width: int, points: int, bias: str, *, is_ta
 
 def _told(found: WidthBracket) -> str:
     if found.nothing is None:
-        return f"{found.status}, {found.nodes} states, {found.left} open"
+        low = "" if found.lower is None else f", {_bound(found.lower.bracket[0])}"
+        return f"{found.status}, {found.nodes} states, {found.left} open{low}"
     length = len(found.nothing.canonical_text()) / 1000
     return f"nothing fits, {found.nodes} states, certificate of {length:.1f} kB"
+
+
+def _bound(lower: Fraction | None) -> str:
+    return f"any network that fits has an objective of at least {at_least(lower or Fraction(0), 4)}"
 
 
 def _drawn(
