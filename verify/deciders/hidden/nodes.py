@@ -11,14 +11,18 @@ import numpy as np
 from solvers.hidden.inner_cells import ByCells, ConeCell
 from solvers.hidden.relaxation import Relaxed
 from solvers.instance import SearchStatus
-from verify.checker.states import HiddenDual, Nothing, Split
+from verify.checker.dual_trees import Dual
+from verify.checker.states import HiddenDual, Nothing, Split, bound_of
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
+from verify.deciders.hidden.branching import decided
+from verify.deciders.hidden.geometry import Geometry
 from verify.deciders.hidden.leaves import StateLeaf, zero_leaf
 from verify.deciders.hidden.states import NeuronState
+from verify.deciders.time_limits import poll
 from verify.numbers.floats import float_near
 from verify.problem.network import Network
 
-__all__ = ["HiddenOutcome", "SearchNode", "worth_of", "written_tree"]
+__all__ = ["HiddenOutcome", "SearchNode", "regrown", "worth_of", "written_tree"]
 
 IN_USE = 1e-7
 """A multiplier below this part of the largest is 0."""
@@ -88,6 +92,24 @@ class SearchNode:
         own = self.leaf
         if own is None or (own.value is not None and (leaf.value is None or leaf.value > own.value)):
             self.leaf, self.is_kept = leaf, False
+
+
+def regrown(root: SearchNode, earlier: LowerBoundWidth, geometry: Geometry) -> list[SearchNode]:
+    """The tree of an accepted certificate below the root: its leaves, each with what is proved of it."""
+    problem, waiting, found = geometry.problem, [root], list[SearchNode]()
+    for given in earlier.nodes:
+        poll()
+        node = waiting.pop()
+        if isinstance(given, tuple):
+            both = [SearchNode(NeuronState(geometry, known)) for known in decided(problem, node.state.known, given)]
+            node.split, node.children = given, tuple(both)
+            waiting += reversed(both)
+            continue
+        value = None if isinstance(given, Nothing) else bound_of(problem, given, node.state.cases)
+        if not isinstance(given, Dual):
+            node.leaf, node.is_kept = StateLeaf(given, value), True
+        found.append(node)
+    return found
 
 
 def worth_of(root: SearchNode) -> dict[int, float]:

@@ -22,12 +22,10 @@ import numpy as np
 from solvers.hidden.inner_cells import MOST_CELLS, by_cells
 from solvers.hidden.relaxation import excluded, inherited, relaxed
 from solvers.instance import SearchStatus
-from verify.checker.dual_trees import Dual
-from verify.checker.states import HiddenDual, Nothing, Split, bound_of
+from verify.checker.states import HiddenDual, Split
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.hidden.branching import (
     chosen_pair,
-    decided,
     pair_between,
     sides_of_pieces,
     sides_of_relaxed,
@@ -37,7 +35,8 @@ from verify.deciders.hidden.fitting import whether_fits
 from verify.deciders.hidden.forcing import ForcedChildren
 from verify.deciders.hidden.leaves import BITS, StateLeaf, celled_leaf, rounded_leaf, unfitted_leaf, zero_leaf
 from verify.deciders.hidden.networks import KnownNetworks
-from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode, written_tree
+from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode, regrown, written_tree
+from verify.deciders.hidden.other_leaves import OtherLeaves
 from verify.deciders.hidden.states import NeuronState
 from verify.deciders.time_limits import TimeIsUpError, is_late, poll, share
 from verify.numbers.floats import float_near
@@ -51,7 +50,7 @@ LEAST_NODES, MOST_WORK = 60, 200_000
 """Nodes after which the search ends: fewer where a state has many pairs of neurons and points."""
 
 MOST_PAIRS = 4000
-"""WantedOutputs times live neurons beyond which no state is bounded."""
+"""Points times live neurons beyond which no state is bounded."""
 
 SHARPENING = 120
 """States that are looked at besides, to make a bound within the tolerance equal to the best objective."""
@@ -64,6 +63,9 @@ FEW_CELLS = 12
 
 MOST_BLUNT = 3
 """Bounds by cells that are nearly the best objective and could not be made equal to it: then no more are tried."""
+
+HUGE = 1e8
+"""Units of the objective beyond which it is asked whether anything fits in a state."""
 
 NEARLY = 1e-7
 """A bound this near to the best objective may be made equal to it."""
@@ -96,7 +98,7 @@ class HiddenSearch:
     def __post_init__(self) -> None:
         self.known = KnownNetworks(self.problem, self.networks)
         self.geometry, self.points = self.known.geometry, self.known.points
-        self.forced = ForcedChildren(self.geometry)
+        self.forced, self.others = ForcedChildren(self.geometry), OtherLeaves(self.points)
         self.nodes, self.sharpening, self.blunt, self._has_stalled = 0, 0, 0, False
         pairs = len(self.geometry.live) * len(self.problem.rows)
         most = min(MOST_NODES, max(LEAST_NODES, MOST_WORK // max(pairs, 1)))
@@ -215,25 +217,7 @@ class HiddenSearch:
         if self.earlier is None:
             self._bound(root)
             return [root]
-        waiting, found = [root], list[SearchNode]()
-        for given in self.earlier.nodes:
-            poll()
-            node = waiting.pop()
-            if isinstance(given, tuple):
-                node.split = given
-                left, right = (
-                    SearchNode(NeuronState(self.geometry, known))
-                    for known in decided(self.problem, node.state.known, given)
-                )
-                node.children = (left, right)
-                waiting += [right, left]
-                continue
-            value = None if isinstance(given, Nothing) else bound_of(self.problem, given, node.state.cases)
-            if not isinstance(given, Dual):
-                node.leaf, node.is_kept = StateLeaf(given, value), True
-            if not self._is_enough(node, self.tol):
-                found.append(node)
-        return found
+        return [node for node in regrown(root, self.earlier, self.geometry) if not self._is_enough(node, self.tol)]
 
     def _node(self, known: Mapping[Split, int]) -> SearchNode:
         node = SearchNode(NeuronState(self.geometry, known))
@@ -254,10 +238,7 @@ class HiddenSearch:
             found = before if is_worse else found
             is_worse = is_worse or found is None or found.value < parent.bound * (1 - NEARLY)
         node.relaxed = found
-        height = 1.0 if self.points.margin else float(np.abs(self.points.targets).max()) or 1.0
-        widest = max(float(np.abs(case.rows).max(initial=0.0)) for case in state.floats) or 1.0
-        weight = sum(case.weight for case in state.floats)
-        is_huge = is_worse or found is None or found.value > 1e8 * height**2 / (widest**2 * weight)
+        is_huge = is_worse or found is None or found.value > HUGE * state.unit
         if is_huge or (found is not None and found.value > 3 * self.known.least):
             vertex = excluded(self.points, state.floats)
             node.improve(None if vertex is None else excluding_leaf(self.geometry, state.cases, *vertex))
@@ -274,9 +255,10 @@ class HiddenSearch:
         if node.relaxed.value * (1 + float_near(self.tol)) < self.known.least * (1 - NEARLY):
             return False
         node.improve(self._rounded(node))
-        if node.leaf is None or node.leaf.value is None:
-            return False
-        return node.leaf.value >= upper or (self.tol > 0 and node.leaf.value * (1 + self.tol) >= upper)
+        is_done = node.leaf is not None and node.leaf.value is not None and node.leaf.value * (1 + self.tol) >= upper
+        if is_done:
+            self.others.add(node.relaxed.multipliers)
+        return is_done
 
     def _rounded(self, node: SearchNode) -> StateLeaf | None:
         if node.relaxed is None:
@@ -304,14 +286,29 @@ class HiddenSearch:
         self._dive(node)
         if self._is_closed(node) or self._is_closed_by_cells(node):
             return True
-        split = None if node.cells is None else pair_between(node.state, node.cells)
-        split = split or chosen_pair(self.known, node.state, node.relaxed)
+        between = None if node.cells is None else pair_between(node.state, node.cells)
+        split = between or chosen_pair(self.known, node.state, node.relaxed)
         if split is None:
             return self._settle(node)
         node.split = split
         node.children = self.forced.children(node, split)
         for end in node.open_ends():
-            self._bound(end, node)
+            if not self._is_closed_by_others(end):
+                self._bound(end, node)
+        return True
+
+    def _is_closed_by_others(self, node: SearchNode) -> bool:
+        """Whether multipliers of the best network, or of other states, prove this one within the tolerance."""
+        upper = self.known.upper
+        if upper is None or not self.tol or not node.state.floats:
+            return False
+        if not self._has_tight_leaf(node, upper):
+            goal = self.known.least / (1 + float_near(self.tol) / 2)
+            leaf = celled_leaf(self.geometry, node.state.cases, self.others.cells(node.state, goal))
+            if leaf is None or leaf.value is None or leaf.value * (1 + self.tol) < upper:
+                return False
+            node.leaf = leaf
+        node.is_kept = True
         return True
 
     def _is_closed_by_cells(self, node: SearchNode) -> bool:
@@ -335,7 +332,10 @@ class HiddenSearch:
         self.known.walk_from(sides_of_pieces(node.state, node.cells), node.state.fixed())
         if node.cells.value * (1 + float_near(self.tol)) >= self.known.least:
             node.improve(celled_leaf(self.geometry, node.state.cases, node.cells))
-        return self._is_enough(node, self.tol)
+        is_done = self._is_enough(node, self.tol)
+        if is_done:
+            self.others.add(node.cells.found.multipliers)
+        return is_done
 
     def _settle(self, node: SearchNode) -> bool:
         """A state in which all is decided: its exact optimum has multipliers that prove it."""

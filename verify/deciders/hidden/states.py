@@ -70,6 +70,14 @@ class NeuronState:
         return [cell.floats for cell in self._whole]
 
     @property
+    def unit(self) -> float:
+        """The size of an objective, by those of the targets, the points and the output weights."""
+        problem, cases = self.geometry.problem, self.floats
+        height = 1.0 if has_margin(problem.goal) else float(np.abs(float_targets(problem)).max()) or 1.0
+        widest = max(float(np.abs(case.rows).max(initial=0.0)) for case in cases) or 1.0
+        return height**2 / (widest**2 * sum(case.weight for case in cases))
+
+    @property
     def terms(self) -> dict[int, RangeTerms]:
         """By case and point, the weights of decided points that make its two ranges shorter."""
         return {q: cell.terms for q, cell in enumerate(self._whole)}
