@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from verify.deciders.own_width.record import WidthBracket
     from verify.problem.problem import Problem
 
-MOST_NODES, WORK = 200, 4.0
+MOST_NODES, WORK = 200, 15.0
 """States, and seconds of work (`solvers.clock.by_work`), after which a row ends: what is open then is said in it."""
 
 ANY = Fraction(10**6)

@@ -215,10 +215,10 @@ def width_curve(
         last = last or (1 if has_infimum_0(first) else min(best.witnesses[0].width if best.witnesses else MOST, MOST))
     points: list[WidthPoint] = []
 
-    def searched(width: int, end: float | None) -> WidthPoint:
+    def searched(width: int, end: float | None, before: WidthPoint | None = None) -> WidthPoint:
         known = [*(() if best is None else best.witnesses), *(p.network for p in points if p.network is not None)]
         told = None if progress is None else _told(progress, width)
-        return _at_width(asked.problem(width), known, best, tolerance, end, told)
+        return _at_width(asked.problem(width), known, best, tolerance, end, told, before)
 
     for width in range(1, (last or 1) + 1):
         points.append(searched(width, share(deadline, 1 / ((last or 1) + 1 - width))))
@@ -229,15 +229,17 @@ def width_curve(
 
 
 def _take_up(
-    points: list[WidthPoint], searched: Callable[[int, float | None], WidthPoint], deadline: float | None
+    points: list[WidthPoint],
+    searched: Callable[[int, float | None, WidthPoint | None], WidthPoint],
+    deadline: float | None,
 ) -> None:
-    """Search the rows anew whose share of the time was not enough, in what the others have left of it."""
+    """Go on with the rows whose share of the time was not enough, in what the others have left of it."""
     late = [i for i, point in enumerate(points) if point.status is SearchStatus.TIME]
     for done, i in enumerate(late):
         end = share(deadline, 1 / (len(late) - done))
         if end is None or is_late(end):
             return
-        again = searched(i + 1, end)
+        again = searched(i + 1, end, points[i])
         if again.status is not SearchStatus.TIME or _gap(again) <= _gap(points[i]):
             points[i] = again
 
@@ -305,8 +307,12 @@ def _at_width(
     tolerance: Fraction,
     end: float | None,
     progress: Callable[[int, int, float, float], None] | None,
+    before: WidthPoint | None,
 ) -> WidthPoint:
-    """What is known of a width: from any width where that is reached, else from a search.   best: None: not asked."""
+    """What is known of a width: from any width where that is reached, else from a search.   best: None: not asked.
+
+    before: what an earlier search found; this one goes on from its tree, and its states count.
+    """
     anywhere = None if best is None or best.lower is None else certified(problem, None, _renamed(best.lower))
     width = len(problem.architecture.masks)
     known = [_widened(problem, network) for network in known] + _nearly_constant(problem)
@@ -318,7 +324,10 @@ def _at_width(
         return _point(problem, least, anywhere, None, SearchStatus.OPTIMAL, 0, 0)
     if is_late(end):
         return _point(problem, least, anywhere, None, SearchStatus.TIME, 0, 0)
-    search = partial(bracket_at_width, problem, [w for _, w in narrow], tol=tolerance, on_progress=progress)
+    earlier = None if before is None else next((c for c in before.certificates if isinstance(c, LowerBoundWidth)), None)
+    search = partial(
+        bracket_at_width, problem, [w for _, w in narrow], tol=tolerance, earlier=earlier, on_progress=progress
+    )
     within = partial(until_done, search, end, MOST_WORK if end is None else None)
     found = unless_floats_fail(within, lambda _: None)
     if found is None:
@@ -327,7 +336,8 @@ def _at_width(
         least = found.objectives[0], found.witnesses[0]
     own = found.lower
     bound = own if own is not None and (floor is None or (own.bracket[0] or 0) > floor) else anywhere
-    return _point(problem, least, bound, found.nothing, found.status, found.nodes, found.left)
+    states = found.nodes + (0 if before is None else before.nodes)
+    return _point(problem, least, bound, found.nothing, found.status, states, found.left)
 
 
 def _widened(problem: Problem, network: Network) -> Network:

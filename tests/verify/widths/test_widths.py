@@ -1,6 +1,7 @@
 """How many neurons it takes: each row is proved, networks are handed on, and the command says the same."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from benchmarks.jobs.own_width import drawn
 from solvers.instance import SearchStatus
 from tests.forging import accepted
 from verify import InputError, Verdict, optimum_at_width, width_curve
@@ -15,7 +17,7 @@ from verify.checker.__main__ import main as check_main
 from verify.cli import program
 from verify.cli.progress import widths_text
 from verify.plots.widths import draw_widths
-from verify.problem.problem import objective
+from verify.problem.problem import Bias, objective
 from verify.widths import curve as curves
 
 F = Fraction
@@ -329,6 +331,30 @@ def test_time_that_some_rows_leave_is_given_to_those_that_had_too_little(monkeyp
     curve = width_curve(*STEPS, up_to=3, time_limit=60)
     assert len(asked) == 3
     assert [point.fits for point in curve] == [Verdict.REFUTED, Verdict.REFUTED, Verdict.PROVED]
+
+
+def test_a_late_row_goes_on_where_it_ended(monkeypatch):
+    """Its search is cut short after two states; the next one gets its tree, and counts them as well."""
+    given = []
+
+    def cut(problem, networks, *, earlier=None, **options):
+        given.append(earlier)
+        found = bracket(problem, networks, earlier=earlier, max_nodes=2 if len(given) == 1 else None, **options)
+        return found if earlier is not None else replace(found, status=SearchStatus.TIME)
+
+    bracket = curves.bracket_at_width
+    monkeypatch.setattr(curves, "bracket_at_width", cut)
+    rows, targets, _ = drawn(2, 4, 3, 10, margin=False, bias=True)
+    data = curves.read_data(rows[:, :-1], targets)
+    problem = curves.WidthQuestion(data, "min-norm", Bias.PENALISED, 0, None).problem(3)
+    first = curves._at_width(problem, [], None, F(1, 10**6), curves.now() + 200, None, None)
+    again = curves._at_width(problem, [], None, F(1, 10**6), curves.now() + 200, None, first)
+    assert given[0] is None
+    assert given[1] in first.certificates
+    assert first.nodes == 2
+    assert again.nodes > first.nodes
+    assert again.lower > first.lower
+    assert again.status is SearchStatus.OPTIMAL
 
 
 def test_a_row_that_is_searched_anew_is_not_wider(monkeypatch):
