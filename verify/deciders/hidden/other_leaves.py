@@ -78,19 +78,19 @@ class OtherLeaves:
             pricings.append(pricing)
             directions, values = pricing.maxima(np.empty((0, case.rows.shape[1])), self.random)
             if len(values):
-                sizes[q] = max(float(values[0]), 0.0)
+                sizes[q] = np.maximum(values[0], 0.0)
                 own = directions[0] / np.linalg.norm(directions[0])
                 self.directions[mask] = [*self.directions.get(mask, []), own][-MOST_DIRECTIONS:]
         sizes = np.maximum(sizes, LEAST * sizes.max())
-        whole = 2 * float(sum(case.weight * size**2 for case, size in zip(cases, sizes, strict=True)))
+        whole = 2 * (np.array([case.weight for case in cases]) @ sizes**2)
         dual = self.points.dual_value(multipliers)
         if dual <= 0 or whole <= 0 or dual**2 / whole < goal:
             return None
-        room = float(np.sqrt(dual**2 / whole / goal))
+        limits = sizes * np.sqrt(dual**2 / whole / goal)
         trees: list[tuple[int | ConeCell, ...]] = []
         slopes: list[Floats] = []
-        for q, (pricing, size) in enumerate(zip(pricings, sizes, strict=True)):
-            tree = pricing.tree(float(size) * room, None)
+        for q, (pricing, limit) in enumerate(zip(pricings, limits.tolist(), strict=True)):
+            tree = pricing.tree(limit, None)
             if tree.nodes is None:
                 return None
             trees.append(_written(state, q, pricing, tree.nodes, len(multipliers), slopes))
