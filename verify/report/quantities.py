@@ -37,7 +37,7 @@ from verify.problem.problem import Problem, objective
 from verify.report.audited import Audited
 from verify.report.depth import is_of_other_depth, lower_end, own_objective, witness_words
 from verify.report.path import descent_path
-from verify.report.regularised import objective_rows
+from verify.report.regularised import hard_rows, objective_rows
 from verify.report.verdicts import legend, level
 
 BEST = "the best possible"
@@ -95,6 +95,8 @@ def _numbers(audit: Audited) -> Iterator[tuple[str, str]]:
         low = audit.objective / upper - 1
         within = _within(low, None, audit.tolerance, _is_refuted(audit))
         yield "excess", f"{_above(low, at_least, 'at least ')}, {within}{repaired}"
+    if isinstance(audit.problem.goal, Objective):
+        yield from hard_rows(audit, audit.problem.goal)
     yield from _own_width(audit)
     yield from _distance(audit)
     yield from _proof(audit)

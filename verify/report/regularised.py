@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from verify.checker.goals import Bias, has_bias, is_free
+from verify.checker.bounds import LowerBound, UpperBound
+from verify.checker.goals import Bias, Goal, has_bias, is_free
 from verify.checker.local import NotLocal
 from verify.checker.objectives import Objective, PointLoss
 from verify.checker.statement import squared_norms, without_neurons
 from verify.deciders.finding import Finding, Verdict
 from verify.deciders.subgradients import subgradients
 from verify.numbers.counts import count
-from verify.numbers.decimals import value
+from verify.numbers.decimals import enclosure, value
 from verify.problem.members import is_penalised
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 from verify.report.audited import Audited
 
-__all__ = ["LOSS_LEGEND", "asked_for", "biases_counted", "loss_statement", "objective_rows"]
+__all__ = ["LOSS_LEGEND", "asked_for", "biases_counted", "hard_rows", "loss_statement", "objective_rows"]
 
 LOSS_LEGEND = (
     "approx.: proved up to ε, what is left of the gradient, relative to that of the decay, and δ, by how much the "
@@ -87,6 +88,28 @@ def objective_rows(problem: Problem, asked: Objective, network: Network) -> Iter
     nothing = without_neurons(problem)
     if nothing is not None:
         yield "without neurons", f"{value(nothing)}, which is what a network of zeros has"
+
+
+def hard_rows(audit: Audited, asked: Objective) -> Iterator[tuple[str, str]]:
+    """Where the best network known has no loss at any point: the optimum of max-margin, or of min-norm, as well.
+
+    Every network that these ask for has no loss, and costs the price m times its ||v_j|| ||w_j||: their optimum is at
+    least 1 / m times that of the loss, and at most 1 / m times what this network costs.
+
+    Source: `docs/mathematics.md`, 14.9 "Soft and hard".
+    """
+    problem, loss = audit.problem, asked.loss
+    proof = next((bound for bound in audit.bounds if isinstance(bound, UpperBound)), None)
+    lower = next((bound.bracket[0] for bound in audit.bounds if isinstance(bound, LowerBound)), None)
+    is_hard = loss.high if loss.labels else loss.high and loss.low
+    if proof is None or not lower or not is_hard or not loss.is_exact or problem.has_output_bias:
+        return
+    if asked.of_outputs(outputs(problem, proof.witness), problem.targets) or not proof.bracket[1]:
+        return
+    within = f" within {value(loss.tube)}" if loss.tube else ""
+    goal = Goal.MAX_MARGIN.value if loss.labels else f"{Goal.MIN_NORM.value}{within}"
+    least, most = enclosure(lower / asked.price_above, proof.bracket[1] / asked.price)
+    yield "without loss", f"{goal}: {least} … {most}, as the best network known has no loss at any point"
 
 
 def _averaged(loss: PointLoss, points: int) -> str:

@@ -20,7 +20,7 @@ def searched(problem, *start, **options):
     return solve_loss(as_decay_instance(problem, problem.goal), *start, **options)
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(320))
 def test_the_bracket_holds_the_optimum_over_all_cells(seed):
     problem, name = random_problem(np.random.default_rng(seed))
     found, wanted = searched(problem), over_all_cells(problem, name)

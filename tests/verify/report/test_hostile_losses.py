@@ -35,6 +35,14 @@ LOSSES = {
         Network.two_layer([[1], [-1]], [1, 1]), Dataset([[1], [2], [-1]], [1, 2, 1]),
         {"loss": "huber", "decay": "0.01,0.02"},
     ),
+    "logistic": (PAIR, Dataset(CORNERS, [1, -1, 1]), {"loss": "logistic", "decay": "0.1"}),
+    "logistic and zeros": (
+        Network.two_layer([[0, 0]], [0]), Dataset(CORNERS, [1, -1, 1]), {"loss": "logistic", "decay": 1},
+    ),
+    "two logits": (
+        {"W": [[1.0, 0.5], [0.25, 1.0]], "v": [[1.0, -1.0], [0.5, 1.0]], "b": [0.5, 0.0], "b2": [0.5, 1.0], "slope": 0},
+        Dataset(CORNERS, [1, -1, 1]), {"loss": "logistic", "decay": "0.1"},
+    ),
     "that nothing misses": (PAIR, Dataset([[3, 0], [0, 3]], [1, -1]), {"loss": "hinge", "decay": "0.1"}),
     "with masks": (
         Network.two_layer([[1, 0], [0, 1]], [1, 1], masks=[[0], [1]]), Dataset(CORNERS, [1, 1, 1]),

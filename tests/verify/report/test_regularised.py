@@ -5,9 +5,11 @@ from fractions import Fraction
 import pytest
 
 from tests.losses import PARAMETERS, point_loss, posed
+from tests.words import check_words
 from tests.words.losses import check_title
 from verify import Decay, Network, Objective, PointLoss, audit
 from verify.problem.objectives import loss_asked
+from verify.report.quantities import quantities
 from verify.report.regularised import asked_for, objective_rows
 from verify.report.wording import wording
 
@@ -27,6 +29,7 @@ from verify.report.wording import wording
             "least mean over 4 points of ((y − f(x))²/2 up to |y − f(x)| = 0.5, linear beyond), plus ½·0.25·‖θ‖²",
         ),
         ("hinge", "mean", "least mean over 4 points of max(0, 1 − y·f(x)), plus ½·0.25·‖θ‖²"),
+        ("logistic", "mean", "least mean over 4 points of log(1 + exp(−y·f(x))), plus ½·0.25·‖θ‖²"),
         ("squared-hinge", "sum", "least sum over 4 points of max(0, 1 − y·f(x))², plus ½·0.25·‖θ‖²"),
     ],
 )
@@ -87,3 +90,38 @@ def test_the_parts_are_those_of_the_objective(name):
     assert decay == Fraction(5, 2)
     assert ("mean loss" in text) is True
     assert nothing.endswith("which is what a network of zeros has")
+
+
+PAIR = Network.two_layer([[1, 0], [0, 1]], [1, -1])
+ONE = Network.two_layer([[1]], [1])
+CORNERS = [[1, 0], [0, 1], [2, 1]]
+
+
+@pytest.mark.parametrize(
+    ("network", "rows", "targets", "loss", "decay", "wanted"),
+    [
+        (PAIR, CORNERS, [1, -1, 1], "hinge", "0.01", "max-margin"),
+        (PAIR, CORNERS, [1, -1, 1], "absolute", "0.01", "min-norm"),
+        (ONE, [[1]], [Fraction(3, 2)], "epsilon-insensitive:0.5", "0.5", "min-norm within 0.5"),
+        (PAIR, CORNERS, [1, -1, 1], "hinge", "10", None),
+        (PAIR, CORNERS, [1, -1, 1], "squared-hinge", "0.01", None),
+        (PAIR, CORNERS, [1, -1, 1], "logistic", "0.01", None),
+    ],
+)
+def test_soft_is_hard_where_the_best_network_has_no_loss(network, rows, targets, loss, decay, wanted):
+    """The optimum of the loss, over the price of a neuron, is that of the constraints."""
+    found = audit(network, (rows, targets), loss=loss, decay=decay)
+    told = [text for label, text in quantities(found, None) if label == "without loss"]
+    if wanted is None:
+        assert told == []
+        return
+    (text,) = told
+    assert text.startswith(f"{wanted}: ")
+    assert text.endswith("as the best network known has no loss at any point")
+    check_words(found)
+
+
+def test_nothing_hard_is_told_with_an_output_bias():
+    network = Network.two_layer([[1.0, 0.0], [0.0, 1.0]], [1.0, -1.0], b2=0.0)
+    found = audit(network, ([[1, 0], [0, 1], [2, 1]], [1, -1, 1]), loss="hinge", decay="0.01")
+    assert "without loss" not in dict(quantities(found, None))

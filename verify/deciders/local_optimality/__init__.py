@@ -13,6 +13,7 @@ from functools import partial
 
 from verify.checker.dual_trees import Dual
 from verify.checker.local import Local, NotLocal
+from verify.checker.objectives import is_exact
 from verify.checker.states import HiddenDual
 from verify.deciders.local_optimality.choices import SIGN, Choice, KKTNeighbourhood
 from verify.deciders.local_optimality.descent import descent, segment
@@ -30,6 +31,8 @@ from verify.problem.phrases import named
 from verify.problem.problem import Problem
 
 __all__ = ["local_optimality", "multiplier_dimension"]
+
+ROUNDED = "no local optimum is proved of a loss whose values are irrational, and rounded"
 
 MOST_NODES = 4000
 """Nodes of the tree of choices after which the question stays open."""
@@ -128,7 +131,8 @@ class _ChoiceSearch:
             moved=distance(subject, self.given),
         )
         if certified(self.nearby.problem, self.given, proof) is None:
-            return Proposal(reason="the multipliers of all choices were found, but their proof was refused")
+            what = "the multipliers of all choices were found, but their proof was refused"
+            return Proposal(reason=what if is_exact(self.nearby.problem.goal) else ROUNDED)
         count = sum(isinstance(node, Dual | HiddenDual) for node in self.nodes)
         how = "one set of multipliers serves" if count == 1 else f"{count} sets of multipliers serve"
         if self.nearby.has_ties:
