@@ -40,6 +40,7 @@ ELSEWHERE = {
         verify/auditing/asked verify/auditing/assembling verify/auditing/record verify/auditing/searching
         verify/deciders/closed_forms/gapless""",
     "verify/cli/test_cli.py": "verify/internal_errors",
+    "verify/auditing/test_critical.py": "verify/cli/critical",
     "verify/auditing/test_regularised.py": "verify/cli/losses",
     "verify/auditing/test_relaxing.py": "verify/auditing/explaining",
     "verify/auditing/test_threads.py": "solvers/shared_state",

@@ -18,6 +18,7 @@ import numpy as np
 from solvers.any_width.ascents import Ascents, multiplier_bits
 from solvers.any_width.candidates import signs_of
 from solvers.any_width.columns import ColumnPool, column_of
+from solvers.any_width.constants import best_constant
 from solvers.any_width.convex_losses import DecayInstance, scaled_decay
 from solvers.any_width.endings import prove_reached, searched, time_left
 from solvers.any_width.loss_master import solve_loss_master
@@ -104,6 +105,10 @@ class _LossSearch:
         targets, loss = self.problem.data.targets, self.problem.loss
         self._record(self.problem.nothing)
         points = [loss.slopes(targets, np.zeros(len(targets)))]
+        if self.problem.bias is not None:
+            alone = replace(self.problem.nothing, bias=best_constant(self.problem))
+            self._record(replace(alone, value=self.problem.value_of(alone)))
+            points.append(loss.slopes(targets, np.full(len(targets), alone.bias)))
         if multipliers is not None:
             steep = self.scaled.values / self.scaled.outputs
             points.append(loss.admissible(targets, multipliers * loss.sides(targets) / steep))

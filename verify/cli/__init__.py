@@ -9,6 +9,7 @@ from verify.cli.bettering import better_command
 from verify.cli.checking import check_command
 from verify.cli.claiming import claims_command
 from verify.cli.completion import SHELLS, complete_places
+from verify.cli.critical import critical_command
 from verify.cli.failures import Program
 from verify.cli.generating import data_command
 from verify.cli.regressing import regress_command
@@ -61,6 +62,7 @@ program.add_command(audit_command)
 program.add_command(check_command)
 program.add_command(better_command)
 program.add_command(widths_command)
+program.add_command(critical_command)
 program.add_command(sweep_command)
 program.add_command(regress_command)
 program.add_command(data_command)

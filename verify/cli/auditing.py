@@ -25,8 +25,7 @@ from verify.cli.printing import print_report, write_page
 from verify.cli.reading import refused_unless
 from verify.files.writing import write_text
 from verify.numbers.floats import to_float
-from verify.problem.objectives import OUTPUT_BIASES
-from verify.problem.trained import TRAINED
+from verify.problem.objectives import OUTPUT_BIASES, TRAINED
 
 if TYPE_CHECKING:
     from verify.auditing.record import Audit

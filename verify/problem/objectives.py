@@ -20,9 +20,22 @@ from verify.checker.objectives import Decay, Objective, PointLoss
 from verify.checker.statement import Network
 from verify.numbers.values import as_input_error, rational
 
-__all__ = ["LOSSES", "OUTPUT_BIASES", "REDUCTIONS", "LossAsked", "NamedLoss", "a_loss", "loss_asked", "named_losses"]
+__all__ = [
+    "LOSSES",
+    "OUTPUT_BIASES",
+    "REDUCTIONS",
+    "TRAINED",
+    "LossAsked",
+    "NamedLoss",
+    "a_loss",
+    "loss_asked",
+    "named_losses",
+]
 
 REDUCTIONS = ("mean", "sum")
+
+TRAINED = "trained"
+"""The goal that asks for what an estimator was trained for."""
 
 OUTPUT_BIASES = ("keep", "penalised", "free")
 """What becomes of an output bias where a loss is asked: a decay where the hidden biases have one, that of the output

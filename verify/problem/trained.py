@@ -19,13 +19,10 @@ from verify.checker.objectives import Objective
 from verify.numbers.counts import count
 from verify.numbers.values import rational
 from verify.problem.network import Network
-from verify.problem.objectives import LossAsked, a_loss
+from verify.problem.objectives import TRAINED, LossAsked, a_loss
 from verify.problem.optimisers import Logits, decay_of_optimiser, is_optimiser
 
-__all__ = ["TRAINED", "asked_of", "estimator_in", "is_own", "objective_of", "trained_loss", "with_own_decay"]
-
-TRAINED = "trained"
-"""The goal that asks for what an estimator was trained for."""
+__all__ = ["asked_of", "estimator_in", "is_own", "objective_of", "trained_loss", "with_own_decay"]
 
 _LOSSES = {"squared_error": "half-squared", "log_loss": "logistic"}
 """What losses of scikit-learn are called here."""

@@ -1,0 +1,80 @@
+"""Critical decays by hand, their audits, and the command."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from verify import InputError, Verdict
+from verify.auditing.critical import critical_decay
+from verify.checker.folder import decide_folder
+from verify.cli import program
+
+F = Fraction
+ALONE = {"reduction": "sum", "bias": "none", "output_bias": "none", "time_limit": 20}
+FREE = {"reduction": "sum", "bias": "none", "output_bias": "free", "time_limit": 20}
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "loss", "options", "wanted"),
+    [
+        ([[F(4, 5), F(3, 5)], [F(-4, 5), F(3, 5)]], [1, 1], "half-squared", ALONE, F(6, 5)),
+        ([[2]], [3], "half-squared", ALONE, F(6)),
+        ([[2]], [-1], "hinge", ALONE, F(2)),
+        ([[4]], [1], "logistic", ALONE, F(2)),
+        ([[3]], [5], "absolute", ALONE, F(3)),
+        ([[1], [-1]], [2, 0], "half-squared", FREE, F(1)),
+    ],
+)
+def test_critical_decays_by_hand(X, y, loss, options, wanted):
+    """The largest |h| at c of the constant: |x y|, |x| / 2 of the logistic loss; y - 1 where a constant is free."""
+    found = critical_decay(X, y, loss=loss, **options)
+    assert found.lower < wanted < found.upper
+    assert found.upper / found.lower < 1 + F(1, 1000)
+    assert found.above.global_any_width.verdict is Verdict.PROVED
+    assert found.below.global_any_width.verdict is Verdict.REFUTED
+    assert "from the weight decay" in str(found)
+    assert found.interval
+
+
+def test_under_its_own_decay_a_constant_is_told_of_at_both_decays_alone():
+    """x = 1, -1, y = 2, 0, all under decay: b = 2 / (2 + mu), c = (2 - b, -b), and mu = c_1 = 2 - 2 / (2 + mu)."""
+    found = critical_decay([[1], [-1]], [2, 0], loss="half-squared", reduction="sum", bias="none", time_limit=20)
+    wanted = [mu for mu in np.linspace(0.5, 2, 300001) if abs(2 - 2 / (2 + mu) - mu) < 5e-6]
+    assert float(found.lower) < wanted[-1] + 1e-5
+    assert float(found.upper) > wanted[0] - 1e-5
+    assert str(found).startswith("half-squared: at the weight decay ")
+    assert "; at " in str(found)
+
+
+def test_what_is_not_sought():
+    for options, message in (
+        ({"tol": "1e-9"}, "told apart to within 1e-5"),
+        ({"output_bias": "neuron"}, "must be penalised, free or none"),
+        ({"loss": "hinge"}, "has corners"),
+    ):
+        with pytest.raises(InputError, match=message):
+            critical_decay([[1], [2]], [1, -1], **{"loss": "squared", **options})
+    with pytest.raises(InputError, match="no decay is too strong"):
+        critical_decay([[1], [2]], [0, 0], loss="squared", output_bias="none")
+
+
+def test_what_was_not_shown_is_not_told():
+    found = critical_decay([[2]], [3], loss="half-squared", **ALONE)
+    from dataclasses import replace
+
+    assert "below" not in str(replace(found, lower=None, below=None))
+    assert replace(found, lower=None, below=None).interval.startswith("at most 6.0")
+    assert "give more time" in str(replace(found, lower=None, below=None, upper=None, above=None))
+    assert replace(found, upper=None, above=None).interval == ""
+
+
+def test_the_command_writes_both_audits(tmp_path):
+    np.savez(tmp_path / "data.npz", X=[[2.0], [-1.0]], y=[1, 0])
+    words = ["critical-decay", str(tmp_path / "data.npz"), "--loss", "logistic", "--bias", "none", "--time-limit", "20"]
+    told = CliRunner().invoke(program, [*words, "--output-bias", "none", "--certificates", str(tmp_path / "proofs")])
+    assert told.exit_code == 0, told.output
+    assert told.output.startswith("logistic: from the weight decay 0.50")
+    for name in ("above", "below"):
+        assert decide_folder(tmp_path / "proofs" / name).is_accepted
