@@ -21,16 +21,9 @@ from verify.checker.statement import Network
 from verify.numbers.values import as_input_error, rational
 
 __all__ = [
-    "LOSSES",
-    "OUTPUT_BIASES",
-    "REDUCTIONS",
-    "TRAINED",
-    "LossAsked",
-    "NamedLoss",
-    "a_loss",
-    "loss_asked",
+    "LOSSES", "OUTPUT_BIASES", "REDUCTIONS", "TRAINED", "LossAsked", "NamedLoss", "a_loss", "loss_asked",
     "named_losses",
-]
+]  # fmt: skip
 
 REDUCTIONS = ("mean", "sum")
 
