@@ -20,7 +20,7 @@ __all__ = ["GROUP", "PAPERS", "claims", "registry"]
 GROUP = "isoptimal.claims"
 """The entry-point group of claims in other packages."""
 
-PAPERS = ("vardi2022", "safran2022", "lyu2021", "chistikov2023", "lai2026")
+PAPERS = ("vardi2022", "safran2022", "lyu2021", "chistikov2023", "lai2026", "followups")
 
 
 def registry(modules: Iterable[str] = ()) -> dict[str, Claim]:

@@ -10,6 +10,9 @@ from __future__ import annotations
 __all__ = ["ORDER"]
 
 ORDER = (
+    "assumption1.m1",
+    "assumption1.m2",
+    "assumption1.m4",
     "prop1",
     "prop2",
     "lem3",
@@ -18,10 +21,13 @@ ORDER = (
     "thm6",
     "setS",
     "setS.points",
+    "setS.faces",
     "bundle",
+    "angles",
     "thm7",
     "thm8",
     "zmatrix",
+    "M.orthogonal",
     "fig1",
     "fig2",
     "two-teachers",

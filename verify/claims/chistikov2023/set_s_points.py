@@ -21,7 +21,7 @@ from verify.claims.theorems import run_alone
 from verify.numbers.floats import to_matrix
 from verify.quantities.correlated import Constants, broken_constraint
 
-__all__ = ["CLAIMS", "sees_all_points"]
+__all__ = ["CLAIMS", "SCALE", "drawn_points", "sees_all_points"]
 
 SCALE = 1e-90
 """lambda: the padding lambda^(epsilon/3) is then 3e-8, so that S is nearly as large as it gets."""
@@ -40,14 +40,14 @@ class _Drawn:
     has_psi_up: bool = True
     has_psi_down: bool = True
 
-    def points(self, known: Constants) -> Iterator[Floats]:
-        """r_k = nu_k / nu*_k of points in every part, many near its faces."""
+    def points(self, known: Constants) -> Iterator[tuple[Floats, int]]:
+        """r_k = nu_k / nu*_k of points in every part, many near its faces, with the part."""
         random, d = np.random.default_rng(0), len(known.eta)
         for part in range(d):
             for _ in range(TRIES):
                 r = self._point(random, part, known.eta)
                 if self._is_in(r, part, known):
-                    yield r
+                    yield r, part
 
     def _point(self, random: np.random.Generator, part: int, eta: Floats) -> Floats:
         r = np.empty(len(eta))
@@ -70,6 +70,11 @@ class _Drawn:
         return bool(v @ pull > 0)
 
 
+def drawn_points(known: Constants) -> Iterator[tuple[Floats, int]]:
+    """r_k = nu_k / nu*_k of points of S, many near its faces, with the part that each is in, from 0."""
+    return _Drawn().points(known)
+
+
 def _within(random: np.random.Generator, low: float, high: float) -> float:
     """A number between, often near an end."""
     share = random.choice([random.uniform(), 10.0 ** random.uniform(-6, 0), 1 - 10.0 ** random.uniform(-6, 0)])
@@ -81,7 +86,7 @@ def _judged(instance: Instance, drawn: _Drawn) -> Judgement:
     rows = to_matrix(instance.data.inputs)
     units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     least, count = 1.0, 0
-    for r in drawn.points(known):
+    for r, _ in drawn.points(known):
         v = known.basis @ (r * known.teacher)
         cosines = units @ v / np.linalg.norm(v)
         count += 1

@@ -15,7 +15,7 @@ from verify.checker.exact import dot
 from verify.claims.decisions import audited, global_exactly
 from verify.claims.lyu2021.symmetric import SYMMETRIC, Vector, separator
 from verify.claims.power import has_points
-from verify.claims.predicates import is_margin_problem
+from verify.claims.predicates import is_fully_connected, is_margin_problem
 from verify.claims.records import Claim, Instance, Judgement, Variant, failed, held, undecided
 from verify.claims.theorems import run_alone
 from verify.deciders.finding import Verdict
@@ -25,7 +25,12 @@ from verify.problem.problem import Goal, half_squared_norm
 from verify.strategies import known_margins, linear_networks
 from verify.strategies.margins import KnownMargin
 
-__all__ = ["CLAIMS", "has_linear_optimum", "has_width_two"]
+__all__ = ["CLAIMS", "has_linear_optimum", "has_width_two", "is_dense_margin_problem"]
+
+
+def is_dense_margin_problem(instance: Instance) -> bool:
+    """A max-margin problem without biases, every neuron seeing every column."""
+    return is_margin_problem(instance) and is_fully_connected(instance)
 
 
 def has_width_two(instance: Instance) -> bool:
@@ -89,7 +94,7 @@ CLAIMS = (
         source="arXiv:2110.13905, Theorem 4.2",
         statement="On separable symmetric data the best objective is 2/((1+a) g) with the linear margin g, and every "
         "optimal network of width >= 2 is (1+a)/4 <w*, x> at unit norm.",
-        setting=is_margin_problem,
+        setting=is_dense_margin_problem,
         hypotheses={**SYMMETRIC, "width": has_width_two},
         conclusion=has_linear_optimum,
         instances=linear_networks().map(Instance.of),

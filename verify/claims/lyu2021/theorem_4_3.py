@@ -28,7 +28,7 @@ from verify.claims.trainings import after, trained
 from verify.numbers.floats import to_float
 from verify.strategies import random_symmetric_start, symmetric_starts
 
-__all__ = ["CLAIMS", "ends_linear"]
+__all__ = ["CLAIMS", "distance_from_linear", "ends_linear"]
 
 
 def ends_linear(instance: Instance, factor: float = 1.0) -> Judgement:
@@ -44,12 +44,12 @@ def _is_linear(end: Instance, factor: float = 1.0) -> Judgement:
     w = separator(end)
     if w is None:
         return failed("no linear classifier fits")
-    distance = Fraction(_from_linear(end, factor * unit_vector(w))).limit_denominator(10**9)
+    distance = Fraction(distance_from_linear(end, factor * unit_vector(w))).limit_denominator(10**9)
     words = f"the classifier at the end is within {to_float(distance):.2g} of (1 + a)/4 <w*, x>"
     return (held if distance <= ALLOWED else failed)(words, measured=distance)
 
 
-def _from_linear(end: Instance, w: Floats) -> float:
+def distance_from_linear(end: Instance, w: Floats) -> float:
     """A bound of |f(x) - c <w, x>| on the unit sphere, relative to c = (1 + a)/4, at unit norm; w of any length.
 
     f(x) = (1 + a)/2 u.x + (1 - a)/2 sum v_k |w_k.x| with u = sum v_k w_k, and |w_k.x| is within |w_k -+ |w_k| w| of

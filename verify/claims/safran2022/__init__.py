@@ -11,12 +11,16 @@ __all__ = ["ORDER", "linear_regions", "switches"]
 
 ORDER = (
     "ex1",
+    "teachers",
     "thm4.2",
     "thm4.2.sharper",
     "thm4.2.flow",
     "thm4.1",
     "thm3.1",
+    "thm3.1.few",
+    "thm3.1.descent",
     "thm3.2",
+    "thm3.2.measured",
     "thm3.2.live",
     "cor5.1",
     "thm2.3",

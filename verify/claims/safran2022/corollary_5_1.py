@@ -69,7 +69,7 @@ CLAIMS = (
         chance=SURE,
         trial=classified_sample,
         trains=True,
-        examples=20,
+        examples=100,
         could_fail=always,
         variants=(
             Variant(

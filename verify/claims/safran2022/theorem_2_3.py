@@ -52,7 +52,7 @@ CLAIMS = (
         chance=SURE,
         trial=partial(wide_start, to_the_limit=True),
         trains=True,
-        examples=20,
+        examples=100,
         could_fail=always,
         variants=(
             Variant(

@@ -11,6 +11,7 @@ The same holds for all points more than 120 degrees apart, with w_1 along their 
 from __future__ import annotations
 
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from verify.claims.vardi2022.arrivals import LOSSES, flow_to
 from verify.claims.vardi2022.settings import is_along_the_margin, is_pair, is_plane_relu
 from verify.deciders.finding import Verdict
 from verify.problem.network import Network
+from verify.problem.problem import Bias, Dataset, Goal
 from verify.strategies import dead_neuron_starts, wide_pairs
 from verify.training import parameters_of
 
@@ -33,6 +35,7 @@ __all__ = [
     "CLAIMS",
     "UPWARDS",
     "arrives_upwards",
+    "gaussian_start",
     "has_a_positive_output",
     "is_a_small_two_neuron_start",
     "is_first_on",
@@ -69,6 +72,20 @@ def is_second_off(instance: Instance) -> bool:
 def has_a_positive_output(instance: Instance) -> bool:
     """v_1 > 0."""
     return instance.network.output_weights[0] > 0
+
+
+def gaussian_start(random: Random, *, is_signed: bool = True) -> Instance:
+    """Two neurons of Gaussian weights of deviation 1e-8 on the points of the theorem, drawn until the signs are right.
+
+    is_signed: False takes the first draw as it is.
+    """
+    data = Dataset([(1, Fraction(1, 4)), (-1, Fraction(1, 4))], [1, 1])
+    while True:
+        rows = [[Fraction(round(random.gauss(0, 1) * 1000), 10**11) for _ in range(3)] for _ in range(2)]
+        network = Network.two_layer([row[:2] for row in rows], [row[2] for row in rows])
+        found = Instance.posed(network, data, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+        if not is_signed or (is_first_on(found) and is_second_off(found) and has_a_positive_output(found)):
+            return found
 
 
 def arrives_upwards(instance: Instance) -> Judgement:
@@ -127,6 +144,40 @@ CLAIMS = (
                 statement="The same of a first neuron with v_1 < 0.",
                 dropped=("positive-output",),
                 instances=dead_neuron_starts(output=-1).map(lambda drawn: Instance(*drawn)),
+            ),
+        ),
+    ),
+    Claim(
+        id="vardi2022.thm3.2.gaussian",
+        source="arXiv:2110.02732, Theorem 3.2",
+        statement="That is so from random Gaussian starts on which the signs are as the theorem asks.",
+        setting=is_a_small_two_neuron_start,
+        hypotheses={
+            "first-on": is_first_on,
+            "second-off": is_second_off,
+            "positive-output": has_a_positive_output,
+        },
+        conclusion=arrives_upwards,
+        kind="chance",
+        chance=Fraction(9, 10),
+        trial=gaussian_start,
+        sharp={
+            "first-on": "max-margin/vardi2022-theorem-3-2-flow-half-on",
+            "second-off": "max-margin/vardi2022-theorem-3-2-flow-second-on",
+            "positive-output": "max-margin/vardi2022-theorem-3-2-flow-negative-output",
+        },
+        regime="independent Gaussian weights of one deviation, 1e-8, drawn until the signs are right, which is 1 start "
+        "in 164 with neurons in either order; 9/10 for 1; otherwise as vardi2022.thm3.2.flow",
+        quantity="growth of the norm",
+        trains=True,
+        examples=100,
+        could_fail=always,
+        variants=(
+            Variant(
+                name="any-sign",
+                statement="That is so from random Gaussian starts, with probability 9/10.",
+                dropped=("first-on", "second-off", "positive-output"),
+                trial=lambda random: gaussian_start(random, is_signed=False),
             ),
         ),
     ),
