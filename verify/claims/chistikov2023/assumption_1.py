@@ -28,7 +28,7 @@ from verify.problem.problem import Bias, Dataset, Goal
 
 __all__ = ["CLAIMS", "meets_part_two", "random_start"]
 
-DRAWS = 400
+DRAWS = 700
 
 
 def random_start(random: Random, width: int) -> Instance:

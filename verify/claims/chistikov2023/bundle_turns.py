@@ -56,7 +56,6 @@ CLAIMS = (
         hypotheses={**ASSUMPTION_1, "two-positive": has_two_positive_neurons},
         conclusion=angles_do_not_increase,
         instances=correlated_starts(pairs=True).map(lambda drawn: Instance(*drawn)),
-        sharp={"45-degrees": "min-norm/chistikov2023-wide-two-ways"},
         regime=f"{POINTS}, 2 of them positive at least; the first lambda = 10^-12, 10^-24, .. at which the yardsticks "
         "are aligned at T_1; all steps of the integrator, up to 1e-7",
         quantity="largest rise of a distance of directions",
