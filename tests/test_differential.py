@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tests.differential import comparing, local, optimum, relations, stationary
+from tests.differential import comparing, local, losses, optimum, relations, stationary
 from tests.differential.__main__ import main, run
 from tests.differential.auditing import audited
 from tests.differential.cells import cells
@@ -181,7 +181,7 @@ def test_every_kind_of_degeneracy_is_drawn():
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_audits_agree_with_the_oracles(chunk):
-    done = [run((SEED, number, False)) for number in range(chunk * SIZE, (chunk + 1) * SIZE)]
+    done = [run((SEED, number, "oracles")) for number in range(chunk * SIZE, (chunk + 1) * SIZE)]
     told = [(number, remark) for number, _, remarks in done for remark in remarks if remark.kind in ("open", "wrong")]
     assert not told
 
@@ -210,3 +210,43 @@ def test_the_command_prints_a_table(capsys, tmp_path):
     printed = capsys.readouterr().out
     assert "agreed" in printed
     assert "global_any_width" in printed
+
+
+# ------------------------------------------------------------------------------------------------- losses
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_audits_of_losses_agree_with_the_oracles(chunk):
+    done = [run((SEED, number, "losses")) for number in range(chunk * SIZE, (chunk + 1) * SIZE)]
+    told = [(number, remark) for number, _, remarks in done for remark in remarks if remark.kind in ("open", "wrong")]
+    assert not told
+    assert {remark.about for _, _, remarks in done for remark in remarks} >= {"objective", "bracket", "better"}
+
+
+def test_the_best_of_a_loss_by_hand():
+    """x = 2, y = 3, 1/2 r^2, decay 1: 11/8; a hinge at decay 1: 1/2; the logistic loss: the entropy of 1/4 at x = 4."""
+    one = Instance(rows((2,)), numbers(3), rows((0,)), numbers(0), goal="min-norm")
+    plain = losses.Asked("half-squared", F(1), F(1), None, None)
+    assert losses.best(one, plain) == pytest.approx(11 / 8, rel=1e-7)
+    label = replace(one, y=numbers(1), goal="max-margin")
+    assert losses.best(label, replace(plain, loss="hinge")) == pytest.approx(1 / 2, rel=1e-7)
+    four = replace(label, X=rows((4,)))
+    assert losses.best(four, replace(plain, loss="logistic")) == pytest.approx(0.562335144618808, rel=1e-7)
+    pair = Instance(rows((1,), (-1,)), numbers(2, 0), rows((0,)), numbers(0), goal="min-norm")
+    for of_bias, wanted in ((None, 7 / 8), (F(1, 2), 19 / 24), (F(0), 3 / 4)):
+        asked = losses.Asked("half-squared", F(1, 2), F(1, 2), None if of_bias is None else F(0), of_bias)
+        assert losses.best(pair, asked) == pytest.approx(wanted, rel=1e-7)
+
+
+@pytest.mark.parametrize("about", ["objective", "bracket", "better", "global_any_width"])
+def test_a_lie_about_a_loss_is_wrong(monkeypatch, about):
+    """The first instance with all of these remarks, its oracle turned: another decay, a best value far off."""
+    found = {remark.about: remark.kind for remark in losses.compare(SEED, 2)}
+    assert found[about] == "agreed"
+    if about == "objective":
+        monkeypatch.setattr(losses, "objective", lambda *_: F(10**6))
+    elif about == "better":
+        monkeypatch.setattr(losses, "_value_of", lambda *_: 10.0**6)
+    else:
+        monkeypatch.setattr(losses, "best", lambda *_: 10.0**6)
+    assert "wrong" in [remark.kind for remark in losses.compare(SEED, 2) if remark.about == about]

@@ -10,6 +10,7 @@ from collections import Counter
 from multiprocessing import Pool
 from pathlib import Path
 
+from tests.differential import losses
 from tests.differential.auditing import case_file
 from tests.differential.comparing import QUESTIONS, Remark, compare
 from tests.differential.drawing import draw
@@ -27,9 +28,11 @@ def main(arguments=None):
     parser.add_argument("--first", type=int, default=0, help="the number of the first instance of the series")
     parser.add_argument("--cases", type=Path, help="folder for case files of what is open or wrong")
     parser.add_argument("--relations", action="store_true", help="metamorphic relations instead of oracles")
+    parser.add_argument("--losses", action="store_true", help="losses with weight decay instead of constraints")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     given = parser.parse_args(arguments)
-    numbers = [(given.seed, number, given.relations) for number in range(given.first, given.first + given.count)]
+    kind = "losses" if given.losses else "relations" if given.relations else "oracles"
+    numbers = [(given.seed, number, kind) for number in range(given.first, given.first + given.count)]
     began, cpu = time.monotonic(), time.process_time()
     if given.jobs > 1:
         with Pool(given.jobs) as pool:
@@ -45,12 +48,14 @@ def main(arguments=None):
 
 def run(number):
     """((seed, number), instance, remarks) of one instance; an exception of the audit is a wrong answer."""
-    *number, is_related = number
-    instance = draw(*number)
+    *number, kind = number
+    instance = losses.drawn(*number)[0] if kind == "losses" else draw(*number)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return number, instance, related(instance, *number) if is_related else compare(instance)
+            if kind == "losses":
+                return number, instance, losses.compare(*number)
+            return number, instance, related(instance, *number) if kind == "relations" else compare(instance)
     except Exception as error:  # noqa: BLE001 (whatever an audit raises is what is looked for)
         return number, instance, [Remark("audit", "wrong", f"{type(error).__name__}: {error}")]
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from tests.differential.instances import Instance
-from verify import Architecture, Audit, Dataset, Network, audit
+from verify import Architecture, Audit, Dataset, Decay, Network, Objective, audit
+from verify.problem.objectives import loss_asked
 
 
 def audited(instance: Instance, **options) -> Audit:
@@ -19,6 +20,24 @@ def audited(instance: Instance, **options) -> Audit:
         fit_tol=None if instance.is_margin else 0,
         **options,
     )
+
+
+def audited_for(instance: Instance, asked) -> Audit:
+    """The audit of the instance's network for a loss with weight decay, summed (`tests.differential.losses.Asked`)."""
+    plain = network_of(instance)
+    parameters = plain.parameters if asked.b is None else (*plain.parameters, [asked.b])
+    network, data = Network(plain.architecture, parameters), data_of(instance)
+    if asked.of_bias and asked.of_bias != asked.output:
+        goal = Objective(loss_asked(asked.loss, 1, "sum").on(1).loss, Decay(asked.hidden, asked.output, asked.of_bias))
+        return audit(network, data, goal=goal, bias=instance.bias)
+    mode = {} if asked.b is None else {"output_bias": "penalised" if asked.of_bias else "free"}
+    decays = asked.hidden, asked.output
+    return audit(network, data, loss=asked.loss, reduction="sum", decay=decays, bias=instance.bias, **mode)
+
+
+def output_bias_of(network: Network):
+    """b, None where there is none."""
+    return network.parameters[2][0] if len(network.parameters) > 2 else None
 
 
 def data_of(instance):

@@ -28,7 +28,9 @@ class ConeProgram:
         self._rows, self._right, self._cones = [], [], []
 
     def block(self, kind, rows, right):
-        """Rows a of right - a.x in a cone: "zero", "nonnegative" or "second-order" (head first), each {column: a}."""
+        """Rows a of right - a.x in a cone, each {column: a}: "zero", "nonnegative", "second-order" (head first), or one
+        "exponential" (three rows: p, q, r with q e^(p/q) <= r).
+        """
         if not rows:
             return
         self._rows += rows
@@ -40,6 +42,7 @@ class ConeProgram:
             "zero": clarabel.ZeroConeT,
             "nonnegative": clarabel.NonnegativeConeT,
             "second-order": clarabel.SecondOrderConeT,
+            "exponential": lambda _: clarabel.ExponentialConeT(),
         }
         entries = [(r, c, float(a)) for r, row in enumerate(self._rows) for c, a in row.items() if a]
         r, c, a = zip(*entries, strict=True) if entries else ((), (), ())

@@ -212,7 +212,7 @@ def _decimal(value: object, place: str) -> Fraction:
     text = value.strip()
     if not _TEXT.fullmatch(text):
         raise InputError(
-            f"{place} is {value!r:.60}: give a decimal or a fraction, such as 0.01 or 1/3, of at most 40 digits and two "
-            "of an exponent"
+            f"{place} is {value!r:.60}: give a decimal or a fraction, such as 0.01 or 1/3, of at most 40 digits and "
+            "two of an exponent"
         )
     return Fraction(text)

@@ -42,6 +42,16 @@ def test_two_logits_are_their_difference_with_half_the_decay():
     assert found.excess.upper < 10
 
 
+def test_the_optimum_of_two_logits_at_one_point():
+    """r = 4, mu = 1: m = 1 / sqrt 2, and the optimum is the entropy of m / r."""
+    found = audit({"W": [[0.0]], "v": [[-0.5], [0.5]], "slope": 0}, [[4]], [1], loss="logistic", decay=1)
+    p = 1 / (4 * math.sqrt(2))
+    wanted = -p * math.log(p) - (1 - p) * math.log(1 - p)
+    assert float(found.bracket.lower) <= wanted * (1 + 1e-12)
+    assert float(found.bracket.upper) >= wanted * (1 - 1e-12)
+    assert found.bracket.upper <= found.bracket.lower * (1 + Fraction(1, 10**6))
+
+
 def test_two_logits_with_free_biases():
     found = audit(TWO, X, Y, loss="logistic", decay="1/10", bias="free", time_limit=20)
     assert found.problem.goal.decay.output_bias == 0
