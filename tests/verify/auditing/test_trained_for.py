@@ -44,7 +44,9 @@ def test_two_logits_are_their_difference_with_half_the_decay():
 
 def test_the_optimum_of_two_logits_at_one_point():
     """r = 4, mu = 1: m = 1 / sqrt 2, and the optimum is the entropy of m / r."""
-    found = audit({"W": [[0.0]], "v": [[-0.5], [0.5]], "slope": 0}, [[4]], [1], loss="logistic", decay=1)
+    found = audit(
+        {"W": [[0.0], [0.0]], "v": [[-0.5, 0.0], [0.5, 0.0]], "slope": 0}, [[4], [4]], [1, 1], loss="logistic", decay=1
+    )
     p = 1 / (4 * math.sqrt(2))
     wanted = -p * math.log(p) - (1 - p) * math.log(1 - p)
     assert float(found.bracket.lower) <= wanted * (1 + 1e-12)
