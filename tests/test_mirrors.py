@@ -85,7 +85,6 @@ ELSEWHERE = {
     "verify/html_report/test_html_report.py": "verify/plots/panels",
     "verify/numbers/test_arguments.py": "verify/errors",
     "verify/plots/test_plots.py": "verify/surroundings",
-    "verify/problem/test_network.py": "verify/problem/architecture",
     "verify/readers/test_csv_data.py": "verify/readers/columns",
     "verify/readers/test_json_files.py": "verify/readers/shorthand",
     "verify/readers/test_known.py": "verify/readers/standardising verify/readers/reading",

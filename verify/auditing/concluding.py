@@ -37,7 +37,7 @@ from verify.deciders.subjects import Chosen, Subject, choose
 from verify.deciders.time_limits import TimeIsUpError, is_late
 from verify.numbers.floats import to_float
 from verify.problem.members import trains_all
-from verify.problem.phrases import A_LOSS_AT_WIDTH, nearly_only, not_exactly, of_width
+from verify.problem.phrases import A_LOSS_AT_WIDTH, NOT_BY_MORE, nearly_only, not_exactly, of_width
 from verify.problem.problem import Problem, objective
 
 __all__ = [
@@ -223,8 +223,7 @@ def _not_global(subject: Subject, before: Finding, local: Finding, tolerance: Fr
         return before
     if before.reason in (LATE, INTERRUPTED):  # what the search found was not looked at
         return replace(before, reason=f"{before.reason}; {lie}")
-    none = "but none was found that is better by more than the tolerance"
-    return replace(before, reason=f"{before.reason}; {lie}, {none}")
+    return replace(before, reason=f"{before.reason}; {lie}, {NOT_BY_MORE}")
 
 
 # ------------------------------------------------------------------------- an exact KKT point near the network

@@ -21,7 +21,7 @@ from verify.deciders.depth.searching import better, bounds, none_is_better, sear
 from verify.deciders.depth.stationarity import stationarity
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.proposal import Proposal
-from verify.problem.phrases import any_width
+from verify.problem.phrases import NOT_BY_MORE, any_width, nearly_only
 from verify.problem.problem import Problem, power_of_objective
 
 __all__ = ["DEPTH_BOUNDS", "DEPTH_CONCLUSIONS", "DEPTH_SEARCH", "DEPTH_STATIONARITY", "is_of_other_depth"]
@@ -29,8 +29,6 @@ __all__ = ["DEPTH_BOUNDS", "DEPTH_CONCLUSIONS", "DEPTH_SEARCH", "DEPTH_STATIONAR
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
 NOT_PROVED = "no better network was found near it; that there is none is not proved yet at this depth"
 NO_RULE = "it has no multipliers, which a local optimum may do without where targets are met exactly"
-NEARLY = "it satisfies the KKT conditions nearly, and whether exactly is not known"
-
 
 LARGEST = 10**6
 """Parameters times points up to which every gradient is looked at exactly: some ten seconds."""
@@ -121,7 +119,7 @@ def _local(asked: Asked, found: Known) -> Finding:
             return undecided(question, NO_RULE)
         return follows(question, found.subject, stationary, "it is not even stationary")
     if stationary.level == "approximate":
-        return undecided(question, NEARLY)
+        return undecided(question, nearly_only(asked.problem))
     if _is_large(asked):
         return undecided(question, LARGE)
     multipliers = proof if isinstance(proof, DeepStationary) else None
@@ -142,7 +140,7 @@ def _not_global(asked: Asked, found: Known, question: Question, local: Finding) 
     refuted = follows(question, found.subject, local, lie, asked.terms.tol)
     if refuted.verdict is not Verdict.UNDECIDED:
         return refuted
-    return replace(before, reason=f"{lie}, but none was found that is better by more than the tolerance")
+    return replace(before, reason=f"{lie}, {NOT_BY_MORE}")
 
 
 def _left_out(questions: tuple[Question, ...], _: Asked, found: Known, reason: str) -> Known:

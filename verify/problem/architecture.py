@@ -80,6 +80,60 @@ class Architecture(statement.Architecture):
             hidden = Layer(inputs=inputs, outputs=width, slope=hidden.slope, bias=bias, entries=entries)
         return cls((hidden, Layer(inputs=width, outputs=1, slope=None)))
 
+    @classmethod
+    def dense(cls, sizes: Sequence[int], *, slope: object = 0, bias: bool = False) -> Architecture:
+        """Fully connected layers: sizes (inputs, units of each hidden layer, ..., 1).
+
+        slope: of every activation, or a list of one for each hidden layer.   bias: of the first layer.
+
+            Architecture.dense([2, 16, 16, 1])
+        """
+        counts = _sizes(sizes)
+        slopes = _slopes(slope, len(counts) - 2)
+        return cls(
+            Layer(inputs=before, outputs=after, slope=a, bias=bias and not i)
+            for i, (before, after, a) in enumerate(zip(counts[:-1], counts[1:], (*slopes, None), strict=True))
+        )
+
+    @classmethod
+    def diagonal(cls, inputs: int, *, depth: int, slope: object = 1) -> Architecture:
+        """f(x) = sum_c v_c s(u_c ... s(w_c x_c)): one weight for each coordinate in each of `depth` layers.
+
+        slope: of every activation, or a list of one for each hidden layer; by default they are linear.
+        """
+        size, layers = _count(inputs, "inputs"), _count(depth, "depth")
+        places = [[column if column == row else None for column in range(size)] for row in range(size)]
+        hidden = [Layer(inputs=size, outputs=size, slope=a, entries=places) for a in _slopes(slope, layers - 1)]
+        return cls((*hidden, Layer(inputs=size, outputs=1, slope=None)))
+
+    @classmethod
+    def convolution(
+        cls, kernel: int, *, patches: int, channels: int = 1, pool: str = "none", stride: int = 1, slope: object = 0
+    ) -> Architecture:
+        """Depth 2: `channels` filters of `kernel` weights, each at `patches` places of one row of inputs.
+
+        Patch p is the inputs p stride, ..., p stride + kernel - 1; patches of a stride of at least `kernel` are
+        disjoint. pool: "none", an output weight for each channel and place; "sum", one for each channel. An average is
+        a sum of inputs that are divided by the number of patches.
+
+            Architecture.convolution(3, patches=8, channels=4, pool="sum")
+        """
+        size, many, filters, step = (
+            _count(number, name)
+            for number, name in ((kernel, "kernel"), (patches, "patches"), (channels, "channels"), (stride, "stride"))
+        )
+        if pool not in ("none", "sum"):
+            raise InputError(f'pool is {pool!r:.60}: it must be "none" or "sum"')
+        inputs = (many - 1) * step + size
+        rows: list[list[int | None]] = []
+        for c in range(filters):
+            for p in range(many):
+                rows.append([None] * inputs)
+                rows[-1][p * step : p * step + size] = range(c * size, (c + 1) * size)
+        last = [[c for c in range(filters) for _ in range(many)]] if pool == "sum" else None
+        hidden = Layer(inputs=inputs, outputs=len(rows), slope=rational(slope, "slope"), entries=rows)
+        return cls((hidden, Layer(inputs=len(rows), outputs=1, slope=None, entries=last)))
+
     def with_width_of(self, masks: Sequence[Iterable[int]]) -> Architecture:
         """The two-layer architecture with this one's inputs, slope and bias, and one neuron for each mask."""
         return Architecture.two_layer(self.inputs, len(masks), slope=self.slope, bias=self.bias, masks=masks)
@@ -151,6 +205,31 @@ class Architecture(statement.Architecture):
         if self.has_sharing:
             return "it shares weights"
         return "its output layer is not dense"
+
+
+def _count(number: object, name: str) -> int:
+    if type(number) is not int or number < 1:
+        raise InputError(f"{name} is {number!r:.60}: it must be a whole number of at least 1")
+    return number
+
+
+def _sizes(sizes: object) -> list[int]:
+    remedy = "give the inputs, the units of each hidden layer and 1, such as [2, 16, 16, 1]"
+    found = [_count(size, f"sizes[{i}]") for i, size in enumerate(items_of(sizes, "sizes", remedy))]
+    if len(found) < 2:
+        raise InputError(f"sizes has {count(len(found), 'number')}: {remedy}")
+    return found
+
+
+def _slopes(slope: object, hidden: int) -> tuple[Fraction, ...]:
+    """One for each hidden layer."""
+    if not isinstance(slope, list | tuple):
+        return (rational(slope, "slope"),) * hidden
+    found = [rational(value, f"slope[{i}]") for i, value in enumerate(cast("Sequence[object]", slope))]
+    if len(found) != hidden:
+        given = count(len(found), "number")
+        raise InputError(f"slope has {given}, and the network has {count(hidden, 'hidden layer')}: give one for each")
+    return tuple(found)
 
 
 def _activation(slope: Fraction) -> str:

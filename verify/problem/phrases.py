@@ -29,6 +29,9 @@ ANY_WIDTH_NOT_ASKED = "not asked: the output weights are part of the question, a
 FIT_NOT_ASKED = "not asked: the loss says how well it fits, and no network is left out"
 """Of a loss with weight decay."""
 
+NOT_BY_MORE = "but none was found that is better by more than the tolerance"
+"""Of better networks that lie arbitrarily near."""
+
 A_LOSS_AT_WIDTH = "a wider network is better; a loss with weight decay is not searched at the network's own width yet"
 
 PER_CENT = "\u00a0%"

@@ -40,7 +40,6 @@ __all__ = [
     "read_data",
     "read_data_with_notes",
     "read_with_notes",
-    "shape_of_points",
 ]
 
 

@@ -4,6 +4,13 @@ Every strategy builds what it promises and filters nothing. All numbers are Frac
 shrink to few points, few neurons and small integers.
 """
 
+from verify.strategies.architectures import (
+    architectures,
+    convolutions,
+    dense_shapes,
+    diagonal_shapes,
+    networks_of,
+)
 from verify.strategies.bent_kkt import bent_networks
 from verify.strategies.deep_kkt import (
     deep_diagonals,
@@ -84,12 +91,14 @@ __all__ = [
     "aligned_duals",
     "aligned_residuals",
     "alternating_starts",
+    "architectures",
     "assigned_features",
     "balanced_pairs",
     "bent_networks",
     "collinear",
     "constant_networks",
     "contradictory",
+    "convolutions",
     "correlated_starts",
     "crowded",
     "datasets",
@@ -97,6 +106,8 @@ __all__ = [
     "deep_diagonals",
     "deep_linear_kkt_points",
     "deep_linear_starts",
+    "dense_shapes",
+    "diagonal_shapes",
     "drift_signs",
     "duplicated",
     "embedded_pairs",
@@ -120,6 +131,7 @@ __all__ = [
     "mean_signed",
     "nearly_orthogonal",
     "networks",
+    "networks_of",
     "odd",
     "orthogonal",
     "orthogonally_separable",
