@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
+from solvers.arrays import Floats
 from solvers.hidden.inner_cells import ByCells, ConeCell
+from solvers.programs.nonnegative import nonnegative_least_squares
 from verify.checker.dual_trees import Bound, Case
 from verify.checker.statement import outputs
 from verify.checker.states import HiddenDual
@@ -205,10 +208,7 @@ class _SharpSystem:
                 part = case[0], tuple(node.floats.cone.tolist()), case[2]
                 leaf = self._written(part, slopes[k], listed, denominator) if k in slopes else None
                 if k not in slopes:
-                    rounded = rounded_tree(
-                        self.geometry, part, listed, self.cells.found.slopes[k] * self.scale, denominator, node.terms
-                    )
-                    leaf = None if rounded is None or rounded[1] > square else rounded[0]
+                    leaf = self._loose(part, node, listed, k, denominator, square)
                 if leaf is None:
                     return None
                 nodes.append(leaf)
@@ -217,6 +217,32 @@ class _SharpSystem:
             squares.append(square)
         node = HiddenDual(tuple(listed.items()), tuple(squares), denominator, tuple(trees))
         return accepted(self.problem, node, self.cases)
+
+    def _loose(
+        self, part: Case, cell: ConeCell, listed: Mapping[int, Fraction], k: int, denominator: int, square: Fraction
+    ) -> Bound | None:
+        """The leaf of a cell without a neuron: by the slopes of the guess, or of the shortest p; None without."""
+        guess = self.cells.found.slopes[k] * self.scale
+        for shortens in (False, True):
+            own = self._shortest(part, cell, listed, guess) if shortens else guess
+            rounded = rounded_tree(self.geometry, part, listed, own, denominator, cell.terms)
+            if rounded is not None and rounded[1] <= square:
+                return rounded[0]
+        return None
+
+    def _shortest(self, part: Case, cell: ConeCell, listed: Mapping[int, Fraction], guess: Floats) -> Floats:
+        """The slopes of decided points that make ||p|| least, at the exact multipliers; the others as they are."""
+        rows, cone, sign = cell.floats.rows, cell.floats.cone, part[2]
+        lifts = np.zeros(len(cone))
+        for i, value in listed.items():
+            lifts[i] = sign * float_near(value * self.factors[i])
+        slope = float_near(self.slope)
+        own = np.where(cone > 0, (1 - slope) * lifts, np.where(cone < 0, 0.0, guess))
+        decided = np.flatnonzero(cone)
+        signed = (rows[decided] * cone[decided, None]).T
+        with suppress(RuntimeError):
+            own[decided] += cone[decided] * nonnegative_least_squares(signed, -rows.T @ (slope * lifts + own))
+        return own
 
     def _square(self, q: int) -> Fraction:
         """The largest of ||w_j||^2 / v_j^2 over the neurons of a case."""

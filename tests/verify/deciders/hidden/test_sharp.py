@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from benchmarks.jobs.own_width import hidden_teacher
 from solvers.hidden.inner_cells import ByCells, by_cells, without_chords
 from tests.exact_states import posed
 from tests.verify.deciders.hidden.test_search import on_gaussian_points
@@ -76,6 +77,19 @@ def test_searches_end_with_both_ends_equal_after_few_states(goal, columns, width
     assert found.lower.bracket[0] == objective(problem, found.networks[0])
     assert found.nodes <= 40
     assert found.sharpening <= 20
+
+
+@pytest.mark.parametrize(
+    ("seed", "columns", "width", "points", "margin", "bias"),
+    [(1, 4, 2, 10, False, True), (1, 3, 3, 8, True, False), (1, 2, 4, 10, False, True)],
+)
+def test_cells_without_a_neuron_need_no_room(seed, columns, width, points, margin, bias):
+    """At the slopes of the guess a cell that holds no neuron costs as much as one that does, but for rounding."""
+    problem = hidden_teacher(seed, columns, width, points, margin=margin, bias=bias)
+    found = HiddenSearch(problem).run()
+    assert certified(problem, None, found.lower) is not None
+    assert found.lower.bracket[0] == objective(problem, found.networks[0])
+    assert found.sharpening == 0
 
 
 def test_a_tolerance_and_a_zero_neuron_are_no_obstacle():
