@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from solvers.training.flow.gradient_flow import gradient_flow
-from solvers.training.losses import Loss
+from solvers.training.losses import Loss, value
 from solvers.training.stop_tests import Plateau, StopTest
 from solvers.training.trajectory import Training, TrainingStatus
 from verify.auditing.record import Audit
@@ -33,6 +33,7 @@ __all__ = [
     "at_rest",
     "ended",
     "ends_stationary",
+    "falls_without_end",
     "flowed",
     "has_loss_below",
     "is_nearly_stationary",
@@ -40,6 +41,7 @@ __all__ = [
     "nearby_certificate",
     "nearly_audited",
     "trained",
+    "vanishes_at_a_kkt_point",
     "with_weights",
 ]
 
@@ -145,6 +147,28 @@ def margins(instance: Instance) -> list[Fraction]:
     """y_i f(x_i), exactly."""
     values = outputs(instance.problem, instance.network)
     return [y * f for y, f in zip(instance.data.targets, values, strict=True)]
+
+
+def falls_without_end(instance: Instance) -> Judgement:
+    """Gradient flow of the logistic loss brings it to e^-10 of its tenth power, with growing weights; in floats."""
+    shape = instance.network.architecture
+    theta = parameters_of(instance.network)
+    first = layers_of(shape).outputs(theta, rows_of(instance.data, shape))
+    aim = 10 * value("logistic", targets_of(instance.data), first).log_loss - 10
+    run = flowed(instance, loss="logistic", stop=lambda moment: "the loss is small" if moment.log_loss < aim else None)
+    if run.status is TrainingStatus.CONVERGED and run.trajectory.margins[-1] <= 0:
+        return failed("the flow comes to rest with points on the wrong side")
+    if run.status is not TrainingStatus.STOPPED:
+        return undecided(f"the loss has not vanished ({run.status})")
+    if not np.linalg.norm(run.theta) > np.linalg.norm(theta):
+        return failed("the loss fell, but the weights did not grow")
+    return held("the loss falls, and the weights grow")
+
+
+def vanishes_at_a_kkt_point(instance: Instance) -> Judgement:
+    """`falls_without_end`, and `ends_stationary`: where the flow ends, with a certificate."""
+    fallen = falls_without_end(instance)
+    return ends_stationary(instance) if fallen.outcome is Outcome.HELD else fallen
 
 
 def has_loss_below(instance: Instance, bound: Fraction) -> bool:

@@ -160,7 +160,13 @@ def test_narrower_networks_fail_more_often_than_delta():
         return replace(start, network=gaussian_network(random, 2, F(2), F(1, 100)))
 
     claim = replace(
-        ALL["safran2022.thm3.1"], id="planted.narrow", hypotheses={}, variants=(), setting=lambda _: True, trial=narrow
+        ALL["safran2022.thm3.1"],
+        id="planted.narrow",
+        hypotheses={},
+        sharp={},
+        variants=(),
+        setting=lambda _: True,
+        trial=narrow,
     )
     assert run(claim, examples=40).outcome == "failed"
 

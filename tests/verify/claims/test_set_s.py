@@ -20,7 +20,7 @@ def known():
 
 def test_points_are_in_s_and_in_every_part(known):
     parts = set()
-    for r in _Drawn().points(known):
+    for r, _ in _Drawn().points(known):
         part = part_of_s(known.basis @ (r * known.teacher), known, SCALE)
         assert part is not None
         parts.add(part)
@@ -29,7 +29,7 @@ def test_points_are_in_s_and_in_every_part(known):
 
 @pytest.mark.parametrize("larger", [_Drawn(has_psi_up=False), _Drawn(has_psi_down=False)])
 def test_larger_sets_are_larger(known, larger):
-    parts = [part_of_s(known.basis @ (r * known.teacher), known, SCALE) for r in larger.points(known)]
+    parts = [part_of_s(known.basis @ (r * known.teacher), known, SCALE) for r, _ in larger.points(known)]
     assert None in parts
     assert len(parts) <= set_s_points.TRIES * 3
 
@@ -37,7 +37,7 @@ def test_larger_sets_are_larger(known, larger):
 def test_points_come_near_the_faces(known):
     eta = known.eta
     slack = []
-    for r in _Drawn().points(known):
+    for r, _ in _Drawn().points(known):
         if r[0] < 1:
             ratio = eta[1] / eta[0]
             slack.append((r[1] / (ratio / 2 * r[0]) - 1, 1 - (1 - r[0]) ** (0.5 + ratio / 2) - r[1]))

@@ -10,16 +10,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-
-from solvers.training.losses import value
-from solvers.training.trajectory import TrainingStatus
 from verify.claims.power import has_points
-from verify.claims.records import Claim, Instance, Judgement, Variant, failed, undecided
+from verify.claims.records import Claim, Instance, Judgement, Outcome, Variant
 from verify.claims.theorems import run_alone
-from verify.claims.trainings import after, flowed, has_loss_below, is_nearly_stationary, trained
+from verify.claims.trainings import after, falls_without_end, has_loss_below, is_nearly_stationary, trained
 from verify.strategies import separating_starts
-from verify.training.conversion import layers_of, parameters_of, rows_of, targets_of
 
 __all__ = ["CLAIMS", "loss_vanishes_at_kkt"]
 
@@ -29,17 +24,9 @@ def loss_vanishes_at_kkt(instance: Instance) -> Judgement:
 
     The end with a certificate, the loss and the weights in floats.
     """
-    shape = instance.network.architecture
-    theta = parameters_of(instance.network)
-    first = layers_of(shape).outputs(theta, rows_of(instance.data, shape))
-    aim = 10 * value("logistic", targets_of(instance.data), first).log_loss - 10
-    run = flowed(instance, loss="logistic", stop=lambda moment: "the loss is small" if moment.log_loss < aim else None)
-    if run.status is TrainingStatus.CONVERGED and run.trajectory.margins[-1] <= 0:
-        return failed("the flow comes to rest with points on the wrong side")
-    if run.status is not TrainingStatus.STOPPED:
-        return undecided(f"the loss has not vanished ({run.status})")
-    if not np.linalg.norm(run.theta) > np.linalg.norm(theta):
-        return failed("the loss fell, but the weights did not grow")
+    fallen = falls_without_end(instance)
+    if fallen.outcome is not Outcome.HELD:
+        return fallen
     return after(instance, trained(instance, loss="logistic"), is_nearly_stationary)
 
 

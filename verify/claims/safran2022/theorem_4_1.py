@@ -17,7 +17,7 @@ from verify.claims.records import Claim, Instance, Variant
 from verify.claims.safran2022.learning import classifies
 from verify.claims.safran2022.regions import is_univariate
 from verify.claims.theorems import run_alone
-from verify.claims.trainings import ends_stationary, is_nearly_stationary
+from verify.claims.trainings import is_nearly_stationary, vanishes_at_a_kkt_point
 from verify.strategies import fitted_starts, separating_starts
 
 __all__ = ["CLAIMS"]
@@ -26,17 +26,18 @@ CLAIMS = (
     Claim(
         id="safran2022.thm4.1",
         source="arXiv:2205.09072, Theorem 4.1",
-        statement="Gradient flow with a loss below 1/n converges in direction to a KKT point.",
+        statement="Gradient flow with a loss below 1/n converges in direction to a KKT point, the loss to 0 and the "
+        "norm to infinity.",
         setting=is_univariate,
         hypotheses={"loss-below-1/n": classifies},
-        conclusion=ends_stationary,
+        conclusion=vanishes_at_a_kkt_point,
         instances=st.one_of(
             separating_starts(slope=st.just(Fraction(0)), bias=True, dimension=1), fitted_starts(most=8)
         ).map(lambda drawn: Instance(*drawn)),
         sharp={"loss-below-1/n": "max-margin/safran2022-theorem-4-1-dead"},
         regime="a sum of losses below log 2, so that every point is classified with the logistic loss too; up to "
         "200,000 gradients, to 5e-4 or an activation pattern that has settled; a KKT point up to 1e-3, with a "
-        "certificate; that the loss tends to 0 and the norm to infinity is not judged",
+        "certificate; the loss to e^-10 of its tenth power, of the logistic loss, in floats",
         trains=True,
         examples=20,
         could_fail=has_points(2),
