@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
@@ -20,7 +20,10 @@ from solvers.own_width.search import search
 if TYPE_CHECKING:
     from verify.problem.problem import Problem
 
-GAP, MOST_NODES, GRID = 1e-6, 100, 1024
+GAP, MOST_NODES, GRID = 1e-6, 150, 1024
+OPEN = ", open"
+"""In the note of a row whose gap is larger than that."""
+
 BOTH = {2: ((1, 2, 3, 4), (10, 30, 50)), 3: ((1, 2, 3), (8, 20, 30)), 4: ((2, 3), (10, 12))}
 SMALL = {3: ((4,), (8, 12))}
 SIZES = (BOTH, SMALL)
@@ -77,7 +80,7 @@ def run(plan: Plan) -> Iterator[Row]:
     """One row for each number of columns, neurons and points, each goal, and each set of trained layers, and then one
     for all draws of such a cell.
     """
-    states = defaultdict[tuple[int, int, str], list[int]](list)
+    states, left = defaultdict[tuple[int, int, str], list[int]](list), Counter[tuple[int, int, str]]()
     seeds = range(1 if plan.quick else 3)
     for sizes in SIZES[:1] if plan.quick else SIZES:
         for columns, (widths, counts) in sizes.items():
@@ -86,10 +89,13 @@ def run(plan: Plan) -> Iterator[Row]:
                     for seed in seeds:
                         for trained, nodes, row in _rows(plan, seed, columns, width, points):
                             states[columns, width, trained].append(nodes)
+                            left[columns, width, trained] += OPEN in row.note
                             yield row
     for (columns, width, trained), nodes in sorted(states.items()):
         name = f"{columns} columns, {width} neurons, {trained}: states of {len(nodes)} draws"
         note = f"median {statistics.median(nodes):g}, largest {max(nodes)}"
+        if ended := left[columns, width, trained]:
+            note += f", {ended} left open"
         yield Row("own width", name, goal=f"at most {2 * LARGEST[columns, trained][width]}", note=note)
 
 
@@ -117,4 +123,5 @@ def _rows(plan: Plan, seed: int, columns: int, width: int, points: int) -> Itera
 def _told(status: str, nodes: int, lower: float, upper: float, more: int = 0) -> str:
     """more: states that made both ends equal after the gap was small enough."""
     after = f" and {more} to make both ends equal" if more else ""
-    return f"{status}, {nodes} states{after}, gap {upper / max(lower, 1e-300) - 1:.0e}"
+    gap = upper / max(lower, 1e-300) - 1
+    return f"{status}, {nodes} states{after}, gap {gap:.0e}{OPEN if gap > GAP * (1 + GAP) else ''}"
