@@ -176,14 +176,19 @@ class Architecture(statement.Architecture):
     @property
     def description(self) -> str:
         """Such as "Network of 12 ReLU neurons with biases (48 parameters)"."""
-        hidden, parameters = self.layers[:-1], count(self.parameter_count, "parameter")
+        return self.described()
+
+    def described(self, *, with_output_bias: bool = False) -> str:
+        """The `description`, of networks that have an output bias besides."""
+        hidden, parameters = self.layers[:-1], count(self.parameter_count + with_output_bias, "parameter")
+        kinds = ["biases"] * self.bias + ["an output bias"] * with_output_bias
+        biases = f" with {' and '.join(kinds)}" if kinds else ""
         if not hidden:
             return f"Linear network without hidden neurons ({parameters})"
         slopes = {layer.slope for layer in hidden if layer.slope is not None}
         name = " and ".join(sorted(map(_activation, slopes)))
         masked, shared = "Masked network" if self.has_masks else "Network", " with shared weights"
         kind = masked + (shared if self.has_sharing else "")
-        biases = " with biases" if self.bias else ""
         if len(hidden) == 1:
             return f"{kind} of {count(self.width, f'{name} neuron')}{biases} ({parameters})"
         widths = " and ".join(str(layer.outputs) for layer in hidden)

@@ -220,14 +220,19 @@ class Network(statement.Network):
         network.__dict__["_is_exact"] = all(map(is_exact_input, given))
         return network
 
+    @property
+    def description(self) -> str:
+        """Such as "Network of 12 ReLU neurons with biases and an output bias (49 parameters)"."""
+        return self.architecture.described(with_output_bias=len(self.parameters) > len(self.architecture.layers))
+
     def __repr__(self) -> str:
-        return f"<Network: {self.architecture.description}, {count(self.architecture.inputs, 'input')}>"
+        return f"<Network: {self.description}, {count(self.architecture.inputs, 'input')}>"
 
     def __str__(self) -> str:
-        return as_text(self.architecture.description, *self._table())
+        return as_text(self.description, *self._table())
 
     def _repr_html_(self) -> str:
-        return as_html(self.architecture.description, *self._table())
+        return as_html(self.description, *self._table())
 
     def _table(self) -> tuple[list[str], list[list[str]], list[str]]:
         """The neurons of a two-layer network, a row each: head, the first rows, what is left out."""

@@ -81,7 +81,7 @@ def _steps(audit: Audited, folder: str | None, given: Mapping[str, str] | None) 
 def _title(problem: Problem, network: Network) -> Iterator[str]:
     points = count(len(problem.data), "point")
     others = f"; compared with networks of {any_width(problem)}" if is_of_other_depth(problem) else ""
-    yield f"{network.architecture.description}, on {points} in dimension {problem.data.dimension}{others}"
+    yield f"{network.description}, on {points} in dimension {problem.data.dimension}{others}"
     within = problem.fit_tolerance
     met = f"|f(x) − y| ≤ {kept(within)}" if within else goal_words(problem.goal).met
     if isinstance(problem.goal, Objective):

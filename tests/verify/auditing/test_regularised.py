@@ -390,7 +390,7 @@ def test_the_command(files):
         (["--loss", "squared", "--decay", "1,2,3"], "3 numbers"),
         (["--loss", "squared:2", "--decay", "1"], "squared has no number"),
         (["--loss", "huber:0", "--decay", "1"], "its δ must be positive"),
-        (["--loss", "squared", "--decay", "much"], "which is no number"),
+        (["--loss", "squared", "--decay", "much"], "give a decimal or a fraction"),
         (["--loss", "squared", "--decay", "1", "--goal", "min-norm"], "goal and loss are both given"),
         (["--loss", "squared", "--decay", "1", "--trained", "hidden"], "both layers are trained"),
         (["--loss", "squared", "--decay", "1", "--fit-tol", "1"], "a loss meets no targets"),

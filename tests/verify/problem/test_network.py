@@ -227,3 +227,11 @@ def test_rows_for_another_network_are_refused() -> None:
     problem = Problem(Dataset([[1, 2]], [1]), shape, goal=Goal.MIN_NORM, bias=Bias.NONE)
     with pytest.raises(ShapeError, match="the rows have 2 columns, which the network does not take"):
         outputs(problem, Network.two_layer([[1, 1, 1]], [1]))
+
+
+def test_an_output_bias_is_a_parameter_that_is_named():
+    assert "with biases and an output bias (9 parameters)" in repr(
+        Network.two_layer([[1, 2], [3, 4]], [1, 1], b=[1, 1], b2=1)
+    )
+    assert "neurons with an output bias (7 parameters)" in str(Network.two_layer([[1, 2], [3, 4]], [1, 1], b2=1))
+    assert "neurons (6 parameters)" in repr(Network.two_layer([[1, 2], [3, 4]], [1, 1]))
