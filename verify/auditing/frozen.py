@@ -22,8 +22,11 @@ def frozen_at(found: Given, layers: object) -> Given:
 
     Everything that is said is about the rest: its own norm, its own widths, the features as inputs.
     """
-    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 0:
-        raise wrong(layers, "frozen", "give the number of first layers that are not trained, such as 1")
+    remedy = "give the number of first layers that are not trained, such as 1"
+    if isinstance(layers, bool) or not isinstance(layers, int):
+        raise wrong(layers, "frozen", remedy)
+    if layers < 0:
+        raise InputError(f"frozen is {layers}: {remedy}")
     if not layers:
         return found
     network, depth = found.network, found.network.architecture.depth

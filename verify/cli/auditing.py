@@ -113,7 +113,8 @@ Examples:
 @refused_unless(
     "--two-logits",
     "difference",
-    help="What to do with two outputs, one for each class: refuse, or read the second minus the first as the network.",
+    help="What to do with two outputs, one for each class: refuse, or read the second minus the first as the network "
+    "(the default with --loss logistic).",
 )
 @click.option(
     "--fold",

@@ -138,6 +138,11 @@ def with_own_decay(asked: LossAsked, network: object, points: int) -> LossAsked:
     estimator = estimator_in(network)
     size = points
     if estimator.solver != "lbfgs":
+        if not hasattr(estimator, "loss_curve_"):
+            raise InputError(
+                f"the estimator has no learning curve, so it was not fitted by {estimator.solver!s:.20}, as it says: "
+                f"give loss={asked.name!r}, decay and bias='free'"
+            )
         epochs = len(estimator.loss_curve_)  # of warm starts and partial fits too, which n_iter_ leaves out
         if estimator.t_ != epochs * points:
             raise InputError(
@@ -145,8 +150,14 @@ def with_own_decay(asked: LossAsked, network: object, points: int) -> LossAsked:
                 "given: give those that it was fitted on, at once; with partial_fit its batches were others: give "
                 f"loss={asked.name!r}, decay and bias='free'"
             )
-        size = min(AUTO if estimator.batch_size == "auto" else int(estimator.batch_size), points)
+        size = max(min(AUTO if estimator.batch_size == "auto" else int(estimator.batch_size), points), 1)
     whole, rest = divmod(points, size)
+    if rest and not estimator.shuffle:
+        raise InputError(
+            "the estimator was fitted in the same batches each time (shuffle=False), the last of "
+            f"{count(rest, 'point')} and others of more: the points have different weights in its loss, which is not "
+            "decided"
+        )
     sizes = [size] * whole + [rest] * (rest > 0)
     decay = rational(estimator.alpha, "alpha") * sum((Fraction(1, one) for one in sizes), Fraction(0)) / len(sizes)
     if decay <= 0:

@@ -82,6 +82,7 @@ def network_of(value: Mapping[str, object], place: str) -> Shorthand:
         b2=number(given["b2"], f"{place}: b2") if "b2" in given else 0,
         slope=number(given["slope"], f"{place}: slope") if "slope" in given else None,
         masks=_masks(given["masks"], f"{place}: masks") if "masks" in given else None,
+        has_b2="b2" in given,
     )
 
 

@@ -43,6 +43,7 @@ def network_of(arrays: Mapping[str, object], place: str) -> Shorthand | Chain:
         b=_vector(found["b"], f"{place}: b", "neurons").tolist() if "b" in found else None,
         b2=_scalar(found["b2"], f"{place}: b2") if "b2" in found else 0,
         slope=_scalar(found["slope"], f"{place}: slope") if "slope" in found else None,
+        has_b2="b2" in found,
     )
 
 

@@ -69,7 +69,14 @@ def test_a_bias_is_evaluated_with_the_body():
 
 @pytest.mark.parametrize(
     ("layers", "words"),
-    [(-1, "frozen"), (True, "frozen"), (1.5, "frozen"), ("2", "frozen"), (4, "has 4 layers"), (9, "has 4 layers")],
+    [
+        (-1, "frozen is -1: give the number of first layers"),
+        (True, "frozen"),
+        (1.5, "frozen"),
+        ("2", "frozen"),
+        (4, "has 4 layers"),
+        (9, "has 4 layers"),
+    ],
 )
 def test_what_cannot_be_frozen(layers, words):
     with pytest.raises(InputError, match=words):

@@ -535,3 +535,26 @@ def test_check_compares_a_network_with_an_output_bias(files):
     other = run("check", files / "proofs", "--network", files / "other.npz")
     assert other.exit_code == 1
     assert "not the network of the certificates" in other.output
+
+
+def test_an_output_bias_of_0_is_one_whatever_it_is_stored_in(files):
+    """Its question is that of networks with an output bias: without one the optimum here is another."""
+    arrays = {"W": np.zeros((2, 1)), "v": np.zeros(2), "b2": np.zeros(1), "slope": np.array(0)}
+    np.savez(files / "zero.npz", **arrays)
+    (files / "zero.json").write_text('{"W": [["0"], ["0"]], "v": ["0", "0"], "b2": "0", "slope": "0"}')
+    data = ([[1], [-1]], [2, 0])
+    for source in (arrays, str(files / "zero.npz"), str(files / "zero.json")):
+        found = audit(source, data, loss="half-squared", decay=5)
+        assert found.problem.has_output_bias
+        assert found.global_any_width.verdict is Verdict.REFUTED
+    without = audit({"W": arrays["W"], "v": arrays["v"], "slope": 0}, data, loss="half-squared", decay=5)
+    assert not without.problem.has_output_bias
+    assert without.global_any_width.verdict is Verdict.PROVED
+    assert audit(str(files / "zero.npz"), ([[1], [-1]], [1, -1]), goal="max-margin").problem.goal.value == "max-margin"
+
+
+@pytest.mark.parametrize("size", [1e-322, 1e-200])
+def test_numbers_out_of_the_range_of_floats_are_named(size):
+    network = Network.two_layer([[size], [-size]], [size, size], b2=size)
+    found = audit(network, ([[1], [-1]], [2, 0]), loss="half-squared", decay=5)
+    assert found.stationary.reason == "its numbers are out of the range of floats"

@@ -57,7 +57,7 @@ def test_the_loss_of_a_classifier_is_the_objective_of_the_audit():
 def test_alpha_is_divided_by_the_size_of_each_batch(solver, batch_size, points, wanted):
     estimator = SimpleNamespace(
         alpha=1.0, solver=solver, batch_size=batch_size, loss="squared_error", coefs_=[], early_stopping=False,
-        t_=7 * points, loss_curve_=[0.0] * 7,
+        t_=7 * points, loss_curve_=[0.0] * 7, shuffle=True,
     )  # fmt: skip
     asked = with_own_decay(trained_loss(estimator), estimator, points)
     assert asked.decay == (wanted, wanted)
@@ -74,7 +74,9 @@ def test_alpha_is_divided_by_the_size_of_each_batch(solver, batch_size, points, 
 )
 def test_what_is_refused_of_estimators(change, message):
     settings = {"alpha": 1.0, "solver": "adam", "batch_size": 5, "loss": "squared_error", "coefs_": []}
-    estimator = SimpleNamespace(**{"early_stopping": False, "t_": 10, "loss_curve_": [0.0], **settings, **change})
+    estimator = SimpleNamespace(
+        **{"early_stopping": False, "t_": 10, "loss_curve_": [0.0], "shuffle": True, **settings, **change}
+    )
     with pytest.raises(InputError, match=message):
         with_own_decay(trained_loss(estimator), estimator, 10)
 
@@ -126,3 +128,23 @@ def test_the_best_estimator_of_a_search():
     search = selection.GridSearchCV(fitted(), {"alpha": [0.25]}, cv=2).fit(X, Y)
     found = audit(search, X, Y, goal="trained", time_limit=2)
     assert found.problem.goal.decay.hidden == Fraction(1, 48)
+
+
+def test_batches_that_are_never_shuffled_weigh_points_differently():
+    """Of 10 points in batches of 3 the last one weighs 1/4 and the others 1/12."""
+    settings = {"loss": "squared_error", "coefs_": [], "early_stopping": False, "alpha": 1.0, "solver": "sgd"}
+    estimator = SimpleNamespace(**settings, batch_size=3, t_=20, loss_curve_=[0.0, 0.0], shuffle=False)
+    asked = trained_loss(estimator)
+    with pytest.raises(InputError, match=r"shuffle=False\), the last of 1 point and others of more"):
+        with_own_decay(asked, estimator, 10)
+    estimator.batch_size = 5
+    assert with_own_decay(asked, estimator, 10).decay[0] == Fraction(1, 5)
+
+
+def test_an_estimator_that_was_not_fitted_has_no_learning_curve():
+    pytest.importorskip("sklearn.neural_network")
+    made = Network.two_layer([[1.0, 0.0]], [1.0], b=[0.5], b2=0.25).to_sklearn()
+    if made.solver == "lbfgs":
+        made.set_params(solver="adam")
+    with pytest.raises(InputError, match="has no learning curve, so it was not fitted by"):
+        audit(made, X, Y, goal="trained")

@@ -48,10 +48,14 @@ class LossSubject:
         return None if self.network is self.given else self.network.parameters
 
 
+SMALLEST = Fraction(1, 2**900)
+"""What is squared within a residual has to be above 0 in floats, beside this size of the network."""
+
+
 def loss_subject(problem: Problem, network: Network, given: Network) -> LossSubject | None:
     """The record of a network near the given one; None where it has no decay or is out of the range of floats."""
     asked, size = problem.goal, weighted_norm(problem, network)
-    if not isinstance(asked, Objective) or size <= 0:
+    if not isinstance(asked, Objective) or size < SMALLEST:
         return None
     values = outputs(problem, network)
     ranges = [subgradients(asked.loss, y, z) for y, z in zip(problem.targets, values, strict=True)]

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.checker.exact import dot, squared_norm
-from verify.checker.fit import weighted_norm
 from verify.checker.multipliers import gap_of
 from verify.checker.objectives import Objective
+from verify.checker.statement import squared_norms
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.exact_systems import solution_near
 from verify.deciders.proposal import Proposal, certified
@@ -82,9 +82,10 @@ def loss_stationarity(
     Sound. Complete up to rounding for a given pattern of kinks, but at points with kinks where a multiplier may have
     either sign.
     """
-    subject = loss_subject(problem, network, given)
+    zeros = _of_zeros(problem, network, given, tolerance)
+    subject = None if zeros is not None else loss_subject(problem, network, given)
     if subject is None:
-        return _of_zeros(problem, network, given, tolerance) or Proposal(reason=OUT_OF_RANGE)
+        return zeros or Proposal(reason=OUT_OF_RANGE)
     unbalanced = balance_separator(problem, subject, tolerance)
     exact = None if unbalanced else _exactly(problem, subject)
     if exact is not None:
@@ -121,7 +122,7 @@ def loss_refuted_exactly(
 
 
 def _of_zeros(problem: Problem, network: Network, given: Network, tolerance: Fraction) -> Proposal | None:
-    if not isinstance(problem.goal, Objective) or weighted_norm(problem, network):
+    if not isinstance(problem.goal, Objective) or any(squared_norms(problem, network)[:2]):
         return None
     return weightless(problem, problem.goal, network, given, tolerance)
 

@@ -179,11 +179,14 @@ def test_neurons_that_vanished_are_left_out():
 
 
 def test_where_nothing_can_be_said():
-    """Constants of a free bias have no decay; numbers beyond floats."""
+    """Constants of a free bias have no decay, and are decided all the same; not so numbers beyond floats."""
     problem = posed("squared", [[1], [2]], [1, 1], bias=Bias.FREE)
     network = Network.two_layer([[0]], [0], b=[3])
-    assert decided(problem, network).reason == OUT_OF_RANGE
-    assert loss_refuted_exactly(problem, network, network).reason == OUT_OF_RANGE
+    assert isinstance(decided(problem, network).certificate, NotStationary)
+    assert isinstance(loss_refuted_exactly(problem, network, network).certificate, NotStationary)
+    tiny = Network.two_layer([[Fraction(1, 10**200)]], [Fraction(1, 10**200)], b=[3])
+    assert decided(problem, tiny).reason == OUT_OF_RANGE
+    assert loss_refuted_exactly(problem, tiny, tiny).reason == OUT_OF_RANGE
     huge = Network.two_layer([[Fraction(10) ** 200]], [Fraction(10) ** 200])
     problem = posed("squared", [[1]], [1])
     found = decided(problem, huge)
