@@ -29,6 +29,8 @@ QUESTIONS = {"stationary": "stationary", "local_optimum": "local", "global_optim
 
 Results = Mapping[str, Mapping[str, Any]]
 
+FEW_WORDS = 5
+
 
 def main() -> None:
     """Write all pages."""
@@ -235,8 +237,9 @@ def cases(paper: str, number: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Up to the first full stop that ends a sentence."""
-    return re.split(r"(?<=[^.]\.) (?=[A-Z])", text, maxsplit=1)[0]
+    """Up to the first full stop that ends a sentence; after "A start of training." and the like up to the next one."""
+    first, *rest = re.split(r"(?<=[^.]\.) (?=[A-Z])", text, maxsplit=1)
+    return f"{first} {first_sentence(rest[0])}" if rest and len(first.split()) < FEW_WORDS else first
 
 
 def figures(paper: str) -> str:

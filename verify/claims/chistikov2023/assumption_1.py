@@ -68,7 +68,8 @@ def _claim(width: int) -> Claim:
         kind="chance",
         chance=1 - Fraction(3, 4) ** width,
         trial=lambda random: random_start(random, width),
-        regime=f"d = 2, 3, 4, points a few degrees apart, where the bound is nearly reached; {DRAWS} draws",
+        regime=f"d = 2, 3, 4, points a few degrees apart, where the bound is nearly reached; z_j Gaussian, rounded to "
+        f"1/1000; {DRAWS} draws",
         examples=DRAWS,
         could_fail=always,
         variants=(

@@ -69,7 +69,8 @@ CLAIMS = (
         setting=is_taught,
         conclusion=stays_balanced,
         instances=STARTS,
-        regime=f"{POINTS}, lambda = 1; explicit Euler of two steps h in place of the flow, with a drift of order h",
+        regime=f"{POINTS}, lambda = 1; explicit Euler of two steps h in place of the flow, with a drift of order h; "
+        "the rates of part (i) are what its steps are made of",
         quantity="drift of a^2 - |w|^2 in units of 2 h L(0)",
         trains=True,
         could_fail=always,

@@ -1,13 +1,14 @@
 """The faces of the set S of section 5 of arXiv:2306.06479: each repels the training, approached from the inside.
 
 For one neuron along v, |v| = a^2, on a linear network: dv/dt = |v| A (v* - v) + (v/|v|) (v.A (v* - v)), A = X X^T / n.
-On every face of S_l, Xi's remainder included, that points into S, or from S_l into S_(l+1):
+On every face of S_l but Xi's this points into S, or from S_l into S_(l+1):
 
     Omega_k  r_k = 1, k < l          Phi_l  r_l = eta_l / (2 eta_(l-1)), l > 1, and r_l = 1, the handover
     Psi-down r_k' = eta_k' / (2 eta_k) r_k          Psi-up r_k' = 1 - (1 - r_k)^(1/2 + eta_k' / (2 eta_k))
 
-with r_k = nu_k / nu*_k. The paper says so of the flow of all neurons, for scales that are small enough; of the entire
-boundary of Xi it says that it is false, which is the variant.
+with r_k = nu_k / nu*_k. The paper says so of the flow of all neurons, for scales that are small enough, and of what
+the others leave of Xi's face too, which is not tried; of the entire boundary of Xi it says that it is false, which is
+the variant.
 """
 
 from __future__ import annotations
@@ -124,7 +125,8 @@ CLAIMS = (
         conclusion=faces_repel,
         instances=STARTS,
         regime=f"{POINTS}; lambda = {SCALE:g}; one neuron in place of the bundle, which is the limit lambda -> 0; "
-        "points drawn on each face, in floats",
+        "points drawn on each face, in floats; what the other faces leave of Xi's, which the paper says repels as "
+        "well, is not tried",
         quantity="least inward rate over the largest",
         could_fail=always,
         variants=(

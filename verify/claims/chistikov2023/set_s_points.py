@@ -1,4 +1,4 @@
-"""The last sentence of section 5 of arXiv:2306.06479 about the set S itself, whatever is trained.
+"""What section 5 of arXiv:2306.06479 says of the set S itself, whatever is trained.
 
     v in S  ==>  v.x_i > 0 for all i
 
@@ -121,7 +121,8 @@ CLAIMS = (
         conclusion=sees_all_points,
         instances=STARTS,
         sharp={"45-degrees": "min-norm/chistikov2023-wide-points"},
-        regime=f"{POINTS}; lambda = 1e-90; 400 points drawn for each part of S, many near its faces; no training",
+        regime=f"{POINTS}; lambda = 1e-90; 400 points drawn for each part of S, many near its faces, in floats; "
+        "no training",
         quantity="least cosine",
         could_fail=always,
         variants=(

@@ -61,7 +61,7 @@ CLAIMS = (
     Claim(
         id="chistikov2023.thm6",
         source="arXiv:2306.06479, Theorem 6",
-        statement="After a time T_2 < log(1 / lambda) (4 + epsilon) d Delta^2 / delta^6 the loss is below "
+        statement="For some T_2 < log(1 / lambda) (4 + epsilon) d Delta^2 / delta^6 the loss at T_2 + t is below "
         "Delta^2 / 2 exp(-0.4 t delta^4 / Delta^2).",
         setting=is_taught,
         hypotheses=ASSUMPTION_1,
@@ -71,8 +71,9 @@ CLAIMS = (
             "45-degrees": "min-norm/chistikov2023-wide-points",
             "positive-active": "min-norm/chistikov2023-only-negative",
         },
-        regime="d = 2, 3; the first lambda = 10^-12, 10^-24, .. that leaves S room; epsilon = 1/4; with the inequality "
-        "of its proof, |grad L|^2 > (2 eta_d^2 / 5 eta_1) L, whose constant we read from a damaged formula",
+        regime="d = 2, 3; the first lambda = 10^-12, 10^-24, .. that leaves S room; epsilon = 1/4; with the "
+        "inequality of its proof, |grad L|^2 > (2 eta_d^2 / 5 eta_1) L, whose constant is damaged in our text: the "
+        "square is what the rate of the theorem needs",
         quantity="|grad L|^2 / L in units of its bound",
         trains=True,
         examples=20,

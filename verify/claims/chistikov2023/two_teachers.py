@@ -154,15 +154,15 @@ CLAIMS = (
     Claim(
         id="chistikov2023.two-teachers",
         source="arXiv:2306.06479, section 9",
-        statement="Two signed teachers on orthogonally separable data: gradient flow passes near a second saddle, "
-        "where one class is fitted and the neurons of the other are small.",
+        statement="Two teachers of opposite signs on orthogonally separable data: gradient flow passes near a second "
+        "saddle, where one class is fitted and the neurons of the other are small.",
         setting=is_taught_by_two,
         hypotheses={"active": has_active_neurons, "unequal-pulls": has_unequal_pulls},
         conclusion=passes_a_second_saddle,
         instances=_TWO,
         sharp={"unequal-pulls": "min-norm/chistikov2023-equal-pulls"},
         regime="d = 2, 3; 2 or 3 neurons; lambda = 1e-6 and 1e-18; the sizes |gamma| of the classes differ by 20 % at "
-        "least, which the paper does not ask for",
+        "least, which the paper does not ask for; it expects the second saddle, and has no proof of it",
         quantity="power of lambda over the expected one",
         trains=True,
         examples=20,

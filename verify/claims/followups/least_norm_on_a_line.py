@@ -5,8 +5,7 @@
          A = sum |s_(i+1) - s_i|,  B = |s_1 + s_(n-1)|,  s_i = (y_(i+1) - y_i) / (x_(i+1) - x_i)
 
 The second line is ours: f' takes each s_i between its points, so that TV(f') >= |p - s_1| + A + |q - s_(n-1)| with p
-and
-q the slopes at both ends, and each unit of these two raises TV by one and lowers |p + q| by one at most; the points
+and q the slopes at both ends, and each unit of these two raises TV by one and lowers |p + q| by one at most; the points
 joined by lines, with kinks at the first and the last, reach it.
 """
 
@@ -90,8 +89,8 @@ CLAIMS = (
         conclusion=has_the_least_norm,
         instances=_data(),
         sharp={"free-bias": "min-norm/followups-counted-bias"},
-        regime=f"2 to {POINTS} points; the closed form for interpolation is ours; the value within 1e-7 from both "
-        "sides, over all widths",
+        regime=f"2 to {POINTS} points; the closed form for interpolation is ours, and may be known elsewhere; the "
+        "value within 1e-7 from both sides, over all widths",
         quantity="least norm",
         examples=100,
         could_fail=lambda instance: len({*slopes(instance.data)}) > 1,

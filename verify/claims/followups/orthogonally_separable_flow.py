@@ -108,7 +108,7 @@ CLAIMS = (
         },
         regime="ReLU, weights of at most 1e-4, two to four neurons; the margin at the end within 1 % of the best of "
         "any width, with a certificate; the paper's first claim in our words, as we have its text only from the other "
-        "paper",
+        "paper; what is asked of the start is our reading",
         trains=True,
         examples=60,
         could_fail=always,

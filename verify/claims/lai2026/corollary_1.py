@@ -102,7 +102,7 @@ CLAIMS = (
         kind="chance",
         chance=LIKELY,
         trial=trial,
-        regime=f"{REGIME}c = 2/5 and C = 2",
+        regime=f"{REGIME}c = 2/5 and C = 2, which are ours",
         could_fail=has_points(2),
         variants=(
             Variant(
@@ -123,7 +123,7 @@ CLAIMS = (
         kind="chance",
         chance=LIKELY,
         trial=trial,
-        regime=f"{REGIME}C = 3; Lemma 8 is not stated by itself",
+        regime=f"{REGIME}C = 3, which is ours; Lemma 8 is not stated by itself",
         quantity="|X X^T - |lambda|_1| / (|lambda|_1 max(sqrt(n / d_2), n / d_oo))",
         could_fail=has_points(2),
         variants=(

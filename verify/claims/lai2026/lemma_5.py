@@ -105,7 +105,9 @@ CLAIMS = (
         },
         conclusion=stays_positive,
         instances=aligned_residuals().map(lambda drawn: Instance(*drawn)),
-        regime=f"one neuron; n up to 32 and d up to 4096, residuals along what pushes it off; {STEP}",
+        regime="one neuron; n up to 32 and d up to 4096, residuals along what pushes it off; their bound, as the "
+        "proof needs it, is one of their product with the x_i.x_j; that no two neurons have one sign is our reading; "
+        f"{STEP}",
         quantity="z(t + 1) / (h |x|^2 |y|)",
         could_fail=has_points(2),
         variants=(

@@ -38,8 +38,9 @@ CLAIMS = (
     Claim(
         id="lai2026.thm1",
         source="arXiv:2603.04895v2, Theorem 1",
-        statement="From a small positive start one neuron ends, with high probability over random features, as linear "
-        "regression on the positive labels; it fits, with a certificate, and training ends there.",
+        statement="From a small positive start one neuron ends, with high probability over random features, as "
+        "linear regression on the positive labels; it meets them and is 0 at the others, with a certificate, and "
+        "training ends there.",
         setting=is_one_neuron,
         hypotheses={"both-labels": has_both_labels, "small-positive-start": is_small_and_positive},
         sharp={"small-positive-start": "min-norm/lai2026-starts-off"},

@@ -34,14 +34,15 @@ CLAIMS = (
     Claim(
         id="lyu2021.thm3.1",
         source="arXiv:2110.13905, Theorem 3.1",
-        statement="From a loss below ln 2 / n, gradient flow of the logistic loss makes the loss fall and the weights "
-        "grow without end, and converges in direction to a KKT point.",
+        statement="From a loss below ln 2 / n, gradient flow of the logistic loss makes the loss tend to 0 and the "
+        "weights grow without end, and converges in direction to a KKT point.",
         hypotheses={"small-loss": lambda instance: has_loss_below(instance, Fraction(69, 100))},
         conclusion=loss_vanishes_at_kkt,
         instances=separating_starts().map(lambda drawn: Instance(*drawn)),
         sharp={"small-loss": "max-margin/lyu2021-theorem-3-1-dead"},
         regime="networks of depth 2 without masks, of any slope, with or without biases; up to 200,000 gradients, to "
-        "residuals of 5e-4 or an activation pattern that has settled; stationary up to 1e-3, with a certificate",
+        "residuals of 5e-4 or an activation pattern that has settled; stationary up to 1e-3, with a certificate; "
+        "the loss to e^-10 of its tenth power, with larger weights, in floats",
         trains=True,
         examples=20,
         could_fail=has_points(2),

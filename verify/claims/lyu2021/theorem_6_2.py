@@ -229,8 +229,8 @@ CLAIMS = (
     Claim(
         id="lyu2021.thm6.2",
         source="arXiv:2110.13905, Theorem 6.2",
-        statement="On hinted data gradient flow from a small balanced Gaussian start converges to s(<w*, x>)/2, with a "
-        "suboptimal margin, with probability at least 1 - 2^-m; m = 2.",
+        statement="On hinted data gradient flow from a small balanced Gaussian start converges to s(<w*, x>)/2 at unit "
+        "norm, with a suboptimal margin, with probability at least 1 - 2^-m; m = 2.",
         setting=is_hinted_start,
         hypotheses=_HINTED,
         conclusion=ends_at_one_neuron,
@@ -300,8 +300,9 @@ CLAIMS = (
             "small-epsilon": "max-margin/lyu2021-theorem-6-2-large-epsilon",
             "large-K": "max-margin/lyu2021-theorem-6-2-narrow-hints",
         },
-        regime="K^2/epsilon^2 > (3 + a)/(1 - a), epsilon below the leaky margin of the other points; any width, not "
-        "only its own; that the flow converges there is lyu2021.thm6.2",
+        regime="for K large and epsilon small enough (ours): K^2/epsilon^2 > (3 + a)/(1 - a), epsilon below the leaky "
+        "margin of the other points; H does not matter; any width, not only its own; that the flow converges there is "
+        "lyu2021.thm6.2",
         could_fail=always,
         variants=(
             Variant(

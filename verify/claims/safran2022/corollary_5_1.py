@@ -53,7 +53,8 @@ CLAIMS = (
         id="safran2022.cor5.1",
         source="arXiv:2205.09072, Corollary 5.1",
         statement="When n epsilon = C_0 (r log(1/epsilon) + log(1/delta)), gradient flow that classifies a sample has "
-        "an error of at most epsilon in the limit, with probability at least 1 - delta.",
+        "at most 32 r + 67 linear regions and an error of at most epsilon in the limit, with probability at least "
+        "1 - delta.",
         setting=is_univariate,
         hypotheses={"sampled": is_sampled, "loss-below-1/n": classifies},
         conclusion=generalises,
@@ -62,8 +63,9 @@ CLAIMS = (
             "loss-below-1/n": "max-margin/safran2022-theorem-4-1-dead",
         },
         regime="C_0 = 1, delta = 1/4, r = 2, n = 8, 16 or 24 (epsilon 0.40, 0.26, 0.19); 16 neurons, from Gaussian "
-        "weights of deviation 0.3 and the time at which the sample is classified on; the logistic loss, up to 20,000 "
-        "gradients; the error where training ends, in rationals",
+        "weights of deviation 0.3 and the time at which the flow of the exponential loss classifies the sample on "
+        "(starts from which it does not are drawn again); then the logistic loss, up to 20,000 gradients; the error "
+        "where training ends, in rationals",
         quantity="error over epsilon",
         kind="chance",
         chance=SURE,

@@ -69,7 +69,8 @@ CLAIMS = (
                 instances=constant_networks().map(Instance.of).map(_nearer),
             ),
         ),
-        regime="all c > sqrt(3), of which the paper's c = 4 is one; not local is more than the paper says",
+        regime="all c > sqrt(3), of which the paper's c = 4 is one; not local is more than the paper says; that the "
+        "flow stays at this point is not tried",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Labels that a network gives, arXiv:2205.09072, section 2.1: a teacher of width r changes them at most r times.
+"""Labels that a network gives, arXiv:2205.09072, sections 1 and 4.2: a teacher of width r changes them at most r times.
 
     N*(x) = sum_(j <= r) v_j s(w_j x + b_j), sign 0 = -1  ==>  sign N* changes at most r times on the line
 
@@ -71,7 +71,7 @@ def _teachers(draw: DrawFn) -> Instance:
 CLAIMS = (
     Claim(
         id="safran2022.teachers",
-        source="arXiv:2205.09072, section 2.1",
+        source="arXiv:2205.09072, section 1 and Theorem 4.2",
         statement="The labels that a network of r neurons gives on a line change at most r times.",
         setting=is_univariate,
         conclusion=switches_at_most_its_width,

@@ -5,7 +5,8 @@
         ==>  with probability >= 1 - delta gradient flow converges in direction to a theta* such that
              N_theta* has at most 32 r + 67 linear regions and P(y N_theta*(x) <= 0) <= epsilon
 
-for data of density at most C on [-R, R] labelled by a teacher of width r, with pieces of mass rho at least.
+for data of density at most C on [-R, R] labelled by a teacher of width r, with intervals of one label of length rho
+at least.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ CLAIMS = (
     Claim(
         id="safran2022.thm2.3",
         source="arXiv:2205.09072, Theorem 2.3",
-        statement="From the starts of Theorem 3.1 gradient flow converges in direction to a network of at most 32 r + "
-        "67 linear regions and an error of at most epsilon, with probability at least 1 - delta.",
+        statement="From wide Gaussian starts with large hidden weights gradient flow converges in direction to a "
+        "network of at most 32 r + 67 linear regions and an error of at most epsilon, with probability at least 1 - "
+        "delta.",
         setting=is_univariate,
         hypotheses={"sampled": is_sampled, "wide": is_wide_enough_to_the_limit},
         conclusion=generalises_at,
@@ -46,7 +48,7 @@ CLAIMS = (
         },
         regime="C_0 = 1, delta = 1/4, r = 2, n = 16 (epsilon 0.29); 2 for 6144 in the width (18 neurons), 1/8000 for "
         "8400 in sigma_h, sigma_o as stated; the logistic loss, up to 20,000 gradients; the error where training ends, "
-        "in rationals",
+        "in rationals; that the loss tends to 0 is safran2022.thm4.1",
         quantity="error over epsilon",
         kind="chance",
         chance=SURE,

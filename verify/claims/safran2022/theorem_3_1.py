@@ -4,7 +4,8 @@
     sigma_o <= 1 / (4 k R sigma_h log(6 k / delta))
         ==>  with probability >= 1 - delta  L(theta(t_0)) <= 1/(2n)  at some time t_0
 
-for data of density at most C on [-R, R] labelled by a teacher of width r, with pieces of mass rho at least.
+for data of density at most C on [-R, R] labelled by a teacher of width r, with intervals of one label of length rho
+at least.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ CLAIMS = (
         setting=is_univariate,
         hypotheses={"sampled": is_sampled_from_atoms},
         conclusion=partial(stays_above, least=Fraction(3, 10)),
-        regime="as safran2022.thm3.2: a bound that is near to what is measured, and five to twenty times the paper's",
+        regime="as safran2022.thm3.2: a bound that is nearer to what is measured, 4.8 to 19.2 times the paper's",
         quantity="least population loss",
         kind="chance",
         chance=Fraction(3, 4),
@@ -211,7 +211,7 @@ CLAIMS = (
         id="safran2022.thm3.2.live",
         source="arXiv:2205.09072, Theorem 3.2",
         statement="When a neurons are on at some of r + 1 points of alternating labels at the start, at all times "
-        "ceil((r - a - 1)/2) points are misclassified, each at a loss of log 2.",
+        "at least ceil((r - a - 1)/2) points are misclassified, each at a loss of log 2 at least.",
         setting=is_univariate,
         hypotheses={"alternating": is_alternating},
         conclusion=live_neurons_bound_the_loss,

@@ -95,8 +95,8 @@ CLAIMS = (
         instances=_on_a_line(region_bound),
         sharp={"kkt": "max-margin/safran2022-theorem-4-2-not-stationary"},
         regime="KKT points of few directions, of which the limits of gradient flow are some, most of them with more "
-        "neurons and points than the bound; r = the number of changes, at most the width of a teacher, 1 to 3 on a "
-        "third of the instances or so",
+        "neurons, and places where these can bend, than the bound; r = the number of changes, at most the width of a "
+        "teacher, 1 to 3 on a third of the instances or so",
         quantity="linear regions",
         group=switches,
         could_fail=lambda instance: could_have_more(instance, region_bound(switches(instance))),
@@ -104,7 +104,7 @@ CLAIMS = (
     ),
     Claim(
         id="safran2022.thm4.2.sharper",
-        source="arXiv:2205.09072, Theorem 4.2, sharper",
+        source="arXiv:2205.09072, about Theorem 4.2: ours, not the paper's",
         statement="A KKT point has at most 5 r + 7 linear regions when the labels change r times.",
         setting=is_univariate,
         hypotheses={"kkt": is_kkt_point},
@@ -128,8 +128,9 @@ CLAIMS = (
         conclusion=partial(limit_has_few_regions, allowed=sharper_bound),
         instances=fitted_starts().map(lambda drawn: Instance(*drawn)),
         sharp={"loss-below-1/n": "max-margin/safran2022-theorem-4-1-dead"},
-        regime="r <= 2; up to 75 neurons; judged by the sharper bound; the logistic loss, up to 20,000 gradients; "
-        "regions at the exact KKT point that its certificate encloses within 1e-3 of the network",
+        regime="r <= 2; up to 75 neurons; judged by the sharper bound, which is ours; the logistic loss, up to 20,000 "
+        "gradients; regions at the exact KKT point that its certificate encloses within 1e-3 of the network, or where "
+        "training ended; that the loss tends to 0 is safran2022.thm4.1",
         quantity="linear regions",
         group=switches,
         trains=True,

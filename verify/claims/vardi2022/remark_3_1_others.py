@@ -58,7 +58,7 @@ def _is_far(instance: Instance, better: Network, ratio: Fraction) -> Judgement:
 
 
 def is_far_from_the_largest(instance: Instance, factor: Fraction = Fraction(1)) -> Judgement:
-    """That of a diagonal network, by the network with its weight on the other coordinate. factor: M is so many times c.
+    """That of a diagonal network, by the network with its weight on the other coordinate. factor: of M.
 
     It is the best one: Theorem 4.2 (1) has no better one, so that a factor above 1 is not reached by any other.
     """
@@ -158,7 +158,7 @@ CLAIMS = (
         variants=(
             Variant(
                 name="twice",
-                statement="It is at least 2 sqrt(c) times as long as the network on the other coordinate.",
+                statement="It is at least 2 M times as long as the network on the other coordinate.",
                 conclusion=lambda instance: is_far_from_the_largest(instance, Fraction(2)),
             ),
         ),

@@ -28,7 +28,8 @@ CLAIMS = (
             "zero-neuron": "max-margin/vardi2022-theorem-4-3-local-not-global",
             "max-margin-direction": "max-margin/vardi2022-theorem-3-2-tilted",
         },
-        regime="near: each tangent within 1/4 of 4, height within 1/32 of 1/4, turned by at most 1/8",
+        regime="near: each tangent within 1/4 of 4, height within 1/32 of 1/4, turned by at most 1/8; the KKT point, "
+        "not the flow",
         could_fail=always,
         variants=(
             Variant(

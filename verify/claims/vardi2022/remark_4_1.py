@@ -54,7 +54,7 @@ CLAIMS = (
             "nonzero-weights": "max-margin/vardi2022-theorem-4-1-linear",
             "kkt": "max-margin/vardi2022-theorem-4-1-both-live",
         },
-        regime=ALL_KKT_POINTS,
+        regime=f"{ALL_KKT_POINTS}; that it is false with zero neurons, as the remark says too, is the variant",
         could_fail=lambda instance: instance.data.dimension > 1,
         variants=(
             Variant(

@@ -3,8 +3,9 @@
     Phi linear, fully connected, of depth m >= 2, L(theta(t_0)) < 1
         ==>  theta(t)/|theta(t)| -> the direction of a global optimum of (2)
 
-The proof takes of the flow only that its limit is a KKT point of (2), min 1/2 |theta|^2 subject to y_i Phi(theta; x_i)
->= 1: the second claim of each two, for m = 2 and for deeper networks.
+The second claim of each two, for m = 2 and for deeper networks, is about all KKT points of (2), min 1/2 |theta|^2
+subject to y_i Phi(theta; x_i) >= 1. The paper takes from the flow that the layers are aligned; at a KKT point that
+follows from the KKT conditions, which is ours.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ CLAIMS = (
             "loss-below-1": "max-margin/vardi2022-theorem-3-1-flow-saddle",
         },
         regime="a sum of losses below log 2; the logistic loss; up to 200,000 gradients, to 1e-5; global within 1e-3 "
-        "of the best objective, over all widths, with a certificate",
+        "of the best objective, over all widths, with a certificate; the exponential loss is not tried",
         trains=True,
         examples=20,
         could_fail=has_points(2),
@@ -105,7 +106,7 @@ CLAIMS = (
             "fully-connected": "max-margin/vardi2022-theorem-4-1-linear",
             "kkt": "max-margin/vardi2022-theorem-3-1-tilted",
         },
-        regime=f"depth 2 (deeper: vardi2022.thm3.1.deep); {ALL_KKT_POINTS}",
+        regime=f"depth 2 (deeper: vardi2022.thm3.1.deep); {ALL_KKT_POINTS}: the paper speaks of these only",
         could_fail=has_points(2),
         variants=(
             Variant(
@@ -154,7 +155,7 @@ CLAIMS = (
             "fully-connected": "max-margin/diagonal-depth-3-of-ones",
             "kkt": "max-margin/linear-depth-3-unbalanced",
         },
-        regime=f"depth 3 to 5, up to 3 units in a layer; {ALL_KKT_POINTS}",
+        regime=f"depth 3 to 5, up to 3 units in a layer; {ALL_KKT_POINTS}: the paper speaks of these only",
         could_fail=has_points(2),
         variants=(
             Variant(

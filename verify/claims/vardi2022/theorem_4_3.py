@@ -116,8 +116,8 @@ CLAIMS = (
             "linear": "max-margin/vardi2022-theorem-4-3-local-not-global",
             "local": "max-margin/vardi2022-theorem-4-1-both-live",
         },
-        regime="slope 0 or 1; without 'linear' a counterexample is what Theorem 4.3 says there is for ReLU: a local "
-        "optimum that is not global",
+        regime="a consequence of Theorem 4.2 (1); slope 0 or 1; without 'linear' a counterexample is what Theorem "
+        "4.3 says there is for ReLU: a local optimum that is not global",
         could_fail=has_points(2),
         variants=(
             Variant(
