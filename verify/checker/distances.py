@@ -141,7 +141,8 @@ def _half(
 ) -> _Half:
     """What one leaf of a case says; `limit` is the square that the checker found to be at least (||p|| + R)^2.
 
-    R is 0 where no undecided point has e_i > 0, but those that are taken together.
+    R is the sum of max(t_i l_i, (e_i - t_i) r_i) over the undecided points with e_i > 0, but those taken together: l_i
+    and r_i are the ranges that the leaf lists and the checker found to be true, or ||x_i||.
     """
     mask, _, sign = case
     slope, c = problem.architecture.slope, coefficients(problem, leaf.multipliers)
@@ -154,9 +155,15 @@ def _half(
     p = _Vector(combine(factors, integers) or [0] * len(problem.rows[0]), unit * denominator)
     square = p.times(p)
     together = bound.together if isinstance(bound, Together) else ()
-    has_offset = any(path.get(i, 0) == 0 and e > 0 and i not in together for i, e in excess.items())
-    offset = max(sqrt_upper(limit) - sqrt_lower(square), Fraction(0)) if has_offset else Fraction(0)
     vectors = {i: _Vector(row, denominator) for i, row in zip(c, integers, strict=True)}
+    ends = {(i, end): Fraction(number, leaf.denominator) for i, end, number, _ in bound.ranges}
+    offset = Fraction(0)
+    for i, e in excess.items():
+        if path.get(i, 0) == 0 and e > 0 and i not in together:
+            size = sqrt_upper(vectors[i].times(vectors[i]))
+            left, right = (ends.get((i, end), size) for end in ("-", "+"))
+            offset += max(taken[i] * left, (e - taken[i]) * right)
+    offset = min(offset, max(sqrt_upper(limit) - sqrt_lower(square), Fraction(0)))
     slacks = [
         excess[i]
         * (2 * vectors[i].times(p) - excess[i] * vectors[i].times(vectors[i]) - 2 * _rest(i, together, excess, vectors))

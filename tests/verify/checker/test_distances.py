@@ -15,7 +15,7 @@ from tests.exact_states import network, posed
 from tests.width_cases import CASES, F, equal_neurons, nodes_of
 from verify import Bias, Dataset, Network, audit
 from verify.checker.checking import Accepted, check
-from verify.checker.distances import _ball, _balls, _Owner, distance_to_best
+from verify.checker.distances import _ball, _balls, _half, _Owner, distance_to_best
 from verify.checker.dual_trees import Bound
 from verify.checker.exact import sqrt_upper
 from verify.checker.states import HiddenDual
@@ -201,6 +201,33 @@ def test_leaves_that_no_best_network_reaches_do_not_count():
     """A leaf whose bound exceeds what is known is left out; were none left, nothing would be said."""
     known = CASES["H2 orthogonal"]
     assert distance_to_best(known.problem, network(known.problem, [[1, 0], [0, 1]]), bound_of(known), F(1, 2)) is None
+
+
+def test_the_offset_of_a_leaf_is_what_its_own_ranges_say():
+    """x_0 with t = 1/2 of e = 1 in the range +-1, and x_1 with t = e, off by at most 1/4: R = 1/2 + 1/4, not more."""
+    problem = posed([[1, 0], [0, 1]], [1, 1], "min-norm", [1])
+    case = ((0, 1), (0, 0), 1)
+    ranges = ((1, "-", 1, ((0, 1),)),)
+
+    def offset(limit, path=None, ranges=ranges, slopes=(2, "e")):
+        leaf = HiddenDual(((0, F(1)), (1, F(1))), (limit,), 4, ((Bound(slopes, ranges),),))
+        return _half(problem, leaf, Bound(slopes, ranges), case, path or {}, limit).offset
+
+    assert offset(F(100)) == F(3, 4)
+    assert offset(F(100), ranges=()) == F(3, 2)
+    assert offset(F(100), path={0: 1, 1: 1}) == 0
+    assert 0 <= offset(F(5, 4)) < F(1, 10**9)  # ||p||^2 = 5/4: no room is left for R
+    assert offset(F(100), path={0: -1, 1: 1}, slopes=(0, "e")) == 0
+
+
+def test_leaves_with_room_below_the_best_do_not_widen_the_distance():
+    """A sharp bound by cells, some of which close with room: the best network is the only one all the same."""
+    random = np.random.default_rng(2)
+    rows, weights = random.integers(-8, 9, (6, 96)).tolist(), random.integers(-1, 2, (1, 96)).tolist()
+    data = Dataset(rows, [1, 0, 1, 0, 1, 1])
+    found = audit(Network.two_layer(weights, [1]), data, goal="min-norm", trained="hidden")
+    assert found.bracket_own_width.lower == found.bracket_own_width.upper
+    assert found.distance_own_width.upper - found.distance_own_width.lower < F(1, 10**9)
 
 
 # ------------------------------------------------------------------------------------------- the command line

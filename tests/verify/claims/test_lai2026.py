@@ -1,5 +1,6 @@
 """arXiv:2603.04895 on the product: exact descent by hand and in floats, and what its instances are like."""
 
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from statistics import median
@@ -11,12 +12,16 @@ from hypothesis import strategies as st
 
 from verify import Bias, Dataset, Goal, Network, Problem
 from verify.claims import Instance, Outcome, read_instance, registry
+from verify.claims.lai2026 import least_norms, theorem_6
+from verify.claims.lai2026.audited_limits import audited_limit
 from verify.claims.lai2026.decoupling import is_the_only_best
 from verify.claims.lai2026.ends import ends_as_regressions
 from verify.claims.lai2026.exact_descent import captured, preactivations
 from verify.claims.lai2026.exact_descent import step_size as step_of
 from verify.claims.lai2026.hypotheses import duals, is_nearly_orthogonal, is_small_and_positive
 from verify.claims.lai2026.least_norms import one_sided
+from verify.deciders.finding import Verdict
+from verify.numbers.intervals import Interval
 from verify.problem.problem import Trained
 from verify.strategies import (
     signed_features,
@@ -126,6 +131,38 @@ def test_hypotheses_by_hand():
     assert not is_small_and_positive(posed([[1, 0]], [1], [[F(1, 16), 1]], [1]))  # not in the span
     assert duals(posed([[1, 0], [F(1, 64), 1]], [1, -1], [[1, 0], [F(1, 64), 1]], [1, -1])) == [[1, 0], [0, 1]]
     assert ends_as_regressions(near).outcome is Outcome.HELD
+
+
+def test_a_distance_is_too_large_or_small_only_where_the_audit_proves_that(monkeypatch):
+    """The same limit with other ends of its distance: an end beyond what is claimed proves nothing by itself."""
+    claim = ALL["lai2026.thm2"]
+    instance = claim.trial(Random(0))
+    found = audited_limit(instance)
+    assert found.stationary.verdict is Verdict.UNDECIDED  # it is not asked
+    near, far = found.distance_own_width
+
+    def outcome(low, high):
+        monkeypatch.setattr(
+            least_norms, "audited_limit", lambda _: replace(found, distance_own_width=Interval(low, high))
+        )
+        return claim.conclusion(instance).outcome
+
+    assert outcome(near, far) is Outcome.HELD
+    assert outcome(near, 100 * far) is Outcome.UNDECIDED
+    assert outcome(100 * far, 100 * far) is Outcome.FAILED
+    assert outcome(F(0), far) is Outcome.UNDECIDED
+    assert outcome(near / 1000, near / 1000) is Outcome.FAILED
+
+
+def test_a_distance_of_which_only_an_upper_end_is_too_large_is_open():
+    """With C = 1/100 the distance is proved to be larger; where nothing is known from below that is open."""
+    instance = ALL["lai2026.thm6"].trial(Random(0))
+    found = audited_limit(instance)
+    judged = theorem_6.is_within(F(1, 100))
+    assert judged(instance).outcome is Outcome.FAILED
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(theorem_6, "audited_limit", lambda _: replace(found, distance_own_width=None))
+        assert judged(instance).outcome is Outcome.UNDECIDED
 
 
 NAMES = [name for name in ALL if name.startswith("lai2026.")]

@@ -66,7 +66,7 @@ CLAIMS = (
         chance=Fraction(1, 2),
         trial=random_start,
         trains=True,
-        examples=100,
+        examples=40,
         could_fail=always,
         variants=(
             Variant(

@@ -128,6 +128,7 @@ CLAIMS = (
         "points drawn on each face, in floats; what the other faces leave of Xi's, which the paper says repels as "
         "well, is not tried",
         quantity="least inward rate over the largest",
+        examples=100,
         could_fail=always,
         variants=(
             Variant(

@@ -6,8 +6,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from verify.auditing.loop import audit
+from verify.auditing.asked import Terms, posed
+from verify.auditing.clock import Clock
+from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED
+from verify.auditing.loop import answered
+from verify.auditing.own_width import OWN_WIDTH
 from verify.auditing.record import Audit
+from verify.auditing.searching import IMPROVED
 from verify.checker.fit import Fits
 from verify.claims.lai2026.exact_descent import captured
 from verify.claims.records import Instance, Judgement, failed, held
@@ -16,10 +21,16 @@ from verify.deciders.proposal import Proposal
 from verify.problem.network import Network
 from verify.problem.posing import pose
 from verify.problem.problem import Dataset, Goal, Problem, Trained
+from verify.readers.given import given
 
 __all__ = ["audited_at", "audited_limit", "certified_fit", "posed_for"]
 
 Weights = Sequence[Sequence[Fraction]]
+
+ASKED = (UNSUPPORTED, INFEASIBILITY, IMPROVED, OWN_WIDTH)
+"""The steps of these audits: claims ask for the least norm, and how far it is, not whether the end is stationary."""
+
+TERMS = Terms(tol=Fraction(1, 10**6), relax=False)
 
 
 def posed_for(instance: Instance) -> tuple[Dataset, tuple[Fraction, ...]]:
@@ -47,9 +58,14 @@ def certified_fit(instance: Instance, weights: Weights) -> Judgement:
 
 
 def audited_at(instance: Instance, weights: Weights) -> Audit:
-    """The audit of the network with these hidden weights, only these being trained. KeyboardInterrupt at Ctrl-C."""
+    """The audit of the network with these hidden weights, only these being trained, at its own width.
+
+    Whether it is stationary or a local optimum is not asked. KeyboardInterrupt at Ctrl-C.
+    """
     data, _ = posed_for(instance)
-    found = audit(_network(instance, weights), data, goal=Goal.MIN_NORM, trained=Trained.HIDDEN, relax=False)
+    read = given(_network(instance, weights), data)
+    asked = posed(read, TERMS, goal=Goal.MIN_NORM, bias=None, trained=Trained.HIDDEN, fit_tol=None)
+    found = answered(asked, Clock(None), ASKED)
     if found.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     return found

@@ -103,6 +103,7 @@ CLAIMS = (
         chance=LIKELY,
         trial=trial,
         regime=f"{REGIME}c = 2/5 and C = 2, which are ours",
+        examples=100,
         could_fail=has_points(2),
         variants=(
             Variant(
@@ -125,6 +126,7 @@ CLAIMS = (
         trial=trial,
         regime=f"{REGIME}C = 3, which is ours; Lemma 8 is not stated by itself",
         quantity="|X X^T - |lambda|_1| / (|lambda|_1 max(sqrt(n / d_2), n / d_oo))",
+        examples=100,
         could_fail=has_points(2),
         variants=(
             Variant(

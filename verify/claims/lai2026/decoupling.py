@@ -137,7 +137,7 @@ CLAIMS = (
         conclusion=is_the_only_best,
         instances=drawn_features(PAIR_SIZES, [(1, -1)], [is_dominated]),
         regime="not in the paper; n up to 16 and d up to 1024, mostly 8 n to 4 n^2",
-        examples=60,
+        examples=40,
         could_fail=always,
         variants=(
             Variant(
@@ -159,7 +159,7 @@ CLAIMS = (
         conclusion=is_the_only_best,
         instances=drawn_features(MANY_SIZES, SIGNS, [is_dominated, never_cancels]),
         regime="not in the paper; three to five neurons, n up to 8 and d up to 400",
-        examples=40,
+        examples=20,
         could_fail=always,
         variants=(
             Variant(

@@ -100,10 +100,13 @@ def _judged(instance: Instance, least: Fraction, most: Fraction) -> Judgement:
     near, far = found.distance_own_width
     unit = across / size
     ratio = far**2 / (unit * high**2) if across else Fraction(0)
-    if near**2 < (least * low) ** 2 * unit:
+    smallest, largest = (least * low) ** 2 * unit, (most * high) ** 2 * unit
+    if far**2 < smallest:
         return failed("the distance is smaller than that order", measured=ratio)
-    if far**2 > (most * high) ** 2 * unit:
+    if near**2 > largest:
         return failed("the distance is larger than that order", measured=ratio)
+    if near**2 < smallest or far**2 > largest:
+        return undecided("the ends of the distance leave it open")
     return held("the distance is of that order", measured=ratio)
 
 

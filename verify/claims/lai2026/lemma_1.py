@@ -66,7 +66,7 @@ CLAIMS = (
         instances=signed_features().map(lambda drawn: Instance(*drawn)),
         regime=UNTIL_CAPTURED,
         quantity="steps until then",
-        examples=100,
+        examples=40,
         could_fail=has_points(2),
         variants=(
             Variant(

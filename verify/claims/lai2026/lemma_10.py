@@ -35,6 +35,7 @@ CLAIMS = (
         instances=settled_features(signs=(1, -1)).map(lambda drawn: Instance(*drawn)),
         regime=f"conditions (a) to (h) rebuilt from the proofs, with our constants; {LARGE}; {EVENT}; {STEP}",
         quantity="|z| / min |y| where it is off",
+        examples=60,
         could_fail=has_points(2),
         variants=(
             Variant(

@@ -49,6 +49,7 @@ CLAIMS = (
         instances=settled_features(signs=(1, 1, -1, -1), assigned=True).map(lambda drawn: Instance(*drawn)),
         regime=f"four neurons, the first four steps; {LARGE}; {EVENT}; {STEP}",
         quantity="|z| / min |y| where it is off",
+        examples=60,
         could_fail=has_points(2),
         variants=(
             Variant(

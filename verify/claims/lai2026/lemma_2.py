@@ -80,6 +80,7 @@ CLAIMS = (
         instances=signed_features().map(lambda drawn: Instance(*drawn)),
         regime=UNTIL_CAPTURED,
         quantity="steps until then",
+        examples=60,
         could_fail=has_points(2),
         variants=(
             Variant(

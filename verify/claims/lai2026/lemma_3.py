@@ -88,7 +88,7 @@ CLAIMS = (
         regime="n up to 16 and d up to 256, mostly a few n; the text that we have lost its formulas, and (7) is "
         "rebuilt from it",
         quantity="points of S",
-        examples=100,
+        examples=40,
         could_fail=has_both_labels,
         variants=(
             Variant(

@@ -90,6 +90,7 @@ CLAIMS = (
         regime="n up to 8 and d up to 256, mostly about n; the text that we have lost its formulas, which are rebuilt "
         "from the proof",
         quantity="points at which both neurons are on",
+        examples=60,
         could_fail=has_both_labels,
         variants=(
             Variant(

@@ -109,6 +109,7 @@ CLAIMS = (
         "proof needs it, is one of their product with the x_i.x_j; that no two neurons have one sign is our reading; "
         f"{STEP}",
         quantity="z(t + 1) / (h |x|^2 |y|)",
+        examples=60,
         could_fail=has_points(2),
         variants=(
             Variant(

@@ -88,6 +88,7 @@ CLAIMS = (
         regime=f"n up to 32 and d up to 4096, the other dual variables along what raises z; sufficient is what "
         f"the proof needs; {STEP}",
         quantity="-z / (|x|^2 |b|)",
+        examples=60,
         could_fail=has_points(2),
         variants=(
             Variant(

@@ -50,7 +50,7 @@ CLAIMS = (
         trial=lambda random: Instance(*start_of_size(random, [1])),
         regime=HIGH_DIMENSION,
         quantity="steps",
-        examples=100,
+        examples=60,
         could_fail=always,
         variants=(
             Variant(

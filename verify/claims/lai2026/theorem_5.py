@@ -51,7 +51,7 @@ CLAIMS = (
         trial=trial,
         regime=f"two to five neurons; {HIGH_DIMENSION}; n up to 12 here",
         quantity="steps",
-        examples=100,
+        examples=60,
         could_fail=always,
         variants=(
             Variant(

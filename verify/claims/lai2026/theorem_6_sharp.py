@@ -121,6 +121,7 @@ CLAIMS = (
         instances=orthogonal_starts(),
         regime="not in the paper; two neurons of each sign, n up to 4 and d up to 16",
         quantity="objective / the least",
+        examples=60,
         could_fail=always,
         variants=(
             Variant(

@@ -248,7 +248,7 @@ CLAIMS = (
         "of any width and one of two neurons, with certificates",
         quantity="distance",
         trains=True,
-        examples=100,
+        examples=60,
         could_fail=always,
         variants=(
             Variant(

@@ -71,7 +71,7 @@ CLAIMS = (
         chance=SURE,
         trial=classified_sample,
         trains=True,
-        examples=100,
+        examples=40,
         could_fail=always,
         variants=(
             Variant(

@@ -54,7 +54,7 @@ CLAIMS = (
         chance=SURE,
         trial=partial(wide_start, to_the_limit=True),
         trains=True,
-        examples=100,
+        examples=40,
         could_fail=always,
         variants=(
             Variant(

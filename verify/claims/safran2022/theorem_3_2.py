@@ -171,7 +171,7 @@ CLAIMS = (
         chance=Fraction(1, 4),
         trial=narrow_start,
         trains=True,
-        examples=100,
+        examples=24,
         could_fail=always,
         variants=(
             Variant(
@@ -196,7 +196,7 @@ CLAIMS = (
         chance=Fraction(3, 4),
         trial=narrow_start,
         trains=True,
-        examples=40,
+        examples=20,
         could_fail=always,
         variants=(
             Variant(

@@ -178,6 +178,7 @@ CLAIMS = (
         sharp={"fits": "max-margin/conflicting-duplicates"},
         regime="up to 4 points in up to 2 dimensions, both goals, biases none or penalised; up to 1e-6",
         quantity="neurons that it takes",
+        examples=100,
         could_fail=has_points(2),
         variants=(
             Variant(
@@ -200,6 +201,7 @@ CLAIMS = (
         sharp={"apart": "max-margin/vardi2022-theorem-3-2-right-angle"},
         regime="k = 2, 3, 4: the smallest data sets whose best network needs so many neurons, as k points need no more",
         quantity="how much more k - 1 neurons cost",
+        examples=100,
         could_fail=always,
         variants=(
             Variant(
