@@ -2,7 +2,7 @@
 
     the median of the largest angle between active neurons falls as lambda -> 0
 
-In small: d = 4, a few scales; it falls in at least half of the draws, which implies it for the median.
+In small: d = 4, a few scales; that it falls in at least half of the draws, which is near to that and does not imply it.
 """
 
 from __future__ import annotations
@@ -54,10 +54,11 @@ CLAIMS = (
     Claim(
         id="chistikov2023.fig1",
         source="arXiv:2306.06479, Figure 1",
-        statement="The median of the largest angle between active neurons falls with the initial scale.",
+        statement="The largest angle between active neurons falls with the initial scale, in at least half of the "
+        "draws.",
         conclusion=has_falling_angles,
         regime="n = d = 4, 10 neurons, centred and uncentred points rounded to 1/1000; gradient flow from scales 4^-2, "
-        "4^-5, 4^-8; the angle falls in at least half of the draws, which implies it for the median",
+        "4^-5, 4^-8; in place of medians of five trials, of which it does not follow",
         quantity="degrees at 4^-8",
         kind="chance",
         chance=Fraction(1, 2),

@@ -151,14 +151,16 @@ CLAIMS = (
     Claim(
         id="lai2026.thmB",
         source="arXiv:2603.04895v2, about the neurons of Theorem 6; ours, not the paper's",
-        statement="Where moreover no two points of a sign cancel, m_+ positive and m_- negative neurons have the least "
+        statement="Where that is so of the multipliers over the numbers of neurons, and no two points of a sign "
+        "cancel, m_+ positive and m_- negative neurons have the least "
         "norm where all neurons of a sign are equal, and nowhere else.",
         setting=is_pair_or_more,
         hypotheses={"dominated": is_dominated, "never-cancels": never_cancels},
         sharp={"dominated": "min-norm/lai2026-equal-neurons-cost", "never-cancels": "min-norm/lai2026-opposite-points"},
         conclusion=is_the_only_best,
         instances=drawn_features(MANY_SIZES, SIGNS, [is_dominated, never_cancels]),
-        regime="not in the paper; three to five neurons, n up to 8 and d up to 400",
+        regime="not in the paper; three to five neurons, n up to 8 and d up to 400; that there is no other is what "
+        "each audit proves, the theorem is about the value",
         examples=20,
         could_fail=always,
         variants=(

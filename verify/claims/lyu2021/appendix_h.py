@@ -126,7 +126,8 @@ CLAIMS = (
             "both-signs": "max-margin/lyu2021-appendix-h-wrong-sign",
         },
         regime="the appendix is not in the text that we have: its statement is that of section 2, the condition on "
-        "leaky networks and the proof are ours; slopes 0 <= a < 1, up to 4 dimensions; of any width, exactly",
+        "leaky networks and the proof are ours; slopes 0 <= a < 1, up to 4 dimensions; of any width, exactly; "
+        "the neurons of a sign are along one direction, as the proof says of every KKT point",
         could_fail=always,
         variants=(
             Variant(

@@ -40,9 +40,9 @@ CLAIMS = (
         conclusion=loss_vanishes_at_kkt,
         instances=separating_starts().map(lambda drawn: Instance(*drawn)),
         sharp={"small-loss": "max-margin/lyu2021-theorem-3-1-dead"},
-        regime="networks of depth 2 without masks, of any slope, with or without biases; up to 200,000 gradients, to "
-        "residuals of 5e-4 or an activation pattern that has settled; stationary up to 1e-3, with a certificate; "
-        "the loss to e^-10 of its tenth power, with larger weights, in floats",
+        regime="networks of depth 2 without masks, from margins of at least 4, of any slope, with or without biases; "
+        "up to 200,000 gradients, to residuals of 5e-4 or an activation pattern that has settled; stationary up to "
+        "1e-3, with a certificate; the loss to e^-10 of its tenth power, with larger weights, in floats",
         trains=True,
         examples=20,
         could_fail=has_points(2),

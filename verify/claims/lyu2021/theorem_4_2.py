@@ -104,7 +104,8 @@ CLAIMS = (
             "width": "max-margin/lyu2021-one-neuron-on-symmetric-data",
         },
         regime="all slopes 0 <= a <= 1, though the paper has 0 < a < 1; the value within 1e-7 from both sides; "
-        "linearity of the optimal networks that are drawn, exactly",
+        "linearity of the optimal networks that are drawn, exactly; these are built along +-w*, others are those of "
+        "lyu2021.thm4.2.found",
         could_fail=has_points(4),
         variants=(
             Variant(

@@ -221,7 +221,8 @@ _HINTED = {
 
 _LARGE = (
     "large and small enough (ours): K^2/e^2 > (3 + a)/(1 - a), e below the leaky margin of the other points, a H e >= "
-    "2 K (K + R), R the sum of the 1-norms of their parts orthogonal to w*; weights of 1e-8, and 10^3 times smaller"
+    "2 K (K + R), R the sum of the 1-norms of their parts orthogonal to w*; weights of 1e-8 to 1e-6, and 10^3 times "
+    "smaller"
 )
 
 

@@ -35,10 +35,10 @@ CLAIMS = (
             separating_starts(slope=st.just(Fraction(0)), bias=True, dimension=1), fitted_starts(most=8)
         ).map(lambda drawn: Instance(*drawn)),
         sharp={"loss-below-1/n": "max-margin/safran2022-theorem-4-1-dead"},
-        regime="a sum of losses below log 2, so that every point is classified with the logistic loss too; up to "
-        "200,000 gradients, to 5e-4 or an activation pattern that has settled; a KKT point up to 1e-3, with a "
-        "certificate; the logistic loss to e^-10 of its tenth power, with larger weights, in floats; "
-        "the exponential loss is not tried",
+        regime="a sum of losses below log 2, from margins of at least 4, so that every point is classified with the "
+        "logistic loss too; up to 200,000 gradients, to 5e-4 or an activation pattern that has settled; a KKT point "
+        "up to 1e-3, with a certificate; the logistic loss to e^-10 of its tenth power, with larger weights, in "
+        "floats; the exponential loss is not tried",
         trains=True,
         examples=20,
         could_fail=has_points(2),

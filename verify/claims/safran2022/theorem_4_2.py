@@ -130,7 +130,8 @@ CLAIMS = (
         conclusion=partial(limit_has_few_regions, allowed=sharper_bound),
         instances=fitted_starts().map(lambda drawn: Instance(*drawn)),
         sharp={"loss-below-1/n": "max-margin/safran2022-theorem-4-1-dead"},
-        regime="r <= 2; up to 75 neurons; judged by the sharper bound, which is ours; the logistic loss, up to 20,000 "
+        regime="r <= 2; up to 75 neurons, some of which make a zigzag of margin at least 4, the others Gaussian; "
+        "judged by the sharper bound, which is ours; the logistic loss, up to 20,000 "
         "gradients; regions at the exact KKT point that its certificate encloses within 1e-3 of the network, or where "
         "training ended; that the loss tends to 0 is safran2022.thm4.1",
         quantity="linear regions",

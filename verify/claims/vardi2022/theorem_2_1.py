@@ -32,10 +32,10 @@ CLAIMS = (
         conclusion=vanishes_at_a_kkt_point,
         instances=separating_starts().map(lambda drawn: Instance(*drawn)),
         sharp={"loss-below-1": "max-margin/lyu2021-theorem-3-1-dead"},
-        regime="a sum of losses below log 2; networks of depth 2 without masks; up to 200,000 gradients, to 5e-4 or an "
-        "activation pattern that has settled; a KKT point up to 1e-3, or an exact one within 1e-3, with a certificate; "
-        "the logistic loss to e^-10 of its tenth power, with larger weights, in floats; the exponential loss is not "
-        "tried",
+        regime="a sum of losses below log 2, from margins of at least 4; networks of depth 2 without masks; up to "
+        "200,000 gradients, to 5e-4 or an activation pattern that has settled; a KKT point up to 1e-3, or an exact "
+        "one within 1e-3, with a certificate; the logistic loss to e^-10 of its tenth power, with larger weights, in "
+        "floats; the exponential loss is not tried",
         trains=True,
         examples=20,
         could_fail=has_points(2),

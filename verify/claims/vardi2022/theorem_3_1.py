@@ -86,8 +86,9 @@ CLAIMS = (
             "fully-connected": "max-margin/vardi2022-theorem-4-1-linear",
             "loss-below-1": "max-margin/vardi2022-theorem-3-1-flow-saddle",
         },
-        regime="a sum of losses below log 2; the logistic loss; up to 200,000 gradients, to 1e-5; global within 1e-3 "
-        "of the best objective, over all widths, with a certificate; the exponential loss is not tried",
+        regime="a sum of losses below log 2, from margins of at least 4; the logistic loss; up to 200,000 gradients, "
+        "to 1e-5; global within 1e-3 of the best objective, over all widths, with a certificate; the exponential "
+        "loss is not tried",
         trains=True,
         examples=20,
         could_fail=has_points(2),
@@ -155,7 +156,8 @@ CLAIMS = (
             "fully-connected": "max-margin/diagonal-depth-3-of-ones",
             "kkt": "max-margin/linear-depth-3-unbalanced",
         },
-        regime=f"depth 3 to 5, up to 3 units in a layer; {ALL_KKT_POINTS}: the paper speaks of these only",
+        regime=f"depth 3 to 5, up to 3 units in a layer; {ALL_KKT_POINTS}: the paper speaks of these only; drawn are "
+        "aligned layers of rank 1, as the KKT conditions make them",
         could_fail=has_points(2),
         variants=(
             Variant(

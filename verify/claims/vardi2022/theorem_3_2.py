@@ -200,8 +200,8 @@ CLAIMS = (
             "max-margin-direction": "max-margin/vardi2022-theorem-3-2-tilted",
             "wide-angle": "max-margin/vardi2022-theorem-3-2-right-angle",
         },
-        regime="all pairs in the plane beyond 120 degrees, of which the paper's (1, 1/4), (-1, 1/4) is one; that "
-        "gradient flow arrives there is vardi2022.thm3.2.flow",
+        regime="all pairs in the plane beyond 120 degrees, drawn from 126 on, of which the paper's (1, 1/4), (-1, "
+        "1/4) is one; that gradient flow arrives there is vardi2022.thm3.2.flow",
         could_fail=always,
         variants=(
             Variant(

@@ -198,14 +198,15 @@ CLAIMS = (
     Claim(
         id="vardi2022.thm4.2.2",
         source="arXiv:2110.02732, Theorem 4.2 (2)",
-        statement="Fully connected ReLU networks in the plane without zero neurons, with a point on a kink that needs "
-        "slope 1, are KKT points and no local optima: two neurons suffice.",
+        statement="There are fully connected ReLU networks in the plane without zero neurons, with a point on a kink "
+        "that needs slope 1, that are KKT points and no local optima: two neurons suffice.",
         setting=is_plane_relu,
         hypotheses={"kink": has_a_kink},
         conclusion=is_stationary_not_local,
         instances=tied_pairs().map(Instance.of),
         sharp={"kink": "max-margin/vardi2022-theorem-4-3-local-not-global"},
-        regime="orthonormal directions, 2 to 4 neurons (the paper has 4); not the flow",
+        regime="as a family: orthonormal directions, 2 to 4 neurons (the paper has 4); the flow is "
+        "vardi2022.thm4.2.2.flow",
         could_fail=always,
         variants=(
             Variant(

@@ -89,7 +89,8 @@ CLAIMS = (
             "max-margin-direction": "max-margin/vardi2022-theorem-4-3-not-stationary",
             "wide-angle": "max-margin/vardi2022-theorem-4-3-right-angle",
         },
-        regime="the existence that the theorem states, as a family; 2 to 4 neurons",
+        regime="the existence that the theorem states, as a family; 2 to 4 neurons; angles from 126 degrees on; not "
+        "the flow",
         could_fail=always,
         variants=(
             Variant(
