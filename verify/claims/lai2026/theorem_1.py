@@ -29,7 +29,8 @@ MODERATE = ((8, 64),)
 """(points, dimension): d = n^2, where that is false."""
 
 HIGH_DIMENSION = (
-    "Gaussian points in sixteenths, n from 4 to 16 at d = 16 n^2 and n = 32 at d = 4096, labels of both signs, their "
+    "Gaussian points in sixteenths, n from 4 to 16 at d = 16 n^2 or more and n = 32 at d = 4096, labels of both "
+    "signs, their "
     "sizes from 1 to 5/4; starts in the span of the points, z at most min |y| / 16; 9/10 for the paper's probability; "
     f"{STEP}"
 )

@@ -86,8 +86,8 @@ CLAIMS = (
     Claim(
         id="lyu2021.cor4.4.one-sign",
         source="arXiv:2110.13905, Corollary 4.4, the other starts",
-        statement="If the <w_k, mu> + a_k |mu| have one sign, the flow converges to one leaky neuron, with 2a/(1 + a) "
-        "of the best margin: the probability is 1 - 2^-(m-1) exactly.",
+        statement="If the <w_k, mu> + a_k |mu| have one sign, the flow converges to 2a/(1 + a) of the best margin, "
+        "that of one leaky neuron: the probability is 1 - 2^-(m-1) exactly.",
         setting=is_leaky,
         hypotheses={**GENERAL, "one-sign": has_one_sign},
         conclusion=ends_at_one_sign,
@@ -108,7 +108,7 @@ CLAIMS = (
         variants=(
             Variant(
                 name="both-signs",
-                statement="The flow converges to one leaky neuron from every small start.",
+                statement="The flow converges to that margin from every small start.",
                 dropped=("one-sign",),
                 instances=symmetric_starts(decades=st.just(4)).map(lambda drawn: Instance(*drawn)),
             ),
