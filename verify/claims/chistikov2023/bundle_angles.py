@@ -70,7 +70,8 @@ CLAIMS = (
     Claim(
         id="chistikov2023.bundle",
         source="arXiv:2306.06479, section 5",
-        statement="From T_1 on the cosines of the positive neurons with each other are at least 1 - 4 lambda^epsilon.",
+        statement="From T_1 on the cosines of the positive neurons that were active at first with each other are at "
+        "least 1 - 4 lambda^epsilon.",
         setting=is_taught,
         hypotheses={**ASSUMPTION_1, "two-positive": has_two_positive_neurons},
         conclusion=stays_together,

@@ -51,7 +51,7 @@ CLAIMS = (
     Claim(
         id="chistikov2023.angles",
         source="arXiv:2306.06479, sections 1 and 5",
-        statement="From T_1 on the angles between the positive neurons do not increase.",
+        statement="From T_1 on the angles between the positive neurons that were active at first do not increase.",
         setting=is_taught,
         hypotheses={**ASSUMPTION_1, "two-positive": has_two_positive_neurons},
         conclusion=angles_do_not_increase,

@@ -84,8 +84,8 @@ CLAIMS = (
     Claim(
         id="chistikov2023.lem3",
         source="arXiv:2306.06479, Lemma 3",
-        statement="Neurons cross their kinks in the yardsticks' order, at times that differ by at most "
-        "lambda^(1 - (1 + (3 l - 1) / 3 n_j) epsilon).",
+        statement="Neurons that are active at first cross their kinks in the yardsticks' order, at times that differ "
+        "by at most lambda^(1 - (1 + (3 l - 1) / 3 n_j) epsilon).",
         setting=is_taught,
         hypotheses=ASSUMPTION_1,
         conclusion=crosses_as_the_yardsticks_do,

@@ -53,7 +53,7 @@ CLAIMS = (
     Claim(
         id="chistikov2023.lem4",
         source="arXiv:2306.06479, Lemma 4",
-        statement="Negative neurons have not grown at T_0, and stay as they are then.",
+        statement="Negative neurons that were active at first have not grown at T_0, and stay as they are then.",
         setting=is_taught,
         hypotheses=ASSUMPTION_1,
         conclusion=has_dead_negative_neurons,

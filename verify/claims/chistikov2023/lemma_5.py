@@ -67,9 +67,9 @@ CLAIMS = (
     Claim(
         id="chistikov2023.lem5",
         source="arXiv:2306.06479, Lemma 5",
-        statement="At T_1 positive neurons have norms below 2 |z| lambda^(1 - epsilon), their cosines with gamma are "
-        "at least 1 - lambda^epsilon, and they have grown like their yardsticks: the logarithms differ by at most "
-        "lambda^(1 - 3 epsilon).",
+        statement="At T_1 positive neurons that were active at first have norms below 2 |z| lambda^(1 - epsilon), "
+        "their cosines with gamma are at least 1 - lambda^epsilon, and they have grown like their yardsticks: the "
+        "logarithms differ by at most lambda^(1 - 3 epsilon).",
         setting=is_taught,
         hypotheses=ASSUMPTION_1,
         conclusion=aligns_to_the_common_pull,

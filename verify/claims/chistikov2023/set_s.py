@@ -82,7 +82,8 @@ CLAIMS = (
     Claim(
         id="chistikov2023.setS",
         source="arXiv:2306.06479, section 5",
-        statement="From T_1 on the sum of the a_j w_j stays in S and passes through its parts S_1, .., S_d in order.",
+        statement="From T_1 on the sum of the a_j w_j, over the positive neurons that were active at first, stays in "
+        "S and passes through its parts S_1, .., S_d in order.",
         setting=is_taught,
         hypotheses=ASSUMPTION_1,
         conclusion=stays_in_s,
