@@ -142,8 +142,8 @@ CLAIMS = (
     Claim(
         id="vardi2022.thm4.2.2.flow",
         source="arXiv:2110.02732, Theorem 4.2 (2)",
-        statement="Gradient flow converges in direction to such a point, without zero neurons, from starts near it at "
-        "which the neurons of the kink are on.",
+        statement="Gradient flow converges in direction to a KKT point without zero neurons that is no local "
+        "optimum, from starts near it at which the neurons of the kink are on.",
         setting=is_two_neuron_tie,
         hypotheses={"on-at-the-kink": is_turned_onto_the_second},
         conclusion=arrives_at_the_tie,
