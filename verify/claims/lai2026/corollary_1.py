@@ -37,7 +37,7 @@ ROUNDING = 1e-9
 
 REGIME = (
     "Gaussian points, isotropic, or with half of the coordinates of standard deviation 1/4; n up to 32 and d up to "
-    "4096, from 16 n on; 9/10 for the paper's probability; "
+    "4096, from 16 n on; 9/10 for the paper's probability; eigenvalues in floats; "
 )
 
 
