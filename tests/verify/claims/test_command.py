@@ -229,7 +229,7 @@ def test_the_pages_speak_of_every_claim_and_show_what_happened():
         assert all(f"`{name}` (" in text for name in registry() if name.startswith(f"{paper}."))
     text = found[PAGES / "safran2022.md"]
     assert re.search(
-        r"`safran2022\.thm4\.2` .*\| failed \| 200 \| \d+ \| \d* \| [\d, ]* \| 7 \| 1 \| linear regions: 1 to ", text
+        r"`safran2022\.thm4\.2` .*\| failed \| 100 \| \d+ \| \d* \| [\d, ]* \| 7 \| 1 \| linear regions: 1 to ", text
     )
     assert r"- `safran2022.thm4.2`: a &lt; b\*c (7)" in text
     trainings = found[PAGES / "lyu2021.md"].partition("### Trainings")[2].partition("###")[0]
