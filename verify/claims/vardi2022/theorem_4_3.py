@@ -119,6 +119,7 @@ CLAIMS = (
         },
         regime="a consequence of Theorem 4.2 (1); slope 0 or 1; without 'linear' a counterexample is what Theorem "
         "4.3 says there is for ReLU: a local optimum that is not global",
+        examples=100,
         could_fail=has_points(2),
         variants=(
             Variant(
