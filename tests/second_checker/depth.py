@@ -336,7 +336,7 @@ def deep_not_stationary(question, net, proof):
     epsilon, delta, kappa = (rational(proof[name], 0) for name in ("epsilon", "delta", "kappa"))
     need(question.margin or question.eps > 0 or delta == kappa == 0, "delta, kappa")
     states = [units(question, net, x) for x in question.X]
-    qualify(question, net, proof["qualification"], states)
+    qualify(question, net, proof["qualification"], states, slacks)
     increasing([[*split, None] for split in proof["splits"]])
     chosen = [[] for _ in question.y]
     for split in proof["splits"]:
@@ -368,11 +368,12 @@ def deep_not_stationary(question, net, proof):
         need(any(all(s in row[i] for i, s in zip(open_, choice, strict=True)) for row in served), "a branch")
 
 
-def qualify(question, net, said, states):
+def qualify(question, net, said, states, slacks):
     need(said in ("homogeneity", "independent gradients", "nothing"), "qualification")
     need(said != "homogeneity" or question.margin, "no margins")
     if said == "independent gradients":
-        need(not any(ties(slopes) for slopes, _ in states), "ties")
-        different = {(tuple(x), y): slopes for x, y, (slopes, _) in zip(question.X, question.y, states, strict=True)}
+        held = zip(question.X, question.y, slacks, states, strict=True)
+        different = {(tuple(x), y): slopes for x, y, ends, (slopes, _) in held if min(ends) == 0}
+        need(not any(ties(slopes) for slopes in different.values()), "ties")
         rows = [gradient(net, x, [[g for g, _ in row] for row in slopes]) for (x, _), slopes in different.items()]
         need(rank(rows) == len(rows), "dependent gradients")

@@ -114,7 +114,7 @@ ROWS = [
     (r"a network of (.*?) fits and is better(?:: its objective is (.*?) lower)?", _better),
     (rf"no network of {FAMILY} is better(?: by more than {N} \(relative\))?", _optimal),
     (r"no better network was found near it; that there is none is not proved yet at this depth", _is_open),
-    (r"it has no multipliers, which a local optimum may do without where targets are met exactly", _no_rule),
+    (r"it has no multipliers, and whether a local optimum needs any there is not known", _no_rule),
     (r"it satisfies the KKT conditions nearly, and whether exactly is not known", _nearly_only),
     (r"no better network was found, and the bound of the best objective is lower", _is_open),
     (r"no bound above 0 of the best objective is known", _is_open),

@@ -28,7 +28,7 @@ __all__ = ["DEPTH_BOUNDS", "DEPTH_CONCLUSIONS", "DEPTH_SEARCH", "DEPTH_STATIONAR
 
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
 NOT_PROVED = "no better network was found near it; that there is none is not proved yet at this depth"
-NO_RULE = "it has no multipliers, which a local optimum may do without where targets are met exactly"
+NO_RULE = "it has no multipliers, and whether a local optimum needs any there is not known"
 
 LARGEST = 10**6
 """Parameters times points up to which every gradient is looked at exactly: some ten seconds."""

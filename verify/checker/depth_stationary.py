@@ -150,9 +150,9 @@ class DeepNotStationary(WithSubject):
 
         Does a local optimum satisfy the conditions at epsilon = delta = 0? By homogeneity: h.theta = m q_i > 0 for each
         subgradient of an active max-margin constraint, so that Clarke's multiplier rule holds with the multiplier 1 of
-        the objective. By independent gradients: no point has a tie, so that all outputs are polynomials near the
-        subject, and their gradients, of points that are not copies, are independent: Lagrange's rule. Otherwise it may
-        not, for min-norm, and nothing is said of optima.
+        the objective. By independent gradients: no point without slack has a tie, so that their outputs are polynomials
+        near the subject, and their gradients, of points that are not copies, are independent: Lagrange's rule. Else it
+        may not, for min-norm, and nothing is said of optima.
 
         Source: `docs/mathematics.md`, 13.3 "Stationarity at any depth".
         """
@@ -184,10 +184,9 @@ def _require_qualified(problem: Problem, subject: Network, qualification: str) -
     if qualification == HOMOGENEITY:
         require(constraints(problem.goal).HAS_MARGIN, "", "is of constraints with margins only")
     if qualification == INDEPENDENCE:
-        found = states(problem, subject)
-        require(not any(state.ties for state in found), "", "is not known where a point has ties")
-        pairs = zip(problem.rows, problem.targets, found, strict=True)
-        others = {(row, target): state for row, target, state in pairs}
+        pairs = zip(problem.rows, problem.targets, states(problem, subject), ends(problem, subject), strict=True)
+        others = {(row, target): state for row, target, state, slack in pairs if 0 in slack}  # others stay slack nearby
+        require(not any(state.ties for state in others.values()), "", "is not known where a point has ties")
         gradients = [list(chain(*gradient(subject, state, state.at({})))) for state in others.values()]
         require(are_independent(gradients), "", "is not there: the gradients of the outputs are dependent")
 

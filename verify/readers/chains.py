@@ -159,7 +159,8 @@ def _check_options(stored: Chain, layers: Sequence[LinearLayer], place: str, opt
     if stored.layers[-1].shape[0] == 2 and options.two_logits == "refuse":
         needed["two_logits"] = "difference"
         reasons.append(f"it has two outputs ({layers[-1].weights_name}), one for each class")
-    if options.output_bias == "refuse" and (found := _later_bias(layers)):
+    is_asked = options.output_bias == "refuse" or (options.output_bias == "keep" and len(layers) > 2)
+    if is_asked and (found := _later_bias(layers)):
         needed["output_bias"] = "neuron"
         reasons.append(found)
     if stored.folded and not options.fold:

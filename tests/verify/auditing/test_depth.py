@@ -175,3 +175,12 @@ def test_min_norm_within_a_fit_tolerance():
     assert result.fits.verdict is Verdict.PROVED
     assert result.stationary.verdict is Verdict.REFUTED
     check_words(result)
+
+
+def test_without_an_active_constraint_a_local_optimum_needs_multipliers():
+    """Every residual is 0, strictly within the tolerance: (1 - t) theta is better, and the gradients do not matter."""
+    deep = Network(shape([1, 1, 1, 1], [0, 0]), [[1], [2], [2]])
+    found = audit(deep, Dataset([[1], [2]], [4, 8]), goal="min-norm", fit_tol="1/2", time_limit=3)
+    assert found.local_optimum.verdict is Verdict.REFUTED
+    exact = audit(deep, Dataset([[1], [2]], [4, 8]), goal="min-norm", time_limit=3)
+    assert exact.stationary.certificates

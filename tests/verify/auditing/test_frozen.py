@@ -103,6 +103,15 @@ def test_on_the_command_line(tmp_path):
     assert wrong.exception is not None or wrong.return_value != 0
 
 
+def test_biases_of_later_layers_become_neurons_only_where_that_is_asked():
+    """Their weights would be counted in the decay; the report of who asks for it says so."""
+    torch = pytest.importorskip("torch")
+    layers = [torch.nn.Linear(1, 1, bias=False), torch.nn.ReLU(), torch.nn.Linear(1, 1), torch.nn.ReLU()]
+    model = torch.nn.Sequential(*layers, torch.nn.Linear(1, 1, bias=False)).double()
+    with pytest.raises(InputError, match=r"output_bias=.neuron."):
+        audit(model, [[0.0], [1.0]], [0.5, 0.5], loss="squared", decay=0.5, frozen=1)
+
+
 def test_an_output_bias_is_refused_in_words():
     network = Network.two_layer([[1, 0], [0, 1]], [1, -1], b2="1/2")
     with pytest.raises(InputError, match="frozen is 1, and the network has an output bias"):
