@@ -61,7 +61,8 @@ ELSEWHERE = {
     "verify/claims/test_chistikov2023.py": "verify/quantities/yardsticks",
     "verify/claims/test_parts.py": "verify/quantities/teacher_cones",
     "verify/deciders/hidden/test_search.py": """
-        solvers/hidden/cells solvers/hidden/inner_cells solvers/hidden/relaxation verify/deciders/hidden/branching
+        solvers/hidden/cases solvers/hidden/cells solvers/hidden/inner_cells solvers/hidden/relaxation
+        verify/deciders/hidden/branching
         verify/deciders/hidden/excluding verify/deciders/hidden/least_norm
         verify/deciders/hidden/leaves verify/deciders/hidden/networks verify/deciders/hidden/nodes
         verify/deciders/hidden/states""",

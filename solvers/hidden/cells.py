@@ -13,7 +13,7 @@ import numpy as np
 
 from solvers.arrays import Bits, Floats, Signs
 from solvers.clock import poll
-from solvers.hidden.relaxation import WantedOutputs
+from solvers.hidden.cases import WantedOutputs
 from solvers.programs.least_distance import least_distance
 
 __all__ = ["HEAVY", "Cell", "GivenNeurons"]

@@ -11,13 +11,14 @@ Source: `docs/mathematics.md`, 12.3 "Given output weights: one network".
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from solvers.arrays import Floats, Indices, Signs
-from solvers.hidden.relaxation import FloatCase, Relaxed, WantedOutputs, evaluated, relaxed
+from solvers.hidden.cases import FloatCase, WantedOutputs
+from solvers.hidden.relaxation import Relaxed, evaluated, relaxed
 
 __all__ = ["MOST_CELLS", "ByCells", "ConeCell", "RangeTerms", "by_cells", "without_chords"]
 
@@ -92,13 +93,13 @@ def by_cells(
         found = _solved(points, [node.cell.floats for node in flat], owners, support)
         if found is None:
             return best
-        state, weights, pieces = found
+        state, weights, pieces, endless = found
         idle = idle + 1 if best is not None and state.value <= best.value * (1 + STALLED) else 0
         if best is None or state.value > best.value:
-            best = _written(roots, state, pieces, owners)
+            best = _written(roots, state, pieces, owners, endless)
         if state.value >= goal or idle >= PATIENCE or len(flat) > most:
             return best
-        missed = _missed(points, [node.cell.floats for node in flat], pieces, state)
+        missed = _missed(points, [node.cell.floats for node in flat], pieces, state, endless)
         others = np.setdiff1d(np.flatnonzero(missed), support)
         more = others[np.argsort(-np.abs(missed[others]), kind="stable")][:MORE_POINTS]
         support = np.union1d(support, more).astype(np.intp)
@@ -152,7 +153,7 @@ def without_chords(
         solved = _solved(points, [node.cell.floats for own in leaves for node in own], owners, support)
         if solved is None:
             return None
-        found = _written(roots, solved[0], solved[2], owners)
+        found = _written(roots, solved[0], solved[2], owners, solved[3])
         if not cuts:
             return found
     return None
@@ -184,11 +185,15 @@ def _split(node: _CellNode, point: int, q: int, made: Callable[[int, Mapping[int
     node.children = tuple(_CellNode(sides, made(q, sides)) for sides in both)
 
 
-def _written(roots: Sequence[_CellNode], state: Relaxed, pieces: Sequence[Floats], owners: Indices) -> ByCells:
+def _written(
+    roots: Sequence[_CellNode], state: Relaxed, pieces: Sequence[Floats], owners: Indices, endless: Floats
+) -> ByCells:
     trees = tuple(tuple(node.cell if node.point is None else node.point for node in root.preorder()) for root in roots)
-    shown = tuple(
-        np.array([u for u, o in zip(pieces, owners, strict=True) if o == q and u.any()]) for q in range(len(roots))
-    )
+    largest = max((float(np.abs(u).max(initial=0.0)) for u in pieces), default=0.0)
+    along = [np.append(np.zeros(len(u) - 1), b) for u, b in zip(pieces, endless, strict=True)]
+    kept = [u if abs(u[-1]) > COUNTS * largest else np.zeros(len(u)) for u in along]
+    both = [*zip(pieces, owners, strict=True), *zip(kept, owners, strict=True)]
+    shown = tuple(np.array([u for u, o in both if o == q and u.any()]) for q in range(len(roots)))
     return ByCells(state.value, state, trees, shown)
 
 
@@ -215,12 +220,14 @@ def _helped(flat: Sequence[_CellNode], weights: Floats, missed: Floats) -> list[
     return [(k, i) for _, k, i in sorted(found)]
 
 
-def _missed(points: WantedOutputs, cells: Sequence[FloatCase], pieces: Sequence[Floats], state: Relaxed) -> Floats:
+def _missed(
+    points: WantedOutputs, cells: Sequence[FloatCase], pieces: Sequence[Floats], state: Relaxed, endless: Floats
+) -> Floats:
     """What is missing of the outputs (n,) of the relaxed network, which is scaled to suit the multipliers; else 0."""
     outputs = np.zeros(len(points.targets))
-    for cell, u in zip(cells, pieces, strict=True):
-        z = cell.rows @ u
-        outputs += cell.sign * np.maximum(z, points.slope * z)
+    for cell, u, bias in zip(cells, pieces, endless, strict=True):
+        z = cell.lifted @ u
+        outputs += cell.sign * (np.maximum(z, points.slope * z) + max(bias, points.slope * bias))
     given = float(np.abs(state.multipliers * points.targets).sum())
     reached = float(np.abs(state.multipliers) @ (np.sign(points.targets) * outputs))
     outputs *= given / reached if reached > 0 else 0.0
@@ -234,8 +241,8 @@ def _missed(points: WantedOutputs, cells: Sequence[FloatCase], pieces: Sequence[
 
 def _solved(
     points: WantedOutputs, cells: Sequence[FloatCase], owners: Indices, support: Indices
-) -> tuple[Relaxed, Floats, list[Floats]] | None:
-    """The bound of the cells, what each weighs in it, and the direction of the relaxed network in each."""
+) -> tuple[Relaxed, Floats, list[Floats], Floats] | None:
+    """The bound of the cells, what each weighs in it, and the directions and biases of the relaxed network in each."""
     few = WantedOutputs(points.targets[support], points.margin, points.tolerance, points.slope)
     found = relaxed(few, [_on(cell, support) for cell in cells], owners)
     if found is None:
@@ -244,10 +251,10 @@ def _solved(
     multipliers, slopes = np.zeros(n), np.zeros((len(cells), n))
     multipliers[support], slopes[:, support] = found.multipliers, found.slopes
     state = evaluated(points, cells, multipliers, slopes, owners)
-    return None if state is None else (state, found.weights, list(found.pieces))
+    return None if state is None else (state, found.weights, list(found.pieces), found.endless)
 
 
 def _on(cell: FloatCase, support: Indices) -> FloatCase:
     free = None if cell.free is None else cell.free[support]
     cone, left, right = cell.cone[support], cell.left[support], cell.right[support]
-    return FloatCase(cell.rows[support], free, cell.sign, cell.weight, cone, left, right)
+    return replace(cell, rows=cell.rows[support], free=free, cone=cone, left=left, right=right)

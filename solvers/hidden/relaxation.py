@@ -6,11 +6,14 @@ lambda_i, e_i = (1 - a) s c_i and slopes t_i, one for each point,
     s h(u) <= p.u + R ||u||,  p = sum (s a c_i + t_i) x_i,   R = sum max(t_i l_i, (e_i - t_i) r_i) over undecided points
 
 on the cone, where t_i >= e_i at points that are on, t_i <= 0 at those that are off and -l_i ||u|| <= x_i.u <= r_i
-||u||. Every network in the state then costs at least D^2 / (2 sum V_q (||p_q|| + R_q)^2), D the dual value. As this
-does not change with the size of lambda, the sum is made least for D = 1, by a program that is always feasible and
-bounded; where nothing in the state fits it may be 0.
+||u||. With a free bias ||u|| = ||w||, and where b cannot run off to infinity along h, |b| <= B ||w|| is enough: the
+points are counted from a midpoint, ||p_w|| + B |p_b| is in the place of ||p||, and ||x_i|| + B is a range of x_i. On
+cones in which no point is off b can grow: there s sum c_i <= 0 is asked, and s a sum c_i >= 0 where none is on.
+Every network in the state then costs at least D^2 / (2 sum V_q (||p_q|| + R_q)^2), D the dual value. As this
+does not change with the size of lambda, the sum is made least for D = 1, by a program that is bounded, and feasible
+unless constants fit, which a free bias makes for nothing; where nothing in the state fits it may be 0.
 
-Source: `docs/mathematics.md`, 12.1 "The bound of a state".
+Source: `docs/mathematics.md`, 12.1 "The bound of a state" and 5.4 "A free bias".
 """
 
 from __future__ import annotations
@@ -21,11 +24,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from solvers.arrays import Bits, Floats, Indices, Signs
+from solvers.hidden.cases import FloatCase, WantedOutputs
 from solvers.instance import Status
 from solvers.programs.interior_point import Cone, solve_cone_program
 from solvers.programs.linear import solve_lp
 
-__all__ = ["FloatCase", "Relaxed", "WantedOutputs", "evaluated", "excluded", "inherited", "open_pairs", "relaxed"]
+__all__ = ["Relaxed", "evaluated", "excluded", "inherited", "open_pairs", "relaxed"]
 
 BOX = 100.0
 """No multiplier is larger, in units in which D = 1 and the largest target is 1."""
@@ -36,50 +40,12 @@ TAKEN_BACK = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WantedOutputs:
-    """targets (n,); margin: whether they are labels; tolerance: of targets; slope a of the activation."""
-
-    targets: Floats
-    margin: bool
-    tolerance: float
-    slope: float
-
-    @property
-    def factors(self) -> Floats:
-        """What turns lambda_i into c_i."""
-        return self.targets if self.margin else np.ones(len(self.targets))
-
-    def dual_value(self, multipliers: Floats) -> float:
-        """D."""
-        if self.margin:
-            return float(multipliers.sum())
-        return float(multipliers @ self.targets - self.tolerance * np.abs(multipliers).sum())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FloatCase:
-    """rows (n, r): the points in coordinates that count; free (n,): their entries of a free bias, None without one.
-
-    sign: s; weight: V.   cone (n,): the side of each point, 0 undecided.   left, right (n,): l_i and r_i, infinite
-    where there is no range.
-    """
-
-    rows: Floats
-    free: Floats | None
-    sign: int
-    weight: float
-    cone: Signs
-    left: Floats
-    right: Floats
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Relaxed:
     """value: the bound.   multipliers (n,).   slopes (q, n): t.   offsets (q, n): the terms of R.
 
     directions: p of each case, in its coordinates.   sizes (q,): ||p|| + R.
-    weights (q,), pieces: what each of them has to do with the bound, and the neuron of a relaxed network there; of a
-    program's solution only.
+    weights (q,), pieces: what each of them has to do with the bound, and the neuron of a relaxed network there, with
+    its free bias; of a program's solution only.   endless (q,): biases of neurons (0, b) there, which cost nothing.
     """
 
     value: float
@@ -90,10 +56,11 @@ class Relaxed:
     sizes: Floats
     weights: Floats = field(default_factory=lambda: np.zeros(0))
     pieces: tuple[Floats, ...] = ()
+    endless: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 class _StateProgram:
-    """The variables: lambda (n), |lambda| with a tolerance (n), t (q n), R (q n), sizes (q), one that is least.
+    """The variables: lambda (n), |lambda| with a tolerance (n), t (q n), R (q n), |p_b| (q), sizes (q), the least one.
 
     owners (q,): cases with the same one have one size, the first one's, and count once.
     signs (n,): of the multipliers, where they are to be kept. Then slopes of undecided points are between 0 and e_i;
@@ -116,11 +83,15 @@ class _StateProgram:
         self.moduli = self.n
         self.slopes = self.n + (self.n if points.tolerance else 0)
         self.offsets = self.slopes + pairs
-        self.sizes = self.offsets + pairs
+        self.levers = self.offsets + pairs
+        self.sizes = self.levers + self.q
         self.width = self.sizes + self.counted + 1
         self.blocks: list[Floats] = []
         self.right: list[Floats] = []
         self.cones: list[tuple[Cone, int]] = []
+        self.height = 0
+        self.lever_rows: dict[int, int] = {}
+        self.ends: list[tuple[int, int, int]] = []  # row, case, and 1 where b may not grow, -1 where not fall
 
     def add(self, kind: Cone, block: Floats, right: Floats | float = 0.0) -> None:
         """Rows `right - block x` in a cone."""
@@ -128,6 +99,7 @@ class _StateProgram:
             self.blocks.append(block)
             self.right.append(np.broadcast_to(np.asarray(right, np.float64), (len(block),)).copy())
             self.cones.append((kind, len(block)))
+            self.height += len(block)
 
     def excess(self, q: int) -> Floats:
         """e as rows (n, width)."""
@@ -176,7 +148,39 @@ class _StateProgram:
             if self.is_bent:
                 self._sides(case, excess, slope, offset, with_offsets=with_offsets)
             if case.free is not None:
-                self.add("zero", case.free[None] @ self.factors(q))
+                self._along_bias(q, case, case.free[None] @ self.factors(q), has_lever=with_offsets)
+
+    def _along_bias(self, q: int, case: FloatCase, part: Floats, *, has_lever: bool) -> None:
+        """What p may have along a free bias, and that h does not grow along it."""
+        if case.bias is None or not has_lever:
+            self.add("zero", part)
+            return
+        lever, total = np.zeros((1, self.width)), np.zeros((1, self.width))
+        lever[0, self.levers + q] = 1.0
+        self.lever_rows[q] = self.height
+        self.add("nonnegative", np.vstack([part - lever, -part - lever]))
+        if self.owners[q] in self.owners[:q]:
+            return
+        total[0, : self.n] = case.sign * self.points.factors
+        for end, is_open in ((1, case.bias.rises), (-1, case.bias.falls and self.points.slope > 0)):
+            if is_open:
+                self.ends.append((self.height, q, end))
+                self.add("nonnegative", end * total)
+
+    def read_pieces(self, dual: Floats, width: float) -> tuple[Floats, tuple[Floats, ...], Floats]:
+        """`weights`, `pieces` and `endless` of a solution.   width: the size of the points."""
+        weights, endless, pieces, start = np.zeros(self.q), np.zeros(self.q), list[Floats](), self.first_size
+        for q, case in enumerate(self.cases):
+            end = start + 1 + case.rows.shape[1]
+            weights[q] = max(float(dual[start]), 0.0)
+            at = self.lever_rows.get(q)
+            bias = 0.0 if at is None else width * float(dual[at] - dual[at + 1])
+            pieces.append(-dual[start + 1 : end] if case.free is None else np.append(-dual[start + 1 : end], bias))
+            start = end
+        for row, q, end in self.ends:
+            endless[q] += end * width * max(float(dual[row]), 0.0)
+        slope = self.points.slope or 1.0
+        return weights, tuple(pieces), np.where(endless < 0, endless / slope, endless)
 
     def _sides(self, case: FloatCase, excess: Floats, slope: Floats, offset: Floats, *, with_offsets: bool) -> None:
         on, off, opened = case.cone > 0, case.cone < 0, case.cone == 0
@@ -201,10 +205,12 @@ class _StateProgram:
         """The root of sum V size^2 is to be least."""
         whole = np.zeros((1 + self.counted, self.width))
         whole[0, -1] = -1.0
-        self.first_size = sum(len(block) for block in self.blocks)
+        self.first_size = self.height
         for q, case in enumerate(self.cases):
             size = np.zeros((1, self.width))
             size[0, self.sizes + self.owners[q]] = -1.0
+            if case.bias is not None:
+                size[0, self.levers + q] = case.bias.reach
             self.add("second-order", np.vstack([size + self.offset(q).sum(axis=0), -(case.rows.T @ self.factors(q))]))
             whole[1 + self.owners[q], self.sizes + self.owners[q]] = -np.sqrt(case.weight)
         self.add("second-order", whole)
@@ -244,14 +250,9 @@ def _solved(
     state = evaluated(points, cases, multipliers, slopes, owners)
     if state is None:
         return None
-    weights, pieces, start = np.zeros(len(cases)), list[Floats](), program.first_size
-    for q, case in enumerate(cases):
-        end = start + 1 + case.rows.shape[1]
-        weights[q] = max(float(found.dual[start]), 0.0)
-        pieces.append(-found.dual[start + 1 : end])
-        start = end
+    weights, pieces, endless = program.read_pieces(found.dual, width)
     said = (height / width) ** 2 / (2 * max(found.value, 1e-150) ** 2)
-    return replace(state, weights=weights, pieces=tuple(pieces)), said
+    return replace(state, weights=weights, pieces=pieces, endless=endless), said
 
 
 def inherited(
@@ -283,6 +284,8 @@ def evaluated(
         offsets[q] = np.where(chords, np.nan_to_num(terms, nan=0.0, posinf=0.0), 0.0)
         found.append(case.rows.T @ (points.slope * coefficients + slopes[q]))
         sizes[q] = float(np.linalg.norm(found[-1])) + float(offsets[q].sum())
+        if case.free is not None and case.bias is not None:
+            sizes[q] += case.bias.reach * abs(float(case.free @ (points.slope * coefficients + slopes[q])))
     dual = points.dual_value(multipliers)
     largest: dict[int, float] = {}  # of each case, weight size^2
     for q, owner in enumerate(range(len(cases)) if owners is None else owners.tolist()):
@@ -326,8 +329,12 @@ def _scaled(
     """The same with targets and points of size 1."""
     targets = points.targets if points.margin else points.targets / height
     inner = [
-        FloatCase(
-            case.rows / width, case.free, case.sign, case.weight, case.cone, case.left / width, case.right / width
+        replace(
+            case,
+            rows=case.rows / width,
+            left=case.left / width,
+            right=case.right / width,
+            bias=None if case.bias is None else replace(case.bias, reach=case.bias.reach / width),
         )
         for case in cases
     ]

@@ -59,7 +59,7 @@ LISTED = {
         "claims/chistikov2023/theorem_7.py": 1, "claims/safran2022/theorem_3_2.py": 1,
         "deciders/enclosure/distance.py": 1, "deciders/fit/interpolation.py": 2, "deciders/fit/repairs.py": 4,
         "deciders/fit/within_tolerance.py": 1, "deciders/global_optimality/lower_bound.py": 2, "diagnosis/excess.py": 1,
-        "deciders/hidden/branching.py": 3, "deciders/hidden/excluding.py": 6, "deciders/hidden/leaves.py": 2,
+        "deciders/hidden/branching.py": 3, "deciders/hidden/excluding.py": 6,
         "deciders/hidden/sharp.py": 3, "deciders/hidden/states.py": 1, "deciders/exclusion.py": 2,
         "diagnosis/neurons.py": 1,
         "plots/arrows.py": 3, "plots/bracket.py": 2, "plots/line.py": 2, "plots/neurons.py": 1, "plots/plane.py": 6,

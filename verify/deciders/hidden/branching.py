@@ -68,7 +68,7 @@ def pair_between(state: NeuronState, cells: ByCells) -> Split | None:
 def _most_between(state: NeuronState, cells: ByCells, q: int, weights: Floats) -> tuple[float, int]:
     """The most that lies on both sides of an undecided point of a case, and the point."""
     case = state.floats[q]
-    z = cells.pieces[q] @ case.rows.T
+    z = cells.pieces[q] @ case.lifted.T
     on, off = np.maximum(z, 0.0).sum(axis=0), np.maximum(-z, 0.0).sum(axis=0)
     lesser = np.minimum(on, off)
     found = np.where((case.cone == 0) & (lesser > BOTH_SIDES * (on + off)), lesser * weights, 0.0)
@@ -83,14 +83,13 @@ def sides_of_pieces(state: NeuronState, cells: ByCells) -> Signs:
     for row, j in enumerate(live):
         q = state.case_of(j)
         pieces, case = cells.pieces[q], state.floats[q]
-        order = np.argsort(-np.linalg.norm(pieces, axis=1), kind="stable") if len(pieces) else []
+        lengths = np.linalg.norm(pieces[:, : case.rows.shape[1]], axis=1) if len(pieces) else np.zeros(0)
+        order = np.argsort(-lengths, kind="stable")
         place = taken.get(q, 0)
         taken[q] = place + 1
         values = np.zeros(len(case.cone))
         if len(pieces):
-            values = case.rows @ pieces[order[min(place, len(order) - 1)]]
-        if case.free is not None:
-            values = values - np.median(values) * case.free
+            values = case.lifted @ pieces[order[min(place, len(order) - 1)]]
         sides[row] = np.where(fixed[row] != 0, fixed[row], np.where(values > 0, 1, -1))
     return sides
 

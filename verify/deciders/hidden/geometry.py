@@ -69,9 +69,14 @@ class Geometry:
         return self._products[key]
 
     def coordinates(self, mask: tuple[int, ...]) -> Floats:
-        """The points on the columns of the mask that count, (n, r), with the same scalar products."""
+        """The points on the columns of the mask that count, (n, r), with the same scalar products.
+
+        With a free bias they are counted from the midpoint of their bounding box, which changes that bias only.
+        """
         if mask not in self._coordinates:
             rows = float_rows(self.problem)[:, list(self.counted(mask))]
+            if self.sees_free(mask) and rows.size:
+                rows = rows - (rows.min(axis=0) + rows.max(axis=0)) / 2
             if rows.shape[1] > rows.shape[0]:
                 rows = np.asarray(np.linalg.qr(rows.T, mode="r")).T
             self._coordinates[mask] = rows

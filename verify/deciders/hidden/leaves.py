@@ -21,10 +21,9 @@ from verify.checker.dual_trees import Bound, Case, Range, Together
 from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_upper
 from verify.checker.states import HiddenDual, Nothing
-from verify.deciders.exact_systems import solution_near
 from verify.deciders.hidden.geometry import Geometry
+from verify.deciders.hidden.norm_bounds import NormBounds, with_bounded_sums
 from verify.deciders.rounding import ceil_dyadic
-from verify.numbers.floats import float_near
 from verify.problem.members import has_margin
 from verify.problem.problem import Problem
 
@@ -99,15 +98,15 @@ def rounded_leaf(
     largest = float(np.abs(found.multipliers).max(initial=0.0)) or 1.0
     unit = Fraction(2) ** (math.frexp(largest)[1] - BITS)
     multipliers = {i: round(Fraction(float(value)) / unit) * unit for i, value in enumerate(found.multipliers)}
-    if geometry.free is not None:
-        multipliers = _balanced(geometry, cases, found, multipliers) or multipliers
+    multipliers = with_bounded_sums(geometry, cases, multipliers)
     decided = {i for _, cone, _ in cases for i, side in enumerate(cone) if side}
-    listed = {i: value for i, value in multipliers.items() if value or i in decided}
+    listed = {i: value for i, value in multipliers.items() if value or i in decided or geometry.free is not None}
     trees: list[tuple[Bound, ...]] = []
     squares: list[Fraction] = []
     denominator = denominator_over(problem, listed, unit)
     for q, case in enumerate(cases):
-        written = rounded_tree(geometry, case, listed, found.slopes[q], denominator, ranges.get(q, {}))
+        norms = NormBounds(geometry, case, listed)
+        written = rounded_tree(norms, case, listed, found.slopes[q], denominator, ranges.get(q, {}))
         if written is None:
             return None
         trees.append((written[0],))
@@ -138,22 +137,24 @@ def celled_leaf(geometry: Geometry, cases: Mapping[Case, Fraction], cells: ByCel
     largest = float(np.abs(found.multipliers).max(initial=0.0)) or 1.0
     unit = Fraction(2) ** (math.frexp(largest)[1] - BITS)
     multipliers = {i: round(Fraction(float(value)) / unit) * unit for i, value in enumerate(found.multipliers)}
+    multipliers = with_bounded_sums(geometry, cases, multipliers)
     named = {i for _, cone, _ in cases for i, side in enumerate(cone) if side}
     named |= {node for tree in cells.trees for node in tree if isinstance(node, int)}
-    listed = {i: value for i, value in multipliers.items() if value or i in named}
+    listed = {i: value for i, value in multipliers.items() if value or i in named or geometry.free is not None}
     denominator = denominator_over(problem, listed, unit)
     slopes = iter(found.slopes)
     trees: list[tuple[int | Bound, ...]] = []
     squares: list[Fraction] = []
-    for (mask, _, sign), tree in zip(cases, cells.trees, strict=True):
+    for case, tree in zip(cases, cells.trees, strict=True):
+        norms = NormBounds(geometry, case, listed)
         nodes: list[int | Bound] = []
         square = Fraction(0)
         for node in tree:
             if isinstance(node, int):
                 nodes.append(node)
                 continue
-            part = mask, tuple(node.floats.cone.tolist()), sign
-            written = rounded_tree(geometry, part, listed, next(slopes), denominator, node.terms)
+            part = case[0], tuple(node.floats.cone.tolist()), case[2]
+            written = rounded_tree(norms, part, listed, next(slopes), denominator, node.terms)
             if written is None:
                 return None
             nodes.append(written[0])
@@ -162,34 +163,6 @@ def celled_leaf(geometry: Geometry, cases: Mapping[Case, Fraction], cells: ByCel
         squares.append(square)
     leaf = HiddenDual(tuple(sorted(listed.items())), tuple(squares), denominator, tuple(trees))
     return accepted(problem, leaf, cases)
-
-
-def _balanced(
-    geometry: Geometry, cases: Mapping[Case, Fraction], found: Relaxed, rounded: Mapping[int, Fraction]
-) -> dict[int, Fraction] | None:
-    """Multipliers near the rounded ones with which no p has a part along the free bias, where slopes are at their ends.
-
-    None where there are none. Slopes that are not at an end stay, and take up what is left.
-    """
-    problem, c = geometry.problem, factors(geometry.problem)
-    slope, size = problem.architecture.slope, float(np.abs(found.multipliers).max(initial=0.0))
-    lines: list[list[Fraction]] = []
-    for q, (mask, _, sign) in enumerate(cases):
-        if not geometry.sees_free(mask):
-            continue
-        line: list[Fraction] = []
-        is_inside = False
-        for i, value in enumerate(found.multipliers):
-            t, e = float(found.slopes[q, i]), float_near((1 - slope) * sign * c[i]) * float(value)
-            is_end = abs(t - e) <= AT_END * size
-            is_inside = is_inside or not (is_end or abs(t) <= AT_END * size)
-            line.append((slope + (1 - slope if is_end else 0)) * sign * c[i] * geometry.bias_entry(i))
-        if not is_inside:
-            lines.append(line)
-    guess = np.array([float_near(value) for value in rounded.values()])
-    is_signed = [has_margin(problem.goal)] * len(guess)
-    exact = solution_near(lines, [Fraction(0)] * len(lines), guess, is_signed, bits=BITS)
-    return None if exact is None else dict(zip(rounded, exact, strict=True))
 
 
 def denominator_over(problem: Problem, listed: Mapping[int, Fraction], unit: Fraction) -> int:
@@ -202,39 +175,39 @@ def denominator_over(problem: Problem, listed: Mapping[int, Fraction], unit: Fra
 
 
 def rounded_tree(
-    geometry: Geometry,
+    norms: NormBounds,
     case: Case,
     listed: Mapping[int, Fraction],
     slopes: Floats,
     denominator: int,
     ranges: Mapping[int, Sequence[Mapping[int, float]]],
 ) -> tuple[Bound, Fraction] | None:
-    """One leaf for a case, with its square."""
-    problem, (mask, cone, sign) = geometry.problem, case
+    """One leaf for a case, or a cell of the one of the norms, with its square."""
+    problem, (_, cone, sign) = norms.geometry.problem, case
     excess = excesses(problem, case, listed)
     largest = max(map(abs, listed.values()), default=Fraction(0))
     taken: dict[int, Fraction] = {}
     for i, e in excess.items():
         side, t = cone[i], Fraction(round(Fraction(float(slopes[i])) * denominator), denominator)
-        if abs(t - e) <= abs(e) / 2**30 or (geometry.free is not None and abs(t - e) <= AT_END * largest):
+        if abs(t - e) <= abs(e) / 2**30 or (norms.reach is None and abs(t - e) <= AT_END * largest):
             t = e
-        elif geometry.free is not None and abs(t) <= AT_END * largest:
+        elif norms.reach is None and abs(t) <= AT_END * largest:
             t = Fraction(0)
         taken[i] = _allowed(t, e, side)
-    if geometry.sees_free(mask) and not _without_bias(geometry, case, listed, excess, taken):
+    if norms.has_bias and not _without_bias(norms.geometry, case, listed, excess, taken) and norms.reach is None:
         return None
     slope, c = problem.architecture.slope, factors(problem)
     listed_ranges: list[Range] = []
     rest = Fraction(0)
     for i, e in excess.items():
         if cone[i] == 0 and e > 0:
-            if geometry.sees_free(mask):
+            if norms.reach is None:
                 return None
-            size = sqrt_upper(geometry.product(mask, i, i))
-            left, right, more = _ranges(geometry, case, i, ranges.get(i), denominator, size)
+            left, right, more = _ranges(norms, cone, i, ranges.get(i), denominator)
             listed_ranges += more
             rest += max(taken[i] * left, (e - taken[i]) * right)
-    square = geometry.squared_norm(mask, {i: slope * sign * listed[i] * c[i] + taken[i] for i in listed})
+    square, along = norms.parts({i: slope * sign * listed[i] * c[i] + taken[i] for i in listed})
+    rest += along
     if rest:
         root = sqrt_upper(square) + rest
         square = root * root
@@ -259,26 +232,25 @@ def slope_written(t: Fraction, e: Fraction, denominator: int) -> int | Literal["
 
 
 def _ranges(
-    geometry: Geometry,
-    case: Case,
+    norms: NormBounds,
+    cone: Sequence[int],
     point: int,
     terms: Sequence[Mapping[int, float]] | None,
     denominator: int,
-    size: Fraction,
 ) -> tuple[Fraction, Fraction, list[Range]]:
     """l and r of a point, and what is listed of them."""
     found: list[Fraction] = []
     listed: list[Range] = []
-    mask, cone, _ = case
     for side, end, weights in zip((-1, 1), "-+", terms or ({}, {}), strict=True):
         whole = {k: round(m * denominator) for k, m in weights.items() if m > 0}
         whole = {k: m for k, m in sorted(whole.items()) if m > 0}
         if not whole:
-            found.append(size)
+            found.append(norms.size(point))
             continue
         vector = {k: Fraction(m, denominator) * cone[k] for k, m in whole.items()}
         vector[point] = vector.get(point, Fraction(0)) + side
-        bound = math.ceil(sqrt_upper(geometry.squared_norm(mask, vector)) * denominator)
+        square, along = norms.parts(vector)
+        bound = math.ceil((sqrt_upper(square) + along) * denominator)
         found.append(Fraction(bound, denominator))
         listed.append((point, "-" if end == "-" else "+", bound, tuple(whole.items())))
     return found[0], found[1], listed

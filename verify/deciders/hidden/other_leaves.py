@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.arrays import Floats
+from solvers.hidden.cases import FloatCase, WantedOutputs
 from solvers.hidden.inner_cells import ByCells, ConeCell
-from solvers.hidden.relaxation import FloatCase, WantedOutputs, evaluated
+from solvers.hidden.relaxation import evaluated
 from solvers.own_width.pricing import INSIDE, CasePricing
 from solvers.pricing.tree import Leaf
 from verify.deciders.hidden.states import NeuronState

@@ -36,6 +36,7 @@ from verify.deciders.hidden.leaves import (
     shown_slopes,
     slope_written,
 )
+from verify.deciders.hidden.norm_bounds import NormBounds
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import float_near
 from verify.problem.members import has_margin
@@ -199,6 +200,7 @@ class _SharpSystem:
         squares: list[Fraction] = []
         k = 0
         for q, (case, tree) in enumerate(zip(self.cases, self.cells.trees, strict=True)):
+            norms = NormBounds(self.geometry, case, listed)
             square = self._square(q)
             nodes: list[int | Bound] = []
             for node in tree:
@@ -208,7 +210,7 @@ class _SharpSystem:
                 part = case[0], tuple(node.floats.cone.tolist()), case[2]
                 leaf = self._written(part, slopes[k], listed, denominator) if k in slopes else None
                 if k not in slopes:
-                    leaf = self._loose(part, node, listed, k, denominator, square)
+                    leaf = self._loose(norms, part, node, listed, k, denominator, square)
                 if leaf is None:
                     return None
                 nodes.append(leaf)
@@ -219,13 +221,20 @@ class _SharpSystem:
         return accepted(self.problem, node, self.cases)
 
     def _loose(
-        self, part: Case, cell: ConeCell, listed: Mapping[int, Fraction], k: int, denominator: int, square: Fraction
+        self,
+        norms: NormBounds,
+        part: Case,
+        cell: ConeCell,
+        listed: Mapping[int, Fraction],
+        k: int,
+        denominator: int,
+        square: Fraction,
     ) -> Bound | None:
         """The leaf of a cell without a neuron: by the slopes of the guess, or of the shortest p; None without."""
         guess = self.cells.found.slopes[k] * self.scale
         for shortens in (False, True):
             own = self._shortest(part, cell, listed, guess) if shortens else guess
-            rounded = rounded_tree(self.geometry, part, listed, own, denominator, cell.terms)
+            rounded = rounded_tree(norms, part, listed, own, denominator, cell.terms)
             if rounded is not None and rounded[1] <= square:
                 return rounded[0]
         return None

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from solvers.arrays import Floats, Signs
+from solvers.hidden.cases import BiasReach, FloatCase, WantedOutputs
 from solvers.hidden.cells import GivenNeurons
 from solvers.hidden.inner_cells import ConeCell, RangeTerms
-from solvers.hidden.relaxation import FloatCase, WantedOutputs
 from solvers.programs.nonnegative import nonnegative_least_squares
 from verify.checker.dual_trees import Case
 from verify.checker.states import Split, cases_in
@@ -24,6 +24,9 @@ __all__ = ["NeuronState", "float_neurons", "float_points"]
 
 TIGHTER = 0.999
 """A range that is not smaller than this part of the plain one is not listed."""
+
+STIFF = (1.0, 1e3)
+"""What the part of a range along a free bias costs in floats, in parts of the reach of that bias."""
 
 
 def float_points(problem: Problem) -> WantedOutputs:
@@ -86,33 +89,52 @@ class NeuronState:
         """The part of the cone of a case on which these sides are decided besides."""
         (mask, cone, sign), weight = list(self.cases.items())[q]
         rows, free = self.geometry.coordinates(mask), _free(self.geometry, mask)
-        sides: Signs = np.array(cone, np.int8)
+        whole: Signs = np.array(cone, np.int8)
+        sides = whole.copy()
         for i, side in besides.items():
             sides[i] = side
         terms: dict[int, tuple[dict[int, float], dict[int, float]]] = {}
-        sizes = np.linalg.norm(rows, axis=1) if free is None else np.full(len(rows), np.inf)
+        sizes = np.linalg.norm(rows, axis=1)
+        bias = None
+        if free is not None:
+            bias = BiasReach(float(sizes.max(initial=0.0)), bool((whole >= 0).all()), bool((whole <= 0).all()))
+            sizes = sizes + bias.reach
         left, right = sizes.copy(), sizes.copy()
         decided = np.flatnonzero(sides)
-        if free is None and len(decided) and self.geometry.problem.architecture.slope < 1:
-            signed = (rows[decided] * sides[decided, None]).T
+        if len(decided) and self.geometry.problem.architecture.slope < 1:
+            reach = 0.0 if bias is None else bias.reach
+            lifted = rows if free is None else np.column_stack([rows, free])
+            signed = (lifted[decided] * sides[decided, None]).T
             for i in np.flatnonzero(sides == 0):
-                ends = [self._range(signed, decided, side * rows[i], sizes[i]) for side in (-1, 1)]
+                ends = [self._range(signed, decided, side * lifted[i], sizes[i], reach) for side in (-1, 1)]
                 left[i], right[i] = ends[0][0], ends[1][0]
                 terms[int(i)] = (ends[0][1], ends[1][1])
-        return ConeCell(FloatCase(rows, free, sign, float_near(weight), sides, left, right), terms)
+        return ConeCell(FloatCase(rows, free, sign, float_near(weight), sides, left, right, bias), terms)
 
     @staticmethod
-    def _range(signed: Floats, decided: np.ndarray, x: Floats, size: float) -> tuple[float, dict[int, float]]:
-        """The least norm of x plus a nonnegative combination of the decided points on their sides, and its weights."""
-        try:
-            found = nonnegative_least_squares(signed, -x)
-        except RuntimeError:
-            return size, {}
-        length = float(np.linalg.norm(x + signed @ found))
-        if length > TIGHTER * size:
+    def _range(
+        signed: Floats, decided: np.ndarray, x: Floats, size: float, reach: float
+    ) -> tuple[float, dict[int, float]]:
+        """The least norm of x plus a nonnegative combination of the decided points on their sides, and its weights.
+
+        reach: B, where the last entries are along a free bias; then nearly the least ||z_w|| + B |z_b|. Else 0.
+        """
+        best, length = np.zeros(len(decided)), TIGHTER * size
+        for stiff in STIFF if reach else STIFF[:1]:
+            scale = np.ones(len(x))
+            scale[-1] = stiff * reach if reach else 1.0
+            try:
+                found = nonnegative_least_squares(signed * scale[:, None], -x * scale)
+            except RuntimeError:
+                continue
+            z = x + signed @ found
+            own = float(np.linalg.norm(z[:-1]) + reach * abs(z[-1])) if reach else float(np.linalg.norm(z))
+            if own <= length:
+                best, length = found, own
+        if not best.any():
             return size, {}
         return length * (1 + 1e-9) + 1e-12 * size, {
-            int(k): float(m) for k, m in zip(decided, found, strict=True) if m > 0
+            int(k): float(m) for k, m in zip(decided, best, strict=True) if m > 0
         }
 
     def neuron_of(self, q: int) -> int:

@@ -7,14 +7,15 @@ from random import Random
 import numpy as np
 import pytest
 
+from solvers.hidden.cases import FloatCase, WantedOutputs
 from solvers.hidden.inner_cells import by_cells
-from solvers.hidden.relaxation import FloatCase, WantedOutputs, evaluated, relaxed
+from solvers.hidden.relaxation import evaluated, relaxed
 from solvers.instance import SearchStatus
 from solvers.programs.arrangements import cells
 from solvers.programs.interior_point import solve_cone_program
 from tests.exact_states import posed
 from tests.width_cases import CASES
-from verify import Network
+from verify import Bias, Network
 from verify.deciders.hidden.leaves import celled_leaf
 from verify.deciders.hidden.networks import KnownNetworks
 from verify.deciders.hidden.search import HiddenSearch
@@ -38,7 +39,7 @@ def test_both_ends_are_the_value_that_is_known(name):
         assert found.lower.bracket[0] == known.best == objective(known.problem, found.networks[0])
 
 
-def drawn(seed):
+def drawn(seed, bias=Bias.NONE):
     random = Random(seed)
     d, k, n, slope = (
         random.choice([1, 2, 2]),
@@ -48,13 +49,14 @@ def drawn(seed):
     )
     rows = [[random.randint(-4, 4) for _ in range(d)] for _ in range(n)]
     v = [F(random.choice([1, 1, 2, -1, -2])) for _ in range(k)]
-    shape = posed(rows, [1] * n, "min-norm", v, slope=slope)
-    teacher = Network(shape.architecture, ([F(random.randint(-2, 2)) for _ in range(k * d)], v))
+    shape = posed(rows, [1] * n, "min-norm", v, slope=slope, bias=bias)
+    size = k * len(shape.rows[0])
+    teacher = Network(shape.architecture, ([F(random.randint(-2, 2)) for _ in range(size)], v))
     if random.random() < 0.5:
-        return posed(rows, [random.choice([1, -1]) for _ in rows], "max-margin", v, slope=slope)
+        return posed(rows, [random.choice([1, -1]) for _ in rows], "max-margin", v, slope=slope, bias=bias)
     is_taught = random.random() < 0.6
     targets = outputs(shape, teacher) if is_taught else [F(random.randint(-3, 3)) for _ in rows]
-    return posed(rows, targets, "min-norm", v, slope=slope)
+    return posed(rows, targets, "min-norm", v, slope=slope, bias=bias)
 
 
 def taught(seed):
@@ -121,7 +123,8 @@ def best_of_all_sides(problem):
             walls[j * n : (j + 1) * n, j * d : (j + 1) * d] = side[:, None] * rows
         is_margin = problem.goal.value == "max-margin"
         fits, right = (fits * y[:, None], np.ones(n)) if is_margin else (fits, y)
-        norm = np.vstack([np.eye(1, len(v) * d + 1, len(v) * d), np.eye(len(v) * d, len(v) * d + 1)])
+        counted = [j * d + column for j in range(len(v)) for column in problem.norm_columns]
+        norm = np.vstack([np.eye(1, len(v) * d + 1, len(v) * d), np.eye(len(v) * d, len(v) * d + 1)[counted]])
         matrix = np.vstack([np.pad(np.vstack([fits, walls]), ((0, 0), (0, 1))), norm])
         found = solve_cone_program(
             np.eye(1, len(v) * d + 1, len(v) * d)[0],
@@ -146,6 +149,21 @@ def test_no_choice_of_sides_is_better_and_the_best_is_found(seed):
     assert found.status is SearchStatus.OPTIMAL
     assert found.lower.bracket[0] <= value <= found.lower.bracket[0] * (1 + F(1, 10**6))
     assert float(value) == pytest.approx(best, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(70))
+def test_no_choice_of_sides_is_better_with_a_free_bias(seed):
+    """The infimum need not be attained; then networks come near to it only, and a bound is all that is asked."""
+    problem = drawn(seed, Bias.FREE)
+    found, best = HiddenSearch(problem).run(), best_of_all_sides(problem)
+    assert certified(problem, None, found.lower or found.nothing) is not None
+    if found.nothing is not None:
+        assert best == np.inf
+        return
+    value, lower = float(objective(problem, found.networks[0])), float(found.lower.bracket[0])
+    assert lower <= best * (1 + 1e-5) + 1e-7
+    assert value == pytest.approx(best, rel=1e-5, abs=1e-7)
+    assert lower == pytest.approx(best, rel=1e-5, abs=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -184,21 +202,21 @@ def test_other_networks_that_are_known_are_kept():
 # ------------------------------------------------------------------------------------------------- cells
 
 
-def on_gaussian_points(seed, columns, width, points, goal):
+def on_gaussian_points(seed, columns, width, points, goal, bias=Bias.NONE):
     """What a network of the width says of Gaussian points, in 64ths."""
     random = np.random.default_rng([seed, columns, width, points, 9])
 
     def drawn(shape):
         return [[F(round(float(z) * 64), 64) for z in row] for row in random.standard_normal(shape)]
 
-    rows, weights = drawn((points, columns)), drawn((width, columns))
+    rows, weights = drawn((points, columns)), drawn((width, columns + (bias is not Bias.NONE)))
     v = [F(int(z)) for z in random.choice([-1, 1], width)]
-    shape = posed(rows, [1] * points, "min-norm", v)
+    shape = posed(rows, [1] * points, "min-norm", v, bias=bias)
     told = outputs(shape, Network(shape.architecture, ([z for row in weights for z in row], v)))
     if goal == "min-norm":
-        return posed(rows, told, goal, v)
+        return posed(rows, told, goal, v, bias=bias)
     kept = [i for i, y in enumerate(told) if y]
-    return posed([rows[i] for i in kept], [1 if told[i] > 0 else -1 for i in kept], goal, v)
+    return posed([rows[i] for i in kept], [1 if told[i] > 0 else -1 for i in kept], goal, v, bias=bias)
 
 
 @pytest.mark.parametrize("goal", ["max-margin", "min-norm"])
@@ -212,6 +230,30 @@ def test_few_states_are_looked_at_where_a_network_of_the_width_fits(columns, wid
     assert (found.status, found.left) == (SearchStatus.OPTIMAL, 0)
     assert certified(problem, None, found.lower) is not None
     assert found.lower.bracket[0] <= objective(problem, found.networks[0]) <= (1 + F(1, 10**6)) * found.lower.bracket[0]
+
+
+@pytest.mark.parametrize("seed", [1, 4, 6, 12])
+def test_a_free_bias_takes_no_more_states_than_one_that_counts(seed):
+    """The chords of undecided points are bounded by the reach of the bias: the first state has a bound, by cells."""
+    problem = on_gaussian_points(seed, 2, 2, 10, "min-norm", Bias.FREE)
+    found = HiddenSearch(problem, sharpens=False, max_nodes=12).run()
+    assert (found.status, found.left) == (SearchStatus.OPTIMAL, 0)
+    assert certified(problem, None, found.lower) is not None
+    known = KnownNetworks(problem)
+    root = relaxed(known.points, NeuronState(known.geometry, {}).floats)
+    assert 0 < root.value <= float(found.lower.bracket[0]) * (1 + 1e-6)
+    assert {len(u) for u in root.pieces} == {3}
+
+
+def test_constants_cost_nothing_with_a_free_bias():
+    """x = 0, 1 with targets 2, 3: a neuron (0, 2), of no cost, and one that is 1 at x = 1, or one with w = 1, b = 2."""
+    problem = posed([[0], [1]], [2, 3], "min-norm", [1, 1], bias=Bias.FREE)
+    found = HiddenSearch(problem).run()
+    assert found.lower.bracket[0] == objective(problem, found.networks[0]) == F(1, 4)
+    known = KnownNetworks(problem)
+    root = relaxed(known.points, NeuronState(known.geometry, {}).floats)
+    assert root.value == pytest.approx(0.25, rel=1e-5)
+    assert (root.endless >= 0).all()
 
 
 def test_a_range_of_nothing_is_no_room_for_slopes():
