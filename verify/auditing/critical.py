@@ -77,7 +77,14 @@ class CriticalDecay:
             said.append(f"{where} {at_most(self.upper)}{on} nothing is better than a constant, by more than 1e-12")
         if self.lower is not None:
             where = "at" if own else "below"
-            said.append(f"{where} {at_least(self.lower)} a network with neurons is")
+            better = (
+                "a network with neurons is"
+                if said
+                else "a network with neurons is better than a constant, by more than 1e-12"
+            )
+            said.append(f"{where} {at_least(self.lower)} {better}")
+        if self.upper is None:
+            said.append("no decay was shown to be too strong; there need be none, or it takes more time")
         return f"{self.loss}: {'; '.join(said)}"
 
     @property
@@ -85,6 +92,8 @@ class CriticalDecay:
         """Both decays, such as "0.2008 … 0.2009"; where one is missing the other."""
         if self.lower is not None and self.upper is not None:
             return " … ".join(enclosure(self.lower, self.upper, 6))
+        if self.lower is not None:
+            return f"at least {at_least(self.lower)}"
         return "" if self.upper is None else f"at most {at_most(self.upper)}"
 
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from verify import InputError, Verdict
-from verify.auditing.critical import critical_decay
+from verify.auditing.critical import CriticalDecay, critical_decay
 from verify.checker.folder import decide_folder
 from verify.cli import program
 
@@ -67,7 +67,7 @@ def test_what_was_not_shown_is_not_told():
     assert "below" not in str(replace(found, lower=None, below=None))
     assert replace(found, lower=None, below=None).interval.startswith("at most 6.0")
     assert "give more time" in str(replace(found, lower=None, below=None, upper=None, above=None))
-    assert replace(found, upper=None, above=None).interval == ""
+    assert replace(found, upper=None, above=None).interval.startswith("at least ")
 
 
 def test_the_command_writes_both_audits(tmp_path):
@@ -78,3 +78,17 @@ def test_the_command_writes_both_audits(tmp_path):
     assert told.output.startswith("logistic: from the weight decay 0.50")
     for name in ("above", "below"):
         assert decide_folder(tmp_path / "proofs" / name).is_accepted
+
+
+def test_one_end_alone_is_a_whole_sentence():
+    lower = CriticalDecay(
+        loss="logistic", lower=Fraction(1, 4), upper=None, below=None, above=None, has_pulled_bias=True
+    )
+    assert str(lower) == (
+        "logistic: at 0.25 a network with neurons is better than a constant, by more than 1e-12; no decay was shown to be "
+        "too strong; there need be none, or it takes more time"
+    )
+    assert lower.interval == "at least 0.25"
+    upper = CriticalDecay(loss="hinge", lower=None, upper=Fraction(1, 2), below=None, above=None, has_pulled_bias=False)
+    assert str(upper) == "hinge: from the weight decay 0.5 on nothing is better than a constant, by more than 1e-12"
+    assert upper.interval == "at most 0.5"
