@@ -85,8 +85,8 @@ def test_one_end_alone_is_a_whole_sentence():
         loss="logistic", lower=Fraction(1, 4), upper=None, below=None, above=None, has_pulled_bias=True
     )
     assert str(lower) == (
-        "logistic: at 0.25 a network with neurons is better than a constant, by more than 1e-12; no decay was shown to be "
-        "too strong; there need be none, or it takes more time"
+        "logistic: at 0.25 a network with neurons is better than a constant, by more than 1e-12; no decay was shown to "
+        "be too strong; there need be none, or it takes more time"
     )
     assert lower.interval == "at least 0.25"
     upper = CriticalDecay(loss="hinge", lower=None, upper=Fraction(1, 2), below=None, above=None, has_pulled_bias=False)
