@@ -280,7 +280,7 @@ def test_corollary_4_4_with_a_larger_probability_is_refuted():
         W = [[F(random.choice([-1, 1]) * random.randint(1, 300), 10**8)] for _ in range(2)]
         return posed(PAIR, W, [F(random.choice([-1, 1]) * random.randint(1, 300), 10**8) for _ in range(2)])
 
-    claim = replace(ALL["lyu2021.cor4.4"], id="planted.chance", chance=F(99, 100), trial=trial, sharp={})
+    claim = replace(ALL["lyu2021.cor4.4"], id="planted.chance", chance=F(99, 100), trial=trial, sharp={}, examples=100)
     result = run(claim, examples=40)
     assert result.tried == 20
     assert result.outcome == "failed"
