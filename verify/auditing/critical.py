@@ -18,7 +18,7 @@ from typing import final
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.checker.errors import InputError
-from verify.checker.goals import Bias
+from verify.checker.goals import Bias, has_bias
 from verify.checker.objectives import Objective
 from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.instance import as_decay_instance
@@ -192,9 +192,9 @@ class _Question:
     def network(self, constant: Fraction = Fraction(0)) -> Network:
         """One neuron that is 0, and the constant."""
         columns = len(self.data.inputs[0])
-        has_bias = self.bias is not Bias.NONE
+        with_bias = has_bias(self.bias)
         return Network.two_layer(
-            [[0] * columns], [0], b=[0] if has_bias else None, slope=self.slope,
+            [[0] * columns], [0], b=[0] if with_bias else None, slope=self.slope,
             b2=None if self.output_bias == "none" else constant,
         )  # fmt: skip
 
