@@ -26,7 +26,6 @@ from verify.deciders.rounding import dyadic
 from verify.numbers.arguments import a_time_limit, a_tolerance
 from verify.numbers.decimals import at_least, at_most, enclosure
 from verify.numbers.floats import to_float
-from verify.numbers.values import rational
 from verify.problem.network import Network
 from verify.problem.objectives import LossAsked, loss_asked
 from verify.problem.problem import Dataset, Problem
@@ -77,12 +76,8 @@ class CriticalDecay:
             said.append(f"{where} {at_most(self.upper)}{on} nothing is better than a constant, by more than 1e-12")
         if self.lower is not None:
             where = "at" if own else "below"
-            better = (
-                "a network with neurons is"
-                if said
-                else "a network with neurons is better than a constant, by more than 1e-12"
-            )
-            said.append(f"{where} {at_least(self.lower)} {better}")
+            than = "" if said else " better than a constant, by more than 1e-12"
+            said.append(f"{where} {at_least(self.lower)} a network with neurons is{than}")
         if self.upper is None:
             said.append("no decay was shown to be too strong; there need be none, or it takes more time")
         return f"{self.loss}: {'; '.join(said)}"
@@ -200,23 +195,17 @@ class _Question:
 
     def goal(self, decay: Fraction) -> Objective:
         """The loss with this decay."""
-        asked = loss_asked(self.asked_text, decay, self.asked.reduction)
         of_bias = {"penalised": decay, "free": Fraction(0), "none": None}[self.output_bias]
-        return replace(asked, of_output_bias=of_bias).on(len(self.data), self.network(), self.bias)
-
-    def posed(self, decay: Fraction) -> Problem:
-        """The problem with this decay."""
-        return Problem(self.data, self.network().architecture, goal=self.goal(decay), bias=self.bias)
-
-    @property
-    def asked_text(self) -> str:
-        return f"{self.asked.name}:{self.asked.number}" if self.asked.number else self.asked.name
+        asked = replace(self.asked, decay=(decay, decay), of_output_bias=of_bias)
+        return asked.on(len(self.data), self.network(), self.bias)
 
     def at(self, decay: Fraction) -> tuple[float, float]:
         """The best constant at this decay, and the price from which on no neuron beats it, in floats."""
         from solvers.any_width.constants import without_neurons
 
-        return without_neurons(as_decay_instance(self.posed(decay), self.goal(decay)))
+        goal = self.goal(decay)
+        problem = Problem(self.data, self.network().architecture, goal=goal, bias=self.bias)
+        return without_neurons(as_decay_instance(problem, goal))
 
     def guess(self) -> Fraction:
         """The decay that is the price from which on no neuron beats the constant that it leads to."""
@@ -225,7 +214,7 @@ class _Question:
             before, decay = decay, dyadic(self.at(decay)[1], 50)
             if decay <= 0 or abs(decay - before) <= decay / 10**12:
                 break
-        return rational(decay, "decay")
+        return decay
 
     def audited(self, decay: Fraction, seconds: float) -> Audit:
         """The audit of a network of zeros, with the best constant, at this decay."""

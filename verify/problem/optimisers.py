@@ -62,10 +62,15 @@ def decay_of_optimiser(optimiser: Any, network: Network, logits: Logits | None =
     if logits is not None:
         roles |= _roles_of_logits(logits)
     decays = [rational(group["weight_decay"], "the weight_decay of the optimiser") for group in groups]
-    held = [(p, decay) for group, decay in zip(groups, decays, strict=True) for p in group["params"]]
+    held = [
+        (p, list(_numbers(p)), decay)
+        for group, decay in zip(groups, decays, strict=True)
+        for p in group["params"]
+        if getattr(p, "requires_grad", True)
+    ]
     found: dict[str, Fraction] = {}
     for role, numbers in roles.items():
-        own = {decay for p, decay in held if _is_trained(p) and _holds(p, numbers)}
+        own = {decay for _, entries, decay in held if _is_one_of(entries, numbers)}
         if len(own) != 1:
             what = f"holds {_NAMES[role]} twice, with other decays" if own else f"does not hold {_NAMES[role]}"
             raise InputError(
@@ -73,7 +78,7 @@ def decay_of_optimiser(optimiser: Any, network: Network, logits: Logits | None =
                 "is, or give decay as a number"
             )
         found[role] = own.pop()
-    others = [p for p, _ in held if _is_trained(p) and not any(_holds(p, numbers) for numbers in roles.values())]
+    others = [p for p, entries, _ in held if not any(_is_one_of(entries, numbers) for numbers in roles.values())]
     if others:
         shape = " x ".join(map(str, others[0].shape))
         raise InputError(
@@ -135,14 +140,9 @@ def _roles_of_logits(logits: Logits) -> dict[str, list[Sequence[Fraction]]]:
     return {"v": [flat, turned], **({"b2": [biases]} if biases else {})}
 
 
-def _is_trained(parameter: Any) -> bool:
-    return bool(getattr(parameter, "requires_grad", True))
-
-
-def _holds(parameter: Any, numbers: Sequence[Sequence[Fraction]]) -> bool:
-    """Whether a parameter is one of these rows of numbers."""
-    held = list(_numbers(parameter))
-    return any(len(held) == len(row) and all(map(eq, held, row)) for row in numbers)
+def _is_one_of(entries: Sequence[float], numbers: Sequence[Sequence[Fraction]]) -> bool:
+    """Whether the entries of a parameter are one of these rows of numbers."""
+    return any(len(entries) == len(row) and all(map(eq, entries, row)) for row in numbers)
 
 
 def _numbers(parameter: Any) -> Iterator[float]:

@@ -112,8 +112,7 @@ def trained_loss(network: object) -> LossAsked:
     if not all(hasattr(estimator, name) for name in names):
         raise InputError(
             f"goal is {TRAINED!r}, which reads what it was trained for from a fitted MLPRegressor or MLPClassifier of "
-            "scikit-learn: "
-            "give one, or loss and decay"
+            "scikit-learn: give one, or loss and decay"
         )
     if estimator.loss not in _LOSSES:
         raise InputError(

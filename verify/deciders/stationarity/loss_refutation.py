@@ -5,6 +5,7 @@ Source: `docs/mathematics.md`, 14.4 "Stationary points of a loss".
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,9 +21,10 @@ from verify.deciders.stationarity.refutation import along_balance
 from verify.deciders.time_limits import is_late
 from verify.numbers.decimals import denied
 from verify.numbers.floats import to_float, to_floats
+from verify.problem.network import Network
 from verify.problem.problem import Problem
 
-__all__ = ["balance_separator", "loss_separator"]
+__all__ = ["balance_separator", "loss_separator", "refuted_by"]
 
 EXPONENTS = np.linspace(-10.0, 10.0, 41)
 """Of kappa, in the unit of the directions and outputs, in powers of 10."""
@@ -81,19 +83,33 @@ def loss_separator(
 def _refuted(
     problem: Problem, subject: LossSubject, vector: Rows, tolerance: Fraction, kappa: Fraction, why: str
 ) -> Proposal | None:
+    found = refuted_by(problem, subject.network, subject.given, subject.moved, vector, tolerance, kappa)
+    return None if found is None else replace(found, reason=f"{found.reason}{why}")
+
+
+def refuted_by(
+    problem: Problem,
+    network: Network,
+    given: Network,
+    moved: Fraction,
+    vector: Rows,
+    tolerance: Fraction,
+    kappa: Fraction,
+) -> Proposal | None:
+    """That `network`, so far from the given one, is not stationary, by this vector; None where the proof is refused."""
     certificate = NotStationary(
-        subject=subject.parameters,
-        moved=subject.moved,
+        subject=None if network is given else network.parameters,
+        moved=moved,
         epsilon=tolerance,
         delta=tolerance,
         kappa=kappa,
         vectors=(vector,),
     )
-    proof = certified(problem, subject.given, certificate)
+    proof = certified(problem, given, certificate)
     if proof is None:
         return None
     within = f" to within {denied(tolerance)}" if tolerance else ", exactly"
-    return Proposal(certificate=proof, reason=f"not stationary{within}{why}", numbers={"tolerance": tolerance})
+    return Proposal(certificate=proof, reason=f"not stationary{within}", numbers={"tolerance": tolerance})
 
 
 def _parameters(subject: LossSubject, direction: list[Fraction]) -> Rows:

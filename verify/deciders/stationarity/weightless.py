@@ -16,11 +16,11 @@ from fractions import Fraction
 from verify.checker.fit import neurons
 from verify.checker.objectives import Objective
 from verify.checker.statement import Rows
-from verify.checker.stationary import NotStationary, Stationary
+from verify.checker.stationary import Stationary
 from verify.deciders.proposal import Proposal, certified
+from verify.deciders.stationarity.loss_refutation import refuted_by
 from verify.deciders.subgradients import subgradients
 from verify.deciders.witnesses import distance
-from verify.numbers.decimals import denied
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
@@ -38,26 +38,19 @@ def weightless(
     ranges = [subgradients(asked.loss, y, z) for y, z in outer]
     pulls = _pulls(problem, asked, network)
     wanted = {pull for pull, _ in pulls}
-    about = None if network is given else network.parameters
     moved = distance(network, given)
     chosen = _adding_up_to(ranges, wanted.pop() if wanted else None) if len(wanted) < 2 else None
     if chosen is not None:
         signs = problem.targets if asked.loss.labels else [Fraction(1)] * len(chosen)
         multipliers = tuple((i, y * c) for i, (y, c) in enumerate(zip(signs, chosen, strict=True)) if c)
+        about = None if network is given else network.parameters
         proof = certified(problem, given, Stationary(multipliers=multipliers, subject=about, moved=moved))
         reason = "no weight changes the outputs at first order"
         exact = {"epsilon": Fraction(0), "delta": Fraction(0)}
         return None if proof is None else Proposal(certificate=proof, reason=reason, numbers=exact)
-    within = f" to within {denied(tolerance)}" if tolerance else ", exactly"
-    for kappa in KAPPAS:
-        for vector in _vectors(network, pulls):
-            certificate = NotStationary(
-                subject=about, moved=moved, epsilon=tolerance, delta=tolerance, kappa=kappa, vectors=(vector,)
-            )
-            proof = certified(problem, given, certificate)
-            if proof is not None:
-                return Proposal(certificate=proof, reason=f"not stationary{within}", numbers={"tolerance": tolerance})
-    return None
+    vectors = list(_vectors(network, pulls))
+    tried = (refuted_by(problem, network, given, moved, z, tolerance, kappa) for kappa in KAPPAS for z in vectors)
+    return next((refuted for refuted in tried if refuted is not None), None)
 
 
 def _pulls(problem: Problem, asked: Objective, network: Network) -> list[tuple[Fraction, tuple[int | None, Fraction]]]:
