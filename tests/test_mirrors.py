@@ -21,6 +21,7 @@ ELSEWHERE = {
         solvers/any_width/ascents solvers/any_width/candidates solvers/any_width/columns solvers/any_width/loop
         solvers/any_width/proving solvers/any_width/records solvers/any_width/scaling solvers/any_width/working_set
         solvers/clock""",
+    "verify/readers/test_layers.py": "verify/readers/linear_layer",
     "solvers/kkt/test_polish.py": """
         solvers/kkt/annealing solvers/kkt/newton solvers/kkt/pattern_polish solvers/kkt/pattern_program
         solvers/kkt/reading""",

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from tests.words.numbers import _is_excess
-from tests.words.reading import N, all_of, amount, is_down, is_tolerance, is_up
+from tests.words.reading import AT_MARGIN, N, all_of, amount, is_at_margin, is_down, is_tolerance, is_up
 from verify.auditing import depth
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.curves import NotLocalCurve
@@ -33,8 +33,9 @@ def _judged(audit):
     return audit.fits.subject or audit.network
 
 
-def _exactly(_, finding, found):
+def _exactly(audit, finding, found):
     (proof,) = all_of(DeepStationary, finding)
+    assert is_at_margin(found[3], audit, finding.subject or audit.network)
     assert proof.epsilon == proof.delta == 0
     total: dict[int, Fraction] = {}
     for part in proof.parts:
@@ -73,8 +74,9 @@ def _better(audit, finding, found):
     hidden = " and ".join(str(layer.outputs) for layer in shape.layers[:-1])
     assert found[1] == ("this shape" if shape == audit.problem.architecture else f"{hidden} neurons")
     (theirs, over), (mine, below) = powered(audit.problem, proof.witness), powered(audit.problem, _judged(audit))
-    share = 0 if found[2] is None else amount(found[2])
-    return theirs * below <= (1 - share) ** power_of(audit.problem) * mine * over
+    share = 0 if found[3] is None else amount(found[3])
+    least, most = theirs * below, (1 - share) ** power_of(audit.problem) * mine * over
+    return least == most if share and found[2] is None else least <= most
 
 
 def _same(audit, finding, _):
@@ -105,13 +107,16 @@ def _nearly_only(audit, finding, found):
 
 
 ROWS = [
-    (r"the KKT conditions hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+)(?: of \d+)? points?)", _exactly),
+    (
+        r"the KKT conditions hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+)(?: of \d+)? points?)" + AT_MARGIN,
+        _exactly,
+    ),
     (rf"the KKT conditions hold up to (?:ε =|epsilon) {N} and (?:δ =|delta) {N}", _nearly),
     (rf"no multipliers satisfy the KKT conditions(?: exactly| to within {N})", _not_stationary),
     (r"it is not (?:even )?stationary", _is_refuted),
     (r"better networks lie arbitrarily near, along a curve", _curve),
     (r"the same network is better", _same),
-    (r"a network of (.*?) fits and is better(?:: its objective is (.*?) lower)?", _better),
+    (r"a network of (.*?) fits and is better(?:: its objective is (at least )?(.*?) lower)?", _better),
     (rf"no network of {FAMILY} is better(?: by more than {N} \(relative\))?", _optimal),
     (r"no better network was found near it; that there is none is not proved yet at this depth", _is_open),
     (r"it has no multipliers, and whether a local optimum needs any there is not known", _no_rule),

@@ -7,15 +7,16 @@ from fractions import Fraction
 
 from tests.words.losses import LOSS_ROWS
 from tests.words.reading import (
-    AMOUNT,
-    SLACK,
+    AT_MARGIN,
+    LOWER,
     WIDE,
     N,
     all_of,
-    amount,
     has_masks,
+    is_at_margin,
     is_broken_tolerance,
     is_down,
+    is_lower,
     is_tolerance,
     is_up,
     is_value,
@@ -105,9 +106,10 @@ def _exactly(audit, finding, found):
         ]
     else:
         assert (int(found[2]), int(found[3])) == (len(given), len(audit.problem.targets))
-    if found[4]:
-        assert finding.numbers["multiplier_dimension"] == (0 if "only" in found[4] else int(found[5]))
-    return _moved(proof, found[6])
+    assert is_at_margin(found[4], audit, subject_of(audit, finding))
+    if found[5]:
+        assert finding.numbers["multiplier_dimension"] == (0 if "only" in found[5] else int(found[6]))
+    return _moved(proof, found[7])
 
 
 def _listed(audit, finding, found):
@@ -169,10 +171,9 @@ def _better(audit, finding, found):
     assert len(proof.witness.output_weights) == int(found[1])
     assert (found[2] is None) or len(proof.witness.output_weights) > len(audit.network.output_weights)
     assert (found[3] is not None) is audit.problem.asks_fit
-    if found[4]:
+    if found[5]:
         value, own = objective(audit.problem, proof.witness), objective(audit.problem, subject_of(audit, finding))
-        lower = 1 - value / own
-        assert amount(found[4]) <= lower <= amount(found[4]) * SLACK
+        assert is_lower(found[4], found[5], 1 - value / own)
         assert value * (1 + audit.tolerance) < own
 
 
@@ -189,14 +190,13 @@ def _best_of_width(audit, finding, found):
     (proof,) = all_of(OptimalWithinWidth, finding)
     own = objective(audit.problem, subject_of(audit, finding))
     assert own <= (1 + proof.tolerance) * proof.lower.bracket[0]
-    width, factor, relative, wider, saved = found.groups()
+    width, factor, relative, wider, least, saved = found.groups()
     assert int(width) == audit.network.width
     assert has_masks(audit) == ("mask" in found[0])
     if wider:
         (other,) = all_of(BetterNetwork, audit.global_any_width)
         assert len(other.witness.output_weights) == int(wider) > int(width)
-        lower = 1 - objective(audit.problem, other.witness) / own
-        assert amount(saved) <= lower <= amount(saved) * SLACK
+        assert is_lower(least, saved, 1 - objective(audit.problem, other.witness) / own)
     within = factor or relative
     if within is None:
         return proof.tolerance == 0
@@ -385,7 +385,7 @@ NO_MULTIPLIERS = (
 )
 OWN = r"(\d+) neurons?(?: with (?:these masks(?: one by one)?|this mask))?"
 EXACTLY = (
-    rf"the {CONDITIONS} hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+) of (\d+) points?)"
+    rf"the {CONDITIONS} hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+) of (\d+) points?){AT_MARGIN}"
     r"(, the only multipliers|; all multipliers are a (?:polytope|set) of dimension (\d+))?" + AFTER
 )
 ROWS = [
@@ -448,13 +448,13 @@ ROWS = [
         _not_stationary,
     ),
     (rf"neither multipliers nor a separating vector were found.*?{HELD}(?:; no exact .*)?", _open_stationary),
-    (rf"{BETTER}(?:: its objective is {AMOUNT} lower)?", _better),
+    (rf"{BETTER}(?:: its objective is {LOWER})?", _better),
     (rf"no network of {WIDE}(?:, so none of its width,)? is better by more than {N} \(relative\)", _optimal),
     (rf"no network (?:of {WIDE}|at all) is better", _best),
     (
         (
             rf"no network of {OWN} is better(?: by more than (?:a factor 1 \+ {N}|{N} \(relative\)))?"
-            rf"(?:; one of (\d+) neurons? is: its objective is {AMOUNT} lower)?"
+            rf"(?:; one of (\d+) neurons? is: its objective is {LOWER})?"
         ),
         _best_of_width,
     ),

@@ -6,10 +6,15 @@ import re
 from fractions import Fraction
 
 from verify.auditing.record import Audit
+from verify.checker.certificate import OTHER_DEPTH
+from verify.problem.members import has_margin, trains_all
 from verify.problem.network import Network
+from verify.problem.problem import outputs
 
 N = r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)"
 AMOUNT = r"(\S+(?: %)?)"
+LOWER = rf"(at least )?{AMOUNT} lower"
+AT_MARGIN = r"(?: at its margin ((?:about )?[^\s,;]+(?: \(about [^\s)]+\))?))?"
 SLACK = Fraction(11, 10)  # of two digits that are rounded up
 
 
@@ -67,6 +72,22 @@ def is_value(said: str, number: Fraction) -> bool:
 
 def amount(text: str) -> Fraction:
     return Fraction(text.removesuffix(" %")) / 100 if text.endswith("%") else Fraction(text)
+
+
+def is_lower(least: str | None, text: str, lower: Fraction) -> bool:
+    """Of `LOWER`: the number itself, or a decimal below it that says so."""
+    return amount(text) == lower if least is None else amount(text) < lower <= amount(text) * SLACK
+
+
+def is_at_margin(text: str | None, audit, network) -> bool:
+    """Of `AT_MARGIN`: said where multipliers are others at margin 1."""
+    problem = audit.problem
+    if not (problem.asks_fit and has_margin(problem.goal)) or (
+        trains_all(problem.trained) and not OTHER_DEPTH.holds(problem)
+    ):
+        return text is None
+    least = min(y * f for y, f in zip(problem.targets, outputs(problem, network), strict=True))
+    return least == 1 if text is None else least != 1 and is_value(text, least)
 
 
 def has_masks(audit) -> bool:

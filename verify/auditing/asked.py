@@ -81,6 +81,7 @@ class Asked:
     stationary_tolerance: epsilon and delta of stationarity.
     counts_rounding: whether to miss targets by no more than the rounding of the outputs is to fit (min-norm).
     notes: what was chosen in reading and posing, a sentence each.
+    is_model: as of `Given`.
     """
 
     problem: Problem
@@ -89,6 +90,7 @@ class Asked:
     stationary_tolerance: Fraction
     counts_rounding: bool = False
     notes: tuple[str, ...] = ()
+    is_model: bool = False
 
     @property
     def reach(self) -> Fraction:
@@ -134,6 +136,7 @@ def posed(
         stationary_tolerance=by_default if terms.stationary_tol is None else terms.stationary_tol,
         counts_rounding=fit_tol is None and not is_exact and problem.asks_fit and not has_margin(problem.goal),
         notes=tuple(said),
+        is_model=found.is_model,
     )
 
 

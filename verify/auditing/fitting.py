@@ -57,7 +57,8 @@ def fitted(asked: Asked, clock: Clock) -> tuple[Asked, Known]:
         notes.append(earlier.note)
     exchanged = exchanged_classes(problem, network) if subject.network is None else None
     if subject.network is None:
-        notes += filter(None, (exchanged, transposed_weights(problem, network)))
+        turned = None if asked.is_model else transposed_weights(problem, network)
+        notes += filter(None, (exchanged, turned))
     is_relaxed = asked.terms.relax and subject.network is None and exchanged is None
     return asked, Known(
         subject=subject,

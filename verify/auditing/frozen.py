@@ -1,4 +1,6 @@
-"""First layers that are not trained: what they give, exactly, is the data of the question about the others."""
+"""First layers that are not trained, of a network that is read: what they give is the data of the question about the
+others. Those of a model of a framework are left out in reading it, its biases as they are (`verify.readers.bodies`).
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,11 @@ from fractions import Fraction
 
 from verify.checker.errors import InputError
 from verify.deciders.depth.arrays import activated
-from verify.numbers.arguments import wrong
-from verify.numbers.counts import count
 from verify.problem.network import Architecture, Layer, Network
-from verify.problem.phrases import FROZEN
 from verify.problem.problem import Dataset
+from verify.readers.bodies import check_frozen, note_on_frozen
 from verify.readers.given import Given
+from verify.readers.reading import frozen_given
 
 __all__ = ["features", "frozen_at", "head"]
 
@@ -22,28 +23,19 @@ def frozen_at(found: Given, layers: object) -> Given:
 
     Everything that is said is about the rest: its own norm, its own widths, the features as inputs.
     """
-    remedy = "give the number of first layers that are not trained, such as 1"
-    if isinstance(layers, bool) or not isinstance(layers, int):
-        raise wrong(layers, "frozen", remedy)
-    if layers < 0:
-        raise InputError(f"frozen is {layers}: {remedy}")
-    if not layers:
+    layers = frozen_given(layers)
+    if not layers or found.is_frozen:
         return found
     network, depth = found.network, found.network.architecture.depth
-    if layers >= depth:
-        rest = "of which at least the last is asked about" if depth > 1 else "which is what is asked about"
-        raise InputError(f"frozen is {layers}, but the network has {count(depth, 'layer')}, {rest}")
+    check_frozen(layers, depth)
     if len(network.parameters) > depth:
         raise InputError(
             f"frozen is {layers}, and the network has an output bias, which is asked of two trained layers"
         )
     data = found.data.mapped(inputs=features(network, found.data, layers)).placed(None)
-    first = "the first layer is" if layers == 1 else f"the first {layers} layers are"
-    gives = "it gives" if layers == 1 else "they give"
-    note = f"{first}{FROZEN}{gives}, {count(data.dimension, 'feature')} for each point"
     kept = head(network, layers)
     exact = kept if network.is_exact else kept.as_from_floats()
-    return replace(found, network=exact, data=data, notes=(*found.notes, note))
+    return replace(found, is_model=True, network=exact, data=data, notes=(*found.notes, note_on_frozen(layers, data)))
 
 
 def head(network: Network, layers: int) -> Network:

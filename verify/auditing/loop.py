@@ -48,7 +48,7 @@ from verify.numbers.arguments import a_time_limit
 from verify.problem.members import trains_all
 from verify.problem.problem import Bias, Goal, Objective, Trained
 from verify.readers.given import given
-from verify.readers.reading import MissingOptionsError, Options
+from verify.readers.reading import MissingOptionsError, Options, frozen_given
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
@@ -165,7 +165,7 @@ def audit(
     trained: "both" layers; "hidden": the output weights are those of the network and belong to the question, which is
     about the network's own width then.
     frozen: how many of the first layers are not trained: what they give is computed exactly and takes the place of the
-    data, and the network is that of the other layers.
+    data, and the network is that of the other layers, with the biases that they have.
     bias: "penalised" when the network has hidden biases, else "none"; "free" leaves them out of the norm.
     tol: relative gap that "globally optimal" allows (0: the exact optimum, proved for linear networks and, without
     a free bias, where the closed form is found).   stationary_tol: epsilon and delta that "stationary" allows;
@@ -208,7 +208,9 @@ def audit(
         network, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
         two_logits=two_logits, trust_pickle=trust_pickle,
     )  # fmt: skip
-    options = Options(slope=slope, fold=fold, trust_pickle=trust_pickle, **trained_for.reading)
+    options = Options(
+        slope=slope, fold=fold, trust_pickle=trust_pickle, frozen=frozen_given(frozen), **trained_for.reading
+    )
     try:
         found = given(
             network,

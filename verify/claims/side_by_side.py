@@ -54,12 +54,12 @@ def run_all(
     this process.   is_shrunk: as in `run`.   watch: called with the ids of the claims that are running whenever they
     change. Variants of claims (`Variant.of`) can be among them.
 
-    Trainings come first, as they take longest. The results are the same for every number of jobs, unless a time limit
-    strikes. When the iterator is closed or interrupted, the other processes end. A claim whose code raises something or
-    ends its process gets a fault that says so, and the others go on.
+    Trainings come first, then claims about chances, as they take longest. The results are the same for every number of
+    jobs, unless a time limit strikes. When the iterator is closed or interrupted, the other processes end. A claim
+    whose code raises something or ends its process gets a fault that says so, and the others go on.
     """  # fmt: skip
     given = list(chosen)
-    waiting = deque(sorted((claim for claim in given if claim.is_decidable), key=lambda claim: not claim.trains))
+    waiting = deque(sorted((claim for claim in given if claim.is_decidable), key=_turn))
     at_once = min(available_cores() if jobs is None else jobs, len(waiting))
     yield from (run(claim) for claim in given if not claim.is_decidable)
     see = watch or (lambda _: None)
@@ -88,6 +88,11 @@ def run_all(
     finally:
         for worker in workers:
             worker.end()
+
+
+def _turn(claim: Claim) -> tuple[bool, bool]:
+    """When it starts: what takes long is not left for the end, when other processes have nothing more to do."""
+    return not claim.trains, claim.kind != "chance"
 
 
 def _attempted(claim: Claim, **options: Any) -> Run:

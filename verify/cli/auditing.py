@@ -235,8 +235,9 @@ def audit_command(
             two_logits=two_logits, trust_pickle=trust_pickle,
         )  # fmt: skip
         options: dict[str, Any] = {"slope": slope, "fold": fold, "trust_pickle": trust_pickle, **wanted.reading}
+        options["frozen"] = frozen or 0
         task = _task(network, data, wanted, target, options, classes=two_classes(classes), standardise=standardise)
-        task = replace(task, fit_tol=fit_tol, trained=trained or Trained.BOTH.value, frozen=frozen or 0)
+        task = replace(task, fit_tol=fit_tol, trained=trained or Trained.BOTH.value)
     result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
     words = None
     if data is not None:
@@ -257,7 +258,6 @@ class _AuditTask:
     goal: Goal | Objective | str | None
     bias: str | None
     trained: str = Trained.BOTH.value
-    frozen: int = 0
     fit_tol: Fraction | None = None
     notes: tuple[str, ...] = ()
     classes: tuple[object, ...] | None = None
@@ -273,6 +273,7 @@ def _task(
     classes: list[str] | None,
     standardise: str | None,
 ) -> _AuditTask:
+    from verify.auditing.frozen import frozen_at
     from verify.readers.given import given
     from verify.readers.reading import MissingOptionsError, Options
 
@@ -289,7 +290,7 @@ def _task(
         )
     except MissingOptionsError as error:
         raise error.with_command(click.get_current_context().obj or ("isoptimal", "audit", network, data)) from None
-    asked = wanted.on(brought)
+    asked = wanted.on(brought := frozen_at(brought, options["frozen"]))
     return _AuditTask(
         place=f"{network} with {data}",
         network=brought.network,
@@ -343,7 +344,6 @@ def _audited(
                 goal=task.goal,
                 bias=task.bias,
                 trained=task.trained,
-                frozen=task.frozen,
                 tol=tol,
                 stationary_tol=stationary_tol,
                 fit_tol=task.fit_tol,

@@ -26,7 +26,7 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, small
 from verify.problem.members import has_margin, margins
 from verify.problem.network import Network
-from verify.problem.phrases import lower_by, neurons_of
+from verify.problem.phrases import lower_by, lower_by_root, neurons_of
 from verify.problem.problem import Problem, objective, outputs, power_of_objective
 from verify.surroundings import Surroundings
 
@@ -139,9 +139,16 @@ def _objective(problem: Problem, network: Network) -> Fraction | None:
 
 def _by_how_much(problem: Problem, found: Decision, better: Network) -> str:
     given = None if found.network is None else Network.from_json(found.network.to_json())
-    mine = None if given is None else _objective(problem, given)
-    theirs = _objective(problem, better)
-    return "" if not mine or theirs is None else f", {lower_by(theirs, mine)}"
+    if given is None:
+        return ""
+    if OTHER_DEPTH.holds(problem):
+        theirs, mine = (power_of_objective(_posed(problem, network), network) for network in (better, given))
+        ratio = None if theirs is None or mine is None else Fraction(theirs[0] * mine[1], theirs[1] * mine[0])
+        lower = "" if ratio is None else lower_by_root(ratio, power_of(problem))
+    else:
+        theirs, mine = (objective(_posed(problem, network), network) for network in (better, given))
+        lower = "" if not mine or theirs is None else lower_by(theirs, mine)
+    return f", {lower}" if lower else ""
 
 
 def _held(problem: Problem, better: Network, held: Network) -> str:

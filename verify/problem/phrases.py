@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
+from verify.checker import statement
 from verify.checker.certificate import OTHER_DEPTH
-from verify.checker.exact import dot
+from verify.checker.exact import dot, root_ends
 from verify.checker.objectives import Objective, PointLoss, decay_of
 from verify.numbers.counts import count
-from verify.numbers.decimals import at_least
-from verify.problem.members import has_margin, is_free, trains_all
+from verify.numbers.decimals import at_least, is_exactly, value
+from verify.problem.members import has_margin, is_free, margins, trains_all
 from verify.problem.network import Architecture, Network
-from verify.problem.problem import Problem
+from verify.problem.problem import Problem, outputs
 
 QUESTIONS = {
     "fits": "fits the data",
@@ -86,12 +87,43 @@ def named(indices: Sequence[int], name: str) -> str:
 
 def amount(relative: Fraction, rounded: Callable[[Fraction, int], str]) -> str:
     """A relative amount in per cent, rounded by `at_least` or `at_most`; small ones to two digits."""
-    return f"{rounded(100 * relative, 2 if relative < SMALL else 3)}{PER_CENT}"
+    return f"{rounded(100 * relative, _digits(relative))}{PER_CENT}"
+
+
+def _digits(relative: Fraction) -> int:
+    return 2 if relative < SMALL else 3
 
 
 def lower_by(found: Fraction, own: Fraction) -> str:
-    """How much lower an objective is than another one, at least: such as "14.6 % lower"; "" for none to compare."""
-    return f"{amount(1 - found / own, at_least)} lower" if own else ""
+    """How much lower an objective is than another one: such as "50 % lower" and, where the decimal is not the number,
+    "at least 14.6 % lower"; "" for none to compare.
+    """
+    return lower_by_share(1 - found / own) if own else ""
+
+
+def lower_by_share(share: Fraction, *, is_bound: bool = False) -> str:
+    """As `lower_by`, of 1 - found / own; is_bound: of a share that is at least this one."""
+    decimal = at_least(100 * share, _digits(share))
+    least = "at least " if is_bound or not is_exactly(100 * share, decimal) else ""
+    return f"{least}{decimal}{PER_CENT} lower"
+
+
+def lower_by_root(ratio: Fraction, degree: int) -> str:
+    """As `lower_by`, of networks whose objectives to the power `degree` have this ratio; "" where none is seen."""
+    least, most = root_ends(ratio, degree)
+    return lower_by_share(1 - most, is_bound=least < most) if most < 1 else ""
+
+
+def at_own_margin(problem: Problem, network: statement.Network) -> str:
+    """Such as " at its margin 4", of multipliers that would be others at margin 1: all but those of two trained layers.
+
+    network: whose multipliers they are; it fits.
+    """
+    if not problem.asks_fit or not has_margin(problem.goal):
+        return ""
+    least = min(margins(problem, outputs(problem, network)))
+    is_scale_free = trains_all(problem.trained) and not OTHER_DEPTH.holds(problem)
+    return "" if is_scale_free or least == 1 else f" at its margin {value(least)}"
 
 
 def any_width(problem: Problem) -> str:

@@ -102,16 +102,18 @@ def read_with_notes(
     fold: bool = False,
     trust_pickle: bool = False,
     input_shape: Sequence[int] | None = None,
+    frozen: int = 0,
     keeps_scalings: bool = False,
 ) -> Reading:
     """As `read`, with a sentence for each choice made: a slope assumed, an output bias turned into a neuron.
 
+    frozen: tell apart the first layers of a model of a framework, for a caller who computes what they give.
     keeps_scalings: leave scalers out of the network, unless `fold`, and say them in the reading: for a caller who
     scales the data and the targets.
     """
     options = Options(
         slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle,
-        input_shape=None if input_shape is None else shape_given(input_shape),
+        input_shape=None if input_shape is None else shape_given(input_shape), frozen=frozen,
     )  # fmt: skip
     place, found, notes, known = _stored_network(source, options)
     word = word_of(source)

@@ -14,7 +14,9 @@ from verify.numbers.counts import count
 from verify.numbers.floats import to_float
 from verify.numbers.values import Number
 from verify.problem.phrases import SECOND_MINUS_FIRST, WENT_INTO_WEIGHTS
-from verify.readers.layers import LinearLayer, deep
+from verify.readers.bodies import Body, check_frozen
+from verify.readers.layers import deep
+from verify.readers.linear_layer import LinearLayer
 from verify.readers.positions import Shape
 from verify.readers.reading import MissingOptionsError, Options, Reading
 from verify.readers.scalings import Scaling
@@ -63,6 +65,7 @@ def chained(
     options.two_logits: of two outputs the second minus the first, whose sign is the class of the larger one.
     options.output_bias: biases after the first layer that are not 0 are carried by one more hidden neuron in each
         hidden layer: the same function, another norm.
+    options.frozen: so many first layers are the body of the reading, and the network is that of the others.
     keeps_scalings: whether the caller scales data and targets, as the reading says; not with options.fold.
 
     Raises InputError: MissingOptionsError, with all options at once, when it is read with more of them.
@@ -75,20 +78,29 @@ def chained(
     if not keeps_scalings:
         stored = _with_scalings(stored, place)
     is_two = stored.layers[-1].shape[0] == 2
-    layers = (*stored.layers[:-1], _difference(stored.layers[-1])) if is_two else stored.layers
-    _check_options(stored, layers, place, options, word)
+    layers: tuple[LinearLayer, ...] = (*stored.layers[:-1], _difference(stored.layers[-1])) if is_two else stored.layers
+    body = options.frozen
+    if body:
+        check_frozen(body, len(layers))
+    _check_options(stored, layers[body:], place, options, word)
     slopes, assumed = _slopes(stored, place, options.slope)
+    first = Body(layers[:body], slopes[:body]) if body else None
+    layers, slopes = layers[body:], slopes[body:]
     kept = options.output_bias == "keep"
     is_short = len(layers) == 2 and all(layer.entries is None for layer in layers)
     reading = _two_layer(layers, slopes[0], place, keeps=kept) if is_short else deep(layers, slopes, place)
     network = reading.network
-    if not stored.is_exact or (
-        is_two and any(isinstance(number, float) for row in stored.layers[-1].weights for number in row)
+    if (
+        not stored.is_exact
+        or (first is not None and first.has_floats)
+        or (is_two and any(isinstance(number, float) for row in stored.layers[-1].weights for number in row))
     ):
         network = network.as_from_floats()
     notes = (*stored.notes, *_notes_on_outputs(stored, place), *assumed, *reading.notes)
     logits = _logits(stored.layers[-1]) if is_two and is_short else None
-    return Reading(network, notes, inputs=stored.inputs, outputs=stored.outputs, logits=logits)
+    return Reading(
+        network, notes, inputs=stored.inputs, outputs=stored.outputs, logits=logits, body=first, is_model=True
+    )
 
 
 def _logits(output: LinearLayer) -> Logits:
@@ -153,7 +165,8 @@ def _check_options(stored: Chain, layers: Sequence[LinearLayer], place: str, opt
     """Raise MissingOptionsError with every option that is missing, and why."""
     needed: dict[str, object] = {}
     reasons: list[str] = []
-    if stored.slopes is None and not stored.is_relu and options.slope is None and len(layers) > 1:
+    hidden = len(stored.layers) - 1
+    if stored.slopes is None and not stored.is_relu and options.slope is None and hidden:
         needed["slope"] = 0
         reasons.append("it holds weights but no activation (ReLU, leaky ReLU and none look alike in it)")
     if stored.layers[-1].shape[0] == 2 and options.two_logits == "refuse":

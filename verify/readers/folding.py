@@ -22,7 +22,7 @@ from verify.checker.errors import InputError
 from verify.numbers.floats import to_float
 from verify.numbers.values import Number
 from verify.readers.chains import Chain
-from verify.readers.layers import LinearLayer
+from verify.readers.linear_layer import LinearLayer
 from verify.readers.positions import Entries, Shape
 
 OneOrEach = Fraction | Sequence[Fraction]

@@ -10,6 +10,7 @@ from verify.checker.errors import InputError
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
 from verify.readers import read_with_notes
+from verify.readers.bodies import note_on_frozen
 from verify.readers.known import data_for
 from verify.readers.reading import InputShapeError, Options, Reading
 from verify.readers.scalings import Scaling, scaled_inputs, scaled_targets
@@ -33,6 +34,8 @@ class Given:
 
     classes: the labels that were read as -1 and 1, where they were named, by the caller or by the network.
     logits: the two outputs whose difference is read.
+    is_frozen: whether the data are what frozen first layers give, and the network is that of the others.
+    is_model: as of `Reading`.
     """
 
     network: Network
@@ -40,6 +43,8 @@ class Given:
     notes: tuple[str, ...]
     classes: tuple[object, ...] | None = None
     logits: Logits | None = None
+    is_frozen: bool = False
+    is_model: bool = False
 
 
 def given(
@@ -85,7 +90,11 @@ def given(
     data = as_the_network_sees(points.data, reading)
     scaled = () if data is points.data else notes_of_scaling(reading)  # those that were scaled before have their notes
     notes = tuple(dict.fromkeys((*reading.notes, *points.notes, *scaled)))
-    return Given(_placed(reading, data), data, notes, classes, reading.logits)
+    if reading.body is not None:
+        data, layers = reading.body.data(data), len(reading.body.layers)
+        said = (*notes, note_on_frozen(layers, data))
+        return Given(reading.network, data, said, classes, reading.logits, is_frozen=True, is_model=True)
+    return Given(_placed(reading, data), data, notes, classes, reading.logits, is_model=reading.is_model)
 
 
 def _placed(reading: Reading, data: Dataset) -> Network:

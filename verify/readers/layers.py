@@ -1,42 +1,18 @@
-"""Linear maps as sources store them, and networks of any depth of them, with the weights that they share."""
+"""Networks of any depth of linear maps as sources store them, with the weights that they share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
 from verify.checker.errors import InputError
 from verify.numbers.values import Number
 from verify.problem.network import Architecture, Layer, Network
-from verify.readers.positions import Entries
+from verify.readers.linear_layer import LinearLayer
 from verify.readers.reading import Reading
 
-__all__ = ["LinearLayer", "deep"]
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinearLayer:
-    """One linear map: weights, one row for each output, and bias, one number for each output, or None.
-
-    weights_name, bias_name: what the framework calls them, for messages.
-    entries: of a layer that shares weights, the index of the parameter at each place, None where there is none (the
-    weight there is 0).   bias_entries: likewise of its biases, numbered by themselves.
-    """
-
-    weights: Sequence[Sequence[Number]]
-    bias: Sequence[Number] | None
-    weights_name: str
-    bias_name: str
-    entries: Entries | None = None
-    bias_entries: Sequence[int] | None = None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(outputs, inputs)."""
-        return len(self.weights), len(self.weights[0])
+__all__ = ["deep"]
 
 
 def deep(layers: Sequence[LinearLayer], slopes: Sequence[Fraction], place: str) -> Reading:

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, cast, final
 
 from verify.checker.errors import InputError, IsoptimalError
-from verify.numbers.arguments import a_flag, items_of
+from verify.numbers.arguments import a_flag, items_of, wrong
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
 from verify.readers.slopes import slope_given
@@ -18,6 +18,7 @@ from verify.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from verify.problem.optimisers import Logits
+    from verify.readers.bodies import Body
     from verify.readers.scalings import Scaling
 
 
@@ -31,6 +32,8 @@ class Reading:
     inputs, outputs: what the source does to its inputs before the network, and to the value of the network after it,
     where the caller asked to be told instead of having it folded.
     logits: the two outputs whose difference is read.
+    body: the first layers that are frozen, which the network is without.
+    is_model: whether the source says itself which side of a matrix is that of the inputs.
     """
 
     network: Network
@@ -40,6 +43,8 @@ class Reading:
     outputs: Scaling | None = None
     columns: tuple[str, ...] | None = None
     logits: Logits | None = None
+    body: Body | None = None
+    is_model: bool = False
 
 
 @final
@@ -76,6 +81,7 @@ class Options:
     fold: whether layers that scale and shift, such as a batch normalisation, go into the Linear beside them.
     trust_pickle: whether code in the file may run.
     input_shape: of a point, (channels, length, ...), for convolutions; by default that of the data.
+    frozen: how many first layers are to be told apart, for a caller who computes what they give.
     """
 
     slope: object = None
@@ -84,12 +90,14 @@ class Options:
     fold: bool = False
     trust_pickle: bool = False
     input_shape: tuple[int, ...] | None = None
+    frozen: int = 0
 
     def __post_init__(self) -> None:
         one_of(self.two_logits, "two_logits", "difference")
         one_of(self.output_bias, "output_bias", "neuron", "keep")
         a_flag(self.fold, "fold")
         a_flag(self.trust_pickle, "trust_pickle")
+        frozen_given(self.frozen)
         if self.slope is not None:
             slope_given(self.slope)
 
@@ -150,6 +158,16 @@ class MissingOptionsError(InputError):
     def with_command(self, words: Sequence[str]) -> InputError:
         """The same error, ending in the command of these words and the options that it lacks."""
         return InputError(f"{self.reason}: {shlex.join((*words, *on_command_line(self.needed)))}")
+
+
+def frozen_given(layers: object) -> int:
+    """A number of first layers. Raises InputError."""
+    remedy = "give the number of first layers that are not trained, such as 1"
+    if isinstance(layers, bool) or not isinstance(layers, int):
+        raise wrong(layers, "frozen", remedy)
+    if layers < 0:
+        raise InputError(f"frozen is {layers}: {remedy}")
+    return layers
 
 
 class InputShapeError(InputError):

@@ -16,7 +16,7 @@ from verify.checker.errors import InputError
 from verify.numbers.floats import to_float
 from verify.numbers.values import rational
 from verify.readers.folding import LayerRow
-from verify.readers.layers import LinearLayer
+from verify.readers.linear_layer import LinearLayer
 from verify.readers.refusals import refusal
 from verify.readers.torch_graphs import EXAMPLES
 from verify.readers.torch_tensors import linear_layer

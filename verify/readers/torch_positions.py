@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, cast
 
 from verify.checker.errors import InputError, ShapeError
-from verify.readers.layers import LinearLayer
+from verify.readers.linear_layer import LinearLayer
 from verify.readers.positions import Convolution, Shape, pooled
 from verify.readers.reading import InputShapeError
 from verify.readers.refusals import refusal

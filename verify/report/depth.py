@@ -14,10 +14,10 @@ from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.exact import root_ends
 from verify.deciders.finding import Finding, Verdict
 from verify.numbers.counts import count
-from verify.numbers.decimals import allowed, at_least, denied, nearest, small, value
+from verify.numbers.decimals import allowed, denied, nearest, small, value
 from verify.problem.members import has_margin
 from verify.problem.network import Network
-from verify.problem.phrases import amount, any_width, shape_of
+from verify.problem.phrases import any_width, at_own_margin, lower_by_root, shape_of
 from verify.problem.problem import Problem
 from verify.report.audited import Audited
 
@@ -44,7 +44,7 @@ def depth_statement(audit: Audited, finding: Finding) -> str | None:
     """What is proved by a certificate of any depth; None for others."""
     match finding.certificates[0]:
         case DeepStationary() as proof:
-            return _stationary(audit.problem, proof)
+            return _stationary(audit, finding, proof)
         case DeepNotStationary() as proof if finding is audit.stationary:
             within = proof.own_tolerance(audit.problem)
             return (
@@ -68,7 +68,7 @@ def _by_more(tolerance: Fraction) -> str:
     return f" by more than {allowed(tolerance)} (relative)" if tolerance else ""
 
 
-def _stationary(problem: Problem, proof: DeepStationary) -> str:
+def _stationary(audit: Audited, finding: Finding, proof: DeepStationary) -> str:
     if proof.epsilon or proof.delta:
         return (
             f"the KKT conditions hold up to ε\u00a0=\u00a0{small(proof.epsilon)} and δ\u00a0=\u00a0{small(proof.delta)}"
@@ -76,11 +76,11 @@ def _stationary(problem: Problem, proof: DeepStationary) -> str:
     multipliers: dict[int, Fraction] = {}
     for part in proof.parts:
         multipliers[part.point] = multipliers.get(part.point, Fraction(0)) + part.multiplier
-    n = len(problem.data)
+    n, at = len(audit.problem.data), at_own_margin(audit.problem, finding.subject or audit.network)
     shown = ", ".join(rational_text(multipliers.get(i, Fraction(0))) for i in range(n)) if n <= 12 else ""
     if 0 < len(shown) <= 40:
-        return f"the KKT conditions hold exactly, with λ\u00a0=\u00a0({shown})"
-    return f"the KKT conditions hold exactly, with multipliers at {len(multipliers)} of {count(n, 'point')}"
+        return f"the KKT conditions hold exactly, with λ\u00a0=\u00a0({shown}){at}"
+    return f"the KKT conditions hold exactly, with multipliers at {len(multipliers)} of {count(n, 'point')}{at}"
 
 
 def _better(audit: Audited, finding: Finding, proof: DeepBetterNetwork) -> str:
@@ -92,8 +92,8 @@ def _better(audit: Audited, finding: Finding, proof: DeepBetterNetwork) -> str:
     theirs, mine = (power_objective(audit.problem, network) for network in (proof.witness, judged))
     much = ""
     if theirs is not None and mine:
-        share = 1 - root_ends(theirs / mine, power_of(audit.problem))[1]
-        much = f": its objective is {amount(share, at_least)} lower" if share > 0 else ""
+        lower = lower_by_root(theirs / mine, power_of(audit.problem))
+        much = f": its objective is {lower}" if lower else ""
     return f"a network of {shape_of(audit.problem, Network.of(proof.witness).architecture)} fits and is better{much}"
 
 

@@ -20,7 +20,7 @@ from verify.deciders.finding import Finding, Question, Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import allowed, at_least, denied, is_exactly, kept, small
 from verify.problem.members import has_margin, margins
-from verify.problem.phrases import any_width, conditions, lower_by, not_exactly, of_width, points
+from verify.problem.phrases import any_width, at_own_margin, conditions, lower_by, not_exactly, of_width, points
 from verify.problem.problem import Problem, objective, outputs
 from verify.report.audited import Audited
 from verify.report.depth import depth_statement
@@ -44,7 +44,7 @@ def statement(audit: Audited, finding: Finding) -> str:
         case Infeasible():
             return f"no network of {any_width(audit.problem)} fits the data"
         case Stationary() as proof:
-            return _stationary(audit.problem, proof, finding.numbers)
+            return _stationary(audit, finding, proof)
         case StationaryNear() as proof:
             return _near(audit.problem, finding, proof)
         case NotStationary() as proof if finding is audit.stationary:
@@ -102,7 +102,8 @@ def _misfit(audit: Audited, finding: Finding) -> str:
     return f"{len(missed)} of {count(len(found), 'point')} {kind}: {points(missed)}"
 
 
-def _stationary(problem: Problem, proof: Stationary, numbers: Mapping[str, Fraction]) -> str:
+def _stationary(audit: Audited, finding: Finding, proof: Stationary) -> str:
+    problem, at = audit.problem, at_own_margin(audit.problem, finding.subject or audit.network)
     after = _moved(proof.subject is not None, proof.moved)
     held = f"the {conditions(problem)} hold"
     if proof.epsilon or proof.delta:
@@ -114,7 +115,7 @@ def _stationary(problem: Problem, proof: Stationary, numbers: Mapping[str, Fract
         if 0 < len(shown) <= 40
         else f"multipliers at {len(multipliers)} of {count(n, 'point')}"
     )
-    return f"{held} exactly, with {which}{_choice(problem, numbers)}{after}"
+    return f"{held} exactly, with {which}{at}{_choice(problem, finding.numbers)}{after}"
 
 
 def _choice(problem: Problem, numbers: Mapping[str, Fraction]) -> str:

@@ -103,13 +103,57 @@ def test_on_the_command_line(tmp_path):
     assert wrong.exception is not None or wrong.return_value != 0
 
 
-def test_biases_of_later_layers_become_neurons_only_where_that_is_asked():
-    """Their weights would be counted in the decay; the report of who asks for it says so."""
+def three_layers(torch):
+    layers = [torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2), torch.nn.ReLU()]
+    return torch.nn.Sequential(*layers, torch.nn.Linear(2, 1)).double()
+
+
+X, Y = np.random.default_rng(0).normal(size=(6, 2)), [1.0, -1.0, 1.0, -1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("output_bias", ["penalised", "free"])
+@pytest.mark.parametrize("bias", [None, "penalised", "free"])
+def test_biases_of_later_layers_are_those_of_the_question(bias, output_bias):
+    """As of the other layers by themselves, on the features: a bias of theirs is no neuron of a frozen layer."""
     torch = pytest.importorskip("torch")
-    layers = [torch.nn.Linear(1, 1, bias=False), torch.nn.ReLU(), torch.nn.Linear(1, 1), torch.nn.ReLU()]
-    model = torch.nn.Sequential(*layers, torch.nn.Linear(1, 1, bias=False)).double()
-    with pytest.raises(InputError, match=r"output_bias=.neuron."):
-        audit(model, [[0.0], [1.0]], [0.5, 0.5], loss="squared", decay=0.5, frozen=1)
+    torch.manual_seed(1)
+    model = three_layers(torch)
+    body = Network(
+        Architecture([Layer(inputs=2, outputs=3, slope=0, bias=True), Layer(inputs=3, outputs=1, slope=None)]),
+        [torch.cat([model[0].weight, model[0].bias[:, None]], 1).flatten().tolist(), [1, 1, 1]],
+    )
+    points = features(body, Dataset(X.tolist(), Y), 1)
+    options = {"loss": "squared", "decay": "0.1", "bias": bias, "output_bias": output_bias}
+    frozen = audit(model, X, Y, frozen=1, **options)
+    by_hand = audit(model[2:], Dataset(points, Y), **options)
+    assert verdicts(frozen) == verdicts(by_hand)
+    assert frozen.problem.has_output_bias
+    assert "the first layer is frozen" in " ".join(frozen.notes)
+
+
+def test_a_bias_of_the_output_alone():
+    """Its decay is ½·0.1·b²; with a neuron in its place it would be 2b more, more than the whole."""
+    torch = pytest.importorskip("torch")
+    model = three_layers(torch)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+        model[4].bias.fill_(61 / 64)
+    result = audit(model, [[1.0, 2.0]], [1.0], loss="squared", decay="0.1", frozen=1, output_bias="penalised")
+    assert result.objective == F(3, 64) ** 2 + F(1, 20) * F(61, 64) ** 2
+
+
+def test_a_module_is_not_transposed():
+    """Every layer of a model of PyTorch is stored in one way; a matrix by itself need not be."""
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False), torch.nn.ReLU(), torch.nn.Linear(2, 1, bias=False))
+    with torch.no_grad():
+        model[0].weight.copy_(torch.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+        model[2].weight.copy_(torch.tensor([[1.0, -1.0]]))
+    data = Dataset([[0, -1], [1, 0]], [1, -1])
+    arrays = {"W": [[0, 1], [-1, 0]], "v": [1, -1]}
+    assert any("transpose" in note for note in audit(arrays, data, slope=0).notes)
+    assert not any("transpose" in note for note in audit(model, data).notes)
 
 
 def test_an_output_bias_is_refused_in_words():

@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 
 from verify.checker.errors import InputError
-from verify.readers.layers import LinearLayer, deep
+from verify.readers.layers import deep
+from verify.readers.linear_layer import LinearLayer
 
 F = Fraction
 PATCHES = ((0, 1, None), (None, 0, 1))

@@ -62,7 +62,7 @@ def test_the_tie_case(tie):
         ),
         "local optimum": ("refuted", "", "better networks lie arbitrarily near: move neuron 0"),
         "global optimum of its width": (
-            "refuted", "", "a network of 2 neurons fits and is better: its objective is 14.6 % lower",
+            "refuted", "", "a network of 2 neurons fits and is better: its objective is at least 14.6 % lower",
         ),
         "global optimum of any width": ("refuted", "", "the same network is better"),
     }  # fmt: skip

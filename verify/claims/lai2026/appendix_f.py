@@ -65,7 +65,7 @@ CLAIMS = (
         trial=trial,
         regime=f"{HIGH_DIMENSION}; off by 1/4 to 2 min |y|; the paper has simulations, and expects a proof by Lemma 6",
         quantity="steps",
-        examples=100,
+        examples=60,
         could_fail=always,
         variants=(
             Variant(

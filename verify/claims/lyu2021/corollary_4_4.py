@@ -73,7 +73,7 @@ CLAIMS = (
         regime=f"as lyu2021.thm4.3; {TWO_SCALES}; the margin at the end at least 0.999 of the best, exactly",
         quantity="margin over the best",
         trains=True,
-        examples=60,
+        examples=40,
         could_fail=has_points(4),
         variants=(
             Variant(

@@ -89,7 +89,7 @@ CLAIMS = (
         f"or in space; {TWO_SCALES}; within 3 % of the classifier, in floats",
         quantity="distance",
         trains=True,
-        examples=60,
+        examples=40,
         could_fail=has_points(4),
         variants=(
             Variant(

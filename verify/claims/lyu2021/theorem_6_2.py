@@ -249,7 +249,7 @@ CLAIMS = (
         "of any width and one of two neurons, with certificates",
         quantity="distance",
         trains=True,
-        examples=60,
+        examples=40,
         could_fail=always,
         variants=(
             Variant(

@@ -108,6 +108,7 @@ CLAIMS = (
             "kkt": "max-margin/vardi2022-theorem-3-1-tilted",
         },
         regime=f"depth 2 (deeper: vardi2022.thm3.1.deep); {ALL_KKT_POINTS}: the paper speaks of these only",
+        examples=100,
         could_fail=has_points(2),
         variants=(
             Variant(

@@ -32,6 +32,7 @@ from verify.numbers.decimals import denied, open_at, small
 from verify.numbers.floats import to_float, to_matrix
 from verify.problem.members import has_margin
 from verify.problem.network import Network
+from verify.problem.phrases import at_own_margin
 from verify.problem.problem import Problem
 
 __all__ = ["stationarity"]
@@ -115,7 +116,10 @@ def _exactly(problem: Problem, network: Network, theta: list[Fraction], active: 
     if proof is None:
         return None
     many = count(len({one.point for one, _ in pairs}), "point")
-    return Proposal(certificate=proof, reason=f"the KKT conditions hold exactly, with multipliers at {many}")
+    return Proposal(
+        certificate=proof,
+        reason=f"the KKT conditions hold exactly, with multipliers at {many}{at_own_margin(problem, network)}",
+    )
 
 
 def _nearly(
