@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verify import Bias, Dataset, Decay, Network, Objective, PointLoss, Problem
+from verify import Bias, Dataset, Decay, Goal, Network, Objective, PointLoss, Problem
 
 INF = np.inf
 PARAMETERS = {
@@ -71,7 +71,10 @@ def defined(name, residual):
 
 
 def over_all_cells(problem, name):
-    """The least objective over all widths in floats: a convex program with a variable for each cell and sign."""
+    """The least objective over all widths in floats: a convex program with a variable for each cell and sign.
+
+    name: of the loss, "" for constraints; None where no network meets these.
+    """
     import cvxpy as cp
 
     from solvers.programs.restricted import all_columns
@@ -87,11 +90,14 @@ def over_all_cells(problem, name):
         if (column.pattern == 0).any():
             cones.append(z[column.pattern == 0] == 0)
         norms = norms + cp.norm(u[:-1] if instance.free else u)
-    of_bias, b = problem.goal.decay.output_bias, cp.Variable()
+    of_bias, b = problem.decay.output_bias, cp.Variable()
     outputs = outputs if of_bias is None else outputs + b
     r = y - outputs
     q = cp.multiply(y, outputs)
+    if not name:
+        cones.append(q >= 1 if instance.margin else cp.abs(r) <= instance.tolerance)
     loss = {
+        "": lambda: 0,
         "squared": lambda: cp.sum_squares(r) / 2,
         "absolute": lambda: cp.norm1(r),
         "epsilon-insensitive": lambda: cp.sum(cp.pos(cp.abs(r) - 0.5)),
@@ -100,13 +106,13 @@ def over_all_cells(problem, name):
         "squared-hinge": lambda: cp.sum_squares(cp.pos(1 - q)) / 2,
         "logistic": lambda: cp.sum(cp.logistic(-q)),
     }[name]()
-    decay = problem.goal.decay
+    decay = problem.decay
     of_bias = float(of_bias or 0) / 2 * cp.square(b)
     program = cp.Problem(cp.Minimize(loss + float(decay.hidden * decay.output) ** 0.5 * norms + of_bias), cones)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
-    return program.value
+    return program.value if program.status in ("optimal", "optimal_inaccurate") else None
 
 
 def random_problem(random, name=None, b2=None):
@@ -126,3 +132,19 @@ def random_problem(random, name=None, b2=None):
     exact = [[Fraction(float(x)) for x in row] for row in rows]
     numbers = [Fraction(float(y)) for y in targets]
     return posed(name, exact, numbers, decay, output=output, slope=slope, bias=bias, b2=b2), name
+
+
+def random_constraints(random, goal=None, mode=None):
+    """A small problem of max-margin or min-norm with an output bias."""
+    n, d = int(random.integers(2, 7)), int(random.integers(1, 3))
+    bias, goal = list(Bias)[int(random.integers(3))], goal or list(Goal)[int(random.integers(2))]
+    mode = mode or (Bias.FREE, Bias.PENALISED)[int(random.integers(2))]
+    rows = [[Fraction(int(x), 4) for x in random.integers(-8, 9, size=d)] for _ in range(n)]
+    targets = random.choice([-1, 1], size=n).tolist()
+    if goal is Goal.MIN_NORM:
+        targets = [Fraction(int(y), 4) for y in random.integers(-8, 9, size=n)]
+    slope = (0, Fraction(1, 4), 1)[int(random.integers(3))]
+    within = Fraction(1, 4) if goal is Goal.MIN_NORM and random.integers(2) else 0
+    network = Network.two_layer([[0] * d], [0], b=None if bias is Bias.NONE else [0], slope=slope)
+    data = Dataset(rows, targets)
+    return Problem(data, network.architecture, goal=goal, bias=bias, output_bias=mode, fit_tolerance=within)

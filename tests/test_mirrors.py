@@ -67,6 +67,7 @@ ELSEWHERE = {
         verify/deciders/hidden/excluding verify/deciders/hidden/least_norm
         verify/deciders/hidden/leaves verify/deciders/hidden/networks verify/deciders/hidden/nodes
         verify/deciders/hidden/states""",
+    "verify/problem/test_problem.py": "verify/checker/products",
     "verify/deciders/own_width/test_own_width.py": "verify/deciders/exclusion",
     "verify/deciders/closed_forms/test_parts.py": """
         verify/deciders/closed_forms/active_set verify/deciders/closed_forms/elimination

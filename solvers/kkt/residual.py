@@ -23,7 +23,7 @@ from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import TimeIsUpError, poll, seconds_left
 from solvers.programs.nonnegative import nonnegative_least_squares
 
-__all__ = ["KktFit", "LocalModel", "fit_multipliers", "no_multipliers"]
+__all__ = ["KktFit", "LocalModel", "OutputBias", "fit_multipliers", "no_multipliers"]
 
 FIRST_COLUMNS = 200
 COLUMNS_PER_ROUND = 100
@@ -34,14 +34,28 @@ MAX_ROUNDS = 200
 
 
 @dataclass(frozen=True, slots=True)
+class OutputBias:
+    """An output bias b of a network with the least margin m (1 for min-norm), mu_b = 1, or 0 where it is free.
+
+    value: b.   pull: mu_b b / m, which sum_i c_i is to be.   weight: sqrt(m / mu_b), or sqrt(m) where it is free: the
+    entry of b in theta is weight times pull, and in every gradient the sign of the point times the weight.
+    """
+
+    value: float
+    pull: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A depth-2 network on its data, as arrays.
+    """A depth-2 network on its data, as arrays. Vectors have k c + k entries, and one more for an output bias.
 
     rows (n, c), signs (n,): y_i for max-margin, 1 for min-norm; slope a; weights (k, c), outgoing (k,);
     on, kink (k, n): the exact activation pattern; counted (c,): columns in the norm; allowed (k, c): not masked;
     slacks (n,): q_i - m >= 0 (zeros for min-norm); norm: N = ||theta||^2.
     trains_outputs: whether the outgoing weights are variables; else their part of every vector is 0.
-    levels (k c + k,): what each equation theta_p = sum_i lambda_i h_ip is multiplied with, None for 1 (see `levelled`).
+    bias: None where there is no output bias.
+    levels: what each equation theta_p = sum_i lambda_i h_ip is multiplied with, a vector; None for 1 (see `levelled`).
     """
 
     rows: Floats
@@ -57,6 +71,16 @@ class LocalModel:
     norm: float
     levels: Floats | None = None
     trains_outputs: bool = True
+    bias: OutputBias | None = None
+
+    @property
+    def size(self) -> int:
+        """The length of vectors."""
+        return self.weights.size + len(self.outgoing) + (self.bias is not None)
+
+    def _of_bias(self, value: float) -> Floats:
+        """What belongs to the output bias, where there is one."""
+        return np.zeros(0) if self.bias is None else np.array([value])
 
     def levelled(self) -> LocalModel:
         """The same with equations of one size, powers of two, for weights and columns of very different sizes.
@@ -67,19 +91,23 @@ class LocalModel:
         heads = np.abs(self.outgoing)[:, None] * (np.abs(self.rows) / units[:, None]).max(axis=0, initial=0.0)
         tails = (np.abs(self.weights @ self.rows.T) / units).max(axis=1, initial=0.0)
         target = np.abs(self.parameters())
-        found = np.concatenate([np.where(self.allowed, heads, 0.0).ravel(), tails]) / np.sqrt(self.norm)
+        weight = 0.0 if self.bias is None else self.bias.weight
+        last = self._of_bias(float((weight * np.abs(self.signs) / units).max(initial=0.0)))
+        found = np.concatenate([np.where(self.allowed, heads, 0.0).ravel(), tails, last]) / np.sqrt(self.norm)
         return replace(self, levels=1.0 / _powers_of_two(np.where(target > 0, target, found)))
 
     def parameters(self) -> Floats:
-        """theta / sqrt N as one vector (k c + k,), 0 at a free bias."""
+        """theta / sqrt N as one vector, 0 at a free bias."""
         w = np.where(self.counted[None, :], self.weights, 0.0)
-        return np.concatenate([w.ravel(), self._trained(self.outgoing)]) / np.sqrt(self.norm)
+        last = self._of_bias(0.0 if self.bias is None else self.bias.weight * self.bias.pull)
+        return np.concatenate([w.ravel(), self._trained(self.outgoing), last]) / np.sqrt(self.norm)
 
     def scaling(self) -> Floats:
         """theta / sqrt N with the bias also when it is free: its product with h_i is 2 q_i / sqrt N for every point and
-        slope (Euler); q_i / sqrt N where the outgoing weights are not trained.
+        slope (Euler), with twice an output bias; q_i / sqrt N where the outgoing weights are not trained.
         """
-        return np.concatenate([self.weights.ravel(), self._trained(self.outgoing)]) / np.sqrt(self.norm)
+        last = self._of_bias(0.0 if self.bias is None else 2 * self.bias.value / self.bias.weight)
+        return np.concatenate([self.weights.ravel(), self._trained(self.outgoing), last]) / np.sqrt(self.norm)
 
     def _trained(self, tails: Floats) -> Floats:
         """What belongs to the outgoing weights, where they are variables."""
@@ -93,16 +121,19 @@ class LocalModel:
         w = np.where(self.allowed, (self.outgoing * slopes)[:, None] * x, 0.0)
         z = self.weights @ x
         v = np.where(self.kink[:, point], 0.0, np.where(self.on[:, point], z, self.slope * z))
-        return self.signs[point] * np.concatenate([w.ravel(), self._trained(v)]) / np.sqrt(self.norm)
+        last = self._of_bias(0.0 if self.bias is None else self.bias.weight)
+        return self.signs[point] * np.concatenate([w.ravel(), self._trained(v), last]) / np.sqrt(self.norm)
 
     def units(self) -> Floats:
         """For each point a power of two (n,), of about the largest entry of its column, h_i / sqrt N as levelled."""
         k, c = self.weights.shape
-        levels = np.ones(k * c + k) if self.levels is None else self.levels
+        levels = np.ones(self.size) if self.levels is None else self.levels
         pull = np.where(self.allowed, levels[: k * c].reshape(k, c) * np.abs(self.outgoing)[:, None], 0.0)
         heads = (np.abs(self.rows) * pull.max(axis=0, initial=0.0)).max(axis=1, initial=0.0)
-        tails = self._trained((np.abs(self.weights @ self.rows.T) * levels[k * c :, None]).max(axis=0, initial=0.0))
-        return _powers_of_two(np.abs(self.signs) * np.maximum(heads, tails) / np.sqrt(self.norm))
+        ends = levels[k * c : k * c + k, None]
+        tails = self._trained((np.abs(self.weights @ self.rows.T) * ends).max(axis=0, initial=0.0))
+        last = 0.0 if self.bias is None else self.bias.weight * float(levels[-1])
+        return _powers_of_two(np.abs(self.signs) * np.maximum(np.maximum(heads, tails), last) / np.sqrt(self.norm))
 
     def best_ends(self, direction: Floats) -> tuple[Floats, Bits]:
         """sup over the kink slopes of direction . h_i for every point (n,), and the ends (k, n) that reach it."""
@@ -112,7 +143,9 @@ class LocalModel:
         z = self.weights @ self.rows.T
         value = np.where(self.kink, 0.0, np.where(self.on, z, self.slope * z)) * self.signs
         ends = np.where(self.kink, pull > 0, self.on)
-        gain = (np.where(ends, 1.0, self.slope) * pull).sum(axis=0) + direction[k * c :] @ value
+        gain = (np.where(ends, 1.0, self.slope) * pull).sum(axis=0) + direction[k * c : k * c + k] @ value
+        if self.bias is not None:
+            gain = gain + direction[-1] * self.bias.weight * self.signs
         return gain / np.sqrt(self.norm), ends
 
 
@@ -125,7 +158,7 @@ def _powers_of_two(sizes: Floats) -> Floats:
 @dataclass(frozen=True, slots=True)
 class KktFit:
     """multipliers (n,); kink_products {(point, neuron): lambda_i g_ij};
-    residual (k c + k,) in units of sqrt N, the separating direction (of a levelled model times its levels);
+    residual: a vector in units of sqrt N, the separating direction (of a levelled model times its levels);
     epsilon = ||residual|| (of a levelled model: of its equations, in parts of their right sides);
     delta = sum lambda s / N, kappa (of the normalised problem);
     basis: the (point, ends) columns with positive weight, linearly independent, and their weights.
@@ -241,8 +274,8 @@ class _Pool:
         return sum(self.add(int(i), ends[:, i], sign) for i in order if excess[i] > threshold)
 
     def matrix(self, last: Floats) -> Floats:
-        """The columns in units of their points, and a last row (columns,); shape (k c + k + 1, columns)."""
-        columns = np.empty((len(self.gradients), self.model.weights.size + len(self.model.outgoing) + 1))
+        """The columns in units of their points, and a last row (columns,); shape (size + 1, columns)."""
+        columns = np.empty((len(self.gradients), self.model.size + 1))
         columns[:, -1] = last
         for column, gradient in zip(columns, self.gradients, strict=True):
             column[:-1] = gradient

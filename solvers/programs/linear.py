@@ -185,7 +185,9 @@ _STATUS: Final = {0: Status.OPTIMAL, 2: Status.INFEASIBLE, 3: Status.UNBOUNDED}
 """scipy's words; the others mean that nothing was decided."""
 
 
-def infeasibility_multipliers(instance: ProblemInstance, lines: Iterable[tuple[ArrayLike, ArrayLike]]) -> Floats | None:
+def infeasibility_multipliers(
+    instance: ProblemInstance, lines: Iterable[tuple[ArrayLike, ArrayLike]], *, adds_up: bool = False
+) -> Floats | None:
     """Multipliers lambda, shape (n,), under which no network of any width fits, or None when none were found.
 
     With c_i = lambda_i y_i (min-norm: lambda_i) they satisfy, up to rounding, sum_i c_i x_i = 0 on the columns of every
@@ -193,6 +195,7 @@ def infeasibility_multipliers(instance: ProblemInstance, lines: Iterable[tuple[A
     with a positive sum (min-norm: sum lambda_i y_i > t sum |lambda_i|, t the tolerance). A vertex of that set, so that
     few multipliers are nonzero.
 
+    adds_up: whether sum_i c_i = 0 as well, for networks with an output bias.
     lines: pairs (indices, abs_t): the points x_i = t_i r on one line, once for every mask class; ignored when a = 1.
     Source: `docs/mathematics.md`, 5.5 "Infeasibility": sigma_a(z) = (1 + a)/2 z + (1 - a)/2 |z|, and |x.u| on
     distinct lines are linearly independent.
@@ -205,6 +208,8 @@ def infeasibility_multipliers(instance: ProblemInstance, lines: Iterable[tuple[A
             line = np.zeros((1, instance.points))
             line[0, np.asarray(indices, dtype=np.intp)] = np.abs(np.asarray(lengths, dtype=np.float64))
             blocks.append(line)
+    if adds_up:
+        blocks.append(np.ones((1, instance.points)))
     equations = np.vstack(blocks) * (instance.signs / units)
     equations = equations[np.abs(equations).any(axis=1)]
     if instance.margin:

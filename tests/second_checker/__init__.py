@@ -82,6 +82,7 @@ OTHER_DEPTH = (
     "lower-bound-crude", "lower-bound-linear", "deep-upper-bound", "deep-better-network", "deep-optimal-within",
 )  # fmt: skip
 ANY_WIDTH = ("lower-bound", "optimal-within")
+WITH_OUTPUT_BIAS = (*losses.CLAIMS, "fits", "does-not-fit", "infeasible")
 
 
 def optimal_within(question, net, proof):
@@ -138,6 +139,7 @@ def _check(problem, network, proof):
         need(question.is_decided or kind in ("fits", "does-not-fit"), "is not decided")
     need(question.is_trained or kind not in ANY_WIDTH, "any width")
     need(question.loss is None or kind in losses.CLAIMS, "of a loss")
+    need("output_bias" not in question.json or kind in WITH_OUTPUT_BIAS, "of an output bias")
     if "network" in proof:
         need(network is not None and network["architecture"] == problem["architecture"], "no network")
         need(proof["network"] == sha256(network), "another network")
@@ -180,11 +182,12 @@ def claim(question, proof):
     claims = CLAIMS if question.loss is None else losses.CLAIMS
     what = claims[proof["kind"]].format(**words)
     asked, measured = f"{question.json['goal']} problem", ", half squared norm"
+    output = f", output bias {question.json['output_bias']}" if "output_bias" in question.json else ""
     if question.loss is not None:
         asked, measured = f"problem of the least value of {question.loss.in_claim()}", ""
     return (
         f"for the {asked} ({len(question.y)} points in dimension {shape['inputs']}, slope "
-        f"{in_claim(question.a)}, bias {question.bias}{masked}, {trained}{measured}"
+        f"{in_claim(question.a)}, bias {question.bias}{output}{masked}, {trained}{measured}"
         f"{scale}{', ' * bool(tube)}{tube}), {what}, over the real numbers, about the exact values of the stored "
         "numbers"
     )

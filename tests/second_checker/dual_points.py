@@ -56,7 +56,13 @@ def proved_value(question, dual, cases):
     beta = rational(dual["beta"])
     need(beta > 0, "beta")
     found = prove_trees(question, dual, cases, [beta] * len(cases))
-    return dual_value(question, found) / beta if question.loss is None else question.loss.scaled(question, found, beta)
+    if question.loss is not None:
+        return question.loss.scaled(question, found, beta)
+    if question.b2 is None:
+        return dual_value(question, found) / beta
+    pull = sum((question.c(i, value) for i, value in found.items()), F(0)) / beta
+    need(question.b2 != 0 or pull == 0, "do not add up to 0")
+    return dual_value(question, found) / beta - pull**2 / 2
 
 
 def prove_trees(question, dual, cases, limits):

@@ -53,9 +53,9 @@ def stationary(question, net, proof):
             G = [g + question.c(i, product_) * x for g, x in zip(G, question.X[i], strict=True)]
         residual += sum(((hidden * w[c] if c < question.size else 0) - v * G[c]) ** 2 for c in net.masks[j]) / hidden
         residual += (output * v - dot(w, G)) ** 2 / output if question.is_trained else 0
-    if question.loss and question.loss.b2 is not None:
-        pull = sum((question.c(i, value) for i, value in found.items()), F(0))
-        residual += (question.loss.b2 * net.b2 - pull) ** 2 / (question.loss.b2 or output)
+    if question.b2 is not None:
+        pull, g = sum((question.c(i, value) for i, value in found.items()), F(0)), question.g(net)
+        residual += g * (question.b2 * net.b2 / g - pull) ** 2 / (question.b2 or output)
     need(residual <= epsilon**2 * norm, "residual")
 
 
@@ -97,10 +97,14 @@ def not_stationary(question, net, proof):
         pairs = list(zip(net.w, net.v, z.w, z.v, strict=True))
         E = sum((v * zv + dot(w[: question.size], zw[: question.size]) for w, v, zw, zv in pairs), F(0))
         E -= kappa * delta * norm
-        need(E > 0 and epsilon**2 * norm * dot(z.all, z.all) < E * E, "excludes nothing")
+        square = dot(z.all, z.all) - z.b2**2
+        if question.b2 is not None:
+            E += question.b2 * net.b2 / question.g(net) * z.b2
+            square += z.b2**2 / question.g(net)
+        need(E > 0 and epsilon**2 * norm * square < E * E, "excludes nothing")
         row = []
         for i, x in enumerate(question.X):
-            ends = [F(0), F(0)]
+            ends = [question.c(i, z.b2)] * 2
             for w, v, zw, zv in pairs:
                 value, at = v * dot(zw, x) + zv * dot(w, x), dot(w, x)
                 slopes = [F(1)] if at > 0 else [question.a] if at < 0 else [F(1), question.a]
@@ -142,6 +146,8 @@ def witness_value(question, witness):
         cost += price * abs(v) * length if length else output * v * v / 2
     need(question.admits(net), "an output bias")
     cost += loss.losses(question, net) + (loss.b2 or 0) * net.b2**2 / 2 if loss else 0
+    if not loss and question.b2 is not None:
+        cost += question.b2 * net.b2**2 / 2 / (m or 1)
     return min(question.objective(net), cost / (m or 1)), net
 
 
@@ -162,6 +168,8 @@ def better_network(question, net, proof):
 def infeasible(question, net, proof):
     found = multipliers(question, proof["multipliers"])
     value = dual_value(question, found)
+    pull = sum((question.c(i, multiplier) for i, multiplier in found.items()), F(0))
+    need(question.b2 is None or pull == 0, "do not add up to 0")
     need(value > 0 or (value < 0 and question.eps == 0), "dual value")
     for mask in {*question.masks}:
         lines, total = defaultdict(F), [F(0)] * len(mask)
@@ -211,4 +219,5 @@ def not_local(question, net, proof):
         need(cost < question.objective(net, -1), "not lower")
         return
     need(question.state(end)[0] >= question.state(net)[0], "margin")
+    cost += (question.b2 or 0) * end.b2**2 / 2 / question.g(net)
     need(cost < question.norm(net) / 2, "not lower")

@@ -61,6 +61,9 @@ class Question:
         self.json = problem
         self.loss = Loss(problem["goal"]) if isinstance(problem["goal"], dict) else None
         self.margin = problem["goal"] == "max-margin"
+        modes = {"none": None, "free": F(0), "penalised": F(1)}
+        need(problem.get("output_bias", "free") in ("free", "penalised"), "output bias")
+        self.b2 = self.loss.b2 if self.loss is not None else modes[problem.get("output_bias", "none")]
         self.bias, self.architecture = problem["bias"], problem["architecture"]
         self.X = [[*map(rational, x), *([F(1)] if self.bias != "none" else [])] for x in problem["inputs"]]
         self.y = [*map(rational, problem["targets"])]
@@ -75,6 +78,8 @@ class Question:
         is_fixed = is_two_layer(self.architecture) and not self.is_trained and self.v is not None
         need(self.loss is None or (is_two_layer(self.architecture) and self.is_trained), "a loss of other networks")
         need(self.loss is None or not self.eps, "a loss within a tolerance")
+        may_have = self.loss is None and is_two_layer(self.architecture) and self.is_trained
+        need("output_bias" not in problem or may_have, "an output bias of other networks")
         if self.margin or (self.loss is not None and self.loss.labels):
             need({*map(abs, self.y)} == {F(1)}, "labels")
         need(self.v is None or (is_fixed and len(self.v) == len(self.masks)), "output weights")
@@ -99,9 +104,17 @@ class Question:
         need(max(map(abs, apart)) <= self.eps, "does not fit")
         return F(0), [(self.eps + value, self.eps - value) for value in apart]
 
+    def g(self, net):
+        """The margin that divides b2^2, where there is an output bias; 1 for other goals."""
+        return self.state(net)[0] or F(1) if self.b2 is not None and self.loss is None else F(1)
+
     def norm(self, net):
+        """N, with b2^2 / g."""
+        return self.plain_norm(net) + (self.b2 or 0) * net.b2**2 / self.g(net)
+
+    def plain_norm(self, net):
         if self.is_trained and self.bias != "free":
-            return dot(net.all, net.all)
+            return dot(net.all, net.all) - net.b2**2
         outer = dot(net.v, net.v) if self.is_trained else F(0)
         return sum((z * z for row in net.w for z in row[: self.size]), F(0)) + outer
 
@@ -113,7 +126,7 @@ class Question:
 
     def admits(self, net):
         """Whether it has an output bias only where the objective has one."""
-        return not net.has_b2 or (self.loss is not None and self.loss.b2 is not None)
+        return not net.has_b2 or self.b2 is not None
 
     def has_neurons_of(self, net):
         """Whether the net has the given pairs of mask and output weight."""

@@ -303,7 +303,8 @@ def _norm(audit):
     hidden = sum(row[c] ** 2 for row in audit.network.hidden_weights for c in counted)
     if audit.problem.output_weights is not None:
         return hidden / 2
-    return (hidden + sum(v**2 for v in audit.network.output_weights)) / 2
+    of_bias = (audit.problem.decay.output_bias or 0) * audit.network.output_bias**2
+    return (hidden + sum(v**2 for v in audit.network.output_weights) + of_bias) / 2
 
 
 def _unseen(audit, _, found):

@@ -40,6 +40,11 @@ def _decay_of_bias(audit, _, found):
     return of_bias == 0 if found[1] == "no decay" else is_about(found[2], of_bias)
 
 
+def _mode_of_bias(audit, _, found):
+    of_bias = {"counts": 1, "does not count": 0}[found[1]]
+    return audit.problem.output_bias.value == found[2] and audit.problem.decay.output_bias == of_bias
+
+
 def _penalised(audit, *_):
     return audit.problem.bias.value == "penalised" and len(audit.problem.rows[0]) == len(audit.problem.inputs[0]) + 1
 
@@ -142,6 +147,14 @@ NOTES = [
     ),
     (r"hidden biases count in the norm \(bias: penalised\)", _penalised),
     (r"the output bias b has (no decay|the decay (.*))", _decay_of_bias),
+    (r"the output bias b (counts|does not count) in the norm \((penalised|free)\)", _mode_of_bias),
+    (
+        (
+            r"with an output bias three things are not looked for yet: better networks of its own width where wider ones "
+            r"are better, an exact KKT point near it, and what is wrong with it"
+        ),
+        lambda audit, *_: audit.problem.has_output_bias and audit.diagnosis is None,
+    ),
     (
         (
             r"two outputs and cross-entropy are the logistic loss of their difference, with half the decay of the "

@@ -28,7 +28,7 @@ def check_pictures(audit) -> int:
     seen = 0
     for drawn, titles in [(figure(audit, rounds=True), True), *((panel.figure, False) for panel in panels(audit))]:
         for text in texts(drawn):
-            seen += _check(text, [*HEADS, *TEXTS] if titles else TEXTS, audit, drawn)
+            seen += _check(text, [*TEXTS, *HEADS] if titles else TEXTS, audit, drawn)
     for panel in panels(audit):
         seen += _check(panel.title, TITLES, audit, panel)
         seen += _check(panel.words, WORDS, audit, panel)

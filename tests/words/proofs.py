@@ -306,7 +306,7 @@ def _is_open_too(audit, finding, found):
 
 def _none_found(audit, finding, found):
     """Nothing that the audit knows, of its width, beats the network by more than the tolerance."""
-    assert re.fullmatch(rf"{OPEN}|{AT_WIDTH}|{A_LOSS_AT_WIDTH}", found[1])
+    assert re.fullmatch(rf"{OPEN}|{AT_WIDTH}|{A_LOSS_AT_WIDTH}|{A_BIAS_AT_WIDTH}", found[1])
     rungs = () if audit.diagnosis is None else audit.diagnosis.ladder
     known = [audit.asked_better, audit.better_own_width, *(rung.network for rung in rungs)]
     mine = objective(audit.problem, subject_of(audit, finding))
@@ -358,6 +358,8 @@ AT_WIDTH = (
     r"(a wider network is better(?:; .* but none was found that is better by more than the tolerance)?; )?"
     rf"(?:the best of (\d+ neurons?[a-z ]*) is between {N} and {N}(?: \(this one (?:about )?{N}\))?; )?{ENDED}"
 )
+A_BIAS_AT_WIDTH = r"a wider network is better; with an output bias the network's own width is not searched yet"
+
 A_LOSS_AT_WIDTH = r"a wider network is better; a loss with weight decay is not searched at the network's own width yet"
 CONDITIONS = r"(?:KKT conditions|conditions of stationarity)"
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, final
 from verify.auditing.relaxing import relaxation_note
 from verify.numbers.arguments import a_flag, a_tolerance, items_of, wrong
 from verify.problem import posing
-from verify.problem.members import has_margin, is_regression
+from verify.problem.members import has_bias, has_margin, is_regression
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Goal, Objective, Problem, Trained
 from verify.readers.given import Given, given, notes_about
+from verify.readers.reading import Options
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
@@ -123,10 +124,13 @@ def posed(
     bias: Bias | str | None,
     trained: Trained | str,
     fit_tol: object,
+    output_bias: Bias = Bias.NONE,
 ) -> Asked:
     """What is asked about a network and data that were read, on these terms. Raises InputError."""
     network, said = found.network, list(dict.fromkeys((*terms.notes, *found.notes)))
-    problem = posing.pose(network, found.data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, notes=said)
+    problem = posing.pose(
+        network, found.data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, output_bias=output_bias, notes=said
+    )
     is_exact = network.is_exact and problem.data.is_exact
     by_default = Fraction(0) if is_exact else STATIONARY_TOLERANCE
     return Asked(
@@ -149,10 +153,16 @@ def pose(
     bias: Bias | str | None = None,
     trained: Trained | str = Trained.BOTH,
     fit_tol: object = None,
+    output_bias: Bias | str = Bias.NONE,
     notes: list[str] | None = None,
 ) -> Problem:
     """The problem that `audit` decides about this network and these data; what was chosen is appended to `notes`."""
-    found = given(network, data, y, is_regression=is_regression(goal))
+    keeps = output_bias in set(Bias) and has_bias(Bias(output_bias))
+    options = Options(output_bias="keep") if keeps else None
+    found = given(network, data, y, options=options, is_regression=is_regression(goal))
     said = notes if notes is not None else []
     said += [note for note in found.notes if note not in said]
-    return posing.pose(found.network, found.data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, notes=said)
+    return posing.pose(
+        found.network, found.data, goal=goal, bias=bias, trained=trained, fit_tol=fit_tol, output_bias=output_bias,
+        notes=said,
+    )  # fmt: skip

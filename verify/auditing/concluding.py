@@ -37,7 +37,14 @@ from verify.deciders.subjects import Chosen, Subject, choose
 from verify.deciders.time_limits import TimeIsUpError, is_late
 from verify.numbers.floats import to_float
 from verify.problem.members import trains_all
-from verify.problem.phrases import A_LOSS_AT_WIDTH, NOT_BY_MORE, nearly_only, not_exactly, of_width
+from verify.problem.phrases import (
+    A_LOSS_AT_WIDTH,
+    AN_OUTPUT_BIAS_AT_WIDTH,
+    NOT_BY_MORE,
+    nearly_only,
+    not_exactly,
+    of_width,
+)
 from verify.problem.problem import Problem, objective
 
 __all__ = [
@@ -130,7 +137,9 @@ def _without_global(_: Asked, found: Known, reason: str) -> Known:
 def _why_open(problem: Problem, question: Question, found: dict[Question, Finding], bracket: Bracket) -> str:
     wider = found.get(Question.GLOBAL_ANY_WIDTH)
     if question is Question.GLOBAL_OPTIMUM and wider is not None and wider.verdict is Verdict.REFUTED:
-        return "a wider network is better" if problem.asks_fit else A_LOSS_AT_WIDTH
+        if not problem.asks_fit:
+            return A_LOSS_AT_WIDTH
+        return AN_OUTPUT_BIAS_AT_WIDTH if problem.has_output_bias else "a wider network is better"
     return why_open(bracket)
 
 

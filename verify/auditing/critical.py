@@ -203,9 +203,8 @@ class _Question:
         """The best constant at this decay, and the price from which on no neuron beats it, in floats."""
         from solvers.any_width.constants import without_neurons
 
-        goal = self.goal(decay)
-        problem = Problem(self.data, self.network().architecture, goal=goal, bias=self.bias)
-        return without_neurons(as_decay_instance(problem, goal))
+        problem = Problem(self.data, self.network().architecture, goal=self.goal(decay), bias=self.bias)
+        return without_neurons(as_decay_instance(problem))
 
     def guess(self) -> Fraction:
         """The decay that is the price from which on no neuron beats the constant that it leads to."""

@@ -28,7 +28,7 @@ from verify.numbers.decimals import about, at_most, kept, small
 from verify.numbers.decimals import value as short
 from verify.problem.members import has_margin, is_free
 from verify.problem.network import Network
-from verify.problem.phrases import ANY_WIDTH_NOT_ASKED
+from verify.problem.phrases import ANY_WIDTH_NOT_ASKED, OUTPUT_BIAS_REACHES
 from verify.problem.posing import exchanged_classes, transposed_weights
 from verify.problem.problem import Problem, objective, outputs
 
@@ -40,10 +40,12 @@ REST = tuple(question for question in Question if question is not Question.FITS)
 def fitted(asked: Asked, clock: Clock) -> tuple[Asked, Known]:
     """Whether the network fits, and which networks near it do; and what is asked, within the tolerance it fits in."""
     began = now()
+    if asked.terms.symbolic and asked.problem.has_output_bias:
+        raise InputError("symbolic is given, but no formula is sought with an output bias: leave it out")
     outputs(asked.problem, asked.network)
     clock.expect(now() - began)
     fitting, farther = _candidates(asked, clock)
-    notes: list[str] = []
+    notes = [OUTPUT_BIAS_REACHES] if asked.problem.has_output_bias else list[str]()
     rounding = _rounding(asked) if asked.counts_rounding and not fitting else None
     if rounding is not None:
         asked = replace(asked, problem=asked.problem.within(rounding.bound))

@@ -56,14 +56,16 @@ if TYPE_CHECKING:
 __all__ = ["answered", "audit", "certified_bracket", "pose", "steps_of"]
 
 
-def steps_of(trained: Trained, *, asks_fit: bool = True) -> tuple[Step, ...]:
+def steps_of(trained: Trained, *, asks_fit: bool = True, has_output_bias: bool = False) -> tuple[Step, ...]:
     """The steps after whether the network fits, in their order; each is passed over where it has nothing to do.
 
     With given output weights any width is not asked, and the search at the own width is the search.
-    asks_fit: False for a loss with weight decay.
+    asks_fit: False for a loss with weight decay.   has_output_bias: where constraints allow one less is looked for.
     """
     if not asks_fit:
         return regularised.STEPS
+    if has_output_bias:
+        return WITH_OUTPUT_BIAS
     if trains_all(trained):
         return (
             UNSUPPORTED,
@@ -102,6 +104,21 @@ def steps_of(trained: Trained, *, asks_fit: bool = True) -> tuple[Step, ...]:
         FOLLOWED,
         CLOSED_FORM,
     )
+
+
+WITH_OUTPUT_BIAS: tuple[Step, ...] = (
+    INFEASIBILITY,
+    SEARCH_WITHOUT_FIT,
+    STATIONARITY,
+    DIMENSION,
+    SEARCH,
+    WITNESSED,
+    GLOBAL_OPTIMALITY,
+    LOCAL_OPTIMALITY,
+    EXACTLY_REFUTED,
+    FOLLOWED,
+)
+"""Of max-margin and min-norm with an output bias (`verify.problem.phrases.OUTPUT_BIAS_REACHES` says what is left)."""
 
 
 def audit(
@@ -227,7 +244,11 @@ def audit(
     found = frozen_at(found, frozen)
     wanted = trained_for.on(found)
     found = replace(found, notes=(*found.notes, *wanted.notes))
-    return answered(posed(found, terms, goal=wanted.goal, bias=wanted.bias, trained=trained, fit_tol=fit_tol), clock)
+    asked = posed(
+        found, terms, goal=wanted.goal, bias=wanted.bias, trained=trained, fit_tol=fit_tol,
+        output_bias=wanted.output_bias,
+    )  # fmt: skip
+    return answered(asked, clock)
 
 
 def answered(asked: Asked, clock: Clock, steps: Sequence[Step] | None = None) -> Audit:
@@ -237,7 +258,8 @@ def answered(asked: Asked, clock: Clock, steps: Sequence[Step] | None = None) ->
     if found.easier is not None:
         found = replace(found, ask_relaxed=partial(_answered_within, asked.about(found.easier)))
     late: list[str] = []
-    for step in steps_of(problem.trained, asks_fit=problem.asks_fit) if steps is None else steps:
+    own = steps_of(problem.trained, asks_fit=problem.asks_fit, has_output_bias=problem.has_output_bias)
+    for step in own if steps is None else steps:
         with watched() as was_late:
             found = step.taken(asked, clock, found)
         late += [step.name] if was_late() else []

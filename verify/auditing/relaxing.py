@@ -14,7 +14,7 @@ from operator import mul
 
 from verify.checker.bounds import LowerBound
 from verify.checker.codec import LIMIT
-from verify.checker.multipliers import coefficients, dual_value
+from verify.checker.multipliers import bound_of, coefficients
 from verify.deciders.proposal import certified
 from verify.deciders.simplified import Simplified
 from verify.numbers.decimals import at_most, value
@@ -53,6 +53,7 @@ def relaxed(problem: Problem, network: Network) -> Problem | None:
         bias=problem.bias,
         trained=problem.trained,
         output_weights=problem.output_weights,
+        output_bias=problem.output_bias,
     )
 
 
@@ -74,7 +75,7 @@ def bound_of_all(problem: Problem, network: Network, easier: Problem, proof: Low
     shift = (Fraction(0),) * problem.data.dimension
     places = Simplified(given=problem, problem=easier, kept=kept, groups=(), shift=shift, size=0, height=0)
     moved = places.returned_bound(proof)
-    value = dual_value(problem, coefficients(problem, moved.multipliers)) / moved.beta
+    value = bound_of(problem, coefficients(problem, moved.multipliers), moved.beta)
     return certified(problem, None, replace(moved, bracket=(value, None)))
 
 

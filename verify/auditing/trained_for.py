@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, final
 from verify.checker.errors import InputError
 from verify.checker.exact import squared_norm
 from verify.numbers.decimals import about
-from verify.problem.members import is_regression
+from verify.problem.members import is_free, is_regression
 from verify.problem.objectives import OUTPUT_BIASES, LossAsked
 from verify.problem.optimisers import Logits
 from verify.problem.phrases import SECOND_MINUS_FIRST
@@ -34,11 +34,12 @@ LOGITS = "logistic"
 
 
 class AskedGoal(NamedTuple):
-    """The goal and the bias mode of an audit, and what has to be said of them."""
+    """The goal and the bias modes of an audit, and what has to be said of them."""
 
     goal: Goal | Objective | str | None
     bias: Bias | str | None
     notes: tuple[str, ...] = ()
+    output_bias: Bias = Bias.NONE
 
 
 @final
@@ -74,11 +75,6 @@ class TrainedFor:
         """From the arguments of `audit`; InputError for what is not asked together."""
         source = _object_in(network, trust_pickle) if is_own(goal) else network
         asked = asked_of(source, goal, loss, decay, reduction)
-        if asked is None and output_bias in OUTPUT_BIASES and not isinstance(goal, Objective):
-            raise InputError(
-                f"output_bias is {output_bias!r}, which says what decay it has: give loss and decay too, or "
-                'output_bias="neuron" (--output-bias neuron), which turns it into a hidden neuron'
-            )
         return cls(
             goal=goal, asked=asked, source=source, decay=decay, bias=bias, output_bias=output_bias,
             two_logits=two_logits,
@@ -100,14 +96,25 @@ class TrainedFor:
         """Whether targets are numbers, as they are."""
         return is_regression(self.goal) if self.asked is None else not self.asked.has_labels
 
+    def _of_constraints(self, *, has_bias: bool) -> Bias:
+        """Whether an output bias that is kept counts in the least norm: as it is said, or as the hidden biases do."""
+        if isinstance(self.goal, Objective) or not has_bias or self.output_bias not in OUTPUT_BIASES:
+            return Bias.NONE
+        if self.output_bias in ("penalised", "free"):
+            return Bias(self.output_bias)
+        is_left_out = self.bias in set(Bias) and is_free(Bias(self.bias))
+        return Bias.FREE if is_left_out else Bias.PENALISED
+
     def on(self, found: Given) -> AskedGoal:
         """What is asked of a network and data that were read."""
-        if self.asked is None:
+        if self.asked is None and self.output_bias not in OUTPUT_BIASES:
             return AskedGoal(self.goal, self.bias)
         has_bias = len(found.network.parameters) > len(found.network.architecture.layers)
         mode = self.output_bias if self.output_bias in ("penalised", "free") else None
         if mode is not None and not has_bias:
             raise InputError(f"output_bias is {self.output_bias!r}, but the network has none: leave it out")
+        if self.asked is None:
+            return AskedGoal(self.goal, self.bias, output_bias=self._of_constraints(has_bias=has_bias))
         is_difference = any(SECOND_MINUS_FIRST in note for note in found.network.notes)
         is_halved = is_difference and self.asked.name == LOGITS
         goal, bias = objective_of(

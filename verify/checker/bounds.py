@@ -7,8 +7,8 @@ from typing import ClassVar
 from verify.checker.certificate import (
     ALL_TRAINED_WITH_LOSSES,
     NO_OUTPUT_BIAS,
-    TWO_LAYERS,
     WITH_LOSSES,
+    WITH_OUTPUT_BIASES,
     Certificate,
     Sparse,
 )
@@ -18,8 +18,8 @@ from verify.checker.exact import Number, dot, sqrt_upper, squared_norm, value_te
 from verify.checker.fit import REFUTED_ALL, neurons, objective_at
 from verify.checker.goals import rules
 from verify.checker.multipliers import coefficients, dual_value
-from verify.checker.objectives import decay_of, is_exact
-from verify.checker.statement import Network, Problem, outputs
+from verify.checker.objectives import is_exact
+from verify.checker.statement import Network, Problem, outputs, squared_bias
 
 
 class LowerBound(Dual, Certificate):
@@ -49,7 +49,7 @@ def every_case(problem: Problem) -> list[Case]:
 class Infeasible(Certificate):
     """No network of any width fits: the dual function of `multipliers` vanishes, and their dual value does not."""
 
-    DECIDES = TWO_LAYERS
+    DECIDES = WITH_OUTPUT_BIASES
     ANSWERS: ClassVar = {"": REFUTED_ALL}
     CLAIM = "no network of any width fits"
     multipliers: Sparse
@@ -60,13 +60,15 @@ class Infeasible(Certificate):
         If f fits, D <= sum_i c_i f(x_i) = sum_j v_j h(w_j) = 0, which D > 0 excludes. Interpolation (eps = 0) makes
         both equal, and D < 0 excludes it too; with eps > 0 it excludes nothing. As s(z) = (1+a)/2 z + (1-a)/2 |z|, h =
         0 on a mask class if sum c_i x_i = 0 and, for a < 1, on each line {t r} of the masked x_i = t_i r: sum c_i |t_i|
-        = 0.
+        = 0. With an output bias b, whatever it costs, sum_i c_i f(x_i) has b sum c_i more, which has to be 0 for all b.
 
         Source: `docs/mathematics.md`, 5.5 "Infeasibility".
         """
         found = coefficients(problem, self.multipliers)
         value = dual_value(problem, found)
         require(value != 0, "multipliers", "have the dual value 0")
+        is_fixed = not problem.has_output_bias or not sum(found.values())
+        require(is_fixed, "multipliers", "do not add up to 0, as an output bias of any size needs")
         is_excluding = value > 0 or problem.fit_tolerance == 0
         require(is_excluding, "multipliers", "have a negative dual value, which excludes nothing within a tolerance")
         for mask in problem.architecture.mask_classes:
@@ -99,9 +101,8 @@ def witness_value(problem: Problem, witness: Network) -> Fraction:
         require(problem.has_neurons_of(witness), "witness", "has other output weights, or has them on other masks")
         return own
     pairs = [(sqrt_upper(squared_norm(w[:size])), abs(v)) for w, v in neurons(witness)]
-    values, within = outputs(problem, witness), problem.fit_tolerance
-    bias = decay_of(problem.goal).weighted(output_bias=witness.output_bias**2) / 2
-    return min(own, bias + rules(problem.goal).balanced(values, problem.targets, within, pairs))
+    values, within, bias = outputs(problem, witness), problem.fit_tolerance, squared_bias(problem, witness)
+    return min(own, rules(problem.goal).balanced(values, problem.targets, within, pairs, bias))
 
 
 class UpperBound(Certificate):

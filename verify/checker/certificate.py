@@ -7,7 +7,8 @@ for min-norm, m = min_i q_i; c_i = lambda_i y_i for max-margin, lambda_i for min
 dual function. The objective is 1/2 N of a network that fits, for max-margin scaled to margin 1: N / 2m. Where only the
 hidden layer is trained theta = (w_j), and it is N / 2m^2. eps is the fit tolerance of a min-norm problem: a network
 fits when |f(x_i) - y_i| <= eps for all i. Where a loss is traded for weight decay there is nothing to fit, and the
-objective is F = sum_i l(y_i, f(x_i)) + 1/2 (mu_w ||W||^2 + mu_v ||v||^2) (`verify.checker.objectives`).
+objective is F = sum_i l(y_i, f(x_i)) + 1/2 (mu_w ||W||^2 + mu_v ||v||^2) (`verify.checker.objectives`). An output bias
+b, of f(x) + b, has its b^2 / m in N for max-margin, so that N / 2m has 1/2 (b / m)^2, and b^2 for min-norm; 0 if free.
 
 The dual value D of multipliers is sum_i lambda_i for max-margin, sum_i lambda_i y_i - eps sum_i |lambda_i| for
 min-norm: D <= sum_i c_i f(x_i) for every network that fits (at margin 1), as y_i f(x_i) >= 1, lambda_i >= 0, or
@@ -46,6 +47,7 @@ PRECISION = "epsilon {epsilon} relative to the norm and delta {delta} relative t
 LOSS_PRECISION = "epsilon {epsilon} relative to the norm that the decay gives and delta {delta} relative to its square"
 
 NO_OUTPUT_BIAS = "has an output bias, and the objective has none"
+ASKS_OUTPUT_BIAS = "allows an output bias, of which this kind decides nothing"
 
 NotNegative: TypeAlias = Annotated[Fraction, not_negative]
 Sparse: TypeAlias = Annotated[tuple[tuple[Index, Number], ...], increasing]
@@ -59,6 +61,7 @@ class Scope:
 
     A kind names each goal for which its check is proved right; there are no others, and none at first.
     objectives: whether a loss with weight decay is one of them, whichever.
+    output_biases: whether one that allows an output bias is.
     """
 
     goals: frozenset[Goal] = frozenset()
@@ -67,15 +70,20 @@ class Scope:
     two_layers: bool = True
     biases: frozenset[Bias] = frozenset(Bias)
     objectives: bool = False
+    output_biases: bool = False
     words: str = "is none that this kind decides"
 
     def holds(self, problem: Problem) -> bool:
         """Whether the problem is one of them."""
         is_asked = self.any_depth or problem.is_decided
         is_asked = is_asked and (self.two_layers or not problem.architecture.is_two_layer)
-        is_asked = is_asked and problem.bias in self.biases
+        is_asked = is_asked and problem.bias in self.biases and self.admits(problem)
         is_goal = self.objectives if isinstance(problem.goal, Objective) else problem.goal in self.goals
         return is_asked and is_goal and problem.trained in self.trained
+
+    def admits(self, problem: Problem) -> bool:
+        """Whether it allows no output bias, or those are decided."""
+        return self.output_biases or not problem.has_output_bias
 
 
 CONSTRAINED = frozenset({Goal.MAX_MARGIN, Goal.MIN_NORM})
@@ -91,7 +99,7 @@ ALL_TRAINED = Scope(
     frozenset({Trained.BOTH}),
     words="is not of depth 2 without sharing, all trained, as what is said of any width needs",
 )
-ANY_DEPTH = Scope(CONSTRAINED, ANY_TRAINED, any_depth=True)
+ANY_DEPTH = Scope(CONSTRAINED, ANY_TRAINED, any_depth=True, output_biases=True)
 HOMOGENEOUS = Scope(
     CONSTRAINED,
     frozenset({Trained.BOTH}),
@@ -105,8 +113,9 @@ OTHER_DEPTH = replace(
     words="is of depth 2 without sharing, which has bounds of its own, or leaves layers untrained or a bias out of the "
     "norm",
 )
-WITH_LOSSES = replace(TWO_LAYERS, objectives=True)
-ALL_TRAINED_WITH_LOSSES = replace(ALL_TRAINED, objectives=True)
+WITH_OUTPUT_BIASES = replace(TWO_LAYERS, output_biases=True)
+WITH_LOSSES = replace(WITH_OUTPUT_BIASES, objectives=True)
+ALL_TRAINED_WITH_LOSSES = replace(ALL_TRAINED, objectives=True, output_biases=True)
 
 
 class Certificate(Record):
@@ -131,6 +140,7 @@ class Certificate(Record):
         """Raise CertificateError unless this proves its claim about the problem and the network (None for none)."""
         require(self.problem == problem.sha256(), "problem", "the certificate is about another problem")
         require(self.claim == claim_text(problem, self), "claim", "differs from what the certificate proves")
+        require(self.DECIDES.admits(problem), "problem", ASKS_OUTPUT_BIAS)
         require(self.DECIDES.holds(problem), "problem", self.DECIDES.words)
         self.check(problem, self.subject_of(problem, network))
 
@@ -220,6 +230,8 @@ def claim_text(problem: Problem, proof: Certificate) -> str:
     trained = f"{problem.trained} trained"
     if problem.output_weights is not None:
         trained += f" at the output weights {', '.join(map(value_text, problem.output_weights))}"
+    has_output = problem.asks_fit and problem.has_output_bias
+    output_bias = f", output bias {problem.output_bias}" if has_output else ""
     masks = ", masked" if any(len(mask) < shape.layers[0].columns for mask in shape.mask_classes) else ""
     numbers["width"] = _width_text(problem, bool(masks))
     numbers["layers"], numbers["family"] = layers_text(shape), family_text(shape)
@@ -230,7 +242,7 @@ def claim_text(problem: Problem, proof: Certificate) -> str:
     zero = within or "equality"
     return (
         f"for the {asked} ({points} points in dimension {shape.layers[0].inputs}, slope "
-        f"{value_text(shape.slope)}, bias {problem.bias}{masks}, {trained}{measured}"
+        f"{value_text(shape.slope)}, bias {problem.bias}{output_bias}{masks}, {trained}{measured}"
         f"{', ' if within else ''}{within}), "
         f"{claim.format(who=who, proof=proof, scale=scale, zero=zero, **numbers)}, over the real numbers, about "
         "the exact values of the stored numbers"

@@ -212,6 +212,8 @@ def number_of(text: str) -> Number:
 def problem_facts(problem: Problem) -> Json:
     """What identifies the problem, and says what it is about."""
     more = {"fit_tolerance": number_text(problem.fit_tolerance)} if problem.fit_tolerance else {}
+    if problem.asks_fit and problem.has_output_bias:
+        more["output_bias"] = problem.output_bias.value
     if not problem.asks_fit:
         more = {"without_neurons": number_text(without_neurons(problem))}
     return {

@@ -14,7 +14,8 @@ from verify.checker.codec import Record, ascending, at, increasing, positive
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Whole, common_integers, sqrt_upper, squared_norm
 from verify.checker.multipliers import bound_of, coefficients, combine, dual_value
-from verify.checker.statement import Index, Natural, Problem, products
+from verify.checker.products import products
+from verify.checker.statement import Index, Natural, Problem
 
 Terms: TypeAlias = Annotated[tuple[tuple[Index, int], ...], increasing]
 Range: TypeAlias = tuple[Index, Literal["+", "-"], int, Terms]

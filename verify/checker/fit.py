@@ -9,9 +9,9 @@ from verify.checker.codec import at
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Number, value_text
 from verify.checker.goals import Slacks, constraints
-from verify.checker.objectives import Objective, decay_of
+from verify.checker.objectives import ONE, Objective
 from verify.checker.questions import NEVER, PROVED, REFUTED, answered
-from verify.checker.statement import Index, Network, Problem, Rows, objective, outputs, squared_norms
+from verify.checker.statement import Index, Network, Problem, Rows, objective, outputs, squared_bias, squared_norms
 
 NO_FIT = "this network does not fit the data"
 REFUTED_ALL = answered(REFUTED, NEVER, NEVER, NEVER, NEVER)
@@ -39,8 +39,9 @@ def ends(problem: Problem, network: Network) -> list[tuple[Fraction, Fraction]]:
 def objective_at(problem: Problem, network: Network, place: str = "subject") -> Fraction:
     """The objective of a two-layer network; refuses one that does not fit.
 
-    N / 2m for max-margin where all is trained, N / 2m^2 where f is linear in the scale of what is trained; N / 2 for
-    min-norm; F, rounded up, where a loss is asked, of which every network fits.
+    N / 2m for max-margin where all is trained, N with b^2 / m of an output bias b that counts, N / 2m^2 where f is
+    linear in the scale of what is trained; N / 2 for min-norm; F, rounded up, where a loss is asked, of which every
+    network fits.
     """
     found = objective(problem, network)
     if found is None:
@@ -68,9 +69,21 @@ def parsed(problem: Problem, place: str, like: Network, rows: Rows) -> Network:
     return found
 
 
+def bias_scale(problem: Problem, network: Network) -> Fraction:
+    """The margin m of a network with an output bias b, for max-margin; else 1.
+
+    It stands for the network (w / sqrt(m), v / sqrt(m), b / m) of margin 1, whose objective is 1/m times 1/2 (||W||^2 +
+    ||v||^2 + mu_b b^2 / m): at the scale of the network mu_b / m takes the place of mu_b, 1 or 0.
+
+    Source: `docs/mathematics.md`, 2.5 "Output biases".
+    """
+    return slacks(problem, network)[0] or ONE if problem.asks_fit and problem.has_output_bias else ONE
+
+
 def weighted_norm(problem: Problem, network: Network) -> Fraction:
-    """N, or twice the decay M = mu_w ||W||^2 + mu_v ||v||^2 where a loss is asked."""
-    return decay_of(problem.goal).weighted(*squared_norms(problem, network))
+    """N, or twice the decay M = mu_w ||W||^2 + mu_v ||v||^2 where a loss is asked; that of an output bias in it."""
+    bias = squared_bias(problem, network) / bias_scale(problem, network)
+    return problem.decay.weighted(*squared_norms(problem, network), output_bias=bias)
 
 
 def neurons(network: Network) -> list[tuple[tuple[Fraction, ...], Fraction]]:

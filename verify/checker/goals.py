@@ -20,7 +20,7 @@ from operator import mul, sub
 from typing import Never, TypeAlias, final
 
 from verify.checker.errors import CertificateError
-from verify.checker.objectives import ONE, ZERO, Objective, PointLoss
+from verify.checker.objectives import ONE, ZERO, Decay, Objective, PointLoss
 
 Slacks: TypeAlias = tuple[Fraction, list[Fraction]]
 """The margin m, 0 for a goal without one, and for each point how far it is from meeting its constraint exactly."""
@@ -34,7 +34,7 @@ class Goal(StrEnum):
 
 
 class Bias(StrEnum):
-    """Whether the first layer has a bias, and whether it counts in the norm."""
+    """Whether a layer has a bias, and whether it counts in the norm."""
 
     NONE = "none"
     PENALISED = "penalised"
@@ -74,25 +74,20 @@ class Rules(ABC):
 
     @abstractmethod
     def objective(
-        self,
-        outputs: Iterable[Fraction],
-        targets: Sequence[Fraction],
-        tolerance: Fraction,
-        squares: Sequence[Fraction],
-    ) -> Fraction | None:
+        self, outputs: Iterable[Fraction], targets: Sequence[Fraction], tolerance: Fraction,
+        squares: Sequence[Fraction], bias: Fraction = ZERO,
+    ) -> Fraction | None:  # fmt: skip
         """The objective of a network with these outputs, and these squared norms of its trained layers, L of them.
 
-        None for one that does not fit, or when it is not rational. Of an irrational loss an upper bound.
+        bias: the square of an output bias, 0 where it does not count. None for one that does not fit, or when it is not
+        rational. Of an irrational loss an upper bound.
         """
 
     @abstractmethod
     def balanced(
-        self,
-        outputs: Iterable[Fraction],
-        targets: Sequence[Fraction],
-        tolerance: Fraction,
-        neurons: Iterable[tuple[Fraction, Fraction]],
-    ) -> Fraction:
+        self, outputs: Iterable[Fraction], targets: Sequence[Fraction], tolerance: Fraction,
+        neurons: Iterable[tuple[Fraction, Fraction]], bias: Fraction = ZERO,
+    ) -> Fraction:  # fmt: skip
         """At least the objective once both terms of each neuron (||w_j||, |v_j|) are equal, of a network that fits.
 
         A neuron then costs m |v_j| ||w_j||; one without weights what it costs as it is, as nothing makes it equal.
@@ -155,16 +150,13 @@ class Constraints(Rules):
         return 1 / beta
 
     def balanced(
-        self,
-        outputs: Iterable[Fraction],
-        targets: Sequence[Fraction],
-        tolerance: Fraction,
-        neurons: Iterable[tuple[Fraction, Fraction]],
-    ) -> Fraction:
-        """sum_j |v_j| ||w_j||, at margin 1."""
+        self, outputs: Iterable[Fraction], targets: Sequence[Fraction], tolerance: Fraction,
+        neurons: Iterable[tuple[Fraction, Fraction]], bias: Fraction = ZERO,
+    ) -> Fraction:  # fmt: skip
+        """sum_j |v_j| ||w_j|| and half the square of an output bias, at margin 1."""
         found = self.slacks(outputs, targets, tolerance)
         margin = ONE if found is None else found[0] or ONE
-        return sum((v * norm or v * v / 2 for norm, v in neurons), ZERO) / margin
+        return sum((v * norm or v * v / 2 for norm, v in neurons), ZERO) / margin + bias / margin**2 / 2
 
 
 @final
@@ -214,17 +206,17 @@ class MaxMargin(Constraints):
         return min(low * target, high * target) >= 1
 
     def objective(
-        self,
-        outputs: Iterable[Fraction],
-        targets: Sequence[Fraction],
-        tolerance: Fraction,
-        squares: Sequence[Fraction],
-    ) -> Fraction | None:
-        """1/2 ||theta||^2 / m^(2/L): of the network scaled to margin 1, f being homogeneous of degree L in theta."""
+        self, outputs: Iterable[Fraction], targets: Sequence[Fraction], tolerance: Fraction,
+        squares: Sequence[Fraction], bias: Fraction = ZERO,
+    ) -> Fraction | None:  # fmt: skip
+        """1/2 ||theta||^2 / m^(2/L): of the network scaled to margin 1, f being homogeneous of degree L in theta.
+
+        An output bias is scaled by 1 / m, as f is: 1/2 b^2 / m^2 beside it.
+        """
         found, layers = self.slacks(outputs, targets, tolerance), len(squares)
         if found is None or layers not in (1, 2):
             return None
-        return sum(squares, ZERO) / 2 / found[0] ** (2 // layers)
+        return sum(squares, ZERO) / 2 / found[0] ** (2 // layers) + bias / found[0] ** 2 / 2
 
 
 @final
@@ -267,14 +259,11 @@ class MinNorm(Constraints):
         return low == high == target
 
     def objective(
-        self,
-        outputs: Iterable[Fraction],
-        targets: Sequence[Fraction],
-        tolerance: Fraction,
-        squares: Sequence[Fraction],
-    ) -> Fraction | None:
+        self, outputs: Iterable[Fraction], targets: Sequence[Fraction], tolerance: Fraction,
+        squares: Sequence[Fraction], bias: Fraction = ZERO,
+    ) -> Fraction | None:  # fmt: skip
         """1/2 ||theta||^2."""
-        return None if self.slacks(outputs, targets, tolerance) is None else sum(squares, ZERO) / 2
+        return None if self.slacks(outputs, targets, tolerance) is None else sum(squares, bias) / 2
 
 
 @final
@@ -302,31 +291,27 @@ class Regularised(Rules):
         return self.asked.price / beta
 
     def objective(
-        self,
-        outputs: Iterable[Fraction],
-        targets: Sequence[Fraction],
-        tolerance: Fraction,  # noqa: ARG002
-        squares: Sequence[Fraction],
-    ) -> Fraction | None:
+        self, outputs: Iterable[Fraction], targets: Sequence[Fraction], tolerance: Fraction,  # noqa: ARG002
+        squares: Sequence[Fraction], bias: Fraction = ZERO,
+    ) -> Fraction | None:  # fmt: skip
         """F: the losses and the decay."""
-        return self.asked.of_outputs(outputs, targets) + self.asked.of_weights(squares)
+        hidden, output = squares or (ZERO, ZERO)
+        return self.asked.of_outputs(outputs, targets) + self.asked.of_weights((hidden, output, bias))
 
     def balanced(
-        self,
-        outputs: Iterable[Fraction],
-        targets: Sequence[Fraction],
-        tolerance: Fraction,  # noqa: ARG002
-        neurons: Iterable[tuple[Fraction, Fraction]],
-    ) -> Fraction:
-        """The losses and sum_j m |v_j| ||w_j||, m rounded up."""
+        self, outputs: Iterable[Fraction], targets: Sequence[Fraction], tolerance: Fraction,  # noqa: ARG002
+        neurons: Iterable[tuple[Fraction, Fraction]], bias: Fraction = ZERO,
+    ) -> Fraction:  # fmt: skip
+        """The losses, sum_j m |v_j| ||w_j||, m rounded up, and the decay of an output bias."""
         price, output = self.asked.price_above, self.asked.decay.output
         costs = (price * v * norm or output * v * v / 2 for norm, v in neurons)
-        return self.asked.of_outputs(outputs, targets) + sum(costs, ZERO)
+        return self.asked.of_outputs(outputs, targets) + sum(costs, self.asked.decay.weighted(output_bias=bias) / 2)
 
 
 _BEYOND_MARGIN = PointLoss(labels=True, low=ZERO, high=None, tube=ZERO, curvature=ZERO)
 _AT_TARGET = PointLoss(labels=False, low=None, high=None, tube=ZERO, curvature=ZERO)
 _MAX_MARGIN, _MIN_NORM = MaxMargin(), MinNorm()
+_ONES, _ONES_AND_FREE, _ALL_ONES = (Decay(ONE, ONE, of_bias) for of_bias in (None, ZERO, ONE))
 
 
 def rules(goal: Goal | Objective) -> Rules:
@@ -347,19 +332,19 @@ def constraints(goal: Goal | Objective) -> Constraints:
             raise none_of_them("goal", goal)
 
 
-def has_bias(bias: Bias) -> bool:
-    """Whether the first layer has one."""
+def has_bias(bias: Bias, place: str = "bias") -> bool:
+    """Whether the layer has one: the first, or in the place of an output bias the last."""
     match bias:
         case Bias.NONE:
             return False
         case Bias.PENALISED | Bias.FREE:
             return True
         case _:
-            raise none_of_them("bias", bias)
+            raise none_of_them(place, bias)
 
 
 def is_free(bias: Bias) -> bool:
-    """Whether the first layer has a bias that does not count in the norm."""
+    """Whether the layer has a bias that does not count in the norm."""
     match bias:
         case Bias.FREE:
             return True
@@ -367,6 +352,13 @@ def is_free(bias: Bias) -> bool:
             return False
         case _:
             raise none_of_them("bias", bias)
+
+
+def least_norm(output_bias: Bias) -> Decay:
+    """What a least norm, 1/2 ||theta||^2, is as a weight decay: 1 of each layer, and of an output bias 1, or 0 free."""
+    if not has_bias(output_bias, "output_bias"):
+        return _ONES
+    return _ONES_AND_FREE if is_free(output_bias) else _ALL_ONES
 
 
 def trained_layers(trained: Trained, layers: int) -> int:

@@ -9,11 +9,20 @@ from verify.checker.codec import at
 from verify.checker.dual_trees import Dual, leaves
 from verify.checker.errors import require
 from verify.checker.exact import sqrt_upper, squared_norm
-from verify.checker.fit import NO_FIT, neurons, objective_at, objective_least_at, parsed, slacks
+from verify.checker.fit import (
+    NO_FIT,
+    bias_scale,
+    neurons,
+    objective_at,
+    objective_least_at,
+    parsed,
+    slacks,
+    weighted_norm,
+)
 from verify.checker.goals import trains_outputs
-from verify.checker.objectives import Objective, decay_of
+from verify.checker.objectives import Objective
 from verify.checker.questions import PROVED, REFUTED, answered
-from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm, outputs, pattern
+from verify.checker.statement import Index, Network, Problem, Rows, half_squared_norm, outputs, pattern, squared_bias
 from verify.checker.states import HiddenDual, bound_of, collected
 
 ROOT_BITS = 200  # of the norms at the end of a segment
@@ -86,6 +95,8 @@ class NotLocal(WithSubject):
 
         Where a loss is asked nothing has to fit, and sum_i l(y_i, f(x_i)) + m sum ||u_j|| is what is convex: it is F of
         the networks v_j = s_j (mu_w / mu_v)^(1/4) ||u_j||^(1/2). The subject is balanced, mu_w ||w_j||^2 = mu_v v_j^2.
+        An output bias b is one more variable, f affine and 1/2 mu_b b^2 convex in it; for max-margin 1/2 b^2 / m, m the
+        margin of the subject (`verify.checker.fit.bias_scale`).
 
         Source: `docs/mathematics.md`, 7.2 "Certificates of both answers" and 14.5 "Local optima of a loss".
         """
@@ -99,22 +110,23 @@ class NotLocal(WithSubject):
             norms = Fraction(0)
         changes = zip(chain(*pattern(problem, subject)), chain(*pattern(problem, end)), strict=True)
         require(all(before * after >= 0 for before, after in changes), "end", "takes a preactivation across 0")
+        of_bias = (problem.decay.output_bias or Fraction(0)) / bias_scale(problem, subject)
         if isinstance(problem.goal, Objective):
             before, losses = (
                 objective_least_at(problem, subject),
                 problem.goal.of_outputs(outputs(problem, end), problem.targets),
             )
-            bias = problem.goal.decay.weighted(output_bias=end.output_bias**2) / 2
-            cost = losses + problem.goal.price_above * norms + bias
+            cost = losses + problem.goal.price_above * norms + squared_bias(problem, end) * of_bias / 2
         else:
             require(slacks(problem, end, "end")[0] >= slacks(problem, subject)[0], "end", NO_FIT)
-            before, cost = half_squared_norm(problem, subject), norms if is_whole else half_squared_norm(problem, end)
+            before = weighted_norm(problem, subject) / 2
+            cost = norms + squared_bias(problem, end) * of_bias / 2 if is_whole else half_squared_norm(problem, end)
         require(cost < before, "end", "does not lower the objective")
 
 
 def _balanced_norms(problem: Problem, subject: Network, end: Network) -> Fraction:
     """At least sum ||u_j|| at the end of a segment; refuses one that does not begin at the subject, balanced."""
-    size, total, decay = len(problem.norm_columns), Fraction(0), decay_of(problem.goal)
+    size, total, decay = len(problem.norm_columns), Fraction(0), problem.decay
     for j, ((w, v), (u, s)) in enumerate(zip(neurons(subject), neurons(end), strict=True)):
         is_balanced = decay.hidden * squared_norm(w[:size]) == decay.output * (v * v)
         require(is_balanced, "subject", f"neuron {j} is not balanced")

@@ -8,7 +8,7 @@ from verify.checker.certificate import Sparse
 from verify.checker.errors import require
 from verify.checker.exact import common_integers
 from verify.checker.goals import rules
-from verify.checker.objectives import Objective, decay_of
+from verify.checker.objectives import Objective
 from verify.checker.statement import Problem
 
 
@@ -43,7 +43,8 @@ def bound_of(problem: Problem, c: Mapping[int, Fraction], beta: Fraction) -> Fra
 
     As |h| <= m ||u|| for t c, its part sum_j |v_j| h(w_j) is at most what the neurons cost. For constraints D is
     homogeneous and m = 1: the bound is D(c) / beta. Whether t c is admissible is asked of t c, not of c.
-    An output bias b adds 1/2 mu_b b^2 - b sum c_i to the cost, at least -(sum c_i)^2 / (2 mu_b), or 0 for sum c_i = 0.
+    An output bias b adds 1/2 mu_b b^2 - b sum c_i to the cost, at least -(sum c_i)^2 / (2 mu_b), or 0 for sum c_i = 0;
+    for constraints too, mu_b = 1 or 0, b that of the network at margin 1.
 
     Source: `docs/mathematics.md`, 14.2 "The bound for any width" and 14.6 "An output bias".
     """
@@ -54,7 +55,7 @@ def bound_of(problem: Problem, c: Mapping[int, Fraction], beta: Fraction) -> Fra
         is_allowed = loss.admits(problem.targets[i], value)
         require(is_allowed, f"multipliers[{place}]", "is beyond what the loss admits, once scaled to the price")
     value, total = goal.dual_value(scaled, problem.targets, problem.fit_tolerance), sum(scaled.values(), Fraction(0))
-    decay = decay_of(problem.goal).output_bias
+    decay = problem.decay.output_bias
     if decay is None:
         return value
     require(decay > 0 or not total, "multipliers", "do not add up to 0, as a free output bias needs")

@@ -170,14 +170,6 @@ class Decay(Record):
         return self.output_bias or self.output
 
 
-_ONES = Decay(ONE, ONE)
-
-
-def decay_of(goal: object) -> Decay:
-    """What each layer's squared norm is multiplied by: 1 without a loss, where 1/2 ||theta||^2 is asked."""
-    return goal.decay if isinstance(goal, Objective) else _ONES
-
-
 def is_exact(goal: object) -> bool:
     """Whether objectives and dual values are exact numbers, not rounded ones of an irrational loss."""
     return not isinstance(goal, Objective) or goal.loss.is_exact
@@ -208,7 +200,7 @@ class Objective(Record):
         return self.of_outputs(values, targets) - self.of_outputs(values, targets, is_below=True)
 
     def of_weights(self, squares: Sequence[Fraction]) -> Fraction:
-        """The decay of weights whose squared norms are these, of the hidden layer and of the output layer."""
+        """The decay of weights whose squared norms are these, of the hidden layer, the output layer, an output bias."""
         return self.decay.weighted(*squares) / 2
 
     def gap(self, target: Fraction, output: Fraction, c: Fraction) -> Fraction:

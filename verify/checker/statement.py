@@ -10,7 +10,8 @@ eps = 0, interpolation, unless the problem states a fit tolerance. Or, without c
 
     min sum_i l(y_i, f(x_i)) + 1/2 (mu_w ||W||^2 + mu_v ||v||^2)        (`verify.checker.objectives`)
 
-A loss may be asked of networks with an output bias, f(x) + b, which is free or has a decay of its own.
+Any of them may be asked of networks with an output bias, f(x) + b, of two layers that are both trained: a loss has a
+decay for it, and in ||theta|| it counts, or is free.
 
 theta is all parameters (or the hidden ones), without the biases when these are free. Where only the hidden layer of two
 is trained the output weights are data: a problem that states them is asked everything, others only whether it fits.
@@ -23,20 +24,27 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import chain
-from operator import mul
 from typing import Annotated, TypeAlias
 
 from verify.checker.codec import Record, not_negative, positive
 from verify.checker.errors import ShapeError, require
-from verify.checker.exact import Number, Whole, common_integers, squared_norm
-from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules, trained_layers, trains_outputs
-from verify.checker.objectives import Objective, decay_of
+from verify.checker.exact import Number, common_integers, squared_norm
+from verify.checker.goals import (
+    Bias,
+    Goal,
+    Trained,
+    has_bias,
+    is_free,
+    least_norm,
+    rules,
+    trained_layers,
+    trains_outputs,
+)
+from verify.checker.objectives import Decay, Objective
+from verify.checker.products import products
 
 MAX_WEIGHTS = 10**7
 """The most weights of a layer: a few characters must not stand for more than memory holds."""
-
-PACK, LEAST_PACKED, MOST_BYTES = 32, 4, 32
-"""Products of so many points are made at once, for at least so many vectors, where each takes at most so many bytes."""
 
 Index: TypeAlias = Annotated[int, not_negative]
 Neuron: TypeAlias = tuple[tuple[int, ...], Number | None]
@@ -186,10 +194,11 @@ class Problem(Record):
     fit_tolerance: eps >= 0, 0 for max-margin: every network with |f(x_i) - y_i| <= eps at all points fits.
     output_weights: v_j, one for each neuron, of two layers of which only the hidden one is trained; None: not stated.
     goal: an objective is of two layers without sharing, both trained.
+    output_bias: whether a network that is to fit may have one, of two layers as well; that of a loss is in its decay.
     """
 
     SCHEMA = "problem-1"
-    OMITTED = ("fit_tolerance", "output_weights")
+    OMITTED = ("fit_tolerance", "output_weights", "output_bias")
 
     inputs: tuple[tuple[Fraction, ...], ...]
     targets: tuple[Fraction, ...]
@@ -199,6 +208,7 @@ class Problem(Record):
     trained: Trained
     fit_tolerance: Annotated[Fraction, not_negative] = Fraction(0)
     output_weights: tuple[Fraction, ...] | None = None
+    output_bias: Bias = Bias.NONE
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -214,6 +224,9 @@ class Problem(Record):
         require(fault == "", "fit_tolerance", fault)
         is_whole = self.architecture.is_two_layer and trains_outputs(self.trained)
         require(is_whole or self.asks_fit, "goal", "a loss is asked of two layers without sharing, both trained")
+        is_asked = self.asks_fit and is_whole
+        reason = "is one of two layers without sharing, both trained, and of a loss it is in the decay"
+        require(is_asked or not has_bias(self.output_bias, "output_bias"), "output_bias", reason)
         if self.output_weights is not None:
             is_fixed = self.architecture.is_two_layer and not trains_outputs(self.trained)
             is_fixed = is_fixed and len(self.output_weights) == first.outputs
@@ -243,9 +256,14 @@ class Problem(Record):
         return not isinstance(self.goal, Objective)
 
     @property
+    def decay(self) -> Decay:
+        """What each squared norm is multiplied by: 1 without a loss, where 1/2 ||theta||^2 is asked."""
+        return self.goal.decay if isinstance(self.goal, Objective) else least_norm(self.output_bias)
+
+    @property
     def has_output_bias(self) -> bool:
-        """Whether networks may have an output bias: of losses only."""
-        return decay_of(self.goal).output_bias is not None
+        """Whether networks may have an output bias."""
+        return self.decay.output_bias is not None
 
     @property
     def asks_any_width(self) -> bool:
@@ -287,34 +305,6 @@ def integer_rows(problem: Problem, columns: int) -> tuple[tuple[list[int], int],
     if len(problem.rows[0]) != columns:
         raise ShapeError(f"the rows have {len(problem.rows[0])} columns, which the network does not take")
     return problem.points.rows
-
-
-def products(vectors: Sequence[Sequence[Whole]], points: Sequence[Sequence[Whole]]) -> list[list[Whole]]:
-    """For each vector its scalar products with all points, exactly; both of at least one entry.
-
-    Short integers are multiplied many points at once: sum_c v_c (sum_i x_ic B^i) = sum_i (v.x_i) B^i, and where B/2 >
-    |v.x_i| the digits in base B, once B/2 is added to each of them, are v.x_i + B/2.
-    """
-    if len(vectors) >= LEAST_PACKED and {*map(type, chain(*vectors, *points))} == {int}:
-        bound = len(points[0]) * max(map(abs, chain(*vectors))) * max(map(abs, chain(*points)))
-        if bound.bit_length() < 8 * MOST_BYTES:
-            return _packed_products(vectors, points, bound.bit_length() // 8 + 1)
-    return [[sum(map(mul, vector, point)) for point in points] for vector in vectors]
-
-
-def _packed_products(vectors: Sequence[Sequence[int]], points: Sequence[Sequence[int]], size: int) -> list[list[int]]:
-    """`products` of less than B/2, B = 256^size."""
-    half, found = 1 << (8 * size - 1), [list[int]() for _ in vectors]
-    for first in range(0, len(points), PACK):
-        block = points[first : first + PACK]
-        powers = [1 << (8 * size * i) for i in range(len(block))]
-        middle = half * sum(powers)
-        packed = [sum(map(mul, column, powers)) for column in zip(*block, strict=True)]
-        for values, vector in zip(found, vectors, strict=True):
-            digits = sum(map(mul, packed, vector), middle).to_bytes(size * len(block), "little")
-            starts = range(0, len(digits), size)
-            values += [int.from_bytes(digits[start : start + size], "little") - half for start in starts]
-    return found
 
 
 @lru_cache(maxsize=4)
@@ -366,18 +356,22 @@ def _activated(layer: Layer, values: list[list[int]], scales: list[int]) -> tupl
 
 
 def squared_norms(problem: Problem, network: Network) -> list[Fraction]:
-    """Of each trained layer, each parameter once, a free bias not at all; of an output bias as well, where one is."""
+    """Of each trained layer, each parameter once, a free bias not at all."""
     first, *rest = network.parameters
     biases = {row[-1] for row in network.architecture.layers[0].places} if is_free(problem.bias) else ()
     counted = [weight for index, weight in enumerate(first) if index not in biases]
-    trained = trained_layers(problem.trained, len(network.architecture.layers)) + problem.has_output_bias
-    others = rest[: trained - 1]
+    others = rest[: trained_layers(problem.trained, len(network.architecture.layers)) - 1]
     return list(map(squared_norm, (counted, *others)))
+
+
+def squared_bias(problem: Problem, network: Network) -> Fraction:
+    """b^2 of an output bias; 0 where it is free, or there is none."""
+    return network.output_bias**2 if problem.decay.output_bias else Fraction(0)
 
 
 def half_squared_norm(problem: Problem, network: Network) -> Fraction:
     """1/2 ||theta||^2: each trained parameter once, a free bias not at all."""
-    return sum(squared_norms(problem, network), Fraction(0)) / 2
+    return sum(squared_norms(problem, network), squared_bias(problem, network)) / 2
 
 
 @lru_cache(maxsize=8)
@@ -385,12 +379,13 @@ def objective(problem: Problem, network: Network) -> Fraction | None:
     """The objective of the feasible network that `network` stands for; None when it does not fit.
 
     max-margin: 1/2 ||theta||^2 / m^(2/L) with the least margin m = min y_i f(x_i) > 0, L trained layers: the value of
-    the network scaled to margin 1. None also when that is not rational (L >= 3).
+    the network scaled to margin 1, its output bias by 1 / m. None also when that is not rational (L >= 3).
     min-norm: 1/2 ||theta||^2 when |f(x_i) - y_i| is at most the fit tolerance for all i.
     A loss with weight decay: F, of every network; an upper bound where it is irrational.
     """
     values, squares = outputs(problem, network), squared_norms(problem, network)
-    return rules(problem.goal).objective(values, problem.targets, problem.fit_tolerance, squares)
+    bias = squared_bias(problem, network)
+    return rules(problem.goal).objective(values, problem.targets, problem.fit_tolerance, squares, bias)
 
 
 def without_neurons(problem: Problem) -> Fraction | None:

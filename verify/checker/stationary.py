@@ -10,10 +10,10 @@ from verify.checker.certificate import LOSS_PRECISION, PRECISION, WITH_LOSSES, N
 from verify.checker.codec import at, increasing
 from verify.checker.errors import require
 from verify.checker.exact import Number, common_integers, dot, squared_norm
-from verify.checker.fit import ends, neurons, parsed, weighted_norm
+from verify.checker.fit import bias_scale, ends, neurons, parsed, weighted_norm
 from verify.checker.goals import constraints, rules, trains_outputs
 from verify.checker.multipliers import coefficients, combine, gap_of
-from verify.checker.objectives import Objective, decay_of
+from verify.checker.objectives import Objective
 from verify.checker.questions import PROVED, REFUTED, UP_TO_OWN, WITHIN_OWN, answered
 from verify.checker.statement import Index, Network, Problem, Rows, outputs, pattern
 
@@ -64,7 +64,7 @@ class Stationary(WithSubject):
         Sound and complete for depth 2 without sharing, where the product of intervals is the subdifferential.
 
         Source: arXiv:1906.05890v4, section 2 (KKT conditions); arXiv:2110.02732, Theorem 2.1; `docs/mathematics.md`,
-        14.4 "Stationary points of a loss".
+        14.4 "Stationary points of a loss" and 2.5 "Output biases".
         """
         is_fit, size = problem.asks_fit, weighted_norm(problem, subject)
         limits = ends(problem, subject) if is_fit else []
@@ -87,16 +87,19 @@ class Stationary(WithSubject):
     ) -> Fraction:
         """||r_w||^2 / mu_w + ||r_v||^2 / mu_v, with mu_w = mu_v = 1 without a loss; sums: G_j.
 
-        With an output bias r_b^2 / mu_b more, r_b = mu_b b - pull, pull = sum c_i; where it is free over mu_v.
+        With an output bias r_b^2 / mu_b more, r_b = mu_b b - pull, pull = sum c_i; where it is free over mu_v. For
+        max-margin mu_b / m and mu_v / m are in their places: ||r||^2 is m times that of the network at margin 1.
         """
-        decay, has_outputs, counted = decay_of(problem.goal), trains_outputs(problem.trained), problem.norm_columns
+        decay, has_outputs, counted = problem.decay, trains_outputs(problem.trained), problem.norm_columns
         hidden: list[Fraction] = []
         output: list[Fraction] = []
         for (w, v), mask, total in zip(neurons(subject), problem.architecture.masks, sums, strict=True):
             hidden += [(decay.hidden * w[c] if c in counted else 0) - v * total[c] for c in mask]
             output += [decay.output * v - dot(w, total)] if has_outputs else []
-        bias = (decay.output_bias or 0) * subject.output_bias - pull if problem.has_output_bias else Fraction(0)
-        return squared_norm(hidden) / decay.hidden + squared_norm(output) / decay.output + bias**2 / decay.of_bias
+        m, bias = bias_scale(problem, subject), Fraction(0)
+        if problem.has_output_bias:
+            bias = (decay.output_bias or 0) * subject.output_bias / m - pull
+        return squared_norm(hidden) / decay.hidden + squared_norm(output) / decay.output + m * bias**2 / decay.of_bias
 
     def own_tolerance(self, problem: Problem) -> Fraction:  # noqa: ARG002
         """The larger one of epsilon and delta, as both must be allowed."""
@@ -189,7 +192,8 @@ class NotStationary(WithSubject):
             require_slacks(problem, self.delta, self.kappa)
         else:
             require(len(self.vectors) == 1, "vectors", "must be one where a loss is asked")
-        norm, decay, ranges = weighted_norm(problem, subject), decay_of(problem.goal), list[Ranges]()
+        norm, decay, ranges = weighted_norm(problem, subject), problem.decay, list[Ranges]()
+        of_bias = decay.of_bias / bias_scale(problem, subject)
         for k, parameters in enumerate(self.vectors):
             z = parsed(problem, f"vectors[{k}]", subject, parameters)
             is_trained = trains_outputs(problem.trained) or not any(z.output_weights)
@@ -198,7 +202,7 @@ class NotStationary(WithSubject):
             gap = _decay_along(problem, subject, z) - self.kappa * self.delta * norm
             if asked is not None:
                 gap -= at(f"vectors[{k}]", _most, problem, outputs(problem, subject), asked, ranges[k], self.kappa)
-            square = decay.weighted(*map(squared_norm, z.parameters[:2])) + decay.of_bias * z.output_bias**2
+            square = decay.weighted(*map(squared_norm, z.parameters[:2])) + of_bias * z.output_bias**2
             require_excluding(f"vectors[{k}]", gap, self.epsilon**2 * norm * square)
         if asked is None:
             require_all_signs(problem, limits, self.kappa, ranges)
@@ -253,7 +257,8 @@ def _decay_along(problem: Problem, subject: Network, z: Network) -> Fraction:
     pairs = list(zip(neurons(subject), neurons(z), strict=True))
     hidden = sum((dot(w[:size], z_w) for (w, _), (z_w, _) in pairs), Fraction(0))
     output = sum((v * z_v for (_, v), (_, z_v) in pairs), Fraction(0))
-    return decay_of(problem.goal).weighted(hidden, output, subject.output_bias * z.output_bias)
+    bias = subject.output_bias * z.output_bias / bias_scale(problem, subject)
+    return problem.decay.weighted(hidden, output, bias)
 
 
 def _most(problem: Problem, values: Sequence[Fraction], asked: Objective, ranges: Ranges, kappa: Fraction) -> Fraction:

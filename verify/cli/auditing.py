@@ -13,7 +13,7 @@ import click
 
 from verify.checker.errors import InputError
 from verify.checker.folder import relaxed_folder
-from verify.checker.goals import Bias, Goal, Trained
+from verify.checker.goals import Bias, Goal, Trained, has_bias
 from verify.checker.objectives import Objective
 from verify.cli.commanded import commanded, labels_of
 from verify.cli.failures import check_solvers_are_ours, debug_option, quiet_solvers
@@ -107,8 +107,9 @@ Examples:
     type=click.Choice(["refuse", "neuron", *OUTPUT_BIASES]),
     default="refuse",
     show_default=True,
-    help="What to do with a bias on the output: refuse the network, or turn it into one more hidden neuron. With "
-    "--loss, where it is kept: a decay if the hidden biases have one (keep, the default there), one, or none.",
+    help="What to do with a bias on the output: refuse the network, turn it into one more hidden neuron, or keep it: "
+    "counted in the norm if the hidden biases are (keep), counted (penalised), or not (free). With --loss, where it is "
+    "kept by default, it has their decay or none.",
 )
 @refused_unless(
     "--two-logits",
@@ -223,9 +224,9 @@ def audit_command(
     if data is None:
         options = {"--goal": goal, "--bias": bias, "--slope": slope, "--target": target, "--classes": classes}
         options |= {"--trained": trained, "--loss": loss, "--decay": decay, "--reduction": reduction}
-        options["--frozen"] = None if frozen is None else str(frozen)
+        numbers = {"--frozen": frozen, "--fit-tol": fit_tol}
+        options |= {name: None if number is None else str(number) for name, number in numbers.items()}
         options["--standardise"] = standardise
-        options["--fit-tol"] = None if fit_tol is None else str(fit_tol)
         task = _case(network, options)
     else:
         from verify.auditing.trained_for import TrainedFor
@@ -261,6 +262,7 @@ class _AuditTask:
     fit_tol: Fraction | None = None
     notes: tuple[str, ...] = ()
     classes: tuple[object, ...] | None = None
+    output_bias: Bias = Bias.NONE
 
 
 def _task(
@@ -279,15 +281,9 @@ def _task(
 
     try:
         brought = given(
-            network,
-            data,
-            options=Options(**options),
-            target=target,
-            as_stored=wanted.is_regression,
-            is_regression=wanted.is_regression,
-            classes=classes,
-            standardise=standardise,
-        )
+            network, data, options=Options(**options), target=target, as_stored=wanted.is_regression,
+            is_regression=wanted.is_regression, classes=classes, standardise=standardise,
+        )  # fmt: skip
     except MissingOptionsError as error:
         raise error.with_command(click.get_current_context().obj or ("isoptimal", "audit", network, data)) from None
     asked = wanted.on(brought := frozen_at(brought, options["frozen"]))
@@ -299,6 +295,7 @@ def _task(
         bias=None if asked.bias is None else str(asked.bias),
         notes=(*brought.notes, *asked.notes),
         classes=brought.classes,
+        output_bias=asked.output_bias,
     )
 
 
@@ -320,6 +317,7 @@ def _case(path: str, options: Mapping[str, str | None]) -> _AuditTask:
         bias=case.problem.bias.value,
         trained=case.problem.trained.value,
         fit_tol=case.problem.fit_tolerance or None,
+        output_bias=case.problem.output_bias,
     )
 
 
@@ -347,6 +345,7 @@ def _audited(
                 tol=tol,
                 stationary_tol=stationary_tol,
                 fit_tol=task.fit_tol,
+                output_bias=task.output_bias.value if has_bias(task.output_bias) else "refuse",
                 near=near,
                 time_limit=None if time_limit is None else to_float(time_limit),
                 progress=progress,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from verify.checker.codec import rational_text
 from verify.checker.objectives import Objective
+from verify.problem.members import has_bias
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
@@ -30,6 +31,7 @@ def case_value(
             "inputs": [[rational_text(x) for x in row] for row in problem.data.inputs],
             "targets": [rational_text(y) for y in problem.data.targets],
             **within,
+            **({"output_bias": problem.output_bias.value} if has_bias(problem.output_bias) else {}),
         },
         "network": network.to_json() if network.architecture.limits() else _shorthand(network),
         "expect": {},

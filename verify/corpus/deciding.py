@@ -10,6 +10,7 @@ from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.deciders.finding import Ending
 from verify.numbers.decimals import at_least, at_most
+from verify.problem.members import has_bias
 from verify.readers.cases import Case, ExpectedBracket
 
 __all__ = ["TOLERANCE", "Difference", "bracket_text", "differences", "is_inside", "outcome_text", "redecide"]
@@ -45,6 +46,7 @@ def redecide(case: Case) -> Audit:
         trained=problem.trained,
         tol=TOLERANCE,
         fit_tol=within,
+        output_bias=problem.output_bias.value if has_bias(problem.output_bias) else "refuse",
         relax=False,
     )
     if found.ending is Ending.INTERRUPTED:

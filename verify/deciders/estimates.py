@@ -50,15 +50,16 @@ def estimate(problem: Problem, network: Network, like: Estimates | None = None) 
     targets = float_targets(problem) if like is None else like.targets
     weights = float_weights(network)
     outgoing = float_outgoing(network)
-    slope = to_float(problem.architecture.slope)
+    slope, bias = to_float(problem.architecture.slope), to_float(network.output_bias)
     (k, c), n = weights.shape, len(rows)
     with np.errstate(all="ignore"):
         z = weights @ rows.T
         reach = np.abs(weights) @ np.abs(rows).T
-        values = outgoing @ np.maximum(z, slope * z)
+        values = outgoing @ np.maximum(z, slope * z) + bias
         errors = (c + 4) * UNIT * reach
-        output_errors = (c + k + 8) * UNIT * (np.abs(outgoing) @ reach)
-    pairs = ((rows, problem.rows), (weights, network.hidden_weights), (outgoing[None], (network.output_weights,)))
+        output_errors = (c + k + 8) * UNIT * (np.abs(outgoing) @ reach + abs(bias))
+    pairs = [(rows, problem.rows), (weights, network.hidden_weights), (outgoing[None], (network.output_weights,))]
+    pairs.append((np.array([[bias]]), ((network.output_bias,),)))
     if not all(_in_range(floats, exact) for floats, exact in pairs) or 0 < slope < SMALLEST:
         errors, output_errors = np.full((k, n), np.inf), np.full(n, np.inf)
     return Estimates(rows, targets, weights, outgoing, z, errors, values, output_errors)
@@ -130,7 +131,7 @@ def _apart(problem: Problem, estimates: Estimates) -> tuple[Floats, float, Float
 
 def exact_objective(problem: Problem, network: Network, estimates: Estimates) -> Fraction | None:
     """What `verify.problem.problem.objective` gives, at depth 2."""
-    if not problem.asks_fit:
+    if not problem.asks_fit or problem.has_output_bias:
         return objective(problem, network)
     if has_margin(problem.goal):
         least, _ = least_margins(problem, network, estimates)

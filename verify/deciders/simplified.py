@@ -5,7 +5,8 @@
 Copies of a point with the same target ask for nothing new, and a multiplier of one of them serves all. A free bias
 takes up any shift o of the points: w.x + b = (w/s).x' + (b + w.o). Without a penalised bias outputs and norms follow a
 common scale s of the points, and for min-norm those of targets h in any case. s and h are powers of 4, so that balanced
-neurons stay balanced; everything is exact. Networks and lower bounds of the one problem are those of the other.
+neurons stay balanced; everything is exact. Networks and lower bounds of the one problem are those of the other. An
+output bias that counts has a scale of its own, so that s = h = 1 then.
 
 Data that need none of this are left as they are.
 """
@@ -92,7 +93,8 @@ class Simplified:
                 moved[-1] = row[-1] + sum((w * o for w, o in zip(row, shift, strict=False)), Fraction(0))
             hidden += [moved[column] * whole for column in mask]
         outgoing = [v * Fraction(2) ** (height - size) for v in network.output_weights]
-        return Network(network.architecture, (hidden, outgoing))
+        more = [[b * Fraction(4) ** height for b in rest] for rest in network.parameters[2:]]
+        return Network(network.architecture, (hidden, outgoing, *more))
 
     def gathered(self, multipliers: tuple[tuple[int, Fraction], ...]) -> tuple[tuple[int, Fraction], ...]:
         """Multipliers of the given problem as those of this one: copies add up."""
@@ -181,8 +183,9 @@ def simplified(problem: Problem) -> Simplified:
     else:
         coordinates = ((row[: problem.data.dimension], unit) for row, unit in problem.points.rows)
         largest = [Fraction(max(map(abs, row)), unit) for row, unit in coordinates]
-    size = 0 if is_penalised(problem.bias) else _power_of_four(largest)
-    height = _power_of_four(map(abs, targets)) if not has_margin(problem.goal) else 0
+    is_fixed = is_penalised(problem.output_bias)
+    size = 0 if is_penalised(problem.bias) or is_fixed else _power_of_four(largest)
+    height = _power_of_four(map(abs, targets)) if not has_margin(problem.goal) and not is_fixed else 0
     changed = problem
     if len(kept) < len(groups) or any(shift) or size or height:
         data = Dataset(

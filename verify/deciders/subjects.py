@@ -21,11 +21,12 @@ from verify.checker.exact import sqrt_upper
 from verify.checker.statement import pattern
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.fit.repairs import repairs
+from verify.deciders.global_optimality.infeasibility import meetable_bias
 from verify.deciders.hidden.nearby import nearby_points
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal, how_floats_failed
 from verify.deciders.stationarity import exact_hidden_point, stationarity
 from verify.deciders.time_limits import TimeIsUpError, is_late, share
-from verify.deciders.witnesses import distance, dot_product_scales
+from verify.deciders.witnesses import at_output_bias, distance, dot_product_scales, with_output_bias
 from verify.numbers.floats import float_rows, float_weights
 from verify.problem.members import has_margin, margins, trains_all
 from verify.problem.network import Network
@@ -122,7 +123,7 @@ def candidates(
     farther: list[Network] = []
     try:
         with np.errstate(all="ignore"):
-            others = repairs(distinct, network, deadline)
+            others = _repairs(distinct, network, deadline)
             share = max(MISSED, tolerance if reach is None else reach)
             is_close = has_margin(problem.goal) or _nearly_fits(distinct, network, share)
             for repaired in others if is_whole else chain(others, nearby_points(distinct, network, deadline)):
@@ -136,6 +137,16 @@ def candidates(
     except (*FLOAT_FAILURES, TimeIsUpError):
         pass
     return found, farther
+
+
+def _repairs(problem: Problem, network: Network, deadline: float | None) -> Iterable[Network]:
+    """The repairs, with the output bias of the network, or one near it with which targets can be met."""
+    plain, bias = Network(network.architecture, network.parameters[:2]), network.output_bias
+    if not problem.has_output_bias:
+        return repairs(problem, network, deadline)
+    bias = meetable_bias(problem, bias)
+    found = repairs(at_output_bias(problem, bias), plain, deadline)
+    return (with_output_bias(problem, repaired, bias) for repaired in found)
 
 
 def changed(problem: Problem, network: Network, given: Network) -> Fraction:
@@ -162,7 +173,10 @@ def _nearly_fits(problem: Problem, network: Network, share: Fraction) -> bool:
             continue
         row = problem.rows[i]
         neurons = zip(network.hidden_weights, network.output_weights, strict=True)
-        most = sum((abs(v) * sum(abs(a * b) for a, b in zip(w, row, strict=True)) for w, v in neurons), Fraction(0))
+        most = sum(
+            (abs(v) * sum(abs(a * b) for a, b in zip(w, row, strict=True)) for w, v in neurons),
+            abs(network.output_bias),
+        )
         if abs(value - y) > CANCELLED * most:
             return False
     return True

@@ -21,9 +21,11 @@ from verify.problem.network import Network
 from verify.problem.problem import Problem
 
 __all__ = [
+    "at_output_bias",
     "distance",
     "merge_directions",
     "network_of_directions",
+    "with_output_bias",
 ]
 
 
@@ -126,6 +128,23 @@ def network_with(network: Network, hidden: Sequence[Sequence[Fraction]]) -> Netw
     masks = network.architecture.masks
     flat = [row[c] for row, mask in zip(hidden, masks, strict=True) for c in mask]
     return Network(network.architecture, (flat, *network.parameters[1:]))
+
+
+def at_output_bias(problem: Problem, bias: Fraction) -> Problem:
+    """Which networks without an output bias are to fit that fit with this one: min-norm, its targets less the bias."""
+    if not problem.has_output_bias:
+        return problem
+    data = problem.data.mapped(targets=[y - bias for y in problem.data.targets])
+    return Problem(
+        data, problem.architecture, goal=problem.goal, bias=problem.bias, fit_tolerance=problem.fit_tolerance
+    )
+
+
+def with_output_bias(problem: Problem, network: Network, bias: Fraction) -> Network:
+    """The network with this bias on its output, where the problem has one."""
+    if not problem.has_output_bias:
+        return network
+    return Network(network.architecture, (*network.parameters[:2], [bias]))
 
 
 def distance(network: Network, given: Network) -> Fraction:

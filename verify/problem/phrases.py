@@ -8,7 +8,7 @@ from fractions import Fraction
 from verify.checker import statement
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.exact import dot, root_ends
-from verify.checker.objectives import Objective, PointLoss, decay_of
+from verify.checker.objectives import Objective, PointLoss
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, is_exactly, value
 from verify.problem.members import has_margin, is_free, margins, trains_all
@@ -32,6 +32,14 @@ FIT_NOT_ASKED = "not asked: the loss says how well it fits, and no network is le
 
 NOT_BY_MORE = "but none was found that is better by more than the tolerance"
 """Of better networks that lie arbitrarily near."""
+
+OUTPUT_BIAS_REACHES = (
+    "with an output bias three things are not looked for yet: better networks of its own width where wider ones are "
+    "better, an exact KKT point near it, and what is wrong with it"
+)
+"""What is said of max-margin and min-norm with an output bias."""
+
+AN_OUTPUT_BIAS_AT_WIDTH = "a wider network is better; with an output bias the network's own width is not searched yet"
 
 A_LOSS_AT_WIDTH = "a wider network is better; a loss with weight decay is not searched at the network's own width yet"
 
@@ -196,8 +204,13 @@ def has_infimum_0(problem: Problem) -> bool:
     bias = len(problem.rows[0]) - 1
     is_seen = any(bias in mask for mask in problem.architecture.masks)
     is_posed = problem.architecture.limits() is None and trains_all(problem.trained)
-    if not is_free(problem.bias) or not is_seen or not is_posed or decay_of(problem.goal).output_bias == 0:
+    if not is_free(problem.bias) or not is_seen or not is_posed or problem.decay.output_bias == 0:
         return False
+    return constant_fits(problem)
+
+
+def constant_fits(problem: Problem) -> bool:
+    """Whether some constant fits, or has as little loss as asked, and 0 does not."""
     least, most = min(problem.targets), max(problem.targets)
     if isinstance(problem.goal, Objective):
         return has_free_constant(problem.goal.loss, problem.targets)

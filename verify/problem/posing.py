@@ -8,13 +8,14 @@ from operator import mul
 from typing import TypeVar, cast
 
 from verify.checker.errors import InputError
-from verify.checker.objectives import Objective, decay_of
+from verify.checker.goals import least_norm
+from verify.checker.objectives import Objective
 from verify.numbers.arguments import instance_of, wrong
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, value
 from verify.numbers.floats import to_float
 from verify.numbers.values import rational
-from verify.problem.members import has_labels, has_margin, trains_all
+from verify.problem.members import has_bias, has_labels, has_margin, trains_all
 from verify.problem.network import Network
 from verify.problem.phrases import SECOND_MINUS_FIRST
 from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained, outputs
@@ -45,11 +46,13 @@ def pose(
     bias: Bias | str | None = None,
     trained: Trained | str = Trained.BOTH,
     fit_tol: object = None,
+    output_bias: Bias | str = Bias.NONE,
     notes: list[str] | None = None,
 ) -> Problem:
     """The problem that a network and data stand for; what was chosen for the user is appended to `notes`.
 
     fit_tol: min-norm fits every target within this; None: exactly.
+    output_bias: whether the networks compared may have one, and whether it counts; that of a loss is in its decay.
     goal: also a loss with weight decay, as an `Objective`.
     """
     said = notes if notes is not None else []
@@ -73,7 +76,8 @@ def pose(
     if network.architecture.bias and bias is None:
         said.append("hidden biases count in the norm (bias: penalised)")
     layers = _named(Trained, trained, "trained")
-    _check_output_bias(network, chosen, said)
+    of_output = _named(Bias, output_bias, "output_bias")
+    _check_output_bias(network, chosen, of_output, said)
     within = Fraction(0) if fit_tol is None else a_fit_tolerance(fit_tol, chosen)
     return Problem(
         dataset,
@@ -83,21 +87,28 @@ def pose(
         trained=layers,
         fit_tolerance=within,
         output_weights=stated_outputs(network, layers),
+        output_bias=of_output,
     )
 
 
-def _check_output_bias(network: Network, goal: Goal | Objective, said: list[str]) -> None:
-    """Refuse an output bias where the goal has none, and say what becomes of one."""
+def _check_output_bias(network: Network, goal: Goal | Objective, mode: Bias, said: list[str]) -> None:
+    """Refuse an output bias where the question has none, and say what becomes of one."""
+    if isinstance(goal, Objective) and has_bias(mode):
+        raise InputError("output_bias is given, and a loss has it in its decay: leave it out")
     if len(network.parameters) == len(network.architecture.layers):
         return
-    of_bias = decay_of(goal).output_bias
+    of_bias = goal.decay.output_bias if isinstance(goal, Objective) else least_norm(mode).output_bias
     if of_bias is None:
         name = "this objective" if isinstance(goal, Objective) else goal.value
         raise InputError(
             f"the network has an output bias, and {name} has none: ask for a loss with weight decay (--loss, --decay), "
-            "or read it with --output-bias neuron, which turns it into a hidden neuron"
+            "or say whether it counts (--output-bias free or penalised), or read it with --output-bias neuron, which "
+            "turns it into a hidden neuron"
         )
-    said.append(f"the output bias b has {f'the decay {value(of_bias)}' if of_bias else 'no decay'}")
+    if isinstance(goal, Objective):
+        said.append(f"the output bias b has {f'the decay {value(of_bias)}' if of_bias else 'no decay'}")
+    else:
+        said.append(f"the output bias b {'counts' if of_bias else 'does not count'} in the norm ({mode.value})")
 
 
 def _chosen(network: Network, dataset: Dataset, said: list[str]) -> Goal:

@@ -142,14 +142,19 @@ class Problem(statement.Problem):
     def __init__(
         self, data: Dataset, architecture: statement.Architecture, *, goal: Goal | Objective, bias: Bias,
         trained: Trained = Trained.BOTH, fit_tolerance: object = 0, output_weights: object = None,
+        output_bias: Bias = Bias.NONE,
     ) -> None:  # fmt: skip
-        """output_weights: one for each neuron of two layers of which only the hidden one is trained, in their order."""
+        """output_weights: one for each neuron of two layers of which only the hidden one is trained, in their order.
+
+        output_bias: whether networks that are to fit may have one, of two layers; that of a loss is in its decay.
+        """
         instance_of(Dataset, data, "data", "give a Dataset, such as Dataset(X, y)")
         instance_of(
             statement.Architecture, architecture, "architecture", "give an Architecture, such as network.architecture"
         )
         shape = architecture if isinstance(architecture, Architecture) else Architecture(architecture.layers)
-        members = (("goal", goal, Goal), ("bias", bias, Bias), ("trained", trained, Trained))
+        biases = ("bias", bias, Bias), ("output_bias", output_bias, Bias)
+        members = (("goal", goal, Goal), *biases, ("trained", trained, Trained))
         for name, value, kind in members[isinstance(goal, Objective) :]:
             if not isinstance(cast("Enum", value), kind):
                 raise InputError(f"{name} must be one of {', '.join(f'{kind.__name__}.{m.name}' for m in kind)}")
@@ -174,11 +179,13 @@ class Problem(statement.Problem):
                     f"{other}"
                 )
         if isinstance(goal, Objective):
-            _require_two_layers(shape, trained)
+            _require_two_layers(shape, trained, "a loss with weight decay")
+        elif has_bias(output_bias, "output_bias"):
+            _require_two_layers(shape, trained, "an output bias")
         tolerance = _fit_tolerance(fit_tolerance, goal)
         outgoing = None if output_weights is None else vector(output_weights, "output_weights")
         with as_input_error():
-            super().__init__(data.inputs, data.targets, shape, goal, bias, trained, tolerance, outgoing)
+            super().__init__(data.inputs, data.targets, shape, goal, bias, trained, tolerance, outgoing, output_bias)
         self.__dict__["_data"] = data
 
     def __repr__(self) -> str:
@@ -211,6 +218,7 @@ class Problem(statement.Problem):
             trained=found.trained,
             fit_tolerance=found.fit_tolerance,
             output_weights=found.output_weights,
+            output_bias=found.output_bias,
         )
 
     def posed_on(
@@ -229,6 +237,7 @@ class Problem(statement.Problem):
             trained=self.trained,
             fit_tolerance=self.fit_tolerance,
             output_weights=self.output_weights if is_same else output_weights,
+            output_bias=self.output_bias,
         )
 
     def within(self, fit_tolerance: object) -> Problem:
@@ -240,15 +249,13 @@ class Problem(statement.Problem):
         return other
 
 
-def _require_two_layers(shape: Architecture, trained: Trained) -> None:
-    """What a loss with weight decay is asked of."""
+def _require_two_layers(shape: Architecture, trained: Trained, what: str) -> None:
+    """What a loss with weight decay, or an output bias, is asked of."""
     limits = shape.limits()
     if limits is not None:
-        raise InputError(f"a loss with weight decay is asked of two layers without sharing only: {limits}")
+        raise InputError(f"{what} is asked of two layers without sharing only: {limits}")
     if not trains_all(trained):
-        raise InputError(
-            "a loss with weight decay is asked of networks of which both layers are trained: leave trained out"
-        )
+        raise InputError(f"{what} is asked of networks of which both layers are trained: leave trained out")
 
 
 def _fit_tolerance(value: object, goal: Goal | Objective) -> Fraction:

@@ -5,7 +5,8 @@
      "network": {"W": [[...]], "v": [...]},
      "expect": {"fits": "proved", ..., "bracket": ["1.940284", "1.940286"], "infeasible": false}}
 
-The problem may say `"trained": "hidden"` and, for min-norm, `"fit_tolerance": "1/100"`, and holds the slope; the
+The problem may say `"trained": "hidden"`, `"output_bias": "free"` and, for min-norm, `"fit_tolerance": "1/100"`, and
+holds the slope; the
 network is in the shorthand (with `b`, `masks`) or a canonical `network-1`. The numbers of a bracket may be decimals:
 they bound a result and are no input.
 """
@@ -88,10 +89,14 @@ def read_case(content: bytes, place: str) -> Case:
 def _problem(given: object, given_network: object, place: str) -> tuple[Problem, Network]:
     here = f"{place}: problem"
     value = _members(
-        given, here, required=("goal", "bias", "slope", "inputs", "targets"), optional=("trained", "fit_tolerance")
+        given,
+        here,
+        required=("goal", "bias", "slope", "inputs", "targets"),
+        optional=("trained", "fit_tolerance", "output_bias"),
     )
     goal, bias = _goal(value["goal"], f"{here}.goal"), _choice(Bias, value["bias"], f"{here}.bias")
     trained = _choice(Trained, value.get("trained", "both"), f"{here}.trained")
+    of_output = _choice(Bias, value.get("output_bias", "none"), f"{here}.output_bias")
     slope = in_range(Fraction(number(value["slope"], f"{here}.slope")), f"{here}.slope")
     with naming(place):
         data = Dataset(matrix(value["inputs"], "problem.inputs"), vector(value["targets"], "problem.targets"))
@@ -101,7 +106,7 @@ def _problem(given: object, given_network: object, place: str) -> tuple[Problem,
         shape = network.architecture
         outgoing = stated_outputs(network, trained)
         options = {"goal": goal, "bias": bias, "trained": trained, "fit_tolerance": within}
-        return Problem(data, shape, output_weights=outgoing, **options), network
+        return Problem(data, shape, output_weights=outgoing, output_bias=of_output, **options), network
 
 
 def _goal(given: object, place: str) -> Goal | Objective:

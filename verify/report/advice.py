@@ -76,6 +76,8 @@ def reading_options(audit: Audited) -> dict[str, str]:
         "--two-logits difference": any(SECOND_MINUS_FIRST in note for note in notes),
         "--fold": any(WENT_INTO_WEIGHTS in note for note in notes),
     }
+    if problem.asks_fit and problem.has_output_bias:
+        read[f"--output-bias {problem.output_bias.value}"] = True
     said = " ".join(option for option, is_needed in read.items() if is_needed)
     negative, positive = _labels(audit)
     exchanged = f"DATA --classes {quote(f'{positive},{negative}')}"
@@ -150,7 +152,7 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
     if is_of_other_depth(problem) and audit.fits.verdict is Verdict.PROVED:
         yield from _of_other_depth(audit)
         return
-    if not problem.asks_fit:
+    if not problem.asks_fit or problem.has_output_bias:  # no training of ours keeps an output bias
         is_best = audit.global_any_width.verdict is Verdict.PROVED
         yield from (*(() if is_best else _to_save_better(audit)), *_more_time(audit))
         return

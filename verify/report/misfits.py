@@ -66,7 +66,8 @@ def _margin(audit: Audited, found: Misfit) -> Iterator[str]:
     """
     upper = next((bound.bracket[1] for bound in audit.bounds if isinstance(bound, UpperBound)), None)
     lower = next((bound.bracket[0] for bound in audit.bounds if isinstance(bound, LowerBound)), None)
-    if not upper or not found.norm or has_infimum_0(audit.problem):
+    is_homogeneous = not audit.problem.has_output_bias
+    if not upper or not found.norm or not is_homogeneous or has_infimum_0(audit.problem):
         return
     low, high = found.norm / upper, found.norm / lower if lower else None
     if not trains_all(audit.problem.trained):

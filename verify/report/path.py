@@ -9,7 +9,7 @@ from verify.checker.codec import rational_text
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.fit import objective_at
 from verify.checker.local import NotLocal
-from verify.checker.objectives import Objective, decay_of
+from verify.checker.objectives import Objective
 from verify.deciders.finding import Finding
 from verify.deciders.local_optimality.descent import segment
 from verify.numbers.decimals import at_least, at_most, is_exactly, nearest, value
@@ -35,7 +35,7 @@ def descent_path(audit: Audited) -> str | None:
     v_j = s_j sqrt(||u_j||), w_j = u_j / |v_j|, u_j = |v_j| w_j + eps d_j. Where a free bias is all that is left of u_j,
     ||u_j|| is 0, and a small v_j of that sign stands for it, at an objective as near as asked.
     """
-    proof, decay = descent_of(audit.local_optimum), decay_of(audit.problem.goal)
+    proof, decay = descent_of(audit.local_optimum), audit.problem.decay
     if proof is None or decay.hidden != decay.output:
         return None
     subject = audit.local_optimum.subject or audit.network

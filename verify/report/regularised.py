@@ -9,7 +9,7 @@ from verify.checker.bounds import LowerBound, UpperBound
 from verify.checker.goals import Bias, Goal, has_bias, is_free
 from verify.checker.local import NotLocal
 from verify.checker.objectives import Objective, PointLoss
-from verify.checker.statement import squared_norms, without_neurons
+from verify.checker.statement import squared_bias, squared_norms, without_neurons
 from verify.deciders.finding import Finding, Verdict
 from verify.deciders.subgradients import subgradients
 from verify.numbers.counts import count
@@ -82,7 +82,7 @@ def biases_counted(bias: Bias, of_output: Fraction | None) -> str:
 def objective_rows(problem: Problem, asked: Objective, network: Network) -> Iterator[tuple[str, str]]:
     """The objective of the network in its parts, and that of no neurons at all, beside which an excess is read."""
     losses = asked.of_outputs(outputs(problem, network), problem.targets)
-    decay = asked.of_weights(squared_norms(problem, network))
+    decay = asked.of_weights([*squared_norms(problem, network), squared_bias(problem, network)])
     what = "mean loss" if _weight(asked.loss)[0] * len(problem.data) in (1, Fraction(1, 2)) else "loss"
     yield "this network", f"{value(losses + decay)} = {value(losses)} {what} + {value(decay)} decay"
     nothing = without_neurons(problem)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import final
 
-from verify.checker.objectives import Objective, decay_of
+from verify.checker.objectives import Objective
 from verify.deciders.finding import Verdict
 from verify.numbers.counts import count
 from verify.numbers.decimals import kept, value
@@ -88,7 +88,7 @@ def _title(problem: Problem, network: Network) -> Iterator[str]:
         asked = asked_for(problem.goal, len(problem.data))
     else:
         asked = f"{problem.goal.value}: the least norm with {met} at every point"
-    bias = biases_counted(problem.bias, decay_of(problem.goal).output_bias)
+    bias = biases_counted(problem.bias, problem.decay.output_bias)
     yield f"{asked}; {bias}{_given_outputs(problem)}"
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.checker.exact import common_integers
-from verify.checker.statement import products
+from verify.checker.products import products
 from verify.problem.network import Network
 from verify.problem.posing import pose
 from verify.problem.problem import Dataset, Goal, Problem, Trained

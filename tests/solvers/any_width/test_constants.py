@@ -23,7 +23,7 @@ from verify.deciders.global_optimality.instance import as_decay_instance
 )
 def test_by_hand(name, X, y, b2, constant, price):
     problem = posed(name, X, y, b2=b2)
-    found = without_neurons(as_decay_instance(problem, problem.goal))
+    found = without_neurons(as_decay_instance(problem))
     assert found == (pytest.approx(float(constant), abs=1e-12), pytest.approx(float(price), rel=1e-9))
 
 
@@ -31,7 +31,7 @@ def test_by_hand(name, X, y, b2, constant, price):
 def test_no_direction_pulls_more(seed):
     random = np.random.default_rng(seed)
     problem, _ = random_problem(random, ["squared", "logistic", "huber"][seed % 3], [None, Fraction(1, 2)][seed % 2])
-    instance = as_decay_instance(problem, problem.goal)
+    instance = as_decay_instance(problem)
     constant, price = without_neurons(instance)
     data = instance.data
     c = instance.loss.slopes(data.targets, np.full(data.points, constant))

@@ -19,7 +19,7 @@ def test_values_slopes_and_duals_are_the_exact_ones(name):
     targets = np.where(random.normal(size=40) > 0, 1.0, -1.0) if has_labels(name) else random.normal(size=40) * 2
     outputs = random.normal(size=40) * 2
     problem = posed(name, [[1]] * 40, [Fraction(float(y)) for y in targets])
-    floats, exact = as_decay_instance(problem, problem.goal).loss, problem.goal.loss
+    floats, exact = as_decay_instance(problem).loss, problem.goal.loss
     pairs = [(Fraction(float(y)), Fraction(float(z))) for y, z in zip(targets, outputs, strict=True)]
     assert np.allclose(floats.values(targets, outputs), [float(exact.value(y, z)) for y, z in pairs])
     c = floats.slopes(targets, outputs)
@@ -34,7 +34,7 @@ def test_the_scaled_problem_is_the_same_one(seed):
     """A network, its objective, a bound and its trees go over into those of the given problem."""
     random = np.random.default_rng(seed)
     problem, _ = random_problem(random)
-    given = as_decay_instance(problem, problem.goal)
+    given = as_decay_instance(problem)
     scaled = scaled_decay(given)
     assert 0.5 <= scaled.instance.price <= 2
     assert np.abs(scaled.instance.data.rows[:, : problem.data.dimension]).max() <= 2
@@ -58,4 +58,4 @@ def test_the_scaled_problem_is_the_same_one(seed):
 
 def test_without_neurons():
     problem = posed("squared", [[1], [2]], [1, 3], bias=Bias.PENALISED)
-    assert as_decay_instance(problem, problem.goal).nothing.value == 5
+    assert as_decay_instance(problem).nothing.value == 5

@@ -22,7 +22,7 @@ def every_column(instance):
 @pytest.mark.parametrize("seed", range(4))
 def test_over_all_cells_it_is_the_optimum(name, seed):
     problem, _ = random_problem(np.random.default_rng(seed), name)
-    instance = as_decay_instance(problem, problem.goal)
+    instance = as_decay_instance(problem)
     found = solve_loss_master(instance, every_column(instance))
     assert found.status is not Status.FAILED
     assert found.value == pytest.approx(over_all_cells(problem, name), rel=1e-6, abs=1e-7)
@@ -32,7 +32,7 @@ def test_over_all_cells_it_is_the_optimum(name, seed):
 @pytest.mark.parametrize("seed", range(4))
 def test_its_multipliers_are_a_dual_point_without_a_gap(name, seed):
     problem, _ = random_problem(np.random.default_rng(seed + 10), name)
-    instance = as_decay_instance(problem, problem.goal)
+    instance = as_decay_instance(problem)
     found = solve_loss_master(instance, every_column(instance))
     c, y = found.multipliers, instance.data.targets
     assert np.array_equal(instance.loss.admissible(y, c), c)
@@ -43,7 +43,7 @@ def test_its_multipliers_are_a_dual_point_without_a_gap(name, seed):
 def test_multipliers_by_hand(name, c):
     """x = 2, decay 1: c x is the price, or c its end."""
     problem = posed(name, [[2]], [1 if PARAMETERS[name][0] else Fraction(3)])
-    instance = as_decay_instance(problem, problem.goal)
+    instance = as_decay_instance(problem)
     found = solve_loss_master(instance, [Column(0, 1, np.array([True]))])
     assert found.multipliers == pytest.approx([c], abs=1e-7)
     assert bool(name == "huber") is bool(found.multipliers[0] == 0.25)

@@ -17,7 +17,7 @@ from verify.deciders.global_optimality.instance import as_decay_instance
 
 
 def searched(problem, *start, **options):
-    return solve_loss(as_decay_instance(problem, problem.goal), *start, **options)
+    return solve_loss(as_decay_instance(problem), *start, **options)
 
 
 @pytest.mark.parametrize("seed", range(320))
@@ -52,7 +52,7 @@ def test_the_logistic_bracket_holds_the_optimum_over_all_cells(seed, b2):
 def test_the_trees_are_of_the_multipliers(seed):
     """h is nowhere above the bound that the trees are said to prove."""
     problem, _ = random_problem(np.random.default_rng(seed))
-    instance = as_decay_instance(problem, problem.goal)
+    instance = as_decay_instance(problem)
     proof = searched(problem).proof
     c = proof.multipliers * instance.loss.sides(instance.data.targets)
     directions = np.random.default_rng(0).normal(size=(500, instance.data.columns))

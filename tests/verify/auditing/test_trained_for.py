@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from verify import Goal, InputError, Network, audit, read
+from verify import Bias, Goal, InputError, Network, audit, read
 from verify.auditing.trained_for import TrainedFor
 from verify.cli import program
 
@@ -108,13 +108,13 @@ def test_the_optimiser_of_two_logits():
 
 
 def test_what_is_not_asked_together():
-    with pytest.raises(InputError, match="give loss and decay too"):
-        audit(ONE, X, Y, output_bias="keep")
+    with pytest.raises(InputError, match="but the network has none"):
+        audit(Network.two_layer(W, V[0]), X, Y, output_bias="penalised")
     with pytest.raises(InputError, match="but the network has none"):
         audit(Network.two_layer(W, V[0]), X, Y, loss="logistic", decay=1, output_bias="free")
     with pytest.raises(InputError, match="leave decay out"):
         TrainedFor.of(ONE, goal="trained", decay=1)
-    assert TrainedFor.of(ONE, goal=Goal.MIN_NORM).on(None) == (Goal.MIN_NORM, None, ())
+    assert TrainedFor.of(ONE, goal=Goal.MIN_NORM).on(None) == (Goal.MIN_NORM, None, (), Bias.NONE)
 
 
 def run(*words):

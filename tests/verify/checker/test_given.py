@@ -91,6 +91,7 @@ class Unasked(Problem):
             object.__setattr__(self, name, part)
         object.__setattr__(self, "fit_tolerance", Fraction(0))
         object.__setattr__(self, "output_weights", None)
+        object.__setattr__(self, "output_bias", Bias.NONE)
 
 
 class Everywhere(Problem):

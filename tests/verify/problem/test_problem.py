@@ -14,7 +14,7 @@ import pytest
 from verify.checker import statement
 from verify.checker.errors import CertificateError, InputError, ShapeError
 from verify.checker.exact import Field
-from verify.checker.statement import LEAST_PACKED, PACK, products
+from verify.checker.products import LEAST_PACKED, PACK, products
 from verify.problem.network import Architecture, Layer, Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained, half_squared_norm, objective, outputs
 from verify.readers import read_data

@@ -127,6 +127,25 @@ def test_sentences_about_given_output_weights_are_true(number, drawn):
     assert check(number, drawn, trained="hidden") > 0
 
 
+def with_output_bias(number: int):
+    """The same networks with a bias on the output, and targets that they mostly give."""
+    network, data, options = (posed if number % 2 else degenerate)(number)
+    draw = random.Random(f"output bias {number}")
+    bias = draw.choice([-1, 0, 1, Fraction(1, 2), 0.1])
+    other = Network(network.architecture, (*network.parameters, [bias]))
+    targets = [y + Fraction(bias) for y in data.targets]
+    if options["goal"] == "max-margin":
+        targets = [1 if other(x) > 0 or draw.random() < 0.1 else -1 for x in data.inputs]
+    within = draw.choice([None, None, Fraction(1, 10**6), Fraction(1, 4)]) if options["goal"] == "min-norm" else None
+    options |= {"output_bias": draw.choice(["free", "penalised"]), "fit_tol": within}
+    return other, Dataset(data.inputs, targets), options
+
+
+@pytest.mark.parametrize("number", range(200, 260))
+def test_sentences_about_networks_with_an_output_bias_are_true(number):
+    assert check(number, with_output_bias) > 0
+
+
 def test_an_unknown_sentence_is_noticed():
     from dataclasses import replace
 

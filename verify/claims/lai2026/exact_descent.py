@@ -30,7 +30,7 @@ from typing import final
 import numpy as np
 
 from verify.checker.exact import common_integers, dot
-from verify.checker.statement import products
+from verify.checker.products import products
 from verify.claims.records import Instance
 from verify.deciders.rounding import rank, solve_exactly
 from verify.numbers.floats import to_float

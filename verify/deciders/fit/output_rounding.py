@@ -4,7 +4,7 @@ Let u be the unit roundoff of the arithmetic. A sum of products takes at most as
 terms, an activation s(z) = max(z, a z) one more, and |s(z)| <= |z|, |s(z') - s(z)| <= |z' - z|. So with m roundings on
 the longest path from an input to the output
 
-    |computed f(x) - f(x)| <= g |A_m| ... |A_1| |x|,     g = m u / (1 - m u),
+    |computed f(x) - f(x)| <= g (|A_m| ... |A_1| |x| + |b|),     g = m u / (1 - m u),     b an output bias,
 
 the matrices and x entry by entry in absolute value. Data that are no numbers of the arithmetic are rounded first: one
 more rounding of x, and u |y| of the target. Without overflow and underflow.
@@ -53,13 +53,15 @@ def output_rounding(problem: Problem, network: Network) -> OutputRounding | None
     unit = 2.0**-bits
     targets = problem.data.targets
     roundings = sum(layer.columns + 1 for layer in network.architecture.layers)
+    roundings += len(network.parameters) - len(network.architecture.layers)  # that of an output bias
     roundings += not all(_is_power_of_two(unit) and _are_short(row, bits) for row, unit in problem.points.rows)
     try:
         sizes = np.array([[abs(whole / unit) for whole in row] for row, unit in problem.points.rows])
         matrices = [
             np.array([[abs(to_float(value)) for value in row] for row in layer.matrix(parameters)])
-            for layer, parameters in zip(network.architecture.layers, network.parameters, strict=True)
+            for layer, parameters in zip(network.architecture.layers, network.parameters, strict=False)
         ]
+        bias = abs(to_float(network.output_bias))
         misses = np.array([0.0 if _are_of([y], bits) else unit * abs(to_float(y)) for y in targets])
     except OverflowError:
         return None
@@ -67,7 +69,7 @@ def output_rounding(problem: Problem, network: Network) -> OutputRounding | None
         for matrix in matrices:
             sizes = sizes @ matrix.T
         factor = roundings * unit / (1 - roundings * unit)
-        bound = float((factor * sizes[:, 0] + misses).max()) * ROOM
+        bound = float((factor * (sizes[:, 0] + bias) + misses).max()) * ROOM
     return OutputRounding(Fraction(at_most(Fraction(bound), 2)), precision) if np.isfinite(bound) else None
 
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 from verify.checker.bounds import LowerBound
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.local import NotLocal
-from verify.checker.objectives import decay_of
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
 from verify.deciders.proposal import Proposal
@@ -59,7 +58,7 @@ def end_of_descent(problem: Problem, network: Network, proof: NotLocal) -> Netwo
     end = Network(network.architecture, proof.end)
     if not trains_all(problem.trained):
         return end
-    size, decay = len(problem.norm_columns), decay_of(problem.goal)
+    size, decay = len(problem.norm_columns), problem.decay
     lean = sqrt_upper(sqrt_upper(decay.hidden / decay.output))
     hidden: list[Fraction] = []
     outgoing: list[Fraction] = []

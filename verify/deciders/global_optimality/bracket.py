@@ -18,7 +18,14 @@ from solvers.instance import SearchStatus
 from verify.checker.bounds import UpperBound
 from verify.deciders.global_optimality.float_search import float_bracket
 from verify.deciders.global_optimality.precise_search import Precise, precise_bracket
-from verify.deciders.global_optimality.record import Bracket, lower_end, narrow_first, trivial_lower_bound, zero_network
+from verify.deciders.global_optimality.record import (
+    Bracket,
+    free_constant,
+    lower_end,
+    narrow_first,
+    trivial_lower_bound,
+    zero_network,
+)
 from verify.deciders.global_optimality.warm_start import WarmStart
 from verify.deciders.proposal import FLOAT_FAILURES, certified
 from verify.deciders.simplified import Simplified, simplified
@@ -115,7 +122,9 @@ def _bracket(
 ) -> Bracket:
     """`bracket_optimum` in the coordinates as they are: in floats, and in many digits where these do not suffice."""
     if _is_met_by_zero(problem):
-        return _nothing_needed(problem)
+        return _nothing_needed(problem, zero_network(problem))
+    if problem.asks_fit and (constant := free_constant(problem)) is not None:
+        return _nothing_needed(problem, constant)
     failure: Exception | None = None
     try:
         found = float_bracket(problem, network, subject, tol, deadline, on_progress, earlier)
@@ -124,7 +133,8 @@ def _bracket(
         found = Bracket(lower=lower, upper=None, witnesses=(), status=SearchStatus.FAILED, history=())
     if _is_closed(found, tol):
         return found if found.status is SearchStatus.INTERRUPTED else replace(found, status=SearchStatus.OPTIMAL)
-    if found.status in (SearchStatus.TIME, SearchStatus.INTERRUPTED) or not problem.asks_fit:
+    is_searched = problem.asks_fit and not problem.has_output_bias
+    if found.status in (SearchStatus.TIME, SearchStatus.INTERRUPTED) or not is_searched:
         if failure is not None:
             raise failure
         return found
@@ -200,9 +210,8 @@ def _is_met_by_zero(problem: Problem) -> bool:
     )
 
 
-def _nothing_needed(problem: Problem) -> Bracket:
-    """The bracket [0, 0], where the network without weights fits."""
-    zero = zero_network(problem)
+def _nothing_needed(problem: Problem, zero: Network) -> Bracket:
+    """The bracket [0, 0], where this network without weights that count fits."""
     return Bracket(
         lower=certified(problem, None, trivial_lower_bound(problem)),
         upper=certified(problem, None, UpperBound(witness=zero, bracket=(None, Fraction(0)))),

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 from verify.deciders.estimates import Estimates, estimate, exact_objective
 from verify.deciders.fit.interpolation import interpolate
 from verify.deciders.fit.within_tolerance import within_tolerance
+from verify.deciders.global_optimality.infeasibility import meetable_bias
 from verify.deciders.global_optimality.record import zero_network
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import (
+    at_output_bias,
     merge_directions,
     network_of_directions,
     norms,
+    with_output_bias,
 )
 from verify.numbers.floats import to_float
 from verify.problem.members import has_margin
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
     from solvers.instance import ProblemInstance
 
 __all__ = ["ExactObjectives", "exact_candidates", "networks_near"]
+
+SHORT = 10**4
+"""The largest denominator of a short output bias near the one that was found."""
 
 DROPPED = (1e-4, 1e-6, 1e-8)
 """Neurons smaller than these parts of the largest are left out, in turn: an interior point leaves traces of all
@@ -47,8 +53,8 @@ def networks_near(problem: Problem, instance: ProblemInstance, atoms: Atoms) -> 
     """Exact networks near the float directions: merged as far as possible, and as they are."""
     slope = to_float(problem.architecture.slope)
     sizes = norms(atoms.directions)
-    if not problem.asks_fit and not sizes.any():
-        yield with_output_bias(problem, zero_network(problem), atoms.bias)
+    if not sizes.any() and (problem.has_output_bias or not problem.asks_fit):
+        yield with_output_bias(problem, zero_network(problem), dyadic(atoms.bias, 53))
     kept = {int((sizes > part * sizes.max(initial=0.0)).sum()): part for part in reversed(DROPPED)}
     kept.pop(0, None)
     for number, part in sorted(kept.items()):
@@ -58,18 +64,21 @@ def networks_near(problem: Problem, instance: ProblemInstance, atoms: Atoms) -> 
         merged = merge_directions(instance.rows, directions, signs, masks, slope, bias=problem.architecture.bias)
         if problem.asks_fit and not has_margin(problem.goal):
             guessed = within_tolerance if problem.fit_tolerance else interpolate
-            yield from guessed(problem, *merged, wider=number == max(kept))
+            for bias in _biases(problem, atoms.bias):
+                for found in guessed(at_output_bias(problem, bias), *merged, wider=number == max(kept)):
+                    yield with_output_bias(problem, found, bias)
             continue
         yield network_of_directions(problem, *merged, bias=atoms.bias)
         if len(merged[0]) < len(directions):
             yield network_of_directions(problem, directions, signs, masks, bias=atoms.bias)
 
 
-def with_output_bias(problem: Problem, network: Network, bias: float) -> Network:
-    """The network with this bias on its output, where the problem has one."""
+def _biases(problem: Problem, bias: float) -> list[Fraction]:
+    """Output biases near this one with which targets may be met; 0 where there is none."""
     if not problem.has_output_bias:
-        return network
-    return Network(network.architecture, (*network.parameters[:2], [dyadic(bias, 53)]))
+        return [Fraction(0)]
+    near = dyadic(bias, 53)
+    return list(dict.fromkeys((meetable_bias(problem, near), near.limit_denominator(SHORT))))
 
 
 class ExactObjectives:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from solvers.instance import SearchStatus
 from verify.checker.bounds import LowerBound, UpperBound
-from verify.checker.objectives import Objective
 from verify.checker.statement import pattern
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.candidates import ExactObjectives, exact_candidates
@@ -53,13 +52,15 @@ def float_bracket(
 ) -> Bracket:
     """What the search in floats finds."""
     from solvers.any_width.dual_cuts import solve
+    from solvers.any_width.hard_losses import solve_hard
     from solvers.any_width.linear_networks import solve_linear
     from solvers.any_width.loss_search import solve_loss
 
     instance = as_instance(problem)
-    asked = problem.goal
-    if isinstance(asked, Objective):
-        search = partial(solve_loss, as_decay_instance(problem, asked))
+    if not problem.asks_fit:
+        search = partial(solve_loss, as_decay_instance(problem))
+    elif problem.has_output_bias:
+        search = partial(solve_hard, as_decay_instance(problem))
     elif (linear := solve_linear(instance, tol / 2)) is not None:
         return _exact_bracket(problem, instance, linear, subject, earlier, tol, deadline)
     else:

@@ -18,11 +18,12 @@ from verify.deciders.global_optimality.instance import as_instance
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import primitive, solve_exactly
 from verify.deciders.simplified import distinct
+from verify.deciders.witnesses import at_output_bias
 from verify.numbers.floats import to_float
 from verify.problem.members import factors, has_margin
 from verify.problem.problem import Problem
 
-__all__ = ["exact_lines", "infeasibility"]
+__all__ = ["exact_lines", "infeasibility", "meetable_bias"]
 
 MOST_EQUATIONS = 100
 """Equations of a fit (or points on shared lines) that are solved exactly, whatever the linear program says."""
@@ -32,8 +33,9 @@ def infeasibility(problem: Problem) -> Infeasible | None:
     """A certificate that no network of any width fits the data, or None.
 
     h vanishes iff, per mask class, sum c_i x_i = 0 and, for slope < 1, sum c_i |t_i| = 0 on every line {t r} of the
-    data. That is a linear program in lambda; lines are grouped exactly, the vertex found in floats is solved for
-    exactly. A point alone on its line has multiplier 0, so that data in general position cost nothing.
+    data; with an output bias sum c_i = 0 as well. That is a linear program in lambda; lines are grouped exactly, the
+    vertex found in floats is solved for exactly. A point alone on its line has multiplier 0, so that data in general
+    position cost nothing.
     Complete up to the accuracy of the linear program for max-margin, and for min-norm where few points share lines: to
     meet targets exactly is a matter of linear equations, which are solved without the program (targets that are
     contradictory by a rounding have a solution in floats, and none).
@@ -41,6 +43,19 @@ def infeasibility(problem: Problem) -> Infeasible | None:
     simple = distinct(problem)
     found = _infeasible(simple.problem)
     return found if found is None or simple.is_same else certified(problem, None, simple.returned_certificate(found))
+
+
+def meetable_bias(problem: Problem, bias: Fraction) -> Fraction:
+    """An output bias near the given one with which targets can be met (min-norm): itself, unless h = 0 fixes another.
+
+    Multipliers with h = 0 need sum c_i (y_i - b) <= eps sum |c_i| of the targets that are left, with equality nearest.
+    """
+    found = infeasibility(at_output_bias(problem, bias))
+    if found is None:
+        return bias
+    c = dict(found.multipliers)
+    total = sum(c.values(), Fraction(0))
+    return dual_value(problem, c) / total if total else bias
 
 
 def _infeasible(problem: Problem) -> Infeasible | None:
@@ -76,6 +91,7 @@ def _vanishing_support(
             for indices, sizes in group
             if (pairs := [(i, size) for i, size in zip(indices, sizes, strict=True) if i in place])
         ],
+        adds_up=problem.has_output_bias,
     )
     if guess is None:
         return {}
@@ -132,10 +148,11 @@ def exact_lines(problem: Problem, mask: tuple[int, ...]) -> list[tuple[list[int]
 def _equations(
     problem: Problem, lines: list[list[tuple[list[int], list[Fraction]]]], support: list[int]
 ) -> list[list[Fraction]]:
-    """The rows of h = 0 as a linear system in the multipliers of `support`."""
+    """The rows of h = 0 as a linear system in the multipliers of `support`, and sum c_i = 0 with an output bias."""
     every = factors(problem)
     own = [every[i] for i in support]
-    equations = [
+    equations = [own] if problem.has_output_bias else []
+    equations += [
         [factor * problem.rows[i][column] for factor, i in zip(own, support, strict=True)]
         for mask in problem.mask_classes
         for column in mask

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verify.checker.objectives import Objective
+from verify.checker.exact import sqrt_lower
+from verify.checker.goals import rules
 from verify.numbers.floats import float_rows, float_targets, to_float
 from verify.problem.members import has_margin, is_free
 from verify.problem.problem import Problem
@@ -33,11 +35,11 @@ def as_instance(problem: Problem) -> ProblemInstance:
     )
 
 
-def as_decay_instance(problem: Problem, asked: Objective) -> DecayInstance:
-    """A problem with this objective as float arrays, its two decays as the price of a neuron."""
+def as_decay_instance(problem: Problem) -> DecayInstance:
+    """A problem as float arrays, its decays as the price of a neuron; constraints as a loss that is 0 or infinite."""
     from solvers.any_width.convex_losses import ConvexLoss, DecayInstance
 
-    loss = asked.loss
+    loss, decay = rules(problem.goal).loss(problem.fit_tolerance), problem.decay
     floats = ConvexLoss(
         labels=loss.labels,
         low=-np.inf if loss.low is None else to_float(loss.low),
@@ -46,5 +48,6 @@ def as_decay_instance(problem: Problem, asked: Objective) -> DecayInstance:
         curvature=to_float(loss.curvature),
         is_logistic=not loss.is_exact,
     )
-    bias = asked.decay.output_bias
-    return DecayInstance(as_instance(problem), floats, to_float(asked.price), None if bias is None else to_float(bias))
+    price = sqrt_lower(decay.hidden * decay.output)
+    bias = None if decay.output_bias is None else to_float(decay.output_bias)
+    return DecayInstance(replace(as_instance(problem), margin=False), floats, to_float(price), bias)

@@ -20,7 +20,7 @@ from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound, Dual, Nodes, Range, centred
 from verify.checker.exact import common_integers, sqrt_upper, squared_norm
 from verify.checker.multipliers import bound_of, dual_value
-from verify.checker.objectives import Objective, PointLoss, decay_of
+from verify.checker.objectives import Objective, PointLoss
 from verify.deciders.global_optimality.tree_walks import with_signs
 from verify.deciders.rounding import ceil_dyadic
 from verify.deciders.time_limits import poll
@@ -54,6 +54,12 @@ def lower_bound(problem: Problem, proof: DualGuess, tol: float = 1e-9) -> LowerB
         beta = max(beta, asked.price_above)
         every = factors(problem)
         value = bound_of(problem, {i: number * every[i] for i, number in dual.multipliers}, beta)
+    elif problem.has_output_bias:
+        every = factors(problem)
+        c = {i: number * every[i] for i, number in dual.multipliers}
+        if problem.decay.output_bias:  # t D - t^2 / 2 (sum c)^2 is largest there
+            beta = max(beta, ceil_dyadic(sum(c.values(), Fraction(0)) ** 2 / problem.decay.output_bias / value, 44))
+        value = bound_of(problem, c, beta)
     else:
         value /= beta
     if value < 0:
@@ -77,7 +83,7 @@ def dual_point(
         coefficients = [
             _within_loss(problem, problem.goal.loss, i, c) for i, c in zip(support, coefficients, strict=True)
         ]
-    is_free = problem.has_output_bias and not decay_of(problem.goal).output_bias
+    is_free = problem.has_output_bias and not problem.decay.output_bias
     if is_free or _leans(problem, cones, sum(coefficients, Fraction(0))):
         coefficients = _balanced(coefficients)
     multipliers = [c / every[i] for i, c in zip(support, coefficients, strict=True)]

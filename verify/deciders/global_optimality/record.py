@@ -14,7 +14,7 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, at_most
 from verify.numbers.intervals import Interval
 from verify.problem.network import Network
-from verify.problem.phrases import has_free_constant, has_infimum_0
+from verify.problem.phrases import constant_fits, has_infimum_0
 from verify.problem.problem import Objective, Problem
 
 if TYPE_CHECKING:
@@ -108,11 +108,8 @@ def zero_network(problem: Problem) -> Network:
 
 
 def free_constant(problem: Problem) -> Network | None:
-    """A network of zeros whose free output bias is a constant without any loss; None where there is none."""
-    asked = problem.goal
-    if not isinstance(asked, Objective) or asked.decay.output_bias != 0:
-        return None
-    if not has_free_constant(asked.loss, problem.targets):
+    """A network of zeros whose free output bias is a constant that fits, or that has no loss; None without one."""
+    if problem.decay.output_bias != 0 or not constant_fits(problem):
         return None
     zero = zero_network(problem)
     return Network(zero.architecture, (*zero.parameters[:2], [(min(problem.targets) + max(problem.targets)) / 2]))

@@ -18,8 +18,9 @@ from operator import mul
 import numpy as np
 
 from verify.checker.exact import sqrt_lower, squared_norm
-from verify.checker.objectives import Objective, decay_of
+from verify.checker.objectives import Objective
 from verify.checker.statement import pattern
+from verify.deciders.stationarity.model import bias_pull
 from verify.deciders.subgradients import subgradients
 from verify.numbers.floats import float_rows
 from verify.problem.members import factors, has_margin, trains_all
@@ -86,7 +87,7 @@ class KKTNeighbourhood:
     their interval, where c_i <= 0.   active: the points with multipliers.
     is_margin: whether the constraints are inequalities, with lambda_i >= 0: also those of a fit tolerance.
     ranges: where a loss is asked, what lambda_i may be, from least to greatest, by point; factors are 1 or -1 then.
-    bias_pull: with an output bias b what sum c_i has to be, mu_b b; None where there is none.
+    bias_pull: with an output bias b what sum c_i has to be, mu_b b (over the least margin); None where there is none.
     price, square: m, what a neuron costs at least for |v_j| ||w_j||, rounded down, and its square.
     is_whole: whether output weights are trained; where they are not, a neuron with v_j = 0 has no case.
     """
@@ -102,7 +103,7 @@ class KKTNeighbourhood:
         values = outputs(problem, network)
         self.ranges: dict[int, tuple[Fraction, Fraction]] = {}
         self.bias_pull: Fraction | None = None
-        self.decay = decay_of(problem.goal)
+        self.decay = problem.decay
         self.square = self.decay.hidden * self.decay.output
         self.price = sqrt_lower(self.square)
         self.active = list(range(len(values)))
@@ -111,6 +112,7 @@ class KKTNeighbourhood:
             self._with_loss(problem.goal, values)
             return
         self.is_margin = has_margin(problem.goal)
+        self.bias_pull = bias_pull(problem, network)
         self.factors = list(factors(problem))
         if self.is_margin:
             quantities = list(map(mul, self.factors, values))
@@ -129,8 +131,7 @@ class KKTNeighbourhood:
                 self.factors[i], (low, high) = Fraction(-1), (-high, -low)
             self.ranges[i] = low, high
         self.active = [i for i, ends in self.ranges.items() if any(ends)]
-        if self.problem.has_output_bias:
-            self.bias_pull = (self.decay.output_bias or 0) * self.network.output_bias
+        self.bias_pull = bias_pull(self.problem, self.network)
 
     def multiplier(self, i: int, value: Fraction) -> Fraction:
         """What a certificate calls the multiplier of a point, for lambda_i >= 0 of a constraint that is an end: c_i."""

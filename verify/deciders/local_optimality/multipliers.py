@@ -87,6 +87,11 @@ class _MultiplierSystem:
                 self.lines.append(line)
                 self.right.append(w[c] / v if v and is_counted else Fraction(0))
 
+        if nearby.bias_pull is not None:
+            sums = [factor for i, factor in enumerate(nearby.factors) if i in nearby.active]
+            self.lines.append([*sums, *[Fraction(0)] * len(self.kinks)])
+            self.right.append(nearby.bias_pull)
+
     def _inequalities(self, signs: dict[int, int]) -> list[Vector]:
         """G, for the signs of the multipliers that have to be chosen."""
         found: list[Vector] = []

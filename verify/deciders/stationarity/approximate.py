@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.checker.exact import dot, sqrt_upper
+from verify.checker.fit import bias_scale, weighted_norm
 from verify.checker.stationary import Stationary
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.rounding import ceil_dyadic, dyadic
 from verify.deciders.stationarity.fits import fits_within
 from verify.deciders.stationarity.kinks import with_kinks
-from verify.deciders.stationarity.model import KktSubject
+from verify.deciders.stationarity.model import KktSubject, bias_pull
 from verify.deciders.stationarity.writing import stationary
 from verify.deciders.time_limits import is_late, poll
 from verify.numbers.decimals import small
 from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, trains_all
-from verify.problem.problem import Problem, half_squared_norm
+from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
     from solvers.kkt.residual import KktFit
@@ -138,7 +139,10 @@ def _exact_residual(
             push += weight * (z if z > 0 else slope * z)
         total += sum(((w[c] if c in counted else 0) - v * pull[c]) ** 2 for c in mask)
         total += (v - push) ** 2 if trains_all(problem.trained) else 0
-    norm = 2 * half_squared_norm(problem, network)
+    if (wanted := bias_pull(problem, network)) is not None:
+        missed = wanted - sum(signed.values(), Fraction(0))
+        total += bias_scale(problem, network) * missed**2 / problem.decay.of_bias
+    norm = weighted_norm(problem, network)
     delta = sum((m * subject.slacks[i] for i, m in multipliers.items()), Fraction(0)) / norm
     return sqrt_upper(total / norm, 20), sqrt_upper(delta * delta, 20) if delta > 0 else Fraction(0)
 

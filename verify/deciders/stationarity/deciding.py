@@ -20,6 +20,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
+from verify.checker.fit import weighted_norm
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.hidden.stationary import hidden_stationarity
 from verify.deciders.proposal import Proposal
@@ -30,7 +31,7 @@ from verify.deciders.stationarity.model import KktSubject, kkt_subject
 from verify.deciders.stationarity.refutation import balance_separator, refute, refuted_by
 from verify.deciders.time_limits import is_late
 from verify.problem.network import Network
-from verify.problem.problem import Problem, half_squared_norm
+from verify.problem.problem import Problem
 
 __all__ = ["exact_hidden_point", "exactly_refuted", "stationarity"]
 
@@ -66,7 +67,7 @@ def _stationarity(
     problem: Problem, network: Network, given: Network, tolerance: Fraction, deadline: float | None
 ) -> Proposal:
     """`stationarity`, with the points as they are."""
-    if not half_squared_norm(problem, network):
+    if not weighted_norm(problem, network):
         certificate = Stationary(multipliers=(), subject=None if network is given else network.parameters)
         return Proposal(certificate=certificate, reason=NOTHING_COUNTS)
     subject = kkt_subject(problem, network, given)

@@ -13,7 +13,7 @@ from verify.checker.stationary import Stationary
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.rounding import solve_exactly
 from verify.deciders.stationarity.fits import active_constraints, branches
-from verify.deciders.stationarity.model import KktSubject
+from verify.deciders.stationarity.model import KktSubject, bias_pull
 from verify.deciders.stationarity.writing import stationary
 from verify.deciders.time_limits import is_late, poll
 from verify.numbers.counts import count
@@ -79,7 +79,9 @@ def _exact_parameters(problem: Problem, subject: KktSubject) -> list[Fraction]:
         for c, value in enumerate(row)
         if c in mask
     ]
-    return hidden + (list(subject.network.output_weights) if trains_all(problem.trained) else [])
+    pull = bias_pull(problem, subject.network)
+    last = [] if pull is None else [pull]
+    return hidden + (list(subject.network.output_weights) if trains_all(problem.trained) else []) + last
 
 
 def _exact_gradient(problem: Problem, subject: KktSubject, point: int, ends: NDArray[np.bool_]) -> list[Fraction]:
@@ -99,4 +101,5 @@ def _exact_gradient(problem: Problem, subject: KktSubject, point: int, ends: NDA
         factor = sign * v * (1 if on else slope)
         hidden += [factor * row[c] for c in mask]
         outgoing.append(sign * (z if z > 0 else slope * z))
-    return hidden + (outgoing if trains_all(problem.trained) else [])
+    last = [Fraction(sign)] if problem.has_output_bias else []
+    return hidden + (outgoing if trains_all(problem.trained) else []) + last

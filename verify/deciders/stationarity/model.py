@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verify.checker.fit import bias_scale, weighted_norm
 from verify.checker.statement import Rows, pattern
 from verify.deciders.witnesses import distance
 from verify.numbers.floats import (
@@ -22,12 +23,12 @@ from verify.numbers.floats import (
 )
 from verify.problem.members import factors, has_margin, margins, trains_all
 from verify.problem.network import Network
-from verify.problem.problem import Problem, half_squared_norm, outputs
+from verify.problem.problem import Problem, outputs
 
 if TYPE_CHECKING:
     from solvers.kkt.residual import LocalModel
 
-__all__ = ["KktSubject", "is_one_sided", "kkt_subject"]
+__all__ = ["KktSubject", "bias_pull", "is_one_sided", "kkt_subject"]
 
 MODERATE = 200
 """Networks of norms from 2^-200 to 2^200 are put into floats as they are."""
@@ -59,16 +60,17 @@ class KktSubject:
 
 def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubject | None:
     """The record of a network near the given one; None where it is zero or out of the range of floats."""
-    from solvers.kkt.residual import LocalModel
+    from solvers.kkt.residual import LocalModel, OutputBias
 
     signs = pattern(problem, network)
-    norm = 2 * half_squared_norm(problem, network)
+    norm = weighted_norm(problem, network)
     if norm <= 0:
         return None
+    pull = bias_pull(problem, network)
     own, slacks = _constraints(problem, network)
     unit = _unit(norm) if trains_all(problem.trained) else Fraction(1)
     scaled = (
-        network if unit == 1 else Network(network.architecture, [[z / unit for z in p] for p in network.parameters])
+        network if unit == 1 else Network(network.architecture, [[z / unit for z in p] for p in network.parameters[:2]])
     )
     weights = float_weights(scaled)
     counted = np.zeros(weights.shape[1], bool)
@@ -91,6 +93,13 @@ def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubjec
             slacks=np.array([float_near(slack / unit**2) for slack in slacks]),
             norm=to_float(norm / unit**2),
             trains_outputs=trains_all(problem.trained),
+            bias=None
+            if pull is None
+            else OutputBias(
+                value=to_float(network.output_bias / unit**2),
+                pull=to_float(pull),
+                weight=to_float(bias_scale(problem, network)) ** 0.5 / to_float(unit),
+            ),
         )
     except OverflowError:
         return None
@@ -98,6 +107,12 @@ def kkt_subject(problem: Problem, network: Network, given: Network) -> KktSubjec
         return None
     kinks = tuple((int(i), int(j)) for j, i in np.argwhere(model.kink)) if slope < 1 else ()
     return KktSubject(network, given, distance(network, given), own, slacks, kinks, model, unit)
+
+
+def bias_pull(problem: Problem, network: Network) -> Fraction | None:
+    """What sum_i c_i is to be, mu_b b / m at the least margin m (1 for min-norm); None without an output bias."""
+    of_bias = problem.decay.output_bias
+    return None if of_bias is None else of_bias * network.output_bias / bias_scale(problem, network)
 
 
 def _unit(norm: Fraction) -> Fraction:

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from verify.checker.exact import squared_norm
+from verify.checker.fit import weighted_norm
 from verify.checker.statement import Rows
 from verify.checker.stationary import NotStationary
 from verify.deciders.proposal import Proposal, certified
@@ -22,7 +23,7 @@ from verify.numbers.decimals import denied
 from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, trains_all
 from verify.problem.network import Network
-from verify.problem.problem import Problem, half_squared_norm
+from verify.problem.problem import Problem
 
 __all__ = ["along_balance", "balance_separator", "refute", "refuted_by"]
 
@@ -79,7 +80,7 @@ def balance_separator(problem: Problem, subject: KktSubject, tolerance: Fraction
     ]
     j = max(range(len(gaps)), key=lambda q: abs(gaps[q]))
     size = squared_norm(network.hidden_weights[j]) + network.output_weights[j] ** 2
-    is_enough = gaps[j] ** 2 > 2 * tolerance**2 * half_squared_norm(problem, network) * size
+    is_enough = gaps[j] ** 2 > tolerance**2 * weighted_norm(problem, network) * size
     if not is_enough:
         return None
     certificate = NotStationary(
@@ -158,8 +159,11 @@ def _inwards(problem: Problem, subject: KktSubject, direction: np.ndarray) -> np
 
 
 def _parameters(subject: KktSubject, direction: list[Fraction]) -> Rows:
-    """A direction (k c + k,) as parameters of the architecture."""
+    """A direction as parameters of the architecture; that of an output bias is measured in its weight there."""
     k, c = subject.model.weights.shape
     masks = subject.network.architecture.masks
     hidden = tuple(direction[j * c + column] for j, mask in enumerate(masks) for column in mask)
-    return hidden, tuple(direction[k * c :])
+    if subject.model.bias is None:
+        return hidden, tuple(direction[k * c :])
+    bias = direction[-1] * Fraction(subject.model.bias.weight)
+    return hidden, tuple(direction[k * c : -1]), (bias,)

@@ -85,15 +85,19 @@ def _orthogonal(problem: Problem, subject: KktSubject, fit: KktFit, negative: fr
                 (Fraction(1) if best[j, i] else problem.architecture.slope) if j in here else slopes[j]
                 for j in range(k)
             ]
+        last = [Fraction(1)] * (model.bias is not None)
         heads = [slopes[j] * dot(network.hidden_weights[j], problem.rows[i]) for j in constant]
-        lines.append([*(outgoing[j] * slopes[j] * problem.rows[i][column] for j, column in place), *heads])
+        lines.append([*(outgoing[j] * slopes[j] * problem.rows[i][column] for j, column in place), *heads, *last])
         reach = 1e-7 * norms(model.rows[i] * levels)
         level = [q for q in here if abs(float(model.rows[i] @ flat[q])) <= reach[q]]  # both ends active: each stays so
-        idle = [Fraction(0)] * len(constant)
+        idle = [Fraction(0)] * (len(constant) + len(last))
         lines += [[*(problem.rows[i][column] if j == q else Fraction(0) for j, column in place), *idle] for q in level]
-    start = [dyadic(float(value), 30) for value in (*(flat[j, column] for j, column in place), *z[k * c :][constant])]
+    biases = [] if model.bias is None else [z[-1] * model.bias.weight]
+    moves = (*(flat[j, column] for j, column in place), *z[k * c :][constant], *biases)
+    start = [dyadic(float(value), 30) for value in moves]
     zeros = [Fraction(0)] * len(start)
-    sizes = [Fraction(float(levels[j, column])) for j, column in place] + [Fraction(1)] * len(constant)
+    others = len(constant) + len(biases)
+    sizes = [Fraction(float(levels[j, column])) for j, column in place] + [Fraction(1)] * others
     level_lines = [[entry * size for entry, size in zip(line, sizes, strict=True)] for line in lines]
     correction = solve_by_few(level_lines, [-dot(line, start) for line in lines]) if lines else zeros
     if correction is None:
@@ -101,7 +105,6 @@ def _orthogonal(problem: Problem, subject: KktSubject, fit: KktFit, negative: fr
     found = [value + change * size for value, change, size in zip(start, correction, sizes, strict=True)]
     weights = network.hidden_weights
     hidden = [value + shares[j] * weights[j][column] for value, (j, column) in zip(found, place, strict=False)]
-    heads = dict(zip(constant, found[len(place) :], strict=True))
-    return tuple(hidden), tuple(
-        heads.get(j, -share * v) for j, (share, v) in enumerate(zip(shares, outgoing, strict=True))
-    )
+    heads = dict(zip(constant, found[len(place) :], strict=False))
+    tails = tuple(heads.get(j, -share * v) for j, (share, v) in enumerate(zip(shares, outgoing, strict=True)))
+    return (tuple(hidden), tails, *([tuple(found[-1:])] if biases else []))

@@ -3,24 +3,28 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from math import isqrt
+from pathlib import Path
 
 import pytest
 
 from tests.losses import posed
-from verify import Bias, Dataset, Decay, Goal, InputError, Network, Objective, Problem, audit
-from verify.checker import Accepted, Refused, check
-from verify.checker.bounds import LowerBound, UpperBound
-from verify.checker.certificate import NO_OUTPUT_BIAS
+from verify import Bias, Dataset, Decay, Goal, InputError, Network, Objective, Problem, Trained, audit
+from verify.checker import KINDS, Accepted, Refused, check, from_json
+from verify.checker.bounds import Infeasible, LowerBound, UpperBound
+from verify.checker.certificate import ASKS_OUTPUT_BIAS, NO_OUTPUT_BIAS
 from verify.checker.codec import reader
 from verify.checker.errors import CertificateError
+from verify.checker.exact import sqrt_lower
 from verify.checker.fit import Fits
 from verify.checker.local import Local, NotLocal
 from verify.checker.statement import Problem as Record
-from verify.checker.statement import objective, outputs, squared_norms
+from verify.checker.statement import objective, outputs, squared_bias, squared_norms
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import sealed
 from verify.deciders.stationarity import loss_stationarity
+from verify.problem.architecture import Architecture, Layer
 
 HALF = Fraction(1, 2)
 POINTS = [[1], [-1]]
@@ -118,7 +122,9 @@ def test_82_the_decay_of_the_bias():
     problem = penalised()
     value = objective(problem, NETWORK)
     assert value == Fraction(1, 8) + Fraction(3, 4)
-    assert squared_norms(problem, NETWORK) == [1, 1, 1]
+    assert squared_norms(problem, NETWORK) == [1, 1]
+    assert squared_bias(problem, NETWORK) == 1
+    assert squared_bias(free(), NETWORK) == 0
     for bracket, is_accepted in ((value, True), (value - Fraction(1, 10**9), False), (value - Fraction(1, 4), False)):
         proof = UpperBound(witness=NETWORK, bracket=(None, bracket))
         assert (refusal(problem, None, proof) is None) is is_accepted
@@ -230,3 +236,204 @@ def test_outputs_have_it():
     assert outputs(problem, NETWORK) == (2, 1)
     assert NETWORK([1]) == 2
     assert Objective(problem.goal.loss, problem.goal.decay) == problem.goal
+
+
+# ------------------------------------------------------------------------------------------------- 85
+
+
+LINE, SIGNS = [[1], [3]], [-1, 1]
+MODES = [Bias.FREE, Bias.PENALISED]
+BEST = {Bias.FREE: (HALF, HALF), Bias.PENALISED: (Fraction(7, 2), Fraction(3, 2))}
+
+
+def fitted(mode, goal=Goal.MAX_MARGIN, *, points=LINE, targets=None, **options):
+    values = targets or (SIGNS if goal is Goal.MAX_MARGIN else [0, 2])
+    return Problem(
+        Dataset(points, values), NETWORK.architecture, goal=goal, bias=Bias.NONE, output_bias=mode, **options
+    )
+
+
+def at_margin(g):
+    """f = g (x - 2), g a square."""
+    root = isqrt(g)
+    return Network.two_layer([[root]], [root], b2=-2 * g)
+
+
+def multipliers(mode):
+    return tuple(enumerate(BEST[mode]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("g", [1, 4, 9])
+def test_85_the_scale_of_the_bias(mode, g):
+    """At margin g the multipliers are those at margin 1, and b is -2 g: sum c is b / g, not b."""
+    problem, network = fitted(mode), at_margin(g)
+    value = 1 if mode is Bias.FREE else 3
+    assert objective(problem, network) == value
+    stationary = Stationary(multipliers=multipliers(mode))
+    assert refusal(problem, network, stationary) is None
+    other = Stationary(multipliers=multipliers(MODES[mode is Bias.FREE]))
+    assert refusal(problem, network, other)[0] == "epsilon"
+    for bracket, is_accepted in ((value, True), (value - Fraction(1, 10**9), False)):
+        proof = UpperBound(witness=network, bracket=(None, Fraction(bracket)))
+        assert (refusal(problem, None, proof) is None) is is_accepted
+    moved = Network.two_layer(network.hidden_weights, network.output_weights, b2=-2 * g + Fraction(1, 100))
+    assert refusal(problem, moved, stationary) is not None
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_85_a_residual_is_relative_to_the_norm_with_the_bias(mode):
+    """c a little off: r = (0, 0, sqrt(g) miss), N + b^2 / g at margin 4 is 4 times that at margin 1, and so is r^2."""
+    miss = Fraction(1, 100)
+    first, second = BEST[mode]
+    listed = ((0, first + 3 * miss), (1, second + miss))  # sum c x stays, sum c is 2 miss less
+    norm = 2 if mode is Bias.FREE else 6
+    least = sqrt_lower(4 * miss**2 / norm)
+    for g in (1, 4):
+        for part, is_accepted in ((Fraction(1001, 1000), True), (Fraction(999, 1000), False)):
+            proof = Stationary(multipliers=listed, epsilon=part * least, delta=Fraction(1))
+            assert (refusal(fitted(mode), at_margin(g), proof) is None) is is_accepted
+
+
+@pytest.mark.parametrize("g", [1, 4])
+def test_85_a_vector_along_the_bias_at_a_margin(g):
+    """f = g (x - 3/2) has the margin m = g / 2 at x = 1: N is 2 g + b^2 / m, and z_b counts z_b^2 / m.
+
+    Along z = (w, v, -2 g) y f does not change at x = 1, and grows by 4 g at x = 3, where it has g more than m.
+    """
+    problem, root = fitted(Bias.PENALISED), Fraction(isqrt(g))
+    network = Network.two_layer([[root]], [root], b2=-Fraction(3 * g, 2))
+    margin = Fraction(g, 2)
+    norm = 2 * g + Fraction(9 * g**2, 4) / margin
+    assert objective(problem, network) == norm / 2 / margin
+    vector = ((root,), (root,), (Fraction(-2 * g),))
+    gap, square = 2 * g + 2 * g * Fraction(3 * g, 2) / margin, 2 * g + 4 * g**2 / margin
+    limit = sqrt_lower(gap**2 / norm / square)
+    for part, is_accepted in ((Fraction(0), True), (Fraction(999, 1000), True), (Fraction(1001, 1000), False)):
+        proof = NotStationary(vectors=(vector,), epsilon=part * limit, kappa=Fraction(4))
+        assert (refusal(problem, network, proof) is None) is is_accepted
+    assert refusal(problem, network, NotStationary(vectors=(vector,), kappa=Fraction(399, 100)))[0] == "vectors"
+
+
+def test_85_bounds_with_multipliers_that_do_not_add_up():
+    """Those of a penalised bias prove 3, and nothing of a free one; without their square they would prove 5."""
+    lower = bound_of_problem(fitted(Bias.PENALISED))
+    assert 2.999 < lower.bracket[0] <= 3
+    assert refusal(fitted(Bias.FREE), None, lower) == (
+        "multipliers",
+        "do not add up to 0, as a free output bias needs",
+    )
+    pull = sum(value * y for (_, value), y in zip(lower.multipliers, SIGNS, strict=True)) / lower.beta
+    raised = replace(lower, bracket=(lower.bracket[0] + pull**2 / 2, None))
+    assert refusal(fitted(Bias.PENALISED), None, raised)[0] == "bracket"
+    free = bound_of_problem(fitted(Bias.FREE))
+    assert refusal(fitted(Bias.PENALISED), None, free) is None  # what holds at no cost holds at one
+    assert refusal(fitted(Bias.NONE), None, free) is None
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("goal", list(Goal))
+def test_85_nothing_fits_only_if_multipliers_add_up_to_0(mode, goal):
+    """x = 1, 3: what excludes all networks through 0 excludes none with a bias, however dear it is."""
+    points, targets = [[1], [2], [3]], [1, -1, 1]
+    infeasible = Infeasible(
+        multipliers=((0, Fraction(1)), (1, Fraction(2 if goal is Goal.MAX_MARGIN else -2)), (2, Fraction(1)))
+    )
+    assert refusal(fitted(mode, goal, points=points, targets=targets), None, infeasible) is None
+    alone = Infeasible(multipliers=((0, Fraction(3)), (1, Fraction(1 if goal is Goal.MAX_MARGIN else -1))))
+    pair = {"points": LINE, "targets": SIGNS}
+    assert refusal(fitted(Bias.NONE, goal, **pair), None, alone) is None
+    reason = "do not add up to 0, as an output bias of any size needs"
+    assert refusal(fitted(mode, goal, **pair), None, alone) == ("multipliers", reason)
+
+
+@pytest.mark.parametrize("g", [1, 4])
+def test_85_an_end_that_pays_too_little_for_its_bias(g):
+    """At f = g (x - 3/2), margin g / 2, the way to g (x / 2 - 1) lowers ||u|| + b^2 / 2m from g + 9 g / 4."""
+    problem, root = fitted(Bias.PENALISED), Fraction(isqrt(g))
+    network = Network.two_layer([[root]], [root], b2=-Fraction(3 * g, 2))
+    one = Fraction(1)
+    assert refusal(problem, network, NotLocal(end=((Fraction(g, 2),), (one,), (Fraction(-g),)))) is None
+    dear = NotLocal(end=((Fraction(g),), (one,), (Fraction(-3 * g, 2) - Fraction(g, 8),)))
+    assert refusal(problem, network, dear)[0] == "end"
+    best = at_margin(g)
+    for step in (Fraction(1, 100), -Fraction(1, 100)):
+        away = NotLocal(end=((g * (1 + step),), (one,), (-2 * g * (1 + step),)))
+        assert refusal(problem, best, away)[0] == "end"
+    cheap = NotLocal(end=((g * Fraction(3, 4),), (one,), (Fraction(-5 * g, 4),)))
+    assert refusal(problem, best, cheap) == ("end", "this network does not fit the data")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_85_local_with_the_multipliers_of_another_bias(mode):
+    found_at = {}
+    for one in MODES:
+        network = at_margin(4)
+        found_at[one] = local_optimality(fitted(one), network, network).certificate
+        assert isinstance(found_at[one], Local)
+        assert refusal(fitted(one), at_margin(4), found_at[one]) is None
+        assert refusal(fitted(one), at_margin(1), found_at[one]) is None
+    other = MODES[mode is Bias.FREE]
+    assert refusal(fitted(mode), at_margin(4), found_at[other])[0].startswith("nodes[0]")
+
+
+def test_85_kinds_that_decide_nothing_of_it():
+    for path in sorted((Path(__file__).parents[4] / "cases").glob("*/*/certificates")):
+        if path.parts[-3] not in ("max-margin", "min-norm"):
+            continue
+        for file in path.glob("*.json"):
+            kind = KINDS.get(json.loads(file.read_text("utf-8")).get("kind"))
+            if kind is None or kind.DECIDES.output_biases or kind in SEEN:
+                continue
+            SEEN.add(kind)
+            proof = from_json(json.loads(file.read_text("utf-8")))
+            problem = fitted(Bias.FREE)
+            network = NETWORK if "network" in type(proof).__dataclass_fields__ else None
+            assert refusal(problem, network, proof) == ("problem", ASKS_OUTPUT_BIAS)
+    assert {"lower-bound-width", "optimal-within-width", "deep-stationary", "lower-bound-linear"} <= {
+        kind.KIND for kind in SEEN
+    }
+
+
+SEEN = set()
+
+
+def test_85_problems_that_have_none():
+    shape = NETWORK.architecture
+    hidden = {"inputs": 1, "outputs": 1, "slope": Fraction(0)}
+    deep = Architecture((Layer(**hidden), Layer(**hidden), Layer(inputs=1, outputs=1, slope=None)))
+    reason = "is one of two layers without sharing, both trained, and of a loss it is in the decay"
+    plain = fitted(Bias.FREE)
+    record = json.loads(plain.canonical_text())
+    assert record["output_bias"] == "free"
+    assert reader(Record)(record).sha256() == plain.sha256()
+    assert "output_bias" not in fitted(Bias.NONE).canonical_text()
+    loss = json.loads(posed("squared", POINTS, [2, 0], HALF).canonical_text())
+    for changed in (
+        {**record, "trained": "hidden"},
+        {**loss, "output_bias": "free"},
+        {
+            **json.loads(
+                Problem(Dataset([[1] * deep.inputs], [1]), deep, goal=Goal.MIN_NORM, bias=Bias.NONE).canonical_text()
+            ),
+            "output_bias": "free",
+        },
+    ):
+        with pytest.raises(CertificateError, match=reason) as caught:
+            reader(Record)(changed)
+        assert caught.value.place == "output_bias"
+    with pytest.raises(CertificateError, match="must be left out"):
+        reader(Record)({**record, "output_bias": "none"})
+    with pytest.raises(InputError, match="an output bias is asked of networks of which both layers are trained"):
+        Problem(
+            Dataset(LINE, SIGNS),
+            shape,
+            goal=Goal.MAX_MARGIN,
+            bias=Bias.NONE,
+            trained=Trained.HIDDEN,
+            output_bias=Bias.FREE,
+        )
+    with pytest.raises(InputError, match="an output bias is asked of two layers without sharing only"):
+        Problem(Dataset([[1] * deep.inputs], [1]), deep, goal=Goal.MIN_NORM, bias=Bias.NONE, output_bias=Bias.FREE)
+    with pytest.raises(InputError, match="output_bias must be one of"):
+        Problem(Dataset(LINE, SIGNS), shape, goal=Goal.MAX_MARGIN, bias=Bias.NONE, output_bias="free")

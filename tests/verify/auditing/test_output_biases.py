@@ -1,0 +1,140 @@
+"""Max-margin and min-norm with an output bias, from a network to its report."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tests.losses import over_all_cells, random_constraints
+from verify import Bias, Dataset, Goal, InputError, Network, Problem, Verdict, audit
+from verify.auditing.asked import pose
+from verify.checker.folder import decide_folder
+from verify.deciders.global_optimality.bracket import bracket_optimum
+from verify.deciders.global_optimality.infeasibility import infeasibility, meetable_bias
+from verify.problem.phrases import OUTPUT_BIAS_REACHES
+from verify.problem.problem import objective
+
+LINE, SIGNS = [[1], [3]], [-1, 1]
+BEST = Network.two_layer([[1]], [1], b2=-2)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_brackets_and_refusals_against_a_program_over_all_cells(seed):
+    """The bracket holds the optimum, from both sides exactly; a proof that none fits only where none does."""
+    problem = random_constraints(np.random.default_rng(seed))
+    wanted, nothing = over_all_cells(problem, ""), infeasibility(problem)
+    assert (nothing is None) == (wanted is not None)
+    if wanted is None:
+        return
+    found = bracket_optimum(problem, None)
+    low, high = found.ends
+    assert low <= wanted * (1 + 1e-6) + 1e-7
+    assert wanted * (1 - 1e-6) - 1e-7 <= high <= low * (1 + 2e-6) + Fraction(1, 10**6)
+    for witness in found.witnesses:
+        assert objective(problem, witness) >= low
+
+
+@pytest.mark.parametrize(("mode", "value", "multipliers"), [("free", 1, (1, 1)), ("penalised", 3, (7, 3))])
+@pytest.mark.parametrize("g", [1, 4])
+def test_the_best_network_at_any_margin(mode, value, multipliers, g):
+    root = {1: 1, 4: 2}[g]
+    found = audit(Network.two_layer([[root]], [root], b2=-2 * g), LINE, SIGNS, output_bias=mode)
+    assert found.objective == value
+    assert {finding.verdict for finding in found.findings.values()} == {Verdict.PROVED}
+    assert found.stationary.level == found.local_optimum.level == "exact"
+    stationary = next(proof for proof in found.stationary.certificates if proof.KIND == "stationary")
+    assert stationary.multipliers == tuple(enumerate(Fraction(m, 2) for m in multipliers))
+    assert found.bracket[0] <= value == found.bracket[1]
+    assert OUTPUT_BIAS_REACHES in found.notes
+
+
+def test_how_a_bias_is_asked_about():
+    """As it is said; kept, as the hidden biases are; not at all without a word."""
+    hidden = Network.two_layer([[1]], [1], b=[0], b2=-2)
+    for network, options, wanted in (
+        (BEST, {"output_bias": "free"}, Bias.FREE),
+        (BEST, {"output_bias": "penalised"}, Bias.PENALISED),
+        (BEST, {"output_bias": "keep"}, Bias.PENALISED),
+        (hidden, {"output_bias": "keep"}, Bias.PENALISED),
+        (hidden, {"output_bias": "keep", "bias": "free"}, Bias.FREE),
+        (hidden, {"output_bias": "penalised", "bias": "free"}, Bias.PENALISED),
+    ):
+        problem = audit(network, LINE, SIGNS, time_limit=5, **options).problem
+        assert problem.output_bias is wanted
+        assert problem.has_output_bias
+    with pytest.raises(InputError, match="say whether it counts"):
+        audit(BEST, LINE, SIGNS)
+    with pytest.raises(InputError, match="the network has none: leave it out"):
+        audit(Network.two_layer([[1]], [1]), LINE, SIGNS, output_bias="free")
+    plain = audit(Network.two_layer([[1]], [1]), LINE, SIGNS, output_bias="keep").problem
+    assert not plain.has_output_bias
+    assert pose(BEST, LINE, SIGNS, output_bias="free").output_bias is Bias.FREE
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"trained": "hidden"}, "an output bias is asked of networks of which both layers are trained"),
+        ({"frozen": 1}, "the network has an output bias, which is asked of two trained layers"),
+        ({"symbolic": True}, "no formula is sought with an output bias"),
+        ({"goal": "trained"}, "goal is 'trained'"),
+    ],
+)
+def test_what_it_does_not_reach_is_said(options, words):
+    with pytest.raises(InputError, match=words):
+        audit(BEST, LINE, SIGNS, output_bias="free", **options)
+
+
+def test_a_wider_network_that_is_better_leaves_the_own_width_open():
+    """x = -1, 1 on two sides of 0, which has the other label."""
+    points, labels = [[-1], [1], [0]], [1, 1, -1]
+    network = Network.two_layer([[-2], [2]], [1, 1], b2=-1)
+    found = audit(network, points, labels, output_bias="free")
+    assert found.global_any_width.verdict is Verdict.REFUTED
+    assert found.bracket[0] <= 4 <= found.bracket[1]
+    assert found.diagnosis is None
+    steps = [step.command for step in found.next_steps]
+    assert steps
+    assert not any("train" in command for command in steps)
+
+
+def test_one_class_needs_no_weights():
+    found = audit(Network.two_layer([[1]], [1], b2=0), LINE, [1, 1], output_bias="free")
+    assert found.bracket == (0, 0)
+    assert found.excess is None
+    assert found.global_any_width.verdict is Verdict.REFUTED
+    assert objective(found.problem, found.better) == 0
+
+
+def test_a_network_in_floats_is_repaired_with_its_bias():
+    """f(1) = 0, f(3) = 2 up to rounding; three points on a ray fix the bias, which is moved to it."""
+    weights = Network.two_layer([[0.1 + 0.9]], [1.0], b2=-0.7 - 0.3 + 1e-13)
+    found = audit(weights, [[1], [3], [5]], [0, 2, 4], goal="min-norm", output_bias="penalised", fit_tol=0)
+    assert found.fits.verdict is Verdict.PROVED
+    assert found.fits.subject.output_bias == -1
+    assert found.stationary.verdict is Verdict.PROVED
+    problem = Problem(
+        Dataset([[1], [3]], [0, 2]), weights.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE, output_bias=Bias.FREE
+    )
+    assert meetable_bias(problem, Fraction(-999, 1000)) == -1
+    assert meetable_bias(problem, Fraction(-1)) == -1
+
+
+def test_what_does_not_fit_is_asked_on_what_it_fits():
+    found = audit(Network.two_layer([[2]], [2], b2=-4), LINE, SIGNS, output_bias="penalised")
+    assert found.fits.verdict is Verdict.REFUTED
+    easier = found.relaxed.problem
+    assert easier.output_bias is Bias.PENALISED
+    assert len(easier.targets) == 1
+    low, high = found.relaxed.bracket
+    assert low <= Fraction(5, 18) <= high  # u = 2/9, b = 1/3
+    assert not any("norm of this network" in line for line in str(found).splitlines())
+
+
+def test_the_folder_is_decided_again(tmp_path):
+    found = audit(BEST, LINE, SIGNS, output_bias="penalised")
+    found.save(tmp_path / "proofs")
+    decided = decide_folder(tmp_path / "proofs")
+    assert decided.audit is not None
+    assert decided.audit["problem"]["output_bias"] == "penalised"
+    assert all(line.is_accepted for line in decided.lines)
