@@ -245,6 +245,7 @@ def _comes(audit, _, found):
         "imbalance": (excess.imbalance_hint, ()),
         "directions": (excess.directions_hint, excess.direction_hints),
         "slack points": (excess.slack_hint, slack),
+        "the output bias": (excess.bias_hint, ()),
         v0 if neurons.idle else "dead neurons": (excess.dead_hint, ()),
     }
     text = found[1].replace("neurons and those", "neurons & those")

@@ -150,10 +150,10 @@ NOTES = [
     (r"the output bias b (counts|does not count) in the norm \((penalised|free)\)", _mode_of_bias),
     (
         (
-            r"with an output bias three things are not looked for yet: better networks of its own width where wider "
-            r"ones are better, an exact KKT point near it, and what is wrong with it"
+            r"with an output bias two things are not looked for yet: better networks of its own width where wider ones "
+            r"are better, and an exact KKT point near it"
         ),
-        lambda audit, *_: audit.problem.has_output_bias and audit.diagnosis is None,
+        lambda audit, *_: audit.problem.has_output_bias and audit.problem.asks_fit,
     ),
     (
         (

@@ -111,11 +111,13 @@ WITH_OUTPUT_BIAS: tuple[Step, ...] = (
     SEARCH_WITHOUT_FIT,
     STATIONARITY,
     DIMENSION,
+    IMPROVED,
     SEARCH,
     WITNESSED,
     GLOBAL_OPTIMALITY,
     LOCAL_OPTIMALITY,
     EXACTLY_REFUTED,
+    DIAGNOSIS,
     FOLLOWED,
 )
 """Of max-margin and min-norm with an output bias (`verify.problem.phrases.OUTPUT_BIAS_REACHES` says what is left)."""

@@ -10,7 +10,8 @@ because sum_j s_j h(u_j) = sum_i lambda_i y_i f(x_i) and L = sum_i lambda_i. No 
 by inspection, the middle one because the bound's certificate proves |h(u)| <= ||u||. For min-norm m = 1, lambda_i
 stands for lambda_i y_i and the last sum is 0; with a fit tolerance it is sum_i |lambda_i| times the distance of f(x_i)
 from the end of its interval that the sign of lambda_i speaks of. A dead neuron has h(u_j) = 0 (or v_j = 0): all of it
-is waste.
+is waste. With a penalised output bias b, L is 1/2 C^2 less, C = sum_i c_i, and 1/2 (b / m - C)^2 is one term more; with
+a free one C = 0, and there is none.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Excess:
     direction_hints: (neuron, part), slack_hints: (point, part, y f(x) / least margin - 1), with a fit tolerance (point,
     part, distance from the end / tolerance); the largest part first, without those that are 0 to rounding.
     beyond_hints: (point, the last of these) for every point that has a multiplier, the most first.
-    support: how many points have a multiplier.
+    support: how many points have a multiplier.   bias_hint: of an output bias that counts.
     """
 
     dead_hint: float
@@ -46,6 +47,7 @@ class Excess:
     slack_hints: tuple[tuple[int, float, float], ...]
     beyond_hints: tuple[tuple[int, float], ...]
     support: int
+    bias_hint: float = 0.0
 
     def __repr__(self) -> str:
         parts = {"dead": self.dead_hint, "imbalance": self.imbalance_hint, "directions": self.directions_hint}
@@ -72,6 +74,7 @@ class Excess:
             "neurons_hint": [list(pair) for pair in self.direction_hints[:10]],
             "points_hint": [[point, part] for point, part, _ in self.slack_hints[:10]],
             "points_with_a_multiplier": self.support,
+            **({"output_bias_hint": self.bias_hint} if self.bias_hint else {}),
         }
 
 
@@ -116,8 +119,10 @@ def study_excess(
     slack = np.array([float_near(value) for value in beyond.values()])
     if not all(np.isfinite(part).all() for part in (directions, imbalance, 100 * slack)):
         return None
-    whole = ((hidden**2 + outgoing**2) / 2).sum() / unit - 1
-    parts = np.array([*imbalance, *directions, *(sizes * slack / lower)])
+    of_bias, b = to_float(problem.decay.output_bias or Fraction(0)), to_float(network.output_bias)
+    whole = ((hidden**2 + outgoing**2) / 2).sum() / unit + of_bias * (b / least) ** 2 / 2 / lower - 1
+    bias = of_bias * (b / least - float(signs @ multipliers)) ** 2 / 2 / lower
+    parts = np.array([*imbalance, *directions, *(sizes * slack / lower), bias])
     apart = APART * whole + SMALLEST
     if abs(parts.sum() - whole) > apart or parts.min() < -apart:
         return None
@@ -129,6 +134,7 @@ def study_excess(
         slack_hints=tuple((i, part, held[i]) for i, part in _largest(points, sizes * slack / lower)),
         beyond_hints=tuple((i, held[i]) for i in sorted(held, key=lambda i: -beyond[i])),
         support=len(points),
+        bias_hint=bias if bias > ROUNDING else 0.0,
     )
 
 

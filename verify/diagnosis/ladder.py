@@ -151,6 +151,8 @@ def _with_its_outputs(problem: Problem, given: Rung, network: Network) -> Fracti
     """The objective of a network with the outputs of a given one at the data: it goes with the norm alone."""
     if given.network is None:
         return None
+    if problem.has_output_bias:  # which has a share of its own
+        return kept_objective(problem, network)
     before = half_squared_norm(problem, given.network)
     try:
         return rational(given.objective * half_squared_norm(problem, network) / before) if before else given.objective
@@ -203,7 +205,7 @@ def without(network: Network, neurons: frozenset[int]) -> Network | None:
     masks, weights = network.architecture.masks, network.hidden_weights
     hidden = [weights[j][c] for j in kept for c in masks[j]]
     shape = network.architecture.with_width_of([masks[j] for j in kept])
-    return Network(shape, (hidden, [network.output_weights[j] for j in kept]))
+    return Network(shape, (hidden, [network.output_weights[j] for j in kept], *network.parameters[2:]))
 
 
 def balanced(problem: Problem, network: Network) -> Network:
@@ -235,7 +237,7 @@ def rescaled(network: Network, factors: Iterable[Fraction]) -> Network:
     for w, v, mask, factor in neurons:
         hidden += [w[c] * factor for c in mask]
         outgoing.append(v / factor)
-    return Network(network.architecture, (hidden, outgoing))
+    return Network(network.architecture, (hidden, outgoing, *network.parameters[2:]))
 
 
 def _log2(number: Fraction) -> float:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from solvers.arrays import Floats
 from verify.checker.codec import rational_text
+from verify.checker.statement import squared_bias
 from verify.deciders.estimates import Estimates, is_silent
 from verify.deciders.witnesses import dot_product_scales, norms
 from verify.numbers.floats import to_float
@@ -174,7 +175,7 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
     silent = [j for j in range(len(costs)) if is_silent(problem, network, estimates, j)]
     dead = tuple(j for j in silent if costs[j] and outgoing[j])
     idle = tuple(j for j in silent if costs[j] and not outgoing[j])
-    total = sum(costs, Fraction(0))
+    total = sum(costs, squared_bias(problem, network))
     live = np.ones(len(costs), bool)
     live[silent] = False
     sized = live & np.array([cost > DUST * total for cost in costs], bool)
@@ -339,7 +340,7 @@ def _balanced_model(
 
     With given output weights they are as they are.
     """
-    from solvers.kkt.residual import LocalModel
+    from solvers.kkt.residual import LocalModel, OutputBias
 
     margin = has_margin(problem.goal)
     weights, outgoing = estimates.weights[places], estimates.outgoing[places]
@@ -352,6 +353,13 @@ def _balanced_model(
     if problem.fit_tolerance:  # the nearer end of each interval
         apart = estimates.outputs - estimates.targets
         signs, slacks = np.where(apart > 0, -1.0, 1.0), np.maximum(to_float(problem.fit_tolerance) - np.abs(apart), 0.0)
+    norm = float(2 * (np.abs(outgoing) * sizes).sum()) if is_whole else float((sizes**2).sum())
+    bias = None
+    if problem.has_output_bias:
+        least = float((signs * estimates.outputs).min()) if margin else 1.0
+        b, of_bias = to_float(network.output_bias), to_float(problem.decay.output_bias or Fraction(0))
+        bias = OutputBias(value=b, pull=of_bias * b / least, weight=least**0.5)
+        norm += of_bias * b * b / least
     chosen = np.argsort(slacks, kind="stable")[:NEAREST_POINTS]
     allowed = np.zeros(weights.shape, bool)
     for q, j in enumerate(places):
@@ -367,6 +375,7 @@ def _balanced_model(
         counted=counted,
         allowed=allowed,
         slacks=slacks[chosen],
-        norm=float(2 * (np.abs(outgoing) * sizes).sum()) if is_whole else float((sizes**2).sum()),
+        norm=norm,
         trains_outputs=is_whole,
+        bias=bias,
     )

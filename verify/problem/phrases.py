@@ -34,8 +34,8 @@ NOT_BY_MORE = "but none was found that is better by more than the tolerance"
 """Of better networks that lie arbitrarily near."""
 
 OUTPUT_BIAS_REACHES = (
-    "with an output bias three things are not looked for yet: better networks of its own width where wider ones are "
-    "better, an exact KKT point near it, and what is wrong with it"
+    "with an output bias two things are not looked for yet: better networks of its own width where wider ones are "
+    "better, and an exact KKT point near it"
 )
 """What is said of max-margin and min-norm with an output bias."""
 

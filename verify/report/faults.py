@@ -189,6 +189,7 @@ def _parts(diagnosis: Diagnosis, excess: Excess, whole: float) -> Iterator[str]:
         (excess.imbalance_hint, "imbalance", "neuron", ()),
         (excess.directions_hint, "directions", "neuron", excess.direction_hints),
         (excess.slack_hint, "slack points", "point", slack),
+        (excess.bias_hint, "the output bias", "neuron", ()),
         (excess.dead_hint, _silent_ones(diagnosis.neurons), "neuron", ()),
     ]
     clear = sorted((part for part in parts if part[0] > CLEAR * whole), key=lambda part: -part[0])

@@ -92,10 +92,34 @@ def test_a_wider_network_that_is_better_leaves_the_own_width_open():
     found = audit(network, points, labels, output_bias="free")
     assert found.global_any_width.verdict is Verdict.REFUTED
     assert found.bracket[0] <= 4 <= found.bracket[1]
-    assert found.diagnosis is None
+    assert found.diagnosis.excess is not None
     steps = [step.command for step in found.next_steps]
     assert steps
     assert not any("train" in command for command in steps)
+
+
+@pytest.mark.parametrize("mode", ["free", "penalised"])
+@pytest.mark.parametrize("goal", list(Goal))
+def test_the_parts_of_the_excess_add_up(mode, goal):
+    """Dead and unbalanced neurons, a slack point, other directions, and a bias that is not what the bound asks for."""
+    network = Network.two_layer([[2], [1], [-1]], [1, Fraction(1, 2), 3], b2=-3)
+    points = [[1], [3], [4]]
+    labels = [-1, 1, 1] if goal is Goal.MAX_MARGIN else [network(x) for x in points]
+    found = audit(network, points, labels, goal=goal.value, output_bias=mode)
+    parts = found.diagnosis.excess
+    shares = (parts.dead_hint, parts.imbalance_hint, parts.directions_hint, parts.slack_hint, parts.bias_hint)
+    low, high = (float(end) for end in found.excess)
+    assert low * (1 - 1e-9) <= sum(shares) <= high * (1 + 1e-9)
+    assert min(shares) >= 0
+    assert (parts.bias_hint > 0) == (mode == "penalised")
+    assert found.diagnosis.neurons.dead == (2,)
+    norm = Fraction(4 + 1 + 1 + 1 + Fraction(1, 4) + 9) + (9 if mode == "penalised" else 0)
+    assert found.diagnosis.neurons.dead_share == 10 / norm
+    falling = [rung.objective for rung in found.diagnosis.ladder]
+    assert falling == sorted(falling, reverse=True)
+    for rung in found.diagnosis.ladder[:-1]:
+        assert rung.objective == objective(found.problem, rung.network)
+        assert rung.network.output_bias != 0
 
 
 def test_one_class_needs_no_weights():

@@ -81,6 +81,7 @@ def _difference(theirs: Problem, ours: Problem, folder: str) -> str:
         "other data": theirs.data != ours.data,
         "another goal": theirs.goal != ours.goal,
         "another bias mode": theirs.bias is not ours.bias,
+        "another output bias": theirs.output_bias is not ours.output_bias,
         "another slope": shapes[0].slope != shapes[1].slope,
         "another fit tolerance": theirs.fit_tolerance != ours.fit_tolerance,
         "other layers trained": theirs.trained is not ours.trained,
