@@ -31,8 +31,11 @@ from solvers.programs.linear import solve_lp
 
 __all__ = ["Relaxed", "evaluated", "excluded", "inherited", "open_pairs", "relaxed"]
 
-BOX = 100.0
-"""No multiplier is larger, in units in which D = 1 and the largest target is 1."""
+BOXES = (1e2, 1e4)
+"""No multiplier is larger, in units in which D = 1 and the largest target is 1: the next one where the first binds."""
+
+BINDS = 0.5
+"""Of a box: a multiplier above this part may be held back by it."""
 
 
 TAKEN_BACK = 1e-6
@@ -201,8 +204,8 @@ class _StateProgram:
             self.add("nonnegative", np.vstack([-slope[up], (slope - excess)[up]]))
             self.add("nonnegative", np.vstack([slope[down], (excess - slope)[down]]))
 
-    def sizes_least(self) -> None:
-        """The root of sum V size^2 is to be least."""
+    def sizes_least(self, most: float) -> None:
+        """The root of sum V size^2 is to be least, and no multiplier larger than `most`."""
         whole = np.zeros((1 + self.counted, self.width))
         whole[0, -1] = -1.0
         self.first_size = self.height
@@ -216,7 +219,7 @@ class _StateProgram:
         self.add("second-order", whole)
         box = np.zeros((2 * self.n, self.width))
         box[: self.n, : self.n], box[self.n :, : self.n] = np.eye(self.n), -np.eye(self.n)
-        self.add("nonnegative", box, BOX)
+        self.add("nonnegative", box, most)
 
 
 def relaxed(points: WantedOutputs, cases: Sequence[FloatCase], owners: Indices | None = None) -> Relaxed | None:
@@ -224,23 +227,39 @@ def relaxed(points: WantedOutputs, cases: Sequence[FloatCase], owners: Indices |
 
     owners (q,): for each of the cases the place of the case, from 0, of which it is a cell; by default each its own.
     """
-    found = _solved(points, cases, owners, np.ones(len(points.targets), np.int8) if points.margin else None)
+    best: Relaxed | None = None
+    for most in BOXES:
+        found, is_held = _within(points, cases, owners, most)
+        best = found if best is None or (found is not None and found.value > best.value) else best
+        if not is_held:
+            break
+    return best
+
+
+def _within(
+    points: WantedOutputs, cases: Sequence[FloatCase], owners: Indices | None, most: float
+) -> tuple[Relaxed | None, bool]:
+    """The best bound with multipliers in a box, and whether the box may hold one back."""
+    found = _solved(points, cases, owners, np.ones(len(points.targets), np.int8) if points.margin else None, most)
     if found is None or found[0].value >= (1 - TAKEN_BACK) * found[1]:
-        return None if found is None else found[0]
+        return (None, False) if found is None else (found[0], found[2])
     signs = np.where(found[0].multipliers < 0, -1, 1).astype(np.int8)
-    again = _solved(points, cases, owners, signs)
-    return found[0] if again is None or again[0].value < found[0].value else again[0]
+    again = _solved(points, cases, owners, signs, most)
+    chosen = found if again is None or again[0].value < found[0].value else again
+    return chosen[0], chosen[2]
 
 
 def _solved(
-    points: WantedOutputs, cases: Sequence[FloatCase], owners: Indices | None, signs: Signs | None
-) -> tuple[Relaxed, float] | None:
-    """The bound, and what the program says that it is; None where the solver fails, or there is none."""
+    points: WantedOutputs, cases: Sequence[FloatCase], owners: Indices | None, signs: Signs | None, most: float
+) -> tuple[Relaxed, float, bool] | None:
+    """The bound, what the program says that it is, and whether a multiplier is near the end `most` of its box; None
+    where the solver fails, or there is none.
+    """
     height, width = _units(points, cases)
     scaled, inner = _scaled(points, cases, height, width)
     program = _StateProgram(scaled, inner, owners, signs)
     program.state(with_offsets=True)
-    program.sizes_least()
+    program.sizes_least(most)
     cost = np.zeros(program.width)
     cost[-1] = 1.0
     found = solve_cone_program(cost, np.concatenate(program.blocks), np.concatenate(program.right), program.cones)
@@ -252,7 +271,8 @@ def _solved(
         return None
     weights, pieces, endless = program.read_pieces(found.dual, width)
     said = (height / width) ** 2 / (2 * max(found.value, 1e-150) ** 2)
-    return replace(state, weights=weights, pieces=pieces, endless=endless), said
+    is_held = float(np.abs(found.primal[: program.n]).max(initial=0.0)) > BINDS * most
+    return replace(state, weights=weights, pieces=pieces, endless=endless), said, is_held
 
 
 def inherited(

@@ -53,13 +53,17 @@ class OtherProofs:
         largest = np.maximum.reduce([self._largest(case) for case in cases])
         promising = np.flatnonzero((values > 0) & (largest <= limits))
         order = promising[np.argsort((largest / limits)[promising], kind="stable")]
-        for q in order[:ATTEMPTS]:
-            relaxed = Relaxation(self.setting, cases, {case: [] for case in cases})
-            _, proof = relaxed.prove(self.multipliers[q], float(limits[q]))
-            if proof is not None:
-                return proof
+        found = (self.proof_by(self.multipliers[q], cases) for q in order[:ATTEMPTS])
+        return next((proof for proof in found if proof is not None), None)
+
+    def proof_by(self, multipliers: Floats, cases: Sequence[StateCase]) -> DualGuess | None:
+        """The proof by these multipliers; None where they have none, and then it is kept at which directions."""
+        relaxed = Relaxation(self.setting, cases, {case: [] for case in cases})
+        limit = self.setting.problem.dual_value(multipliers) / self.setting.goal
+        _, proof = relaxed.prove(multipliers, limit)
+        if proof is None:
             self.add_pieces(relaxed.beyond)
-        return None
+        return proof
 
     def _largest(self, case: StateCase) -> Floats:
         """For each of the multipliers the largest s h(u) at the directions that are in the cone of the case."""

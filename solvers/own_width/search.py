@@ -10,8 +10,7 @@ Source: `docs/mathematics.md`, 12 "Own width, and only the hidden layer trained"
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import TypeAlias
 
@@ -23,11 +22,13 @@ from solvers.any_width.scaling import Scaled, scaled, without_unseen_bias
 from solvers.clock import TimeIsUpError, share
 from solvers.instance import ProblemInstance, SearchStatus
 from solvers.own_width.branching import split_of
+from solvers.own_width.copies import followed, original
 from solvers.own_width.farkas import StateNothing, excluding
 from solvers.own_width.forced import Serving
 from solvers.own_width.holding import held, is_crowded
 from solvers.own_width.incumbents import Incumbents, Neuron
 from solvers.own_width.inner_trees import excluding_by_cells
+from solvers.own_width.nodes import WidthNode, upwards, walk
 from solvers.own_width.other_proofs import OtherProofs
 from solvers.own_width.records import KeptLeaf, StateProof, WidthOutcome
 from solvers.own_width.relaxation import Relaxation
@@ -49,28 +50,6 @@ MOST_HELD = 8
 
 ATTEMPTS = 4
 """Proofs of one state that is left open, each of less."""
-
-
-@dataclass(slots=True, eq=False)
-class _Node:
-    """bound: of the parent, then of its own.   columns: to begin with, of each case."""
-
-    known: DecidedSplits
-    bound: float
-    columns: dict[StateCase, list[Column]]
-    relaxed: Relaxation | None = None
-    split: Split | None = None
-    children: tuple[_Node, _Node] | None = None
-    parent: _Node | None = None
-    proof: DualGuess | StateNothing | KeptLeaf | None = None
-    kept: KeptLeaf | None = None
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether nothing is known of the children that is not known here."""
-        return self.children is None or all(
-            child.relaxed is child.proof is None and child.is_cut for child in self.children
-        )
 
 
 def search(
@@ -124,19 +103,19 @@ class _StateSearch:
         self.setting = Setting(self.problem, masks, tol, share(deadline, SEARCH_SHARE), random)
         self.incumbents = Incumbents(self.setting)
         self.others = OtherProofs(self.setting)
-        self.heap: list[tuple[float, int, _Node]] = []
+        self.heap: list[tuple[float, int, WidthNode]] = []
         self.order = count()
         self.serving = _serving(self.setting)
         self.given: DecidedSplits = {(j, None): sign for j, sign in enumerate(signs)}
         self.nodes = 0
-        self.stuck = 0
+        self.stuck: list[WidthNode] = []
 
     def run(
         self, start: Iterable[Sequence[Neuron]], upper: float, earlier: Sequence[Split | KeptLeaf] = ()
     ) -> WidthOutcome:
         """The search, then proofs of what it left open."""
         self.setting.upper = upper / self.problem.unit
-        root = _Node(self.given, 0.0, self._first_columns(self.given))
+        root = WidthNode(self.given, 0.0, self._first_columns(self.given))
         self._regrow(root, earlier)
         try:
             for neurons in start:
@@ -148,7 +127,7 @@ class _StateSearch:
             status = SearchStatus.TIME
         except KeyboardInterrupt:
             status = SearchStatus.INTERRUPTED
-        left = sum(node.is_cut and node.proof is None for node in _walk(root))
+        left = sum(node.is_cut and node.proof is None for node in walk(root))
         self.setting.deadline = self.deadline
         try:
             tree = () if self._is_answered else self._proved(root)
@@ -185,7 +164,7 @@ class _StateSearch:
     def _unscaled(self, node: _Found) -> _Found:
         return StateProof(node.cases, self.problem.unscaled_proof(node.dual)) if isinstance(node, StateProof) else node
 
-    def _regrow(self, root: _Node, earlier: Sequence[Split | KeptLeaf]) -> None:
+    def _regrow(self, root: WidthNode, earlier: Sequence[Split | KeptLeaf]) -> None:
         """The tree of an earlier search below the root; what proves too little is open."""
         waiting = [root]
         for found in earlier:
@@ -198,7 +177,7 @@ class _StateSearch:
                 continue
             node.split = found
             left, right = (
-                _Node(known, 0.0, self._first_columns(known), parent=node)
+                WidthNode(known, 0.0, self._first_columns(known), parent=node)
                 for known in children_of(self.setting.masks, node.known, found)
             )
             node.children = (left, right)
@@ -206,7 +185,7 @@ class _StateSearch:
         for node in waiting:
             self._push(node)
 
-    def _push(self, node: _Node) -> None:
+    def _push(self, node: WidthNode) -> None:
         heapq.heappush(self.heap, (node.bound, next(self.order), node))
 
     def _first_columns(self, known: DecidedSplits) -> dict[StateCase, list[Column]]:
@@ -227,7 +206,8 @@ class _StateSearch:
                 return SearchStatus.NODES
             _, _, node = heapq.heappop(self.heap)
             try:
-                self._look_at(node)
+                if not self._is_copied(node):
+                    self._look_at(node)
             except BaseException:
                 self._push(node)
                 raise
@@ -237,7 +217,31 @@ class _StateSearch:
                 self.on_progress(self.nodes, len(open_nodes), lower * unit, self.setting.upper * unit)
         return SearchStatus.STALLED if self.stuck else SearchStatus.OPTIMAL
 
-    def _look_at(self, node: _Node) -> None:
+    def _is_copied(self, node: WidthNode) -> bool:
+        """Whether the state lies in another one, neurons exchanged, and is proved, split, or waits as that one."""
+        masks = self.setting.masks
+        if (found := original(masks, node)) is None:
+            return False
+        cases = list(cases_of(masks, node.known))
+        if not self._is_unserved(node):
+            node.proof = self.others.proof(cases)
+        if node.proof is not None:
+            return True
+        end, node.split = followed(masks, node, found)
+        if node.split is not None:
+            node.children = self._split(node, node.split)
+            for child in node.children:
+                child.columns = self._first_columns(child.known)
+                self._push(child)
+        elif isinstance(end.proof, DualGuess):
+            node.proof = self.others.proof_by(end.proof.multipliers, cases)
+        elif end.proof is None and end not in self.stuck:
+            node.bound = max(node.bound, end.bound)
+            self._push(node)  # after that one
+            return True
+        return node.proof is not None or node.split is not None
+
+    def _look_at(self, node: WidthNode) -> None:
         setting = self.setting
         cases = cases_of(setting.masks, node.known)
         nothing = excluding(self.problem, list(cases)) if np.isinf(setting.upper) else None
@@ -266,7 +270,7 @@ class _StateSearch:
             return
         self._branch(node, relaxed)
 
-    def _branch(self, node: _Node, relaxed: Relaxation) -> None:
+    def _branch(self, node: WidthNode, relaxed: Relaxation) -> None:
         """Split the state, and what is below it as long as that holds the pieces of its relaxed problem."""
         masks, rows = self.setting.masks, self.problem.instance.rows
         pressure = np.where(relaxed.forced, np.abs(relaxed.multipliers), 0.0)
@@ -283,17 +287,17 @@ class _StateSearch:
             here.split = split_of(self.setting, here.known, relaxed.pieces, relaxed.multipliers)
             here.columns = {}
             if here.split is None:
-                self.stuck += 1
+                self.stuck.append(here)
                 continue
             splits += 1
             here.children = self._split(here, here.split)
             waiting += [end for child in here.children if (end := self._forced(child, points)) is not None]
 
-    def _split(self, node: _Node, split: Split) -> tuple[_Node, _Node]:
+    def _split(self, node: WidthNode, split: Split) -> tuple[WidthNode, WidthNode]:
         left, right = children_of(self.setting.masks, node.known, split)
-        return _Node(left, node.bound, {}, parent=node), _Node(right, node.bound, {}, parent=node)
+        return WidthNode(left, node.bound, {}, parent=node), WidthNode(right, node.bound, {}, parent=node)
 
-    def _forced(self, node: _Node, points: Sequence[int]) -> _Node | None:
+    def _forced(self, node: WidthNode, points: Sequence[int]) -> WidthNode | None:
         """The state that is left of one when all that leaves no choice is decided at these points; None: nothing is."""
         if self._is_unserved(node):
             return None
@@ -305,7 +309,7 @@ class _StateSearch:
             node = children[0 if side > 0 else 1]
         return node
 
-    def _is_unserved(self, node: _Node) -> bool:
+    def _is_unserved(self, node: WidthNode) -> bool:
         """Whether no neuron can serve some point in the state, which is then excluded by its multiplier."""
         point = self.serving.unserved(node.known)
         if point is None:
@@ -327,10 +331,10 @@ class _StateSearch:
 
     # -- what is left open ------------------------------------------------------------------------------------------
 
-    def _proved(self, root: _Node) -> tuple[_Found, ...]:
+    def _proved(self, root: WidthNode) -> tuple[_Found, ...]:
         """The tree in pre-order with a proof at each leaf; nothing where one of them has none."""
         found: list[_Found] = []
-        for node in _walk(root):
+        for node in walk(root):
             if not node.is_cut and node.split is not None:
                 found.append(node.split)
                 continue
@@ -341,9 +345,9 @@ class _StateSearch:
             found.append(proof if isinstance(proof, StateNothing | KeptLeaf) else StateProof(cases, proof))
         return tuple(found)
 
-    def _proof_of(self, node: _Node, cases: Sequence[StateCase]) -> DualGuess | None:
+    def _proof_of(self, node: WidthNode, cases: Sequence[StateCase]) -> DualGuess | None:
         """A proof for a state that is left open, of the best multipliers of it and of the states before."""
-        known = [before.relaxed for before in _upwards(node) if before.relaxed is not None]
+        known = [before.relaxed for before in upwards(node) if before.relaxed is not None]
         source = max(known, key=lambda relaxed: relaxed.lower, default=None)
         if source is None or source.lower <= 0:
             return None
@@ -365,21 +369,3 @@ def _serving(setting: Setting) -> Serving:
     wanted = np.sign(instance.targets) * (np.abs(setting.problem.required) > setting.problem.tolerances)
     wanted = np.zeros(len(wanted), np.int8) if instance.slope else wanted.astype(np.int8)
     return Serving(np.array(able), wanted, lambda known, split: children_of(masks, known, split))
-
-
-def _upwards(node: _Node) -> Iterator[_Node]:
-    """The node and those above it."""
-    here: _Node | None = node
-    while here is not None:
-        yield here
-        here = here.parent
-
-
-def _walk(root: _Node) -> Iterator[_Node]:
-    """The nodes in pre-order, down to those that are cut."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not node.is_cut and node.children is not None:
-            waiting += reversed(node.children)

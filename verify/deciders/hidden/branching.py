@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from solvers.arrays import Floats, Signs
+from solvers.hidden.cases import FloatCase
 from solvers.hidden.inner_cells import ByCells
 from solvers.hidden.relaxation import Relaxed, open_pairs
 from verify.checker.states import Split
@@ -48,27 +49,26 @@ def chosen_pair(networks: KnownNetworks, state: NeuronState, found: Relaxed | No
     return _any_pair(networks, state, found)
 
 
-def pair_between(state: NeuronState, cells: ByCells) -> Split | None:
+def pair_between(state: NeuronState, held: Sequence[Floats], multipliers: Floats) -> Split | None:
     """The undecided pair where the pieces of a case lie most on both sides: |c_i| min(sum of x_i.u on one, the other).
 
     Of a case with more pieces than neurons, else of any with more than one; None where there is none.
     """
     owners = [state.case_of(j) for j in state.geometry.live]
-    importance = np.abs(cells.found.multipliers)
+    importance = np.abs(multipliers)
     for least in (1, 0):
-        crowded = [q for q, pieces in enumerate(cells.pieces) if len(pieces) > max(owners.count(q) * least, 1)]
+        crowded = [q for q, pieces in enumerate(held) if len(pieces) > max(owners.count(q) * least, 1)]
         for weights in (importance, np.ones_like(importance)):
-            found = [(*_most_between(state, cells, q, weights), q) for q in crowded]
+            found = [(*_most_between(state.floats[q], held[q], weights), q) for q in crowded]
             best = max(found, default=(0.0, 0, 0))
             if best[0] > 0:
                 return state.neuron_of(best[2]), best[1]
     return None
 
 
-def _most_between(state: NeuronState, cells: ByCells, q: int, weights: Floats) -> tuple[float, int]:
+def _most_between(case: FloatCase, pieces: Floats, weights: Floats) -> tuple[float, int]:
     """The most that lies on both sides of an undecided point of a case, and the point."""
-    case = state.floats[q]
-    z = cells.pieces[q] @ case.lifted.T
+    z = pieces @ case.lifted.T
     on, off = np.maximum(z, 0.0).sum(axis=0), np.maximum(-z, 0.0).sum(axis=0)
     lesser = np.minimum(on, off)
     found = np.where((case.cone == 0) & (lesser > BOTH_SIDES * (on + off)), lesser * weights, 0.0)

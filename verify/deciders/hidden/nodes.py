@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from solvers.hidden.cases import WantedOutputs
 from solvers.hidden.inner_cells import ByCells, ConeCell
-from solvers.hidden.relaxation import Relaxed
+from solvers.hidden.relaxation import Relaxed, inherited
 from solvers.instance import SearchStatus
 from verify.checker.dual_trees import Dual
 from verify.checker.states import HiddenDual, Nothing, Split, bound_of
@@ -58,6 +59,13 @@ class SearchNode:
             return None
         places = {self.state.case_of(j): before.state.case_of(j) for j in self.state.geometry.live}
         return [before.cells.trees[places[q]] for q in range(len(self.state.cases))]
+
+    def inherited(self, points: WantedOutputs, before: SearchNode) -> Relaxed | None:
+        """What the multipliers and slopes of a state before prove in this one."""
+        if before.relaxed is None:
+            return None
+        owners = [before.state.case_of(self.state.neuron_of(q)) for q in range(len(self.state.floats))]
+        return inherited(points, self.state.floats, before.relaxed, owners)
 
     @property
     def own(self) -> float:

@@ -20,19 +20,15 @@ from itertools import count as counter
 import numpy as np
 
 from solvers.hidden.inner_cells import MOST_CELLS, by_cells
-from solvers.hidden.relaxation import excluded, inherited, relaxed
+from solvers.hidden.relaxation import excluded, relaxed
 from solvers.instance import SearchStatus
 from verify.checker.states import HiddenDual, Split
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
-from verify.deciders.hidden.branching import (
-    chosen_pair,
-    pair_between,
-    sides_of_pieces,
-    sides_of_relaxed,
-)
+from verify.deciders.hidden.branching import chosen_pair, pair_between, sides_of_pieces, sides_of_relaxed
 from verify.deciders.hidden.excluding import excluding_leaf
 from verify.deciders.hidden.fitting import whether_fits
 from verify.deciders.hidden.forcing import ForcedChildren
+from verify.deciders.hidden.holding import HeldPieces
 from verify.deciders.hidden.leaves import BITS, StateLeaf, celled_leaf, rounded_leaf, unfitted_leaf, zero_leaf
 from verify.deciders.hidden.networks import KnownNetworks
 from verify.deciders.hidden.nodes import HiddenOutcome, SearchNode, regrown, written_tree
@@ -168,8 +164,7 @@ class HiddenSearch:
             return SearchStatus.TIME if is_late(self.deadline) else SearchStatus.NODES
         _, _, node = waiting[0]
         if self.on_progress is not None:
-            upper = float("inf") if self.known.upper is None else float_near(self.known.upper)
-            self.on_progress(self.nodes, len(waiting), min(node.bound, upper), upper)
+            self.on_progress(self.nodes, len(waiting), min(node.bound, self.known.least), self.known.least)
         if not node.is_bounded and not self._is_enough(node, self.tol):
             self._bound(node)
         is_done = self._is_closed(node) or not self._branch(node)
@@ -232,8 +227,7 @@ class HiddenSearch:
             return
         found, is_worse = relaxed(self.points, state.floats), False
         if parent is not None and parent.relaxed is not None:
-            owners = [parent.state.case_of(state.neuron_of(q)) for q in range(len(state.floats))]
-            before = inherited(self.points, state.floats, parent.relaxed, owners)
+            before = node.inherited(self.points, parent)
             is_worse = before is not None and (found is None or found.value < before.value * (1 - NEARLY))
             found = before if is_worse else found
             is_worse = is_worse or found is None or found.value < parent.bound * (1 - NEARLY)
@@ -267,12 +261,11 @@ class HiddenSearch:
 
     def _has_tight_leaf(self, node: SearchNode, upper: Fraction) -> bool:
         """Whether the best network's own multipliers prove its objective in this state."""
-        if self.known.champion is None:
+        champion = self.known.champion
+        leaf = None if champion is None else self.known.leaf_of(node.state, *champion)
+        if champion is None or leaf is None or leaf.value is None or leaf.value < upper:
             return False
-        leaf = self.known.leaf_of(node.state, *self.known.champion)
-        if leaf is None or leaf.value is None or leaf.value < upper:
-            return False
-        short = self.known.leaf_of(node.state, *self.known.champion, BITS) if self.tol and self.known.is_long else None
+        short = self.known.leaf_of(node.state, *champion, BITS) if self.tol and self.known.is_long else None
         is_enough = short is not None and short.value is not None and short.value * (1 + self.tol) >= upper
         node.leaf = short if is_enough else leaf
         return True
@@ -286,14 +279,21 @@ class HiddenSearch:
         self._dive(node)
         if self._is_closed(node) or self._is_closed_by_cells(node):
             return True
-        between = None if node.cells is None else pair_between(node.state, node.cells)
+        cells = node.cells
+        between = None if cells is None else pair_between(node.state, cells.pieces, cells.found.multipliers)
         split = between or chosen_pair(self.known, node.state, node.relaxed)
         if split is None:
             return self._settle(node)
         node.split = split
         node.children = self.forced.children(node, split)
-        for end in node.open_ends():
-            if not self._is_closed_by_others(end):
+        held = HeldPieces.of(node) if self.tol else None
+        waiting = node.open_ends()
+        for end in waiting:  # which gets longer
+            if self._is_closed_by_others(end):
+                continue
+            if held and held.splits(end, self.forced, self.points, self.known.least):
+                waiting += end.open_ends()
+            else:
                 self._bound(end, node)
         return True
 
