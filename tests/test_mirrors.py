@@ -61,6 +61,8 @@ ELSEWHERE = {
     "verify/checker/test_width.py": "verify/checker/states",
     "verify/claims/test_chistikov2023.py": "verify/quantities/yardsticks",
     "verify/claims/test_parts.py": "verify/quantities/teacher_cones",
+    "solvers/own_width/test_copies.py": "solvers/own_width/nodes",
+    "verify/deciders/hidden/test_holding.py": "solvers/hidden/holding",
     "verify/deciders/hidden/test_search.py": """
         solvers/hidden/cases solvers/hidden/cells solvers/hidden/inner_cells solvers/hidden/relaxation
         verify/deciders/hidden/branching

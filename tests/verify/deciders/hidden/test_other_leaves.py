@@ -60,7 +60,7 @@ def test_nothing_is_tried_without_multipliers_or_with_a_free_bias():
 
 
 def test_fewer_states_are_looked_at_with_them(monkeypatch):
-    problem = hidden_teacher(2, 2, 3, 10, margin=False)
+    problem = hidden_teacher(2, 3, 3, 8, margin=False)
     few = HiddenSearch(problem, sharpens=False).run()
     monkeypatch.setattr(OtherLeaves, "cells", lambda self, state, goal: None)
     many = HiddenSearch(problem, sharpens=False).run()

@@ -7,6 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from benchmarks.jobs.own_width import hidden_teacher
+from solvers.hidden import relaxation
 from solvers.hidden.cases import FloatCase, WantedOutputs
 from solvers.hidden.inner_cells import by_cells
 from solvers.hidden.relaxation import evaluated, relaxed
@@ -282,3 +284,12 @@ def test_cells_prove_no_less_than_one_leaf_and_no_more_than_is_true():
     assert float(leaf.value) == pytest.approx(found.value, rel=1e-6)
     assert any(len(tree) > 1 for tree in leaf.node.trees)
     assert celled_leaf(known.geometry, state.cases, None) is None
+
+
+def test_multipliers_are_not_held_back_where_points_nearly_agree(monkeypatch):
+    problem = hidden_teacher(2, 2, 3, 10, margin=False)
+    found = HiddenSearch(problem, sharpens=False, max_nodes=20).run()
+    assert found.status is SearchStatus.OPTIMAL
+    assert found.lower.bracket[0] * (1 + F(1, 10**6)) >= objective(problem, found.networks[0])
+    monkeypatch.setattr(relaxation, "BOXES", relaxation.BOXES[:1])
+    assert HiddenSearch(problem, sharpens=False, max_nodes=20).run().status is SearchStatus.NODES
