@@ -17,6 +17,7 @@ from verify.checker.depth_bounds import (
     LowerBoundLinear,
 )
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary, Part
+from verify.checker.single_layers import LayerBetter, LayerLeaf, LayerLocal, LayerNotLocal, LayerOptimal
 from verify.deciders.proposal import sealed
 
 F = Fraction
@@ -78,6 +79,11 @@ def parts(*values: object) -> tuple[Part, ...]:
 def rows(*given: Sequence[Sequence[object]]) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
     """Rows of numbers in the shape of the parameters."""
     return tuple(tuple(tuple(map(F, layer)) for layer in row) for row in given)
+
+
+def sums(*values: object) -> tuple[LayerLeaf, ...]:
+    """A tree of one leaf with these multipliers."""
+    return (LayerLeaf(multipliers=tuple((i, F(value)) for i, value in enumerate(values))),)
 
 
 def linear_bound(problem: Problem, multipliers: object, value: object) -> LowerBoundLinear:
@@ -183,7 +189,33 @@ def narrow_margins() -> Case:
     """14. ReLU 2-2-1, KKT with slope 1 at its tie, and a better first layer near it."""
     kkt = DeepStationary(parts=(Part(0, F(1), ()), Part(1, F(1), ((0, 0, F(1)),))))
     curve = NotLocalCurve(rows=rows([["-3/4", 1, -1, "-1/4"], [0, 0]]), until=F(1, 8))
-    return case(shape([2, 2, 1], [0]), [[1, 0, 0, -1], [1, 1]], [[1, 1], [0, -1]], [1, 1], kkt=kkt, curve=curve)
+    down = tuple(map(F, ("-3/4", 1, -1, "-1/4")))
+    return case(
+        shape([2, 2, 1], [0]), [[1, 0, 0, -1], [1, 1]], [[1, 1], [0, -1]], [1, 1], kkt=kkt, curve=curve,
+        down=LayerNotLocal(layer=0, direction=down, until=F(1, 8)),
+        shorter=LayerBetter(layer=0, parameters=(F(1, 2), F(1, 2), F(0), F(-1)), tolerance=F(1, 4)),
+        last=LayerLocal(layer=1, nodes=sums(1, 1)), best=LayerOptimal(layer=1, nodes=sums(1, 1)),
+    )  # fmt: skip
+
+
+def doubled_neuron() -> Case:
+    """ReLU 2-2-1, Theorem 5.4: two equal neurons, each layer local by itself, the first not global."""
+    return case(
+        shape([2, 2, 1], [0]), [[0, 1, 0, 1], [1, 1]], [[1, "1/4"], [-1, "1/4"]], [1, 1],
+        local=LayerLocal(layer=0, nodes=sums(2, 2)), best=LayerOptimal(layer=1, nodes=sums(2, 2)),
+        shorter=LayerBetter(layer=0, parameters=(F(8, 17), F(2, 17), F(-8, 17), F(2, 17)), tolerance=F(3)),
+    )  # fmt: skip
+
+
+def concave_kinks() -> Case:
+    """ReLU then linear, 2-4-1-1: kinks of slope 3/5, along which q falls on both sides; multiplier 5/8, twice each."""
+    weights = [["4/5", "-3/5"] * 2 + [0, 1] * 2, [1, 1, -1, -1], [2]]
+    open_ = [(0, 0, 2), (0, 0, 3), (1, 0, 0), (1, 0, 1)]
+    leaf = LayerLeaf(((0, F(5, 8)), (1, F(5, 8))), tuple((*unit, F(-3, 4)) for unit in open_))
+    return case(
+        shape([2, 4, 1, 1], [0, 1]), weights, [[1, 0], ["3/5", "4/5"]], [1, -1],
+        kinks=LayerLocal(layer=0, nodes=(leaf,)),
+    )  # fmt: skip
 
 
 def optimal_without_multipliers() -> Case:
@@ -226,6 +258,8 @@ CASES = {
     "12 pooled tie": pooled_tie,
     "13 deep waste": deep_waste,
     "14 narrow margins": narrow_margins,
+    "15 doubled neuron": doubled_neuron,
+    "20 concave kinks": concave_kinks,
     "17 optimal without multipliers": optimal_without_multipliers,
     "19 chain": chain,
     "21 unbalanced layers": unbalanced_layers,

@@ -48,11 +48,15 @@ ELSEWHERE = {
     "verify/checker/forgeries/test_faults.py": "verify/checker/dual_trees verify/checker/multipliers",
     "verify/checker/forgeries/test_faults_in_depth.py": """
         verify/checker/curves verify/checker/depth_bounds verify/checker/depth_stationary""",
+    "verify/checker/forgeries/test_faults_in_layers.py": "verify/checker/single_layers",
     "verify/checker/test_depth_folders.py": "verify/checker/depth",
     "verify/checker/forgeries/test_faults_in_text.py": "verify/checker/codec",
     "verify/checker/test_answers.py": "verify/checker/questions",
     "verify/checker/test_checking.py": """
         verify/checker/bounds verify/checker/fit verify/checker/optimal verify/checker/stationary""",
+    "verify/deciders/layers/test_layers.py": """
+        verify/deciders/layers/answering verify/deciders/layers/local verify/deciders/layers/optimal
+        verify/deciders/layers/terms""",
     "verify/checker/test_enclosure.py": "verify/deciders/enclosure/distance verify/deciders/enclosure/newton",
     "verify/checker/test_exact.py": "verify/checker/errors verify/numbers/values",
     "verify/checker/test_folder.py": """

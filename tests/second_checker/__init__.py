@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.second_checker import depth, kinds, losses, widths
+from tests.second_checker import depth, kinds, losses, single_layers, widths
 from tests.second_checker.dual_points import DUAL
 from tests.second_checker.questions import Net, Question, dot
 from tests.second_checker.texts import RefusedError, in_claim, keys, need, rational, sha256
@@ -40,6 +40,10 @@ FIELDS = {
     "deep-upper-bound": COMMON | {"witness", "power", "bracket"},
     "deep-better-network": SUBJECT | {"witness", "tolerance", "scope"},
     "deep-optimal-within": SUBJECT | {"tolerance", "lower"},
+    "layer-local": SUBJECT | {"layer", "nodes"},
+    "layer-not-local": SUBJECT | {"layer", "direction", "until"},
+    "layer-optimal": SUBJECT | {"layer", "nodes", "tolerance"},
+    "layer-better": SUBJECT | {"layer", "parameters", "tolerance"},
 }
 CLAIMS = {
     "fits": "{who} fits, with least margin {margin} (0 means {zero})",
@@ -76,8 +80,18 @@ CLAIMS = {
     "is less",
     "deep-optimal-within": "{who} fits, and its objective is at most 1 + {tolerance} times that of any {family}, that "
     "fits",
+    "layer-local": "{who}, {layers}, fits, and with all layers but layer {layer}, counted from 0, as they are, no "
+    "parameters of that layer near its own fit, with no smaller margin, and have a smaller norm",
+    "layer-not-local": "{who}, {layers}, fits, and with all layers but layer {layer}, counted from 0, as they are, "
+    "parameters of that layer arbitrarily near its own fit, with no smaller margin, and have a smaller norm",
+    "layer-optimal": "{who}, {layers}, fits, and with all layers but layer {layer}, counted from 0, as they are, the "
+    "squared norm of that layer is at most 1 + {tolerance} times that of any parameters of it that fit with no smaller "
+    "margin",
+    "layer-better": "{who}, {layers}, fits, and with all layers but layer {layer}, counted from 0, as they are, other "
+    "parameters of that layer fit with no smaller margin, and 1 + {tolerance} times their squared norm is less",
 }
-ANY_DEPTH = ("deep-stationary", "deep-not-stationary", "not-local-curve")
+LAYERS = ("layer-local", "layer-not-local", "layer-optimal", "layer-better")
+ANY_DEPTH = ("deep-stationary", "deep-not-stationary", "not-local-curve", *LAYERS)
 OTHER_DEPTH = (
     "lower-bound-crude", "lower-bound-linear", "deep-upper-bound", "deep-better-network", "deep-optimal-within",
 )  # fmt: skip
@@ -116,6 +130,10 @@ KINDS = {
     "deep-upper-bound": depth.deep_upper_bound,
     "deep-better-network": depth.deep_better_network,
     "deep-optimal-within": depth.deep_optimal_within,
+    "layer-local": single_layers.layer_local,
+    "layer-not-local": single_layers.layer_not_local,
+    "layer-optimal": single_layers.layer_optimal,
+    "layer-better": single_layers.layer_better,
 }
 
 
@@ -165,7 +183,7 @@ def claim(question, proof):
     if proof.get("subject") is not None:
         who = f"the subject, within {in_claim(rational(proof['moved']))} of the network relative to its norm,"
     words = {"who": who, "scale": scale, "zero": tube or "equality", "scope": proof.get("scope")}
-    words["point"], words["power"], words["qualification"] = map(proof.get, ("point", "power", "qualification"))
+    words |= {name: proof.get(name) for name in ("point", "power", "qualification", "layer")}
     words["layers"], words["family"] = depth.in_claims(question.architecture, in_claim)
     for name in ("margin", "epsilon", "delta", "tolerance"):
         if name in proof:

@@ -4,7 +4,7 @@
 
 What a certificate is, is in `verify.checker.certificate`; what the kinds claim, and how each is checked, is in `fit`,
 `stationary`, `local`, `bounds`, `optimal`, `width` and `enclosure` beside this file, and of any depth in
-`depth_stationary`, `curves` and `depth_bounds`.
+`depth_stationary`, `curves` and `depth_bounds`, of single layers in `single_layers`.
 """
 
 import hashlib
@@ -30,6 +30,7 @@ from verify.checker.fit import DoesNotFit, Fits
 from verify.checker.given import require_own
 from verify.checker.local import Local, NotLocal
 from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.single_layers import LayerBetter, LayerLocal, LayerNotLocal, LayerOptimal
 from verify.checker.statement import Network, Problem
 from verify.checker.stationary import NotStationary, Stationary
 from verify.checker.width import DoesNotFitWidth, InfeasibleWidth, LowerBoundWidth, OptimalWithinWidth
@@ -40,6 +41,7 @@ _OF_WIDTHS = (LowerBoundWidth, OptimalWithinWidth, InfeasibleWidth, DoesNotFitWi
 _OF_ANY_DEPTH = (
     DeepStationary, DeepNotStationary, NotLocalCurve,
     LowerBoundCrude, LowerBoundLinear, DeepUpperBound, DeepBetterNetwork, DeepOptimalWithin,
+    LayerLocal, LayerNotLocal, LayerOptimal, LayerBetter,
 )  # fmt: skip
 KINDS: dict[str, type[Certificate]] = {
     kind.KIND: kind for kind in (*_OF_NETWORKS, *_OF_BOUNDS, *_OF_WIDTHS, *_OF_ANY_DEPTH)

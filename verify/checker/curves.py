@@ -130,17 +130,24 @@ class NotLocalCurve(WithSubject):
 
         Sound at any depth, with shared weights, and at kinks.
         """
-        require(self.until > 0, "until", "must be positive")
         require(len(self.rows) <= MAX_ROWS, "rows", f"are more than {MAX_ROWS}")
-        curve, sign = Curve(subject, self.rows), sign_until(self.until)
-        goal, (_, starts) = constraints(problem.goal), slacks(problem, subject)
-        data = zip(problem.rows, goal.factors(problem.targets), starts, strict=True)
-        for i, (row, factor, start) in enumerate(data):
-            _, value = at(f"points[{i}]", curve.forward, row, sign)
-            slack = [start, *(factor * c for c in value[1:])]
-            pairs = [goal.ends(c, ZERO if k else problem.fit_tolerance) for k, c in enumerate(slack)]
-            for end in zip(*pairs, strict=True):
-                is_met = at(f"points[{i}]", sign, plus(end, ())) >= 0
-                require(is_met, f"points[{i}]", "has a constraint that does not hold on the curve")
-        change = plus(curve.squared_norm, [-2 * half_squared_norm(problem, subject)])
-        require(at("rows", sign, change) < 0, "rows", "do not lower the norm")
+        require_better_along(problem, subject, self.rows, self.until)
+
+
+def require_better_along(
+    problem: Problem, subject: Network, rows: Sequence[Rows], until: Fraction, place: str = "rows"
+) -> None:
+    """Refuse a curve on which, until there, a constraint does not hold, or the norm does not fall."""
+    require(until > 0, "until", "must be positive")
+    curve, sign = Curve(subject, rows), sign_until(until)
+    goal, (_, starts) = constraints(problem.goal), slacks(problem, subject)
+    data = zip(problem.rows, goal.factors(problem.targets), starts, strict=True)
+    for i, (row, factor, start) in enumerate(data):
+        _, value = at(f"points[{i}]", curve.forward, row, sign)
+        slack = [start, *(factor * c for c in value[1:])]
+        pairs = [goal.ends(c, ZERO if k else problem.fit_tolerance) for k, c in enumerate(slack)]
+        for end in zip(*pairs, strict=True):
+            is_met = at(f"points[{i}]", sign, plus(end, ())) >= 0
+            require(is_met, f"points[{i}]", "has a constraint that does not hold on the curve")
+    change = plus(curve.squared_norm, [-2 * half_squared_norm(problem, subject)])
+    require(at(place, sign, change) < 0, place, "does not lower the norm")

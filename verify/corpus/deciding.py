@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -9,11 +10,22 @@ from typing import final
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.deciders.finding import Ending
+from verify.deciders.layers.answering import LayerAnswers, layer_answers
 from verify.numbers.decimals import at_least, at_most
 from verify.problem.members import has_bias
-from verify.readers.cases import Case, ExpectedBracket
+from verify.readers.cases import Case, ExpectedBracket, ExpectedLayers
 
-__all__ = ["TOLERANCE", "Difference", "bracket_text", "differences", "is_inside", "outcome_text", "redecide"]
+__all__ = [
+    "TOLERANCE",
+    "Difference",
+    "bracket_text",
+    "differences",
+    "is_inside",
+    "layer_differences",
+    "layers_of",
+    "outcome_text",
+    "redecide",
+]
 
 TOLERANCE = Fraction(1, 10**7)
 """The relative gap within which every case is decided. Stationarity is decided exactly, as the numbers are exact."""
@@ -72,7 +84,21 @@ def differences(case: Case, found: Audit) -> list[Difference]:
     if case.infeasible is not None and case.infeasible is not is_infeasible(found):
         expected, got = ("proved" if value else "not proved" for value in (case.infeasible, is_infeasible(found)))
         result.append(Difference(what="infeasible", expected=expected, got=got))
+    if case.layers is not None:
+        pairs = [(one.local.verdict.value, one.optimal.verdict.value) for one in layers_of(found)]
+        result += layer_differences(case.layers, pairs)
     return result
+
+
+def layers_of(found: Audit) -> tuple[LayerAnswers, ...]:
+    """Each layer of a case by itself."""
+    return layer_answers(found.problem, found.network, TOLERANCE)
+
+
+def layer_differences(expected: ExpectedLayers, got: Sequence[tuple[str, str]]) -> list[Difference]:
+    """What is expected of layers by themselves and is not got."""
+    texts = [", ".join(f"{local} and {best}" for local, best in pairs) for pairs in (expected, got)]
+    return [] if texts[0] == texts[1] else [Difference(what="layers", expected=texts[0], got=texts[1] or "none")]
 
 
 def best_bracket(found: Audit) -> ExpectedBracket | None:

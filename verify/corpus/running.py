@@ -61,9 +61,10 @@ def store(path: str | Path, *, echo: Echo = print) -> int:
     """
     root, failures = find(path), 0
     for file in locate(root)[0]:
-        found, lines = _decide(read_strictly(file))
+        case = read_strictly(file)
+        found, lines = _decide(case)
         if found is not None and not lines:
-            write_certificates(file.parent / "certificates", found)
+            write_certificates(file.parent / "certificates", found, with_layers=case.layers is not None)
         _report(_name(file.parent, root), outcome_text(found), lines, echo)
         failures += bool(lines)
     return int(failures > 0)

@@ -20,8 +20,9 @@ from verify.checker.depth_bounds import (
 )
 from verify.checker.exact import root_ends
 from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.single_layers import LayerBetter, LayerLocal, LayerNotLocal, LayerOptimal
 from verify.checker.width import LowerBoundWidth, OptimalWithinWidth
-from verify.corpus.deciding import TOLERANCE, Difference, bracket_text, is_inside
+from verify.corpus.deciding import TOLERANCE, Difference, bracket_text, is_inside, layer_differences, layers_of
 from verify.files.writing import replace_folder
 from verify.problem.network import Network
 from verify.problem.problem import objective
@@ -59,7 +60,27 @@ def stored_differences(case: Case, folder: Path) -> tuple[list[Difference], int]
         lower += [] if low is None else [low]
         upper += [] if high is None else [high]
     bracket = max(lower, default=None), min(upper, default=None)
-    return [*result, *_unproved(case, accepted, bracket)], len(files)
+    return [*result, *_unproved(case, accepted, bracket), *_layers(case, accepted)], len(files)
+
+
+def _layers(case: Case, accepted: list[Certificate]) -> list[Difference]:
+    """What the certificates do not show of single layers."""
+    if case.layers is None:
+        return []
+    kinds: dict[type[Certificate], tuple[int, str]] = {
+        LayerLocal: (0, "proved"),
+        LayerNotLocal: (0, "refuted"),
+        LayerOptimal: (1, "proved"),
+        LayerBetter: (1, "refuted"),
+    }
+    got = [["undecided", "undecided"] for _ in case.layers]
+    for proof in accepted:
+        if isinstance(proof, LayerLocal | LayerNotLocal | LayerOptimal | LayerBetter):
+            place, verdict = kinds[type(proof)]
+            within = proof.tolerance if isinstance(proof, LayerOptimal | LayerBetter) else TOLERANCE
+            if within <= TOLERANCE if verdict == "proved" else within >= TOLERANCE:
+                got[proof.layer][place] = verdict
+    return layer_differences(case.layers, [(local, best) for local, best in got])
 
 
 def _bracket(case: Case, certificate: Certificate) -> tuple[Fraction | None, Fraction | None]:
@@ -130,8 +151,10 @@ def _answers(case: Case, accepted: list[Certificate], question: Question) -> set
     return found[min(found)] if found else set()
 
 
-def write_certificates(folder: Path, found: Audit) -> None:
+def write_certificates(folder: Path, found: Audit, *, with_layers: bool = False) -> None:
     """Write the problem, the network and each certificate once, named after its kind, and remove other JSON files.
+
+    with_layers: those about single layers as well, with the layer in the name.
 
     The files are canonical texts, so they depend on the case and the solvers only.
     """
@@ -144,5 +167,9 @@ def write_certificates(folder: Path, found: Audit) -> None:
         if isinstance(certificate, BetterNetwork | DeepBetterNetwork):
             name = f"{name}-{certificate.scope}"
         texts[name] = text
+    for one in layers_of(found) if with_layers else ():
+        for proof in (one.local.certificate, one.optimal.certificate):
+            if proof is not None:
+                texts[f"{proof.KIND}-{one.layer}"] = proof.canonical_text()
     contents = {f"{name}.json": (text + "\n").encode("utf-8") for name, text in texts.items()}
     replace_folder(folder, contents, lambda name: name.endswith(".json"), "problem.json")

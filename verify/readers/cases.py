@@ -36,6 +36,7 @@ QUESTIONS = ("fits", "stationary", "local_optimum", "global_optimum", "global_an
 VERDICTS = ("proved", "refuted", "undecided")
 
 ExpectedBracket = tuple[Fraction | None, Fraction | None]
+ExpectedLayers = tuple[tuple[str, str], ...]
 
 _Choice = TypeVar("_Choice", Goal, Bias, Trained)
 
@@ -50,6 +51,7 @@ class Case:
     verdicts: the verdict ("proved", "refuted", "undecided") that each question named there must get.
     bracket: what must enclose the bracket found, either side None when it does not matter; None when nothing is said.
     infeasible: whether the problem must be proved infeasible; None when nothing is said.
+    layers: the verdicts, local and global, that each layer by itself must get; None when nothing is said.
     """
 
     comment: str
@@ -60,6 +62,7 @@ class Case:
     verdicts: Mapping[str, str]
     bracket: ExpectedBracket | None = None
     infeasible: bool | None = None
+    layers: ExpectedLayers | None = None
 
 
 def read_case(content: bytes, place: str) -> Case:
@@ -83,6 +86,7 @@ def read_case(content: bytes, place: str) -> Case:
         verdicts=verdicts,
         bracket=bracket,
         infeasible=infeasible,
+        layers=_layers(value["expect"], f"{place}: expect.layers"),
     )
 
 
@@ -133,7 +137,7 @@ def _network(given: object, place: str, slope: Fraction) -> Network:
 
 
 def _expected(given: object, place: str) -> tuple[Mapping[str, str], ExpectedBracket | None, bool | None]:
-    value = _members(given, place, optional=(*QUESTIONS, "bracket", "infeasible"))
+    value = _members(given, place, optional=(*QUESTIONS, "bracket", "infeasible", "layers"))
     verdicts: dict[str, str] = {}
     for question in QUESTIONS:
         if question in value:
@@ -145,6 +149,16 @@ def _expected(given: object, place: str) -> tuple[Mapping[str, str], ExpectedBra
     if not isinstance(infeasible, bool | None):
         raise InputError(f"{place}.infeasible must be true or false")
     return MappingProxyType(verdicts), _bracket(value.get("bracket"), f"{place}.bracket"), infeasible
+
+
+def _layers(given: object, place: str) -> ExpectedLayers | None:
+    pairs = cast("dict[str, object]", given).get("layers")
+    if pairs is None:
+        return None
+    is_list = isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+    if not is_list or not all(verdict in VERDICTS for pair in cast("list[list[object]]", pairs) for verdict in pair):
+        raise InputError(f"{place} must be a list of two verdicts for each layer: by itself local, and global")
+    return tuple((str(local), str(best)) for local, best in cast("list[list[object]]", pairs))
 
 
 def _bracket(given: object, place: str) -> ExpectedBracket | None:

@@ -75,6 +75,10 @@ EXPECTED = {
     "deep-not-stationary, independent gradients": "P0 RT R0 R0 R0",
     "deep-not-stationary, nothing": "P0 RT - - -",
     "not-local-curve": "P0 - R0 R0 R0",
+    "layer-local": "P0 - - - -",
+    "layer-not-local": "P0 - R0 R0 R0",
+    "layer-optimal": "P0 - - - -",
+    "layer-better": "P0 - - R0 R0",
     "lower-bound-crude": "- - - - -",
     "lower-bound-linear": "- - - - -",
     "deep-upper-bound": "- - - - -",
@@ -145,6 +149,7 @@ def samples():
 def deep_samples():
     """The same of the kinds of any depth."""
     chain, ones, linear = depth_cases.chain(), depth_cases.diagonal_of_ones(), depth_cases.linear_of_ones()
+    narrow = depth_cases.narrow_margins()
     apart, best = depth_cases.unbalanced_layers(), depth_cases.optimal_without_multipliers()
     smooth = depth_cases.unbalanced_layers(Goal.MIN_NORM, qualification="independent gradients")
     fitted = depth_cases.chain(Goal.MIN_NORM)
@@ -169,6 +174,10 @@ def deep_samples():
         ),
         "deep-not-stationary, nothing": (best.problem, best.network, replace(best.proofs["separated"], epsilon=T)),
         "not-local-curve": (ones.problem, ones.network, ones.proofs["curve"]),
+        "layer-local": (narrow.problem, narrow.network, narrow.proofs["last"]),
+        "layer-not-local": (narrow.problem, narrow.network, narrow.proofs["down"]),
+        "layer-optimal": (narrow.problem, narrow.network, replace(narrow.proofs["best"], tolerance=T)),
+        "layer-better": (narrow.problem, narrow.network, replace(narrow.proofs["shorter"], tolerance=T)),
         "lower-bound-crude": (chain.problem, chain.network, lower),
         "lower-bound-linear": (linear.problem, linear.network, linear.proofs["lower"]),
         "deep-upper-bound": (chain.problem, chain.network, upper),

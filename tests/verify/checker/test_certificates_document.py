@@ -24,6 +24,7 @@ from verify.checker.dual_trees import Active, Bound, Dual, Empty, Together
 from verify.checker.enclosure import Direction, StationaryNear
 from verify.checker.exact import Algebraic
 from verify.checker.goals import rules
+from verify.checker.single_layers import LayerLeaf
 from verify.checker.states import HiddenDual, Nothing
 from verify.deciders.proposal import sealed
 
@@ -40,7 +41,7 @@ CHECKS = {
 RECORDS = [
     exact.Field, Algebraic, statement.Problem, statement.Architecture, statement.Layer, statement.Network,
     Certificate, AboutNetwork, WithSubject, Dual, HiddenDual, Nothing, Bound, Together, Empty, Active,
-    Direction, Part, Objective, PointLoss, Decay, *KINDS.values(),
+    Direction, Part, LayerLeaf, Objective, PointLoss, Decay, *KINDS.values(),
 ]  # fmt: skip
 
 

@@ -40,6 +40,7 @@ from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError
 from verify.checker.fit import DoesNotFit, Fits
 from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.checker.single_layers import LayerBetter, LayerLocal, LayerNotLocal, LayerOptimal
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import sealed
 
@@ -67,6 +68,7 @@ def every_kind():
         (depth_cases.unbalanced_layers(), ("separated",)),
         (depth_cases.diagonal_of_ones(), ("better",)),
         (depth_cases.chain(), ("optimal",)),
+        (depth_cases.narrow_margins(), ("last", "down", "best", "shorter")),
     ):
         for name in names:
             yield found.problem, found.network, found.of(name)
@@ -103,7 +105,8 @@ def test_every_kind_is_there():
     assert {type(c) for *_, c in KINDS} == {
         Fits, DoesNotFit, Stationary, NotStationary, StationaryNear, LowerBound, UpperBound, BetterNetwork,
         OptimalWithin, Infeasible, DeepStationary, DeepNotStationary, NotLocalCurve, DeepBetterNetwork,
-        DeepOptimalWithin, DeepUpperBound, LowerBoundCrude, LowerBoundLinear,
+        DeepOptimalWithin, DeepUpperBound, LowerBoundCrude, LowerBoundLinear, LayerLocal, LayerNotLocal,
+        LayerOptimal, LayerBetter,
     }  # fmt: skip
     for problem, network, certificate in KINDS:
         assert sealed(problem, network, certificate) == certificate

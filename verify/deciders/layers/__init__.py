@@ -1,0 +1,1 @@
+"""One layer of a network by itself, the others as they are: a local optimum, or a global one?"""
