@@ -44,7 +44,7 @@ def local_by_itself(problem: Problem, network: Network, layer: int) -> Proposal:
 
     Complete, up to rounding, where the signs of few ties are to be decided.
     """
-    search = _Search(SingleLayer(problem, network, layer, near=True))
+    search = _LocalTree(SingleLayer(problem, network, layer, near=True))
     nodes = search.proved({})
     if search.descent is not None:
         return Proposal(certificate=search.descent, reason=NOT_LOCAL_BY_ITSELF)
@@ -55,7 +55,7 @@ def local_by_itself(problem: Problem, network: Network, layer: int) -> Proposal:
 
 
 @final
-class _Search:
+class _LocalTree:
     """The tree, until a direction is found or there are too many leaves."""
 
     def __init__(self, layer: SingleLayer) -> None:

@@ -59,7 +59,7 @@ def optimal_by_itself(
 
     down: a direction along which the layer is better, if one is known.
     """
-    search = _Search(SingleLayer(problem, network, layer, near=False), tolerance)
+    search = _GlobalTree(SingleLayer(problem, network, layer, near=False), tolerance)
     found = search.better(down)
     if found is not None:
         return Proposal(certificate=found, reason=BETTER_BY_ITSELF)
@@ -83,7 +83,7 @@ class _Least(NamedTuple):
 
 
 @final
-class _Search:
+class _GlobalTree:
     """Trees and better parameters of one layer."""
 
     def __init__(self, layer: SingleLayer, tolerance: Fraction) -> None:
