@@ -258,7 +258,8 @@ class Problem(Record):
     @property
     def decay(self) -> Decay:
         """What each squared norm is multiplied by: 1 without a loss, where 1/2 ||theta||^2 is asked."""
-        return self.goal.decay if isinstance(self.goal, Objective) else least_norm(self.output_bias)
+        norm = least_norm(self.output_bias)  # refuses what is none of the members beside a loss as well
+        return self.goal.decay if isinstance(self.goal, Objective) else norm
 
     @property
     def has_output_bias(self) -> bool:

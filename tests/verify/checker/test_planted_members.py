@@ -13,12 +13,12 @@ from verify.checker import KINDS, Accepted, Refused, check, from_json
 from verify.checker.certificate import claim_text
 from verify.checker.codec import reader
 from verify.checker.errors import CertificateError
-from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, rules, trained_layers
+from verify.checker.goals import Bias, Goal, Trained, has_bias, is_free, least_norm, rules, trained_layers
 from verify.checker.optimal import OptimalWithin
 from verify.checker.statement import Network as Checked
 from verify.checker.statement import Problem
 from verify.checker.width import OptimalWithinWidth
-from verify.deciders.global_optimality.instance import as_instance
+from verify.deciders.global_optimality.instance import as_decay_instance, as_instance
 from verify.problem import Dataset, Network
 from verify.problem.members import goal_words, has_labels, has_margin, is_penalised, is_regression, trains_all
 from verify.problem.posing import pose
@@ -27,7 +27,9 @@ ROOT = Path(__file__).parents[3]
 FOLDERS = sorted(
     path.parent for path in (ROOT / "cases").glob("*/*/certificates/*.json") if "rejected" not in str(path)
 )
-FIELDS = {"goal": Goal, "bias": Bias, "trained": Trained}
+FIELDS = {"goal": Goal, "bias": Bias, "trained": Trained, "output_bias": Bias}
+UNCLAIMED = ("goal", "output_bias")
+"""Of these no claim can be made."""
 
 
 def planted(enum: type[StrEnum], monkeypatch: pytest.MonkeyPatch) -> StrEnum:
@@ -97,10 +99,10 @@ def test_no_certificate_is_accepted_about_it(field, kind, monkeypatch):
     member = planted(FIELDS[field], monkeypatch)
     forged = with_member(problem, field, member)
     sealed = replace(certificate, problem=forged.sha256())
-    if isinstance(sealed, OptimalWithin | OptimalWithinWidth) and field != "goal":
+    if isinstance(sealed, OptimalWithin | OptimalWithinWidth) and field not in UNCLAIMED:
         lower = replace(sealed.lower, problem=forged.sha256())
         sealed = replace(sealed, lower=replace(lower, claim=claim_text(forged, lower)))
-    if field != "goal":  # of which no claim can be made
+    if field not in UNCLAIMED:
         sealed = replace(sealed, claim=claim_text(forged, sealed))
     result = check(forged, network, sealed)
     assert isinstance(result, Refused)
@@ -365,14 +367,21 @@ def test_a_goal_by_its_text_is_asked_as_well(text, monkeypatch):
 @pytest.mark.parametrize("field", FIELDS)
 def test_questions_about_it_and_the_solvers_raise(field, monkeypatch):
     member = planted(FIELDS[field], monkeypatch)
-    asked = {"goal": (has_margin, has_labels, goal_words), "bias": (is_penalised,), "trained": (trains_all,)}[field]
-    for ask in asked:
+    asked = {
+        "goal": (has_margin, has_labels, goal_words),
+        "bias": (is_penalised,),
+        "trained": (trains_all,),
+        "output_bias": (is_penalised, least_norm),
+    }
+    for ask in asked[field]:
         with pytest.raises((AssertionError, CertificateError)):
             ask(member)
+    made = as_decay_instance if field == "output_bias" else as_instance
+    assert made(with_member(POSED, field, getattr(POSED, field))) is not None
     assert as_instance(with_member(POSED, field, getattr(POSED, field))).rows.shape == (1, 1)
     if field != "trained":  # the solvers are told nothing of it
         with pytest.raises((AssertionError, CertificateError)):
-            as_instance(with_member(POSED, field, member))
+            made(with_member(POSED, field, member))
 
 
 @pytest.mark.parametrize(
