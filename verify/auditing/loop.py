@@ -163,8 +163,8 @@ def audit(
     in the notes.
     slope: of the activation (0 ReLU, 1 linear), for weights that hold none, such as a state dict.
     output_bias: "neuron" turns a bias on the output into one more hidden neuron; "refuse" does not read such a network.
-    Where a loss is asked it is kept, with the decay of the output layer, or none where `bias` is "free" ("keep");
-    "penalised" and "free" say which.
+    "penalised" and "free" keep it, and say whether it counts in the norm; "keep" counts it if the hidden biases do.
+    Where a loss is asked it is kept in any case, with the decay of the output layer or none.
     two_logits: "difference" reads the second of two outputs minus the first; "refuse" does not, but for the logistic
     loss, which is what two outputs are trained by with cross-entropy: half the decay of the output layer is then that
     of their difference.
