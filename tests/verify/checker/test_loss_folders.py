@@ -1,4 +1,4 @@
-"""Folders of audits of a loss with weight decay: what a folder says is derived again, with the value of no neurons."""
+"""Folders of audits of a loss, or with an output bias: what a folder says is derived again, with what is its own."""
 
 import json
 
@@ -40,3 +40,21 @@ def test_a_folder_that_says_otherwise_is_refused(folder, place, value):
     inner[place[-1]] = value
     path.write_text(json.dumps(said), "utf-8")
     assert not decide_folder(folder).is_accepted
+
+
+@pytest.mark.parametrize("mode", ["free", "penalised"])
+def test_a_folder_says_what_an_output_bias_costs(tmp_path, mode):
+    audit(Network.two_layer([[1]], [1], b2=-2), [[1], [3]], [-1, 1], output_bias=mode).save(tmp_path)
+    decided = decide_folder(tmp_path)
+    assert decided.is_accepted, [line.text for line in decided.lines if not line.is_accepted]
+    table = {name: value for name, value, _ in decided.table}
+    assert table["objective"] == {"free": "1", "penalised": "3"}[mode]
+    path = tmp_path / "audit.json"
+    said = json.loads(path.read_text("utf-8"))
+    assert said["problem"]["output_bias"] == mode
+    for other in ({"output_bias": {"free": "penalised", "penalised": "free"}[mode]}, None):
+        facts = (
+            {**said["problem"], **other} if other else {k: v for k, v in said["problem"].items() if k != "output_bias"}
+        )
+        path.write_text(json.dumps({**said, "problem": facts}), "utf-8")
+        assert not decide_folder(tmp_path).is_accepted
