@@ -328,10 +328,11 @@ def shortened_leaf(
 ) -> StateLeaf | None:
     """The leaf of exact multipliers and slopes, all of them rounded to so many bits of the largest one."""
     problem, largest = geometry.problem, max(map(abs, multipliers.values()), default=Fraction(0))
-    if not largest or geometry.free is not None:
+    if not largest:
         return None
     unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() - bits)
     found = {i: round(value / unit) * unit for i, value in multipliers.items()}
+    found = with_bounded_sums(geometry, cases, found)
     taken: list[dict[int, Fraction]] = []
     squares: list[Fraction] = []
     slope, c = problem.architecture.slope, factors(problem)
@@ -342,6 +343,11 @@ def shortened_leaf(
             i: excess[i] if i in exact and t == exact[i] else _allowed(round(t / unit) * unit, excess.get(i), cone[i])
             for i, t in before.items()
         }
+        if geometry.sees_free(mask):
+            listed = {i: found.get(i, Fraction(0)) for i in {*found, *own}}
+            own = {i: own.get(i, Fraction(0)) for i in listed}
+            if not _without_bias(geometry, case, listed, excesses(problem, case, listed), own):
+                return None
         taken.append(own)
         shares = {i: slope * sign * found.get(i, Fraction(0)) * c[i] + own.get(i, Fraction(0)) for i in {*found, *own}}
         square = geometry.squared_norm(mask, shares)

@@ -18,7 +18,7 @@ from solvers.programs.interior_point import solve_cone_program
 from tests.exact_states import posed
 from tests.width_cases import CASES
 from verify import Bias, Network
-from verify.deciders.hidden.leaves import celled_leaf
+from verify.deciders.hidden.leaves import BITS, celled_leaf
 from verify.deciders.hidden.networks import KnownNetworks
 from verify.deciders.hidden.search import HiddenSearch
 from verify.deciders.hidden.states import NeuronState
@@ -293,3 +293,16 @@ def test_multipliers_are_not_held_back_where_points_nearly_agree(monkeypatch):
     assert found.lower.bracket[0] * (1 + F(1, 10**6)) >= objective(problem, found.networks[0])
     monkeypatch.setattr(relaxation, "BOXES", relaxation.BOXES[:1])
     assert HiddenSearch(problem, sharpens=False, max_nodes=20).run().status is SearchStatus.NODES
+
+
+@pytest.mark.parametrize("seed", [0, 4, 5, 12, 24])
+def test_a_leaf_with_a_free_bias_is_rounded_to_nearly_the_same(seed):
+    known = KnownNetworks(drawn(seed, Bias.FREE))
+    known.started(None)
+    solved, signs = known.champion
+    decided = {(j, i): solved.sides[j][i] for j in known.geometry.live for i in range(len(known.problem.rows))}
+    state = NeuronState(known.geometry, decided)
+    whole, short = (known.leaf_of(state, solved, signs, bits) for bits in (None, BITS))
+    assert whole.value == known.upper
+    assert known.upper * (1 - F(1, 10**10)) <= short.value <= known.upper
+    assert all((z * 2**60).denominator == 1 for _, z in short.node.multipliers)
