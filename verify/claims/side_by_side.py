@@ -92,7 +92,7 @@ def run_all(
 
 def _turn(claim: Claim) -> tuple[bool, bool]:
     """When it starts: what takes long is not left for the end, when other processes have nothing more to do."""
-    return not claim.trains, claim.kind != "chance"
+    return not claim.trains, not claim.is_chance
 
 
 def _attempted(claim: Claim, **options: Any) -> Run:

@@ -246,7 +246,7 @@ def test_an_expectation_that_fails_is_told_with_its_reason(copy: Path) -> None:
     assert lines[0] == "FAIL  theorem"
     assert lines[1] == (
         "        global_optimum: expected proved, got refuted (a network of 2 neurons fits and is better: its "
-        "objective is 51.4\N{NO-BREAK SPACE}% lower)"
+        "objective is at least 51.4\N{NO-BREAK SPACE}% lower)"
     )
     assert lines[2] == (
         "        bracket: expected one inside [1.95, 2], got [1.940285, 1.940285001] (the audit ended: done)"
