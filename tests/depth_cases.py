@@ -18,6 +18,8 @@ from verify.checker.depth_bounds import (
 )
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary, Part
 from verify.checker.single_layers import LayerBetter, LayerLeaf, LayerLocal, LayerNotLocal, LayerOptimal
+from verify.deciders.depth.local import local_optimum
+from verify.deciders.depth.stationarity import stationarity
 from verify.deciders.proposal import sealed
 
 F = Fraction
@@ -208,14 +210,15 @@ def doubled_neuron() -> Case:
 
 
 def concave_kinks() -> Case:
-    """ReLU then linear, 2-4-1-1: kinks of slope 3/5, along which q falls on both sides; multiplier 5/8, twice each."""
+    """20. ReLU then linear, 2-4-1-1: kinks of slope 3/5, along which q falls on both sides; two pairs of equal units."""
     weights = [["4/5", "-3/5"] * 2 + [0, 1] * 2, [1, 1, -1, -1], [2]]
     open_ = [(0, 0, 2), (0, 0, 3), (1, 0, 0), (1, 0, 1)]
     leaf = LayerLeaf(((0, F(5, 8)), (1, F(5, 8))), tuple((*unit, F(-3, 4)) for unit in open_))
-    return case(
+    found = case(
         shape([2, 4, 1, 1], [0, 1]), weights, [[1, 0], ["3/5", "4/5"]], [1, -1],
         kinks=LayerLocal(layer=0, nodes=(leaf,)),
     )  # fmt: skip
+    return with_local(found)
 
 
 def optimal_without_multipliers() -> Case:
@@ -247,11 +250,40 @@ def unbalanced_layers(goal: Goal = Goal.MAX_MARGIN, qualification: str = "homoge
     return case(shape([2, 2, 1, 1], [0, 0]), weights, [[1, "1/2"]], [1], goal=goal, separated=z)
 
 
+def with_local(found: Case) -> Case:
+    """The case with a proof that its KKT point is a local optimum."""
+    kkt = found.proofs.get("kkt") or stationarity(found.problem, found.network, F(0)).certificate
+    assert isinstance(kkt, DeepStationary)
+    local = local_optimum(found.problem, found.network, kkt)
+    assert local is not None
+    return Case(found.problem, found.network, {**found.proofs, "kkt": kkt, "local": local.certificate})
+
+
+def worse_vertex() -> Case:
+    """7. Diagonal of depth 3, x = (1, 2), on the first coordinate: local, though the other is better."""
+    return with_local(case(diagonal(3), [[1, 0]] * 3, [[1, 2]], [1], kkt=DeepStationary(parts=parts(1))))
+
+
+def two_of_a_kind() -> Case:
+    """16. ReLU 2-2-2-1, x = (1, 1/4), (-1, 1/4): units that give the same, of margin 125/4."""
+    second, third = [F(9, 5), F(12, 5), F(12, 5), F(16, 5)], [3, 4]
+    return with_local(
+        case(shape([2, 2, 2, 1], [0, 0]), [[0, 3, 0, 4], second, third], [[1, "1/4"], [-1, "1/4"]], [1, 1])
+    )
+
+
+def empty_unit() -> Case:
+    """ReLU 2-2-1-1, the second unit without weights: on one side of the kink it can be turned into the first one."""
+    weights = [[1, 0, 0, 0], [1, 0], [1]]
+    return with_local(case(shape([2, 2, 1, 1], [0, 0]), weights, [[1, 0]], [1]))
+
+
 CASES = {
     "1 aligned linear": aligned_linear,
     "2 linear of ones": linear_of_ones,
     "5 diagonal of ones": diagonal_of_ones,
     "6 vertex": vertex,
+    "7 worse vertex": worse_vertex,
     "8 flat vertex": flat_vertex,
     "9 wrong singular vector": wrong_singular_vector,
     "10 wrong singular vector, ReLU": lambda: wrong_singular_vector(0),
@@ -260,9 +292,11 @@ CASES = {
     "14 narrow margins": narrow_margins,
     "15 doubled neuron": doubled_neuron,
     "20 concave kinks": concave_kinks,
+    "16 two of a kind": two_of_a_kind,
     "17 optimal without multipliers": optimal_without_multipliers,
     "19 chain": chain,
     "21 unbalanced layers": unbalanced_layers,
+    "an empty unit": empty_unit,
 }
 
 

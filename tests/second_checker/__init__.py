@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.second_checker import depth, kinds, losses, single_layers, widths
+from tests.second_checker import depth, depth_local, kinds, losses, single_layers, widths
 from tests.second_checker.dual_points import DUAL
 from tests.second_checker.questions import Net, Question, dot
 from tests.second_checker.texts import RefusedError, in_claim, keys, need, rational, sha256
@@ -34,6 +34,7 @@ FIELDS = {
     "does-not-fit-width": ABOUT | {"nodes"},
     "deep-stationary": SUBJECT | {"parts", "epsilon", "delta"},
     "deep-not-stationary": SUBJECT | {"vectors", "qualification", "splits", "epsilon", "delta", "kappa"},
+    "deep-local": SUBJECT | {"parts", "rho", "rotations", "factors", "bits"},
     "not-local-curve": SUBJECT | {"rows", "until"},
     "lower-bound-crude": COMMON | {"points", "power", "bracket"},
     "lower-bound-linear": COMMON | {"multipliers", "power", "bracket"},
@@ -71,6 +72,7 @@ CLAIMS = {
     "deep-not-stationary": "{who}, {layers}, fits, but no multipliers satisfy its Clarke KKT conditions up to epsilon "
     "{epsilon} relative to the norm and delta {delta} relative to the squared norm{scale}, which local optima satisfy "
     "by {qualification}",
+    "deep-local": "{who}, {layers}, fits and is a local optimum",
     "not-local-curve": "{who}, {layers}, fits and is no local optimum: arbitrarily near to it others fit and have a "
     "smaller objective",
     "lower-bound-crude": "every {family}, that fits has an objective whose power {power} is at least {lower}",
@@ -91,7 +93,7 @@ CLAIMS = {
     "parameters of that layer fit with no smaller margin, and 1 + {tolerance} times their squared norm is less",
 }
 LAYERS = ("layer-local", "layer-not-local", "layer-optimal", "layer-better")
-ANY_DEPTH = ("deep-stationary", "deep-not-stationary", "not-local-curve", *LAYERS)
+ANY_DEPTH = ("deep-stationary", "deep-not-stationary", "deep-local", "not-local-curve", *LAYERS)
 OTHER_DEPTH = (
     "lower-bound-crude", "lower-bound-linear", "deep-upper-bound", "deep-better-network", "deep-optimal-within",
 )  # fmt: skip
@@ -124,6 +126,7 @@ KINDS = {
     "does-not-fit-width": widths.infeasible_width,
     "deep-stationary": depth.deep_stationary,
     "deep-not-stationary": depth.deep_not_stationary,
+    "deep-local": depth_local.deep_local,
     "not-local-curve": depth.not_local_curve,
     "lower-bound-crude": depth.lower_bound_crude,
     "lower-bound-linear": depth.lower_bound_linear,

@@ -12,6 +12,7 @@ from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.curves import NotLocalCurve
 from verify.checker.depth import power_objective, power_of, powered
 from verify.checker.depth_bounds import DeepBetterNetwork, DeepOptimalWithin, LowerBoundLinear
+from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.deciders.finding import Verdict
 
@@ -64,6 +65,10 @@ def _is_refuted(audit, finding, _):
     return proof.qualification != "nothing" and audit.stationary.verdict is Verdict.REFUTED
 
 
+def _second_order(_, finding, __):
+    return bool(all_of(DeepLocal, finding)) and finding.verdict is Verdict.PROVED
+
+
 def _curve(_, finding, __):
     return bool(all_of(NotLocalCurve, finding)) and finding.verdict is Verdict.REFUTED
 
@@ -107,8 +112,9 @@ def _nearly_only(audit, finding, found):
 
 
 ROWS = [
+    (r"no better network lies near it, by the second order of its Lagrangian", _second_order),
     (
-        r"the KKT conditions hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+)(?: of \d+)? points?)" + AT_MARGIN,
+        r"the KKT conditions hold exactly, with (?:λ = \(([^)]*)\)|multipliers at (\d+)(?: of \d+)? points?)" + AT_MARGIN,
         _exactly,
     ),
     (rf"the KKT conditions hold up to (?:ε =|epsilon) {N} and (?:δ =|delta) {N}", _nearly),

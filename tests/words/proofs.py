@@ -387,7 +387,7 @@ NO_MULTIPLIERS = (
 )
 OWN = r"(\d+) neurons?(?: with (?:these masks(?: one by one)?|this mask))?"
 EXACTLY = (
-    rf"the {CONDITIONS} hold exactly, with (?:λ = \((.*)\)|multipliers at (\d+) of (\d+) points?){AT_MARGIN}"
+    rf"the {CONDITIONS} hold exactly, with (?:λ = \(([^)]*)\)|multipliers at (\d+) of (\d+) points?){AT_MARGIN}"
     r"(, the only multipliers|; all multipliers are a (?:polytope|set) of dimension (\d+))?" + AFTER
 )
 ROWS = [

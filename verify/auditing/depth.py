@@ -1,7 +1,7 @@
 """Networks of other depths than 2, and with shared weights: the questions about one that fits.
 
-Stationarity and ways down are decided at any depth; the best objective lies between a bound of the whole family and the
-best network that was found. That a network is a local optimum is proved only where none of its family is better.
+Stationarity, local optimality by second derivatives and ways down are decided at any depth; the best objective lies
+between a bound of the whole family and the best network that was found.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.depth_stationary import NOTHING, DeepNotStationary, DeepStationary
 from verify.deciders.depth.descents import descent
+from verify.deciders.depth.local import local_optimum
 from verify.deciders.depth.record import PowerBounds
 from verify.deciders.depth.searching import better, bounds, none_is_better, searched, with_networks
 from verify.deciders.depth.stationarity import stationarity
@@ -123,8 +124,12 @@ def _local(asked: Asked, found: Known) -> Finding:
     if _is_large(asked):
         return undecided(question, LARGE)
     multipliers = proof if isinstance(proof, DeepStationary) else None
-    found_way = proposed(lambda: _way_down(asked, found, multipliers))
+    found_way = proposed(lambda: _second_order(asked, found, multipliers) or _way_down(asked, found, multipliers))
     return decide(question, asked.problem, asked.network, found_way)
+
+
+def _second_order(asked: Asked, found: Known, multipliers: DeepStationary | None) -> Proposal | None:
+    return None if multipliers is None else local_optimum(asked.problem, found.subject.asked, multipliers)
 
 
 def _way_down(asked: Asked, found: Known, multipliers: DeepStationary | None) -> Proposal:

@@ -4,7 +4,7 @@
 
 What a certificate is, is in `verify.checker.certificate`; what the kinds claim, and how each is checked, is in `fit`,
 `stationary`, `local`, `bounds`, `optimal`, `width` and `enclosure` beside this file, and of any depth in
-`depth_stationary`, `curves` and `depth_bounds`, of single layers in `single_layers`.
+`depth_stationary`, `depth_local`, `curves` and `depth_bounds`, of single layers in `single_layers`.
 """
 
 import hashlib
@@ -23,6 +23,7 @@ from verify.checker.depth_bounds import (
     LowerBoundCrude,
     LowerBoundLinear,
 )
+from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError, InputError
@@ -39,7 +40,7 @@ _OF_NETWORKS = (Fits, DoesNotFit, Stationary, NotStationary, Local, NotLocal, St
 _OF_BOUNDS = (LowerBound, UpperBound, BetterNetwork, OptimalWithin, Infeasible)
 _OF_WIDTHS = (LowerBoundWidth, OptimalWithinWidth, InfeasibleWidth, DoesNotFitWidth)
 _OF_ANY_DEPTH = (
-    DeepStationary, DeepNotStationary, NotLocalCurve,
+    DeepStationary, DeepNotStationary, DeepLocal, NotLocalCurve,
     LowerBoundCrude, LowerBoundLinear, DeepUpperBound, DeepBetterNetwork, DeepOptimalWithin,
     LayerLocal, LayerNotLocal, LayerOptimal, LayerBetter,
 )  # fmt: skip

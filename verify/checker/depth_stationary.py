@@ -1,7 +1,8 @@
 """Does a network of any depth satisfy the Clarke KKT conditions: parts of multipliers prove it, vectors refute it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import chain, product
 from operator import sub
 from typing import Annotated, ClassVar, Literal
@@ -67,21 +68,10 @@ class DeepStationary(WithSubject):
 
         Source: `docs/mathematics.md`, 13.3 "Stationarity at any depth".
         """
-        limits, goal, found = ends(problem, subject), constraints(problem.goal), states(problem, subject)
-        has_slacks = goal.has_slacks(problem.fit_tolerance)
+        has_slacks = constraints(problem.goal).has_slacks(problem.fit_tolerance)
         require(has_slacks or self.delta == 0, "delta", "must be 0 where every target is to be met exactly")
-        factors, norm = goal.factors(problem.targets), 2 * half_squared_norm(problem, subject)
-        rest, slackness, sides = list(chain(*subject.parameters)), Fraction(0), dict[int, Fraction]()
-        for k, part in enumerate(self.parts):
-            i, value = part.point, part.multiplier
-            is_allowed = i < len(found) and (value > 0 or (value < 0 and -1 in goal.signs))
-            require(is_allowed, f"parts[{k}]", f"must be of one of {len(found)} points, with an admissible multiplier")
-            is_alike = sides.setdefault(i, value) * value > 0
-            require(is_alike, f"parts[{k}].multiplier", "has another sign than one before it at this point")
-            slopes = at(f"parts[{k}]", _slopes, problem, subject, found[i], part)
-            slackness += value * limits[i][0] if value > 0 else -value * limits[i][1]
-            c = value * factors[i]
-            rest = list(map(sub, rest, (c * z for z in chain(*gradient(subject, found[i], slopes)))))
+        norm = 2 * half_squared_norm(problem, subject)
+        rest, slackness = pulled(problem, subject, self.parts, partial(_slopes, problem, subject))
         require(slackness <= self.delta * norm, "delta", "multipliers of constraints that are not active are too large")
         require(squared_norm(rest) <= self.epsilon**2 * norm, "epsilon", "the residual of stationarity is larger")
 
@@ -93,6 +83,29 @@ class DeepStationary(WithSubject):
     def level(self) -> str:
         """Approximate where epsilon or delta is not 0."""
         return "approximate" if self.epsilon or self.delta else super().level
+
+
+def pulled(
+    problem: Problem,
+    subject: Network,
+    parts: Sequence[Part],
+    slopes_of: Callable[[UnitStates, Part], Sequence[Sequence[Fraction]]],
+) -> tuple[list[Fraction], Fraction]:
+    """(theta - sum lambda h, sum lambda_i slack_i) of parts with multipliers that their constraints admit."""
+    limits, goal, found = ends(problem, subject), constraints(problem.goal), states(problem, subject)
+    factors = goal.factors(problem.targets)
+    rest, slackness, sides = list(chain(*subject.parameters)), Fraction(0), dict[int, Fraction]()
+    for k, part in enumerate(parts):
+        i, value = part.point, part.multiplier
+        is_allowed = i < len(found) and (value > 0 or (value < 0 and -1 in goal.signs))
+        require(is_allowed, f"parts[{k}]", f"must be of one of {len(found)} points, with an admissible multiplier")
+        is_alike = sides.setdefault(i, value) * value > 0
+        require(is_alike, f"parts[{k}].multiplier", "has another sign than one before it at this point")
+        slopes = at(f"parts[{k}]", slopes_of, found[i], part)
+        slackness += value * limits[i][0] if value > 0 else -value * limits[i][1]
+        c = value * factors[i]
+        rest = list(map(sub, rest, (c * z for z in chain(*gradient(subject, found[i], slopes)))))
+    return rest, slackness
 
 
 def _slopes(problem: Problem, subject: Network, state: UnitStates, part: Part) -> list[list[Fraction]]:

@@ -10,6 +10,7 @@ from verify.checker.codec import rational_text
 from verify.checker.curves import NotLocalCurve
 from verify.checker.depth import power_objective, power_of
 from verify.checker.depth_bounds import DeepBetterNetwork, DeepOptimalWithin, LowerBoundCrude, LowerBoundLinear
+from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.exact import root_ends
 from verify.deciders.finding import Finding, Verdict
@@ -32,6 +33,7 @@ __all__ = [
 
 CRUDE = "the lower end is a crude bound"
 DOWN = "better networks lie arbitrarily near, along a curve"
+NONE_NEAR = "no better network lies near it, by the second order of its Lagrangian"
 WITHOUT = "it is not stationary"
 
 
@@ -52,6 +54,8 @@ def depth_statement(audit: Audited, finding: Finding) -> str | None:
             )
         case DeepNotStationary():
             return WITHOUT
+        case DeepLocal():
+            return NONE_NEAR
         case NotLocalCurve():
             return DOWN
         case DeepBetterNetwork() as proof:

@@ -74,6 +74,7 @@ EXPECTED = {
     "deep-not-stationary, homogeneity": "P0 RT R0 R0 R0",
     "deep-not-stationary, independent gradients": "P0 RT R0 R0 R0",
     "deep-not-stationary, nothing": "P0 RT - - -",
+    "deep-local": "P0 - P0 - -",
     "not-local-curve": "P0 - R0 R0 R0",
     "layer-local": "P0 - - - -",
     "layer-not-local": "P0 - R0 R0 R0",
@@ -148,6 +149,7 @@ def samples():
 
 def deep_samples():
     """The same of the kinds of any depth."""
+    turned = depth_cases.concave_kinks()
     chain, ones, linear = depth_cases.chain(), depth_cases.diagonal_of_ones(), depth_cases.linear_of_ones()
     narrow = depth_cases.narrow_margins()
     apart, best = depth_cases.unbalanced_layers(), depth_cases.optimal_without_multipliers()
@@ -173,6 +175,7 @@ def deep_samples():
             smooth.problem, smooth.network, replace(smooth.proofs["separated"], epsilon=T),
         ),
         "deep-not-stationary, nothing": (best.problem, best.network, replace(best.proofs["separated"], epsilon=T)),
+        "deep-local": (turned.problem, turned.network, turned.proofs["local"]),
         "not-local-curve": (ones.problem, ones.network, ones.proofs["curve"]),
         "layer-local": (narrow.problem, narrow.network, narrow.proofs["last"]),
         "layer-not-local": (narrow.problem, narrow.network, narrow.proofs["down"]),

@@ -34,6 +34,7 @@ from verify.checker.depth_bounds import (
     LowerBoundCrude,
     LowerBoundLinear,
 )
+from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.dual_trees import Bound, Empty
 from verify.checker.enclosure import StationaryNear
@@ -69,6 +70,7 @@ def every_kind():
         (depth_cases.diagonal_of_ones(), ("better",)),
         (depth_cases.chain(), ("optimal",)),
         (depth_cases.narrow_margins(), ("last", "down", "best", "shorter")),
+        (depth_cases.concave_kinks(), ("local",)),
     ):
         for name in names:
             yield found.problem, found.network, found.of(name)
@@ -104,7 +106,7 @@ def place(problem, network, certificate):
 def test_every_kind_is_there():
     assert {type(c) for *_, c in KINDS} == {
         Fits, DoesNotFit, Stationary, NotStationary, StationaryNear, LowerBound, UpperBound, BetterNetwork,
-        OptimalWithin, Infeasible, DeepStationary, DeepNotStationary, NotLocalCurve, DeepBetterNetwork,
+        OptimalWithin, Infeasible, DeepStationary, DeepNotStationary, DeepLocal, NotLocalCurve, DeepBetterNetwork,
         DeepOptimalWithin, DeepUpperBound, LowerBoundCrude, LowerBoundLinear, LayerLocal, LayerNotLocal,
         LayerOptimal, LayerBetter,
     }  # fmt: skip
