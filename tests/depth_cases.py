@@ -210,7 +210,7 @@ def doubled_neuron() -> Case:
 
 
 def concave_kinks() -> Case:
-    """20. ReLU then linear, 2-4-1-1: kinks of slope 3/5, along which q falls on both sides; two pairs of equal units."""
+    """20. ReLU then linear, 2-4-1-1: kinks of slope 3/5, along which q falls on both sides; two pairs of units."""
     weights = [["4/5", "-3/5"] * 2 + [0, 1] * 2, [1, 1, -1, -1], [2]]
     open_ = [(0, 0, 2), (0, 0, 3), (1, 0, 0), (1, 0, 1)]
     leaf = LayerLeaf(((0, F(5, 8)), (1, F(5, 8))), tuple((*unit, F(-3, 4)) for unit in open_))

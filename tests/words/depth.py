@@ -114,7 +114,8 @@ def _nearly_only(audit, finding, found):
 ROWS = [
     (r"no better network lies near it, by the second order of its Lagrangian", _second_order),
     (
-        r"the KKT conditions hold exactly, with (?:λ = \(([^)]*)\)|multipliers at (\d+)(?: of \d+)? points?)" + AT_MARGIN,
+        r"the KKT conditions hold exactly, with (?:λ = \(([^)]*)\)|multipliers at (\d+)(?: of \d+)? points?)"
+        + AT_MARGIN,
         _exactly,
     ),
     (rf"the KKT conditions hold up to (?:ε =|epsilon) {N} and (?:δ =|delta) {N}", _nearly),
