@@ -17,7 +17,9 @@ __all__ = ["WidthNode", "upwards", "walk"]
 
 @dataclass(slots=True, eq=False)
 class WidthNode:
-    """bound: of the parent, then of its own.   columns: to begin with, of each case."""
+    """bound: of the parent, then of its own.   columns: to begin with, of each case.
+    is_copied: whether it is split as another one in which it lies, neurons exchanged.
+    """
 
     known: DecidedSplits
     bound: float
@@ -28,13 +30,14 @@ class WidthNode:
     parent: WidthNode | None = None
     proof: DualGuess | StateNothing | KeptLeaf | None = None
     kept: KeptLeaf | None = None
+    is_copied: bool = False
 
     @property
     def is_cut(self) -> bool:
         """Whether nothing is known of the children that is not known here."""
-        return self.children is None or all(
-            child.relaxed is child.proof is None and child.is_cut for child in self.children
-        )
+        if self.children is None or self.is_copied:
+            return self.children is None
+        return all(child.relaxed is child.proof is None and child.is_cut for child in self.children)
 
 
 def upwards(node: WidthNode) -> Iterator[WidthNode]:

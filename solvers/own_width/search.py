@@ -48,8 +48,8 @@ MOST_FORCED = 24
 MOST_HELD = 8
 """Splits below a state, at most, that are made from its relaxed problem."""
 
-ATTEMPTS = 4
-"""Proofs of one state that is left open, each of less."""
+ATTEMPTS, SOURCES = 4, 3
+"""Proofs of one state that is left open, each of less, and of how many states the multipliers are tried."""
 
 
 def search(
@@ -229,7 +229,7 @@ class _StateSearch:
             return True
         end, node.split = followed(masks, node, found)
         if node.split is not None:
-            node.children = self._split(node, node.split)
+            node.children, node.is_copied = self._split(node, node.split), True
             for child in node.children:
                 child.columns = self._first_columns(child.known)
                 self._push(child)
@@ -346,11 +346,17 @@ class _StateSearch:
         return tuple(found)
 
     def _proof_of(self, node: WidthNode, cases: Sequence[StateCase]) -> DualGuess | None:
-        """A proof for a state that is left open, of the best multipliers of it and of the states before."""
-        known = [before.relaxed for before in upwards(node) if before.relaxed is not None]
-        source = max(known, key=lambda relaxed: relaxed.lower, default=None)
-        if source is None or source.lower <= 0:
-            return None
+        """A proof for a state that is left open, of the best multipliers of it and of the states in which it lies."""
+        masks, above = self.setting.masks, list(upwards(node))
+        if (found := original(masks, node)) is not None:
+            above += upwards(followed(masks, node, found)[0])
+        known = [before.relaxed for before in above if before.relaxed is not None]
+        for source in sorted(known, key=lambda relaxed: -relaxed.lower)[:SOURCES]:
+            if source.lower > 0 and (proof := self._proof_by(source, cases)) is not None:
+                return proof
+        return None
+
+    def _proof_by(self, source: Relaxation, cases: Sequence[StateCase]) -> DualGuess | None:
         relaxed = Relaxation(self.setting, cases, {case: [] for case in cases})
         limit = source.beta
         for _ in range(ATTEMPTS):

@@ -98,3 +98,14 @@ def test_fewer_states_are_looked_at_and_the_same_is_proved(seed, columns, width,
     assert few.lower == pytest.approx(many.lower, rel=2e-6)
     assert few.nodes <= many.nodes
     assert few.nodes < many.nodes or columns < 4
+
+
+@pytest.mark.parametrize("most", [3, 8, 14])
+def test_what_is_left_open_is_bounded_as_what_it_is_a_copy_of(most, monkeypatch):
+    instance = teacher(1, 4, 3, 10, margin=False)
+    cut = search(instance, [0] * 3, tol=1e-6, max_nodes=most)
+    assert cut.status == "nodes"
+    assert len(cut.tree) > 1
+    monkeypatch.setattr(module, "original", lambda masks, node: None)
+    many = search(instance, [0] * 3, tol=1e-6, max_nodes=most)
+    assert many.lower * (1 - 1e-3) <= cut.lower <= min(atoms.value for atoms in many.networks) * (1 + 1e-9)
