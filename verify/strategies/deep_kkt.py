@@ -69,13 +69,13 @@ def deep_linear_starts(draw: DrawFn) -> tuple[Problem, Network]:
 
 
 @st.composite
-def deep_diagonals(draw: DrawFn) -> KKTPoint:
+def deep_diagonals(draw: DrawFn, *, slopes: Sequence[int] = (1, 0)) -> KKTPoint:
     """A diagonal network of depth 3 to 6, linear or ReLU, on one point: two or three coordinates, all of them live.
 
     Coordinate c has weights +-r_c in every layer and |x_c| = r_c^(2-m), so that lambda = 1. Shrinks to depth 3 and
     weights 1 on the point (1, 1).
     """
-    m, slope = draw(st.integers(3, 6)), draw(st.sampled_from([1, 0]))
+    m, slope = draw(st.integers(3, 6)), draw(st.sampled_from(slopes))
     d, y = draw(st.integers(2, 3)), draw(st.sampled_from([1, -1]))
     sizes = [draw(positive_rationals(2)) for _ in range(d)]
     signs = [[draw(st.sampled_from([1, -1])) for _ in range(d)] for _ in range(m)]
@@ -90,14 +90,14 @@ def deep_diagonals(draw: DrawFn) -> KKTPoint:
 
 
 @st.composite
-def singular_convolutions(draw: DrawFn) -> KKTPoint:
+def singular_convolutions(draw: DrawFn, *, slopes: Sequence[int] = (1, 0)) -> KKTPoint:
     """A convolution of depth 2 with one filter on two patches, linear or ReLU, one output weight for each; one point.
 
     The patches are the rows of X = s u w' + S p q', with orthonormal u, p and w, q, and 0 < s < S: r w and r u are
     singular vectors of the smaller value, and lambda = 1/s. Both patches give something other than 0. Shrinks to
     s = 1, S = 2.
     """
-    slope, k = draw(st.sampled_from([1, 0])), draw(st.integers(2, 3))
+    slope, k = draw(st.sampled_from(slopes)), draw(st.integers(2, 3))
     u, w = _positive(draw), draw(unit_vectors(k))
     p, q = (-u[1], u[0]), _orthogonal_to(w)
     s, r = draw(positive_rationals(2)), draw(positive_rationals(2))

@@ -38,6 +38,7 @@ ORDER = (
     "thm5.2",
     "thm5.3",
     "thm5.4",
+    "thm5.4.not-global",
 )
 """The claims as lists of them are sorted: what follows the paper's name in their ids."""
 
@@ -62,7 +63,7 @@ TABLES = {
         "N, each layer by itself": (("Global", "vardi2022.thm5.2"), ("Not local", "vardi2022.thm5.3")),
         "N, each layer by itself, non-zero inputs": (
             ("Global", "vardi2022.thm5.2"),
-            ("Local, not global", "vardi2022.thm5.4"),
+            ("Local, not global", "vardi2022.thm5.4", "vardi2022.thm5.4.not-global"),
         ),
     },
 }
