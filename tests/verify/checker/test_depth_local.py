@@ -9,6 +9,8 @@ import pytest
 
 from tests import depth_cases, second_checker
 from tests.depth_cases import CASES, case, diagonal, parts, shape
+from tests.second_checker.depth_local import matrix
+from tests.second_checker.questions import Net
 from tests.second_checker.texts import RefusedError
 from verify.checker.checking import Accepted, Refused, check
 from verify.checker.depth_local import MAX_CHOICES, DeepLocal, PolynomialPiece, choices_of, second_order, tangent_of
@@ -180,3 +182,32 @@ def test_too_many_choices_and_parameters():
     assert told(found.problem, found.network, DeepLocal((part,), F(1), (), (), 0)) == "parts"
     wide = case(shape([1, 129, 1], [1]), [[1] + [0] * 128, [1] + [0] * 128], [[1]], [1])
     assert told(wide.problem, wide.network, DeepLocal(parts(1), F(1), (), (), 0)) == "problem"
+
+
+TIED = shape([2, 2, 2, 1], [0, 0]), [[1, 0, 0, 1], [1, -1, 0, 1], [-1, 1]], [[1, 1]], [1]
+
+
+@pytest.mark.parametrize("slope", [F(0), F(1, 2), F(2, 3), F(1)])
+def test_the_matrix_with_a_kink_in_the_second_layer_is_that_of_the_second_checker(slope):
+    """Its z depends on both layers below; at an end of the slopes it does not count."""
+    found = case(*TIED)
+    part = Part(0, F(2), ((1, 0, slope),))
+    state = states(found.problem, found.network)[0]
+    piece = PolynomialPiece(found.network, state, part, part.multiplier)
+    own = second_order(found.network, [piece], (), F(3))
+    net = Net(found.network.to_json()["architecture"], found.network.to_json()["parameters"])
+    slopes = [[F(1), F(1)], [slope, F(1)]]
+    told = ([F(1), F(1)], F(2), slopes, {(1, 0): slope})
+    assert own == matrix(net, {"rotations": []}, F(3), [told])
+    ends = second_order(
+        found.network, [PolynomialPiece(found.network, state, replace(part, slopes=((1, 0, F(0)),)), F(2))], (), F(3)
+    )
+    assert (own != ends) is (slope != 0)
+
+
+def test_units_with_the_same_mask_are_turned():
+    """On weights that both have; a tangent is 0 at inputs that neither sees."""
+    masked = shape([2, 2, 1], [1], [[[0, None], [1, None]], None])
+    found = case(masked, [[1, 2], [3, 4]], [[1, 5]], [1])
+    piece = PolynomialPiece(found.network, states(found.problem, found.network)[0], parts(1)[0], F(1))
+    assert tangent_of(found.network, [piece], (0, 0, 1)) == [-2, 1, -4, 3]

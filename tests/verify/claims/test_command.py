@@ -260,6 +260,7 @@ FEWER |= {f"lai2026.{name}": 60 for name in ("appF", "thm1", "thm3", "thm4", "th
 FEWER |= {f"lai2026.lem{k}": 60 for k in (2, 4, 5, 6, 9, 10, 12)} | {"lai2026.lem1": 40, "lai2026.lem3": 40}
 FEWER |= {"vardi2022.predictor-norm": 100, "lyu2021.thm4.2.found": 100, "followups.savarese2019.line": 100}
 FEWER |= {f"vardi2022.{name}": 100 for name in ("widths.enough", "widths.needed", "thm3.1", "thm4.3.linear")}
+FEWER |= {f"vardi2022.thm5.{name}": 100 for name in ("2", "3", "4", "4.not-global")}
 FEWER |= {f"safran2022.{name}": 100 for name in ("thm4.2", "thm4.2.sharper")} | {"chistikov2023.setS.faces": 100}
 FEWER |= {"chistikov2023.M.orthogonal": 60, **{f"chistikov2023.assumption1.m{m}": 700 for m in (1, 2, 4)}}
 """Instances of claims that are no trainings, where an audit in up to 4096 dimensions takes seconds; 200 elsewhere."""

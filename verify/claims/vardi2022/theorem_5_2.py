@@ -109,6 +109,7 @@ CLAIMS = (
         sharp={"linear": "max-margin/convolution-wrong-singular-vector-relu", "kkt": OPEN},
         regime="fully connected of depth 3 to 5, diagonal of depth 3 to 6, and convolutions of two patches; KKT points "
         "of all kinds, not the flow",
+        examples=100,
         could_fail=always,
         variants=(
             Variant(
@@ -130,6 +131,7 @@ CLAIMS = (
         instances=tied_pairs().map(Instance.of),
         sharp={"kkt": OPEN, "kink": "max-margin/vardi2022-theorem-5-4"},
         regime="the existence that the theorem states, as a family: 2 to 4 neurons where it has 4; not the flow",
+        examples=100,
         could_fail=always,
         variants=(
             Variant(
@@ -156,6 +158,7 @@ CLAIMS = (
         sharp={"relu": OPEN, "non-zero-inputs": "max-margin/tie-needs-clarke", "kkt": OPEN},
         regime="all layers at once; depth 2 of any masks, diagonal of depth 3 to 6, and convolutions of two patches; "
         "KKT points of all kinds, not the flow",
+        examples=100,
         could_fail=always,
         variants=(
             Variant(
@@ -183,6 +186,7 @@ CLAIMS = (
         sharp={"non-zero-inputs": "max-margin/tie-needs-clarke", "kkt": OPEN, "several": OPEN, "wide-angle": OPEN},
         regime="the existence that the theorem states, as a family; 2 to 4 neurons; angles from 126 degrees on; not "
         "the flow",
+        examples=100,
         could_fail=always,
         variants=(
             Variant(
