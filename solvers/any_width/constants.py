@@ -9,7 +9,7 @@ from solvers.any_width.columns import ColumnPool
 from solvers.any_width.convex_losses import DecayInstance, scaled_decay
 from solvers.any_width.working_set import WorkingSet
 
-__all__ = ["best_constant", "without_neurons"]
+__all__ = ["best_constant", "constant_output", "without_neurons"]
 
 DOUBLINGS, HALVINGS = 12, 200  # of the interval in which the constant is sought
 
@@ -30,6 +30,12 @@ def without_neurons(given: DecayInstance, *, seed: int = 0) -> tuple[float, floa
     pool = ColumnPool(frame.instance, WorkingSet(frame, random))
     _, largest = Ascents(frame, pool, 1e-9, random).columns(c, problem.price, seeds=None)
     return constant * scaled.outputs, largest / problem.price * given.price
+
+
+def constant_output(given: DecayInstance) -> float:
+    """The best constant alone, of a problem with an output bias."""
+    scaled = scaled_decay(given)
+    return best_constant(scaled.instance) * scaled.outputs
 
 
 def best_constant(problem: DecayInstance) -> float:

@@ -105,7 +105,23 @@ def _own_parts(audit, _, found):
     )
 
 
+def _of_a_constant(audit, _, found):
+    """No constant near the one that is told has less, and that has not more than is told, but for its rounding."""
+    problem, near = audit.problem, Fraction(re.findall(r"[-\d./e]+", found[2])[-1])
+    assert problem.has_output_bias
+
+    def at(b):
+        bias = [Fraction(0), Fraction(0), b * b]
+        return problem.goal.of_outputs([b] * len(problem.data), problem.targets) + problem.goal.of_weights(bias)
+
+    told, step = Fraction(found[1]), max(abs(near), Fraction(1)) / 10**6
+    return at(near) <= told * Fraction(100001, 10**5) + Fraction(1, 10**12) and all(
+        at(near + k * step) >= told * Fraction(99999, 10**5) - Fraction(1, 10**12) for k in (-1000, -1, 0, 1, 1000)
+    )
+
+
 def _of_zeros(audit, _, found):
+    assert not audit.problem.has_output_bias
     title = audit_title(audit)
     formula = re.fullmatch(r"least (?:mean|sum) over \d+ points? of (?:½·|[\d.]+·)?(.*), plus ½·.*", title)[1]
     loss, number = _formula(formula)
@@ -193,6 +209,7 @@ LOSS_ROWS = [
 LOSS_NUMBERS = [
     (r"this network: (.*?) = (.*?) (mean loss|loss) \+ (.*) decay", _own_parts),
     (r"without neurons: (.*), which is what a network of zeros has", _of_zeros),
+    (r"without neurons: at most (.*), which the output bias (.*) alone has", _of_a_constant),
     (
         (
             r"without loss: (max-margin|min-norm)(?: within (.*?))?: (.*?) … (.*?), as the best network known has no "

@@ -38,8 +38,13 @@ NEARLY = Fraction(1, 10**12)
 the critical one cannot be told from it.
 """
 
+TINY = Fraction(1, 10**6)
+"""The decay that is asked about where every one seems to be too strong."""
+
 SECONDS, LEAST = 60.0, 0.5
 """Where no time limit is given, and of each audit at least."""
+
+NEED_NOT = "there need be none, or it takes more time"
 
 TRIES = 6
 ROUNDS = 60  # of the search for a constant that depends on the decay
@@ -79,7 +84,9 @@ class CriticalDecay:
             than = "" if said else " better than a constant, by more than 1e-12"
             said.append(f"{where} {at_least(self.lower)} a network with neurons is{than}")
         if self.upper is None:
-            said.append("no decay was shown to be too strong; there need be none, or it takes more time")
+            said.append(f"no decay was shown to be too strong; {NEED_NOT}")
+        if self.lower is None:
+            said.append(f"a network with neurons was shown to be better at no decay; {NEED_NOT}")
         return f"{self.loss}: {'; '.join(said)}"
 
     @property
@@ -129,9 +136,7 @@ def critical_decay(
             "critical decay is not sought; give --output-bias none"
         )
     seconds = (a_time_limit(time_limit) or SECONDS) / 4  # half of each side for the first of its audits
-    guess = question.guess()
-    if guess <= 0:
-        raise InputError("a constant has no slope to be followed: no decay is too strong")
+    guess = question.guess() or TINY  # 0 where no neuron pulls at the constant, at any decay
     above = _first(question, guess, [1 + within * share for share in _steps()], Verdict.PROVED, seconds)
     below = _first(question, guess, [1 - within * share for share in _steps()], Verdict.REFUTED, seconds)
     return CriticalDecay(
@@ -213,7 +218,7 @@ class _Question:
             before, decay = decay, dyadic(self.at(decay)[1], 50)
             if decay <= 0 or abs(decay - before) <= decay / 10**12:
                 break
-        return decay
+        return max(decay, Fraction(0))
 
     def audited(self, decay: Fraction, seconds: float) -> Audit:
         """The audit of a network of zeros, with the best constant, at this decay."""

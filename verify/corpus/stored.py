@@ -67,19 +67,19 @@ def _layers(case: Case, accepted: list[Certificate]) -> list[Difference]:
     """What the certificates do not show of single layers."""
     if case.layers is None:
         return []
-    kinds: dict[type[Certificate], tuple[int, str]] = {
-        LayerLocal: (0, "proved"),
-        LayerNotLocal: (0, "refuted"),
-        LayerOptimal: (1, "proved"),
-        LayerBetter: (1, "refuted"),
+    kinds: dict[type[Certificate], tuple[int, Verdict]] = {
+        LayerLocal: (0, Verdict.PROVED),
+        LayerNotLocal: (0, Verdict.REFUTED),
+        LayerOptimal: (1, Verdict.PROVED),
+        LayerBetter: (1, Verdict.REFUTED),
     }
-    got = [["undecided", "undecided"] for _ in case.layers]
+    got = [[Verdict.UNDECIDED.value, Verdict.UNDECIDED.value] for _ in case.layers]
     for proof in accepted:
         if isinstance(proof, LayerLocal | LayerNotLocal | LayerOptimal | LayerBetter):
             place, verdict = kinds[type(proof)]
             within = proof.tolerance if isinstance(proof, LayerOptimal | LayerBetter) else TOLERANCE
-            if within <= TOLERANCE if verdict == "proved" else within >= TOLERANCE:
-                got[proof.layer][place] = verdict
+            if within <= TOLERANCE if verdict is Verdict.PROVED else within >= TOLERANCE:
+                got[proof.layer][place] = verdict.value
     return layer_differences(case.layers, [(local, best) for local, best in got])
 
 

@@ -11,9 +11,12 @@ from verify.checker.local import NotLocal
 from verify.checker.objectives import Objective, PointLoss
 from verify.checker.statement import squared_bias, squared_norms, without_neurons
 from verify.deciders.finding import Finding, Verdict
+from verify.deciders.global_optimality.instance import as_decay_instance
+from verify.deciders.proposal import FLOAT_FAILURES
+from verify.deciders.rounding import dyadic
 from verify.deciders.subgradients import subgradients
 from verify.numbers.counts import count
-from verify.numbers.decimals import enclosure, value
+from verify.numbers.decimals import at_most, enclosure, value
 from verify.problem.members import is_penalised
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
@@ -86,8 +89,27 @@ def objective_rows(problem: Problem, asked: Objective, network: Network) -> Iter
     what = "mean loss" if _weight(asked.loss)[0] * len(problem.data) in (1, Fraction(1, 2)) else "loss"
     yield "this network", f"{value(losses + decay)} = {value(losses)} {what} + {value(decay)} decay"
     nothing = without_neurons(problem)
-    if nothing is not None:
+    if nothing is None:
+        return
+    if not problem.has_output_bias:
         yield "without neurons", f"{value(nothing)}, which is what a network of zeros has"
+        return
+    constant = _best_constant(problem)
+    found = asked.of_outputs([constant] * len(problem.data), problem.targets) + asked.of_weights(
+        [Fraction(0), Fraction(0), constant * constant]
+    )
+    least = min((found, constant), (nothing, Fraction(0)))
+    yield "without neurons", f"at most {at_most(least[0])}, which the output bias {value(least[1])} alone has"
+
+
+def _best_constant(problem: Problem) -> Fraction:
+    """As floats find it; 0 where they fail."""
+    from solvers.any_width.constants import constant_output
+
+    try:
+        return dyadic(constant_output(as_decay_instance(problem)), 40)
+    except FLOAT_FAILURES:
+        return Fraction(0)
 
 
 def hard_rows(audit: Audited, asked: Objective) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from solvers.any_width.constants import without_neurons
+from solvers.any_width.constants import constant_output, without_neurons
 from solvers.pricing.dual_function import evaluate
 from tests.losses import posed, random_problem
 from verify.deciders.global_optimality.instance import as_decay_instance
@@ -24,6 +24,8 @@ from verify.deciders.global_optimality.instance import as_decay_instance
 def test_by_hand(name, X, y, b2, constant, price):
     problem = posed(name, X, y, b2=b2)
     found = without_neurons(as_decay_instance(problem))
+    if b2 is not None:
+        assert constant_output(as_decay_instance(problem)) == found[0]
     assert found == (pytest.approx(float(constant), abs=1e-12), pytest.approx(float(price), rel=1e-9))
 
 

@@ -125,3 +125,24 @@ def test_nothing_hard_is_told_with_an_output_bias():
     network = Network.two_layer([[1.0, 0.0], [0.0, 1.0]], [1.0, -1.0], b2=0.0)
     found = audit(network, ([[1, 0], [0, 1], [2, 1]], [1, -1, 1]), loss="hinge", decay="0.01")
     assert "without loss" not in dict(quantities(found, None))
+
+
+@pytest.mark.parametrize(
+    ("network", "X", "y", "decay", "told"),
+    [
+        (Network.two_layer([[0]], [0], b=[0], b2="2000/2001"), [[-1], [1]], [1, 1], "1/1000", "at most 0.000499750"),
+        (
+            Network.two_layer([[1]], [1], b=[1], b2="1/2"),
+            [[0], [1], [2], [2]],
+            [0, 1, -1, 1],
+            "1/10",
+            "at most 0.69047",
+        ),
+    ],
+)
+def test_without_neurons_an_output_bias_is_left(network, X, y, decay, told):
+    """The value of a network of zeros, bias and all, says nothing of whether neurons are worth their cost."""
+    found = audit(network, X, y, loss="squared", decay=decay)
+    (row,) = [text for label, text in wording(found).numbers if label == "without neurons"]
+    assert row.startswith(told)
+    check_words(found)

@@ -188,7 +188,7 @@ def test_nothing_is_found_where_nothing_is():
 
 def test_what_cannot_be_searched():
     with pytest.raises(InputError, match="there is nothing to search for"):
-        search(ALL["vardi2022.thm5.2"])
+        search(Claim(id="own.later", source="a test", statement="It is so.", needs="time"))
     with pytest.raises(InputError, match=r"safran2022\.thm3\.1 is about a probability"):
         search(ALL["safran2022.thm3.1"])
     with pytest.raises(InputError, match="has no hypothesis 'x': it has linear, nonzero-weights, kkt"):
