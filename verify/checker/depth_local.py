@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, TypeAlias
 from verify.checker.certificate import HOMOGENEOUS, NotNegative, WithSubject
 from verify.checker.codec import ascending, at
 from verify.checker.depth_states import Tie, UnitStates, gathered, gradient, matrices_of, states
-from verify.checker.depth_stationary import Part, pulled
+from verify.checker.depth_stationary import Part, listed_slopes, pulled
 from verify.checker.errors import require
 from verify.checker.exact import Algebraic, Number, dot, squared_norm
 from verify.checker.goals import constraints
@@ -96,12 +96,7 @@ class DeepLocal(WithSubject):
 def slopes_listed(state: UnitStates, part: Part) -> Slopes:
     """The slopes of a part, one for each tie of its point."""
     require(part.direction is None, "direction", "must be left out: slopes are to be listed")
-    chosen = {(layer, unit): slope for layer, unit, slope in part.slopes}
-    require([*chosen] == state.ties, "slopes", "must be those of all ties of the point, and of nothing else")
-    for place, (l, j, slope) in enumerate(part.slopes):
-        low, high = state.slopes[l][j]
-        require(low <= slope <= high, f"slopes[{place}]", "is not between the slopes of the activation")
-    return state.at(chosen)
+    return state.at(listed_slopes(state, part))
 
 
 class PolynomialPiece:

@@ -108,6 +108,16 @@ def pulled(
     return rest, slackness
 
 
+def listed_slopes(state: UnitStates, part: Part) -> dict[Tie, Fraction]:
+    """The slopes that a part lists, one for each tie of its point."""
+    chosen = {(layer, unit): slope for layer, unit, slope in part.slopes}
+    require([*chosen] == state.ties, "slopes", "must be those of all ties of the point, and of nothing else")
+    for place, (l, j, slope) in enumerate(part.slopes):
+        low, high = state.slopes[l][j]
+        require(low <= slope <= high, f"slopes[{place}]", "is not between the slopes of the activation")
+    return chosen
+
+
 def _slopes(problem: Problem, subject: Network, state: UnitStates, part: Part) -> list[list[Fraction]]:
     """The slopes of a part, which make its gradient a Clarke subgradient."""
     if part.direction is not None:
@@ -116,11 +126,7 @@ def _slopes(problem: Problem, subject: Network, state: UnitStates, part: Part) -
         open_ = {tie: signs[tie[0]][tie[1]] for tie in state.ties}
         require(all(open_.values()), "direction", "leaves a tie of the point at 0")
         return state.at({(l, j): state.slopes[l][j][side > 0] for (l, j), side in open_.items()})
-    chosen = {(layer, unit): slope for layer, unit, slope in part.slopes}
-    require([*chosen] == state.ties, "slopes", "must be those of all ties of the point, and of nothing else")
-    for place, (l, j, slope) in enumerate(part.slopes):
-        low, high = state.slopes[l][j]
-        require(low <= slope <= high, f"slopes[{place}]", "is not between the slopes of the activation")
+    chosen = listed_slopes(state, part)
     for l in sorted({l for l, _ in chosen}):
         is_free = are_independent(tie_inputs(subject, state, l))
         require(
