@@ -22,7 +22,8 @@ import numpy as np
 from solvers.arrays import Bits, Floats, Indices
 from solvers.clock import is_late
 from solvers.instance import ProblemInstance
-from solvers.programs.restricted import NeuronFamily, restricted_program
+from solvers.programs.restricted import NeuronFamily
+from solvers.programs.restricted_cones import solve_restricted
 
 __all__ = ["FloatNeurons", "FloatPoint", "polish"]
 
@@ -81,7 +82,7 @@ def polish(instance: ProblemInstance, neurons: FloatNeurons, deadline: float | N
     for round_ in range(1, most + 1):
         if not columns or is_late(deadline):
             return None
-        solution = restricted_program(instance, columns)
+        solution = solve_restricted(instance, columns)
         if not solution.is_usable or solution.primal is None or solution.dual is None or solution.cone_dual is None:
             return None
         u, multipliers, nu = solution.primal, np.asarray(solution.dual), np.asarray(solution.cone_dual)

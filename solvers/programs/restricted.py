@@ -14,7 +14,7 @@ with lambda >= 0 for max-margin, nu >= 0 (a free nu_iC x_i where tau_iC = 0), an
 sum lambda_i y_i).
 
 This is the reference: slow, independent of `solvers.pricing.tree` and `solvers.any_width.master`, and used to
-cross-check them.
+cross-check them. `solvers.programs.restricted_cones` gives the same program to the solver without a modelling layer.
 Source: Pilanci & Ergen, arXiv:2002.10553, equation (8), written here without skip variables.
 """
 
@@ -71,8 +71,8 @@ def restricted_program(instance: ProblemInstance, columns: Sequence[NeuronFamily
     the solver's word; a program that is bounded below by 0 is never called unbounded.
     """
     if not columns:
-        return _without_columns(instance)
-    scaled = _Scaled.of(instance, columns)
+        return without_columns(instance)
+    scaled = ScaledProgram.of(instance, columns)
     solution = _solve(scaled)
     return scaled.restore(solution) if solution.is_usable else solution
 
@@ -96,7 +96,8 @@ def all_columns(instance: ProblemInstance) -> Iterator[NeuronFamily]:
                     yield NeuronFamily(mask, -1, pattern)
 
 
-def _without_columns(instance: ProblemInstance) -> Solution:
+def without_columns(instance: ProblemInstance) -> Solution:
+    """The solution of a program without variables."""
     empty = np.zeros((0, instance.columns))
     if instance.margin or instance.targets.any():
         return Solution.without_point(Status.INFEASIBLE, "no columns")
@@ -106,7 +107,7 @@ def _without_columns(instance: ProblemInstance) -> Solution:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Scaled:
+class ScaledProgram:
     """The program in units in which numbers are near 1: rows x D^-1, u' = D u, targets / height.
 
     D = (scale, .., scale, bias scale), powers of two. shown (K, c): what a column's mask shows; counted (K, c): what
@@ -127,7 +128,8 @@ class _Scaled:
     sizes: Floats
 
     @classmethod
-    def of(cls, instance: ProblemInstance, columns: Sequence[NeuronFamily]) -> _Scaled:
+    def of(cls, instance: ProblemInstance, columns: Sequence[NeuronFamily]) -> ScaledProgram:
+        """The program over these columns."""
         body = instance.rows[:, :-1] if instance.free else instance.rows
         scale = _power_of_two(np.linalg.norm(body, axis=1).max())
         stretch = np.full(instance.columns, scale)
@@ -169,6 +171,26 @@ class _Scaled:
         indptr = np.arange(0, entries.size + 1, width)
         return sparse.csr_matrix((entries.ravel(), at.ravel(), indptr), shape=(len(k), self.shown.size))
 
+    def cones(self) -> tuple[Indices, ...]:
+        """The places (column, point) off the kinks, of points that a column's mask shows."""
+        return np.nonzero((self.patterns != 0) & (self.sizes > 0))
+
+    def kinks(self) -> tuple[Indices, ...]:
+        """The places (column, point) on the kinks, of points that a column's mask shows."""
+        return np.nonzero((self.patterns == 0) & (self.sizes > 0))
+
+    def fit(self) -> Floats:
+        """The outputs (n, K c) as a matrix over the variables."""
+        return (self.slopes.T[:, :, None] * self.rows[:, None, :] * self.shown).reshape(len(self.rows), -1)
+
+    def inside(self, cones: tuple[Indices, ...]) -> sparse.csr_matrix:
+        """The rows tau x_i.u / |x_i| at these places."""
+        return self.matrix(cones, self.patterns[cones] / self.sizes[cones])
+
+    def on_kinks(self, kinks: tuple[Indices, ...]) -> sparse.csr_matrix:
+        """The rows x_i.u / |x_i| at these places."""
+        return self.matrix(kinks, 1 / self.sizes[kinks])
+
     def restore(self, solution: Solution) -> Solution:
         """The same solution in the original units."""
         return replace(
@@ -181,26 +203,24 @@ class _Scaled:
 
 
 @one_at_a_time
-def _solve(scaled: _Scaled) -> Solution:
+def _solve(scaled: ScaledProgram) -> Solution:
     import cvxpy as cp
 
     count, points = scaled.slopes.shape
-    cones = np.nonzero((scaled.patterns != 0) & (scaled.sizes > 0))
-    kinks = np.nonzero((scaled.patterns == 0) & (scaled.sizes > 0))
+    cones, kinks = scaled.cones(), scaled.kinks()
     directions = cp.Variable(scaled.shown.shape)
     flat = cp.vec(directions, order="C")
-    fit_matrix = scaled.slopes.T[:, :, None] * scaled.rows[:, None, :] * scaled.shown
-    output = sparse.csr_matrix(fit_matrix.reshape(points, -1)) @ flat
+    output = sparse.csr_matrix(scaled.fit()) @ flat
     fit = cp.NonNeg(cp.multiply(scaled.signs, output) - 1) if scaled.margin else cp.Zero(output - scaled.targets)
-    inside = cp.NonNeg(scaled.matrix(cones, scaled.patterns[cones] / scaled.sizes[cones]) @ flat)
-    on_kinks = cp.Zero(scaled.matrix(kinks, 1 / scaled.sizes[kinks]) @ flat)
+    inside = cp.NonNeg(scaled.inside(cones) @ flat)
+    on_kinks = cp.Zero(scaled.on_kinks(kinks) @ flat)
     constraints = [fit, *([inside] if cones[0].size else []), *([on_kinks] if kinks[0].size else [])]
     counted = directions if scaled.counted.all() else cp.multiply(scaled.counted, directions)
     problem = cp.Problem(cp.Minimize(cp.sum(cp.norm(counted, 2, axis=1))), constraints)
 
     status, message = _run(problem)
     if message == "infeasible_inaccurate":
-        status = _asked_again(scaled, fit_matrix.reshape(points, -1), cones)
+        status = asked_again(scaled, cones)
     if status not in (Status.OPTIMAL, Status.INACCURATE):
         return Solution.without_point(status, message)
     nu = np.zeros((2, count, points))
@@ -208,16 +228,31 @@ def _solve(scaled: _Scaled) -> Solution:
         nu[0][cones] = np.maximum(np.asarray(inside.dual_value), 0.0) / scaled.sizes[cones]
     if kinks[0].size:
         nu[1][kinks] = np.asarray(on_kinks.dual_value) / scaled.sizes[kinks]
-    return _judged(
-        scaled, status, message, np.asarray(directions.value) * scaled.shown, np.ravel(np.asarray(fit.dual_value)), nu
+    primal, dual = np.asarray(directions.value) * scaled.shown, np.ravel(np.asarray(fit.dual_value))
+    if not scaled.margin and dual @ scaled.targets < 0:
+        dual = -dual
+    turned = [nu[0] + turn * nu[1] for turn in (1.0, -1.0)]
+    return judged(
+        scaled, status, message, primal, dual, min(turned, key=lambda own: _excess(scaled, primal, dual, own))
     )
 
 
-def _asked_again(scaled: _Scaled, fit: Floats, cones: tuple[Indices, ...]) -> Status:
+def _excess(scaled: ScaledProgram, primal: Floats, dual: Floats, nu: Floats) -> float:
+    """By how much these multipliers violate the stationarity condition, whose sign at kinks cvxpy does not say."""
+    norms = np.linalg.norm(primal * scaled.counted, axis=1)
+    live = norms > DEAD * norms.max(initial=0.0)
+    along = np.where(scaled.patterns == 0, 1, scaled.patterns)
+    pull = ((scaled.slopes * dual * scaled.signs + nu * along) @ scaled.rows) * scaled.shown
+    rest = np.linalg.norm(primal * scaled.counted / np.where(live, norms, 1.0)[:, None] - pull, axis=1)
+    return float(np.where(live, rest, np.linalg.norm(pull, axis=1) - 1).max())
+
+
+def asked_again(scaled: ScaledProgram, cones: tuple[Indices, ...]) -> Status:
     """INFEASIBLE if the linear constraints without kinks are, by another solver; else FAILED."""
+    fit = scaled.fit()
     if len(cones[0]) * fit.shape[1] > LARGEST:
         return Status.FAILED
-    above = -scaled.matrix(cones, scaled.patterns[cones] / scaled.sizes[cones]).toarray()
+    above = -scaled.inside(cones).toarray()
     least = np.zeros(len(above))
     free = np.tile([-np.inf, np.inf], (fit.shape[1], 1))
     cost = np.zeros(fit.shape[1])
@@ -251,29 +286,21 @@ def _run(problem: cvxpy.Problem) -> tuple[Status, str]:
     return status, message
 
 
-def _judged(scaled: _Scaled, status: Status, message: str, primal: Floats, dual: Floats, nu: Floats) -> Solution:
-    """Turn the multipliers to the module's convention; OPTIMAL only if residuals and gap confirm the solver's word."""
+def judged(scaled: ScaledProgram, status: Status, message: str, primal: Floats, dual: Floats, nu: Floats) -> Solution:
+    """The solution, OPTIMAL only if residuals and gap confirm the solver's word; all signs as in the module's text."""
     gains = np.ones_like(dual) if scaled.margin else scaled.targets
-    dual = dual if dual @ gains >= 0 else -dual
     if scaled.margin:
         dual = np.maximum(dual, 0.0)
-    norms = np.linalg.norm(primal * scaled.counted, axis=1)
-    value = float(norms.sum())
+    value = float(np.linalg.norm(primal * scaled.counted, axis=1).sum())
     if value < NOTHING:
         value, dual = 0.0, np.zeros_like(dual)
-
-    live = norms > DEAD * norms.max(initial=0.0)
-    pull = (scaled.slopes * dual * scaled.signs + nu[0] * scaled.patterns) @ scaled.rows
-    rest = primal * scaled.counted / np.where(live, norms, 1.0)[:, None] - pull * scaled.shown
-    forced = (nu[1] @ scaled.rows) * scaled.shown
-    turn = -1.0 if np.vdot(rest[live], forced[live]) < 0 else 1.0
 
     output = (scaled.slopes * (primal @ scaled.rows.T)).sum(axis=0)
     misfit = float(np.max(1 - scaled.signs * output if scaled.margin else np.abs(output - scaled.targets)))
     gap = abs(value - dual @ gains) / max(value, 1.0)
     if status is Status.OPTIMAL and max(gap, misfit) > ACCEPTED:
         status, message = Status.INACCURATE, f"{message}, but relative gap {gap:.1e} and misfit {misfit:.1e}"
-    return Solution(status, value, primal=primal, dual=dual, cone_dual=nu[0] + turn * nu[1], message=message)
+    return Solution(status, value, primal=primal, dual=dual, cone_dual=nu, message=message)
 
 
 def _power_of_two(size: float) -> float:
