@@ -20,9 +20,8 @@ program makes up for: the same with the quadratic that the loss is near the outp
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
-from solvers.any_width.convex_losses import DecayInstance
+from solvers.any_width.convex_losses import DecayInstance, sigmoid
 from solvers.any_width.master import Column, MasterProgram, MasterSolution
 from solvers.arrays import Floats
 from solvers.instance import Status
@@ -100,7 +99,7 @@ class _LossProgram(MasterProgram):
             cones.put_diagonal(cone[[0, -1]], np.concatenate([most, most]), -1.0)
             cones.put_diagonal(cone[1:-1], bent, -1.0 / np.sqrt(loss.curvature))
         if loss.is_logistic:
-            self.rests = cones.variables(count, cost=0.0 if self.near is None else loss.high * expit(self.near - 1.0))
+            self.rests = cones.variables(count, cost=0.0 if self.near is None else loss.high * sigmoid(self.near - 1.0))
             cones.put_diagonal(self.fit, self.rests, sides)
             self._ask_for_little_logistic_loss() if self.near is None else self._ask_for_little_beside(self.near)
         self.bias = cones.variables(0 if self.of_bias is None else 1)
@@ -133,7 +132,7 @@ class _LossProgram(MasterProgram):
 
     def _ask_for_little_beside(self, near: Floats) -> None:
         """slope r + 1/2 bend (r - near)^2, the derivatives of the loss at `near`, but for a constant."""
-        cones, share = self.cones, expit(near - 1.0)
+        cones, share = self.cones, sigmoid(near - 1.0)
         bends = np.sqrt(self.loss.high * share * (1.0 - share))
         most = cones.variables(1, cost=1.0)
         cone = cones.constraints("second-order", np.concatenate([[0.5], -bends * near, [-0.5]]))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.optimize import linprog
 
 from solvers.arrays import Floats
 from solvers.clock import real_seconds_left, spend
@@ -156,6 +155,8 @@ def _scale(sizes: ArrayLike) -> Floats:
 
 def _highs(cost: Floats, upper: _Matrix, limits: Floats, equal: _Matrix, values: Floats, box: Floats) -> Solution:
     """Minimise cost.x, upper x <= limits, equal x = values, x in box (n, 2); multipliers as in `solve_lp`."""
+    from scipy.optimize import linprog  # slow to import, and few audits need it
+
     left = {} if math.isinf(seconds := real_seconds_left()) else {"time_limit": max(seconds, 0.1)}
     options = {**left, "primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
     spend(SECONDS + SECONDS_PER_ENTRY * (_entries(upper) + _entries(equal)))

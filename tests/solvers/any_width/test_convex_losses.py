@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from solvers.any_width.convex_losses import scaled_decay
+from solvers.any_width.convex_losses import ConvexLoss, scaled_decay, sigmoid
 from solvers.any_width.records import Atoms, DualGuess
 from solvers.pricing.tree import Leaf, Tree
 from tests.losses import PARAMETERS, has_labels, posed, random_problem
@@ -59,3 +59,19 @@ def test_the_scaled_problem_is_the_same_one(seed):
 def test_without_neurons():
     problem = posed("squared", [[1], [2]], [1, 3], bias=Bias.PENALISED)
     assert as_decay_instance(problem).nothing.value == 5
+
+
+def test_the_sigmoid_is_accurate_at_both_ends():
+    """Beside scipy's, from outputs whose sigmoid is the least double to those where it is 1."""
+    from scipy.special import expit
+
+    outputs = np.concatenate([np.linspace(-700, 700, 1401), [-1e-300, 0.0, 1e-16, -1e5, 1e5]])
+    np.testing.assert_allclose(sigmoid(outputs), expit(outputs), rtol=1e-13)
+
+
+def test_the_logistic_dual_is_the_entropy():
+    """D(c) = high H(y c / high), H(0) = H(1) = 0 and H(1/2) = log 2."""
+    loss = ConvexLoss(labels=True, low=0.0, high=2.0, tube=0.0, curvature=0.0, is_logistic=True)
+    found = loss.duals(np.array([1.0, 1.0, -1.0, 1.0]), np.array([0.0, 2.0, -1.0, 0.5]))
+    quarter = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
+    assert found == pytest.approx([0.0, 0.0, 2 * np.log(2), 2 * quarter])
