@@ -44,12 +44,13 @@ def _solve(scaled: ScaledProgram) -> Solution:
     fit, cones, kinks = scaled.fit(), scaled.cones(), scaled.kinks()
     inside, on_kinks = scaled.inside(cones), scaled.on_kinks(kinks)
     outputs = sparse.csr_matrix(-scaled.signs[:, None] * fit if scaled.margin else fit)
-    rows = sparse.vstack([outputs, -inside, on_kinks])
-    matrix = sparse.vstack([sparse.hstack([sparse.csr_matrix((rows.shape[0], count)), rows]), _norms(scaled)])
-    right = np.zeros(matrix.shape[0])
+    ends = np.cumsum([points, len(cones[0]), len(kinks[0])])
+    rows = sparse.hstack([sparse.csr_matrix((int(ends[2]), count)), sparse.vstack([outputs, -inside, on_kinks])])
+    matrix = sparse.vstack([rows, _norms(scaled)])
+    right = np.zeros(ends[2] + count * (width + 1))
     right[:points] = -1.0 if scaled.margin else scaled.targets
     kinds: list[tuple[Cone, int]] = [("nonnegative" if scaled.margin else "zero", points)]
-    kinds += [("nonnegative", inside.shape[0]), ("zero", on_kinks.shape[0])] + [("second-order", width + 1)] * count
+    kinds += [("nonnegative", len(cones[0])), ("zero", len(kinks[0]))] + [("second-order", width + 1)] * count
     cost = np.concatenate([np.ones(count), np.zeros(count * width)])
     for accuracy in (ACCURACY, 100 * ACCURACY):
         found = solve_cone_program(cost, sparse.csc_matrix(matrix), right, kinds, accuracy=accuracy)
@@ -60,7 +61,6 @@ def _solve(scaled: ScaledProgram) -> Solution:
         status = asked_again(scaled, cones)
     if status not in (Status.OPTIMAL, Status.INACCURATE) or found.primal is None or found.dual is None:
         return Solution.without_point(status, found.message)
-    ends = np.cumsum([points, inside.shape[0], on_kinks.shape[0]])
     nu = np.zeros((count, points))
     nu[cones] = np.maximum(found.dual[ends[0] : ends[1]], 0.0) / scaled.sizes[cones]
     nu[kinks] = -found.dual[ends[1] : ends[2]] / scaled.sizes[kinks]
