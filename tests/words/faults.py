@@ -44,7 +44,9 @@ def _nobody(audit, said, points) -> bool:
 
 def _zero_there(audit, _, found):
     point = int(found[2])
-    assert outputs(audit.problem, audit.network)[point] == 0
+    bias = audit.network.output_bias
+    assert outputs(audit.problem, audit.network)[point] == (bias if "is the output bias" in found[0] else 0)
+    assert ("output bias" in found[0]) == bool(bias)
     if found[1].startswith("no neuron"):
         return _nobody(audit, found[1], [point])
     zs = zip(_preactivations(audit, point), audit.network.output_weights, strict=True)
@@ -314,7 +316,9 @@ def _unseen(audit, _, found):
     some, many = found.group(1, 2)
     assert int(many) == len(wrong)
     told = [int(i) for i in re.findall(r"\d+", found[3])]
-    assert not any(margins[i] for i in told)
+    bias = audit.network.output_bias
+    assert ("is the output bias" in found[0]) == bool(bias)
+    assert all(margins[i] == audit.problem.targets[i] * bias for i in told)
     assert _nobody(audit, found[0].partition(" is active")[0], told)
     lost = len(wrong) if some == "any" else int(some)
     return len(told) == lost or (len(told) < lost and "…" in found[0])
@@ -363,7 +367,7 @@ def _adds_nothing(audit):
 
 UNSEEN = (
     r"no neuron(?: with an output weight)? is active at (any|\d+) of the (\d+) points that are not on their sides, so "
-    r"that f\(x\) = 0 there: points (.*)"
+    r"that f\(x\) (?:= 0|is the output bias) there: points (.*)"
 )
 MARGIN = (
     rf"at the norm of this network the best one has a least margin (?:between {N} and {N}|of (?:at least )?{N}); "
@@ -402,8 +406,8 @@ OTHERS = [
     ),
     (r"no point is further on the wrong side than point (\d+), where y·f\(x\) is (.*)", _furthest),
     (
-        (r"(no neuron(?: with an output weight)? is active at|what the neurons give at) point (\d+)"
-        r"(?:, so that| cancels:) f\(x\) = 0 there"),
+        (r"(no neuron(?: with an output weight)? is active at|what the neurons(?: and the output bias)? give at) "
+        r"point (\d+)(?:, so that| cancels:) f\(x\) (?:= 0|is the output bias) there"),
         _zero_there,
     ),
     (

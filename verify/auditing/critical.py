@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import final
 
+from solvers.clock import now
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.checker.errors import InputError
@@ -24,8 +25,7 @@ from verify.deciders.finding import Verdict
 from verify.deciders.global_optimality.instance import as_decay_instance
 from verify.deciders.rounding import dyadic
 from verify.numbers.arguments import a_time_limit, a_tolerance
-from verify.numbers.decimals import at_least, at_most, enclosure
-from verify.numbers.floats import to_float
+from verify.numbers.decimals import at_least, at_most, enclosure, nearest
 from verify.problem.network import Network
 from verify.problem.objectives import LossAsked, loss_asked
 from verify.problem.problem import Dataset, Problem
@@ -41,8 +41,11 @@ the critical one cannot be told from it.
 TINY = Fraction(1, 10**6)
 """The decay that is asked about where every one seems to be too strong."""
 
-SECONDS, LEAST = 60.0, 0.5
-"""Where no time limit is given, and of each audit at least."""
+SECONDS = 60.0
+"""Where no time limit is given."""
+
+DIGITS = 7
+"""Of the decays that are asked about, so that those which are printed are those that were audited."""
 
 NEED_NOT = "there need be none, or it takes more time"
 
@@ -118,7 +121,7 @@ def critical_decay(
     data, y: as `audit` takes them.   loss, reduction: as `audit` takes them.   slope: of the activation.
     bias: of the hidden layer.   output_bias: "penalised" as in PyTorch, "free" as in scikit-learn, or "none".
     tol: how far apart the two decays are to be, relative; where that is not shown they are farther apart.
-    time_limit: of all audits together, in seconds.   target, classes: as `read_data` takes them.
+    time_limit: of all audits together, in seconds; 60 by default.   target, classes: as `read_data` takes them.
 
     Raises InputError. Sound: each decay has an audit whose certificates the checker accepted.
     """
@@ -135,10 +138,11 @@ def critical_decay(
             f"the loss {asked.name} has corners, where the best constant has several slopes: with an output bias its "
             "critical decay is not sought; give --output-bias none"
         )
-    seconds = (a_time_limit(time_limit) or SECONDS) / 4  # half of each side for the first of its audits
+    limit = a_time_limit(time_limit)
+    seconds, start = SECONDS if limit is None else limit, now()
     guess = question.guess() or TINY  # 0 where no neuron pulls at the constant, at any decay
-    above = _first(question, guess, [1 + within * share for share in _steps()], Verdict.PROVED, seconds)
-    below = _first(question, guess, [1 - within * share for share in _steps()], Verdict.REFUTED, seconds)
+    above = _first(question, guess, [1 + within * share for share in _steps()], Verdict.PROVED, start + seconds / 2)
+    below = _first(question, guess, [1 - within * share for share in _steps()], Verdict.REFUTED, start + seconds)
     return CriticalDecay(
         loss=loss,
         lower=None if below is None else below[0],
@@ -162,14 +166,15 @@ def _steps() -> list[Fraction]:
 
 
 def _first(
-    question: _Question, guess: Fraction, factors: list[Fraction], wanted: Verdict, seconds: float
+    question: _Question, guess: Fraction, factors: list[Fraction], wanted: Verdict, end: float
 ) -> tuple[Fraction, Audit] | None:
-    """The first decay whose audit has this verdict."""
+    """The first decay whose audit has this verdict, each with half of the time that is left until `end`."""
     for factor in factors:
-        decay = dyadic(to_float(guess * factor), 40)
+        if (left := end - now()) <= 0:
+            break
+        decay = Fraction(nearest(guess * factor, DIGITS))
         if decay > 0:
-            found = question.audited(decay, max(seconds, LEAST))
-            seconds /= 2
+            found = question.audited(decay, left / 2)
             if found.global_any_width.verdict is wanted:
                 return decay, found
     return None

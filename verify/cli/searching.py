@@ -93,7 +93,7 @@ def _show(claim: Claim, found: Found, comment: str, name: str, folder: str | Non
     from verify.claims import as_case, write_case
 
     source = f"isoptimal search {claim.id}"
-    flags = ("counterexample",) if found.group is None else ()
+    flags = ("counterexample" if found.group is None else "extreme",)
     if folder is None:
         click.echo("\n" + as_case(found.instance, comment=comment, source=source, flags=flags), nl=False)
         return

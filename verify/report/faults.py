@@ -16,7 +16,7 @@ from verify.problem.network import Network
 from verify.problem.phrases import PER_CENT, SMALL, amount, has_infimum_0, named, no_neuron
 from verify.problem.problem import outputs
 from verify.report.audited import Audited
-from verify.report.misfits import misfits, unseen_points
+from verify.report.misfits import misfits, output_without_neurons, unseen_points
 from verify.report.quantities import ends, is_repaired
 
 CLEAR = 0.005  # parts of the excess below this are not worth a word
@@ -84,9 +84,10 @@ def _furthest(audit: Audited, found: PointGroups) -> Iterator[str]:
         yield f"no point is further on the wrong side than point {found.worst}, where {bounded} is {least}"
     elif found.worst_is_unseen:
         nobody = no_neuron(audit.problem, audit.network, [found.worst])
-        yield f"{nobody} is active at point {found.worst}, so that f(x) = 0 there"
+        yield f"{nobody} is active at point {found.worst}, {output_without_neurons(audit.network)}"
     else:
-        yield f"what the neurons give at point {found.worst} cancels: f(x) = 0 there"
+        also = " and the output bias" if audit.network.output_bias else ""
+        yield f"what the neurons{also} give at point {found.worst} cancels: f(x) = 0 there"
 
 
 def _neurons(diagnosis: Diagnosis, reach: str, *, is_stationary: bool) -> Iterator[str]:

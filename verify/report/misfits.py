@@ -10,6 +10,7 @@ from verify.numbers.counts import count
 from verify.numbers.decimals import about, at_least, at_most, broken
 from verify.problem.members import goal_words, has_margin, trains_all
 from verify.problem.misfits import Misfit, misfit
+from verify.problem.network import Network
 from verify.problem.phrases import has_infimum_0, named, no_neuron
 from verify.report.audited import Audited
 
@@ -52,11 +53,16 @@ def _unseen(audit: Audited, found: Misfit) -> Iterator[str]:
         return
     nobody = no_neuron(audit.problem, audit.network, unseen)
     if len(unseen) == 1:
-        yield f"{nobody} is active at point {unseen[0]}, so that f(x) = 0 there"
+        yield f"{nobody} is active at point {unseen[0]}, {output_without_neurons(audit.network)}"
         return
     some = "any" if len(unseen) == total else str(len(unseen))
     at = f"{some} of the {total} points that are not on their sides"
-    yield f"{nobody} is active at {at}, so that f(x) = 0 there: {named(unseen, 'point')}"
+    yield f"{nobody} is active at {at}, {output_without_neurons(audit.network)}: {named(unseen, 'point')}"
+
+
+def output_without_neurons(network: Network) -> str:
+    """What the output is where no neuron is active."""
+    return "so that f(x) is the output bias there" if network.output_bias else "so that f(x) = 0 there"
 
 
 def _margin(audit: Audited, found: Misfit) -> Iterator[str]:

@@ -7,12 +7,15 @@ import pytest
 from click.testing import CliRunner
 
 from verify import InputError, Verdict
+from verify.auditing import critical
 from verify.auditing.critical import CriticalDecay, critical_decay
 from verify.checker.folder import decide_folder
 from verify.cli import program
+from verify.numbers.decimals import nearest
 
 F = Fraction
 ALONE = {"reduction": "sum", "bias": "none", "output_bias": "none", "time_limit": 20}
+NOW = {"reduction": "sum", "bias": "none", "output_bias": "none"}
 FREE = {"reduction": "sum", "bias": "none", "output_bias": "free", "time_limit": 20}
 
 
@@ -113,3 +116,32 @@ def test_where_every_decay_is_too_strong(X, y, options):
     assert found.lower is None
     assert found.upper is not None
     assert "a network with neurons was shown to be better at no decay; there need be none" in str(found)
+
+
+@pytest.mark.parametrize("output_bias", ["penalised", "free"])
+def test_the_decays_that_are_printed_are_those_that_were_audited(output_bias):
+    """A rounded one would be another decay, about which nothing is known where the output bias is under decay."""
+    found = critical_decay([[-1], [0], [1], [2]], [1, 3, 2, 0], loss="squared", output_bias=output_bias, time_limit=20)
+    for decay, shown in ((found.upper, found.above), (found.lower, found.below)):
+        assert shown.problem.decay.hidden in (decay, 4 * decay)  # of the mean, or of the sum over four points
+        assert Fraction(nearest(decay)) == decay
+        assert nearest(decay) in str(found)
+
+
+def test_the_time_limit_is_that_of_all_audits(monkeypatch):
+    """Each audit gets half of what is left, and none is begun when nothing is."""
+    given = []
+    real = critical.audit
+
+    def watched(*arguments, time_limit, **options):
+        given.append(time_limit)
+        return real(*arguments, time_limit=time_limit, **options)
+
+    monkeypatch.setattr(critical, "audit", watched)
+    found = critical_decay([[2]], [3], loss="half-squared", **NOW, time_limit=0)
+    assert not given
+    assert "give more time" in str(found)
+    critical_decay([[2]], [3], loss="half-squared", **NOW, time_limit=0.05)
+    assert all(seconds <= 0.025 for seconds in given)
+    with pytest.raises(InputError, match="time_limit"):
+        critical_decay([[2]], [3], loss="half-squared", **NOW, time_limit=-1)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.problems import random_problems
+from tests.words import check_words
 from verify import Dataset, Network, audit
 from verify.auditing.loop import pose
 from verify.deciders.estimates import estimate, exact_objective, is_silent, least_margins
@@ -165,6 +166,23 @@ def test_a_point_where_no_neuron_is_active_is_not_called_wrong_by_zero():
     assert said_ == "no neuron is active at point 0, so that f(x) = 0 there"
     (said_, *_) = said(audit(Network.two_layer(cancelled, [1, -1]), Dataset([[1, 0]], [1])))
     assert said_ == "what the neurons give at point 0 cancels: f(x) = 0 there"
+
+
+def test_where_no_neuron_is_active_the_output_is_its_bias():
+    """One point on the wrong side by the bias alone, two of them, and one where neuron and bias cancel."""
+    step = [[Fraction(-1, 2)], [-1], [-1], [0]], [Fraction(-1, 2), 1, -1, Fraction(-3, 2)]
+    points = [[2], [0], [Fraction(-3, 2)], [1], [0], [-2], [Fraction(1, 2)]]
+    for labels in ([1, 1, 1, -1, 1, 1, 1], [-1, 1, 1, -1, 1, 1, 1]):
+        for output_bias in ("penalised", "free"):
+            asked = {"goal": Goal.MAX_MARGIN, "output_bias": output_bias, "time_limit": 5}
+            found = audit(Network.two_layer(*step, b2=1), Dataset(points, labels), **asked)
+            text = " ".join(said(found))
+            assert "so that f(x) is the output bias there" in text
+            assert "f(x) = 0" not in text
+            check_words(found)
+    cancels = audit(Network.two_layer([[1]], [1], b2=-1), Dataset([[1], [2]], [1, 1]), output_bias="free", time_limit=5)
+    assert "what the neurons and the output bias give at point 0 cancels: f(x) = 0 there" in " ".join(said(cancels))
+    check_words(cancels)
 
 
 def test_a_kkt_point_that_needs_its_kinks_has_nothing_to_turn():

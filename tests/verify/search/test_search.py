@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import strategies as st
 
 from solvers.clock import reading
@@ -257,3 +258,17 @@ def test_a_claim_that_is_none_ends_a_search_with_a_sentence(monkeypatch, changes
     monkeypatch.setattr("verify.claims.claims", lambda *_: (claim,))
     assert program.main(["search", claim.id, "--minutes", "0.05"], prog_name="isoptimal", standalone_mode=False) == code
     assert said in capsys.readouterr().err
+
+
+def test_a_written_extreme_is_a_case_that_is_kept(tmp_path):
+    """What the command prints about its file holds: `isoptimal regress DIR --add FILE` decides it."""
+    (tmp_path / "found").mkdir()
+    (tmp_path / "kept").mkdir()
+    arguments = ["search", "safran2022.thm4.2", "--minutes", "0.05", "--cases", str(tmp_path / "found")]
+    told = CliRunner().invoke(program, arguments).output
+    files = sorted((tmp_path / "found").glob("*.json"))
+    assert files
+    assert f"isoptimal regress DIR --add {files[0]} decides it" in told
+    kept = CliRunner().invoke(program, ["regress", str(tmp_path / "kept"), "--add", str(files[0])])
+    assert kept.exit_code == 0, kept.output
+    assert list((tmp_path / "kept").rglob("*.json"))
