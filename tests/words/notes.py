@@ -150,8 +150,8 @@ NOTES = [
     (r"the output bias b (counts|does not count) in the norm \((penalised|free)\)", _mode_of_bias),
     (
         (
-            r"with an output bias two things are not looked for yet: better networks of its own width where wider ones "
-            r"are better, and an exact KKT point near it"
+            r"with an output bias two searches are not there yet: at its own width where wider networks are better, "
+            r"and for an exact KKT point near it"
         ),
         lambda audit, *_: audit.problem.has_output_bias and audit.problem.asks_fit,
     ),

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from solvers.arrays import Floats
 from verify.checker.codec import rational_text
+from verify.checker.fit import bias_scale
 from verify.checker.statement import squared_bias
 from verify.deciders.estimates import Estimates, is_silent
 from verify.deciders.witnesses import dot_product_scales, norms
 from verify.numbers.floats import to_float
 from verify.problem.members import has_margin, trains_all
 from verify.problem.network import Network
-from verify.problem.problem import Problem
+from verify.problem.problem import Problem, objective
 
 if TYPE_CHECKING:
     from solvers.kkt.residual import KktFit, LocalModel
@@ -102,7 +103,8 @@ class Neurons:
     """The neurons by what is wrong with them. Fields named `hint` come from floats; the others are exact.
 
     dead: they have an output weight, are 0 at every point of the data, and cost norm.   dead_share: their share of
-    ||theta||^2.   idle, idle_share: the same of those that cost norm and have no output weight, v = 0, active or not.
+    ||theta||^2, an output bias at the scale at which it counts beside the weights (`docs/mathematics.md`, 2.5 "Output
+    biases").   idle, idle_share: the same of those that cost norm and have no output weight, v = 0, active or not.
     zero: neurons whose weights are all zero (they cost nothing).   Together they are the `silent` ones.
     unbalanced: beyond `UNBALANCED`, the most wasteful first; silent ones and those of no size (`DUST`) are left out.
     doubled_hints: groups that point the same way (`DOUBLED`), with the same output sign and mask: one would do.
@@ -175,7 +177,7 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
     silent = [j for j in range(len(costs)) if is_silent(problem, network, estimates, j)]
     dead = tuple(j for j in silent if costs[j] and outgoing[j])
     idle = tuple(j for j in silent if costs[j] and not outgoing[j])
-    total = sum(costs, squared_bias(problem, network))
+    total = sum(costs, squared_bias(problem, network) / _scale_of_bias(problem, network))
     live = np.ones(len(costs), bool)
     live[silent] = False
     sized = live & np.array([cost > DUST * total for cost in costs], bool)
@@ -198,6 +200,12 @@ def study_neurons(problem: Problem, network: Network, estimates: Estimates, *, m
         has_more_kinks=bool((live & ~held).any()) or _are_points_unseen(network, estimates, live, scales),
         asked_to_turn=asked,
     )
+
+
+def _scale_of_bias(problem: Problem, network: Network) -> Fraction:
+    """What the square of an output bias is divided by beside the weights of the network: its margin, where it fits."""
+    is_fitting = objective(problem, network) is not None
+    return bias_scale(problem, network) if is_fitting else Fraction(1)
 
 
 def _unbalanced(hidden: list[Fraction], outgoing: list[Fraction], live: NDArray[np.bool_]) -> tuple[Imbalance, ...]:

@@ -34,8 +34,8 @@ NOT_BY_MORE = "but none was found that is better by more than the tolerance"
 """Of better networks that lie arbitrarily near."""
 
 OUTPUT_BIAS_REACHES = (
-    "with an output bias two things are not looked for yet: better networks of its own width where wider ones are "
-    "better, and an exact KKT point near it"
+    "with an output bias two searches are not there yet: at its own width where wider networks are better, and for an "
+    "exact KKT point near it"
 )
 """What is said of max-margin and min-norm with an output bias."""
 

@@ -32,7 +32,7 @@ from verify.problem.phrases import has_infimum_0
 from verify.problem.problem import Bias, Goal, Objective, Problem, Trained, objective
 from verify.readers import read_data
 from verify.widths.asking import WidthQuestion, given_outputs
-from verify.widths.narrowing import handed_down
+from verify.widths.narrowing import handed_down, with_rows
 from verify.widths.point import WidthPoint, number_text
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def width_curve(
         if up_to is None and WidthCurve(tuple(points), best, tolerance).enough is not None:
             break
     _take_up(points, searched, deadline)
-    return WidthCurve(handed_down(points), best, tolerance, tuple(notes), outgoing)
+    return WidthCurve(handed_down(points), with_rows(best, points), tolerance, tuple(notes), outgoing)
 
 
 def _take_up(

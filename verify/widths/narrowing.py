@@ -16,11 +16,12 @@ from verify.checker.bounds import UpperBound
 from verify.checker.states import HiddenDual, Known, Split, cases_in
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.finding import Verdict
+from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.proposal import certified
 from verify.problem.problem import Problem
 from verify.widths.point import WidthPoint
 
-__all__ = ["handed_down", "narrowed"]
+__all__ = ["handed_down", "narrowed", "with_rows"]
 
 Names: TypeAlias = Mapping[int, int | None]
 """The neurons of the wider problem as those of the narrower one; None for the one of zeros."""
@@ -95,3 +96,18 @@ def _leaf(leaf: Any, wide: Problem, narrow: Problem, known: Known, names: Names)
     elif hasattr(leaf, "beta"):
         parts["beta"] = leaf.beta
     return type(leaf)(**parts)
+
+
+def with_rows(best: Bracket | None, points: Sequence[WidthPoint]) -> Bracket | None:
+    """The bracket of all widths with the best network of the rows, where that is better than those of the search."""
+    if best is None:
+        return None
+    high = best.ends[1]
+    for point in points:
+        bound = next((proof for proof in point.certificates if isinstance(proof, UpperBound)), None)
+        if bound is None or point.network is None or point.upper is None or not (high is None or point.upper < high):
+            continue
+        high = point.upper
+        witnesses, objectives = (point.network, *best.witnesses), (point.upper, *best.objectives)
+        best = replace(best, upper=bound, witnesses=witnesses, objectives=objectives)
+    return best

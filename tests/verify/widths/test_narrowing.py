@@ -10,9 +10,10 @@ import pytest
 from solvers.instance import SearchStatus
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.finding import Verdict
-from verify.problem.problem import Dataset
+from verify.problem.problem import Dataset, objective
 from verify.widths import width_curve
-from verify.widths.narrowing import handed_down, narrowed
+from verify.widths.narrowing import handed_down, narrowed, with_rows
+from verify.widths.point import number_text
 
 F = Fraction
 SWITCHING = Dataset([[1], [2], [3], [4], [5]], [1, -1, 1, -1, 1])
@@ -71,3 +72,19 @@ def test_what_the_checker_refuses_is_not_said():
     assert isinstance(own(wide), LowerBoundWidth)
     assert narrowed(own(wide), wide.problem, point.problem) is None  # nothing fits with output weight 0
     assert handed_down([replace(point, fits=Verdict.UNDECIDED, certificates=()), wide])[0].certificates == ()
+
+
+def test_the_best_network_of_a_row_is_known_at_any_width():
+    """With a wide tolerance the search over all widths stops early, and a row finds a better network."""
+    curve = width_curve([[1], [3]], [-1, 1], goal="max-margin", bias="free", tol=10, time_limit=10)
+    known = [point.upper for point in curve if point.upper is not None]
+    assert curve.any_width.ends[1] == min(known)
+    assert curve.any_width.objectives[0] == min(known)
+    assert objective(curve.points[0].problem, curve.any_width.witnesses[0]) == min(known)
+    assert curve.to_json()["any_width"][1] == number_text(min(known))
+
+
+def test_a_bracket_that_is_better_than_the_rows_stays_as_it_is():
+    curve = width_curve([[1], [3], [5]], [1, -1, 1], goal="max-margin", time_limit=10, up_to=1)
+    assert with_rows(curve.any_width, curve.points) is curve.any_width
+    assert with_rows(None, curve.points) is None
