@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -63,8 +63,8 @@ class KnownNetworks:
         for network in known:
             self.take(network)
             self.take(_without_silent(problem, network))
-        if not self.geometry.live:
-            self.take(self.shape)
+        for network in self._constants():
+            self.take(network)
 
     @property
     def upper(self) -> Fraction | None:
@@ -78,6 +78,22 @@ class KnownNetworks:
             self.found.append((value, network))
             self.found.sort(key=lambda pair: pair[0])
             self.least = min(self.least, float_near(value))
+
+    def _constants(self) -> Iterator[Network]:
+        """The zero network, and those of one free bias whose constant is wanted at every point: each costs nothing."""
+        if not self.geometry.live:
+            yield self.shape
+        problem, free = self.problem, self.geometry.free
+        lowest, highest = min(problem.targets), max(problem.targets)
+        wanted = (lowest + highest) / 2
+        if free is None or not wanted:
+            return
+        for j in self.geometry.live:
+            slope = 1 if wanted * self.geometry.outgoing[j] > 0 else problem.architecture.slope
+            if slope and self.geometry.sees_free(self.geometry.masks[j]):
+                rows = [list(w) for w in self.shape.hidden_weights]
+                rows[j][free] = wanted / (self.geometry.outgoing[j] * slope)
+                yield network_with(self.shape, rows)
 
     def walk_from(self, sides: Signs, fixed: Signs | None = None) -> None:
         """A walk from this choice of sides; where it ends lower than all before the end is made exact."""

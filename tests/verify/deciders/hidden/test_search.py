@@ -306,3 +306,20 @@ def test_a_leaf_with_a_free_bias_is_rounded_to_nearly_the_same(seed):
     assert whole.value == known.upper
     assert known.upper * (1 - F(1, 10**10)) <= short.value <= known.upper
     assert all((z * 2**60).denominator == 1 for _, z in short.node.multipliers)
+
+
+@pytest.mark.parametrize(
+    ("targets", "v", "slope", "goal", "fits"),
+    [
+        ([-1, -1, -1], [1], "1/2", "max-margin", True),  # by b = -2, on the slope 1/2
+        ([-1, -1, -1], [1], 0, "max-margin", False),
+        ([3, 3, 3], [-1, 2, "1/3"], 0, "min-norm", True),
+        ([0, 0, 0], [1, -1], 0, "min-norm", True),
+    ],
+)
+def test_a_constant_by_a_free_bias_costs_nothing(targets, v, slope, goal, fits):
+    problem = posed([[-4]] * 3, targets, goal, [F(z) for z in v], slope=slope, bias=Bias.FREE)
+    found = HiddenSearch(problem).run()
+    assert found.status is (SearchStatus.OPTIMAL if fits else SearchStatus.INFEASIBLE)
+    if fits:
+        assert objective(problem, found.networks[0]) == 0 == found.lower.bracket[0]
